@@ -1,0 +1,59 @@
+//! Why a file could not be used as an ELF image.
+
+use std::path::PathBuf;
+
+/// A file could not be opened or read as an ELF image.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The file is missing or cannot be read.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A device, FIFO, socket or directory.
+    #[error("{} is not a regular file", path.display())]
+    NotRegular {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not an ELF file, or its headers are damaged.
+    #[error("{} is not an ELF file", path.display())]
+    NotElf {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        source: object::Error,
+    },
+    /// An object file of another format.
+    #[error("{} is an object file, but not ELF", path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A section header points outside the file.
+    #[error("section {section} of {} lies outside the file: {size} bytes at {offset:#x}", path.display())]
+    SectionOutside {
+        /// The file.
+        path: PathBuf,
+        /// The section's name.
+        section: String,
+        /// Where it should begin, in bytes from the start of the file.
+        offset: u64,
+        /// How long it should be, in bytes.
+        size: u64,
+    },
+    /// The bytes of a compressed section are damaged.
+    #[error("section {section} of {} does not unpack", path.display())]
+    Compression {
+        /// The file.
+        path: PathBuf,
+        /// The section's name.
+        section: String,
+        /// What the decoder said.
+        source: std::io::Error,
+    },
+}

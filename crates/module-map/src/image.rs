@@ -1,0 +1,276 @@
+//! One ELF file, opened: its segments, its sections, its identity. Headers are read once; the rest stays where it
+//! is, in the mapped file, and is touched by whoever needs it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use address::{Avma, Bias, BuildId, FileOffset, Svma};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _, SectionFlags, SegmentFlags, elf};
+
+use crate::bytes::FileBytes;
+use crate::section::{Section, decompress};
+use crate::ImageError;
+
+/// The processor that an ELF file was made for, as far as this project tells them apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Machine {
+    /// x86-64 (`EM_X86_64`, 64-bit class).
+    X86_64,
+    /// aarch64 (`EM_AARCH64`, 64-bit class).
+    Aarch64,
+    /// 32-bit x86 (`EM_386`).
+    X86,
+    /// 32-bit ARM (`EM_ARM`).
+    Arm,
+    /// Anything else, with its `e_machine`.
+    Other(u16),
+}
+
+/// A `PT_LOAD` program header.
+///
+/// Source: gABI, "Program Header".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// `p_offset`: where the segment's bytes begin in the file.
+    pub offset: FileOffset,
+    /// `p_filesz`: how many bytes of it are in the file.
+    pub file_size: u64,
+    /// `p_vaddr`: the address that the file states for its first byte.
+    pub svma: Svma,
+    /// `p_memsz`: its size in memory; what exceeds `file_size` is zero and has no place in the file.
+    pub mem_size: u64,
+    /// `PF_X`.
+    pub executable: bool,
+    /// `PF_W`.
+    pub writable: bool,
+}
+
+impl Segment {
+    /// Whether the byte at `offset` of the file belongs to this segment itself.
+    fn holds(&self, offset: FileOffset) -> bool {
+        offset.since(self.offset) < self.file_size
+    }
+
+    /// Whether the byte at `offset` is in a page that the loader maps for this segment, its own bytes or the padding
+    /// before and behind them.
+    fn maps(&self, offset: FileOffset) -> bool {
+        const PAGE: u64 = 0x1000;
+        let start = self.offset.0 & !(PAGE - 1);
+        let end = self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
+        start <= offset.0 && offset.0 < end
+    }
+}
+
+/// An opened ELF file. Immutable; shared by everything that maps the same content.
+pub struct Image {
+    path: PathBuf,
+    bytes: FileBytes,
+    machine: Machine,
+    relocatable: bool,
+    little_endian: bool,
+    build_id: Option<BuildId>,
+    segments: Vec<Segment>,
+    sections: Vec<Section>,
+}
+
+impl Image {
+    /// Opens an ELF file and reads its headers. Only regular files are opened, so that a device or FIFO of that name
+    /// cannot block.
+    ///
+    /// # Errors
+    /// Where the file is missing, is no regular file, cannot be read, or is no ELF file.
+    pub fn open(path: &Path) -> Result<Self, ImageError> {
+        Self::from_bytes(path, FileBytes::map(path)?)
+    }
+
+    /// An image from bytes that were made or unpacked in memory; `path` only names it.
+    ///
+    /// # Errors
+    /// Where the bytes are no ELF file.
+    pub fn from_vec(path: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
+        Self::from_bytes(path, FileBytes::from(bytes))
+    }
+
+    fn from_bytes(path: &Path, bytes: FileBytes) -> Result<Self, ImageError> {
+        let parse_error = |source| ImageError::NotElf { path: path.to_owned(), source };
+        let file = object::File::parse(bytes.as_slice()).map_err(parse_error)?;
+        if file.format() != object::BinaryFormat::Elf {
+            return Err(ImageError::OtherFormat { path: path.to_owned() });
+        }
+        let machine = machine_of(&file, bytes.as_slice());
+        let segments = file.segments().map(|segment| segment_of(&segment)).collect();
+        let sections = file.sections().filter_map(|section| section_of(&section)).collect();
+        let build_id = file.build_id().ok().flatten().and_then(BuildId::new);
+        let relocatable = file.kind() == object::ObjectKind::Relocatable;
+        let little_endian = file.is_little_endian();
+        drop(file);
+        Ok(Self { path: path.to_owned(), bytes, machine, relocatable, little_endian, build_id, segments, sections })
+    }
+
+    /// The file that was really opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    /// The processor it was made for.
+    #[must_use]
+    pub const fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// Whether it is a relocatable object (`ET_REL`): no segments, section addresses are not final.
+    #[must_use]
+    pub const fn is_relocatable(&self) -> bool {
+        self.relocatable
+    }
+
+    /// Whether its data is little-endian.
+    #[must_use]
+    pub const fn is_little_endian(&self) -> bool {
+        self.little_endian
+    }
+
+    /// The file's own build-id.
+    #[must_use]
+    pub const fn build_id(&self) -> Option<BuildId> {
+        self.build_id
+    }
+
+    /// The `PT_LOAD` segments in the order of the program headers.
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// All named sections, in file order.
+    #[must_use]
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The section of that name that has bytes in this file. `.debug_x` also finds `.zdebug_x`.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        let named = |wanted: &str| self.sections.iter().find(|s| &*s.name == wanted.as_bytes() && s.has_bytes());
+        named(name).or_else(|| named(&format!(".z{}", name.strip_prefix('.')?)).filter(|_| name.starts_with(".debug_")))
+    }
+
+    /// The bytes of a section, unpacked where they are compressed (`SHF_COMPRESSED` with zlib or zstd, `.zdebug_*`).
+    ///
+    /// # Errors
+    /// Where the section lies outside the file or its compressed bytes are damaged.
+    pub fn section_data(&self, section: &Section) -> Result<Cow<'_, [u8]>, ImageError> {
+        decompress(section, self.bytes(), &self.path)
+    }
+
+    /// The address that the file states for the byte at `offset` of the file, seen through a mapping that is
+    /// executable or not. `None` where no segment is mapped from there.
+    ///
+    /// Two segments can share a page of the file: the one that holds the byte itself wins, among those the one whose
+    /// protection fits. A byte that is only padding of a page belongs to the segment that was mapped with it.
+    ///
+    /// Source: gABI, "Program Loading"; `elf_map` in fs/binfmt_elf.c maps whole pages.
+    #[must_use]
+    pub fn svma_of_offset(&self, offset: FileOffset, executable: bool) -> Option<Svma> {
+        let best = self
+            .segments
+            .iter()
+            .filter(|segment| segment.maps(offset))
+            .max_by_key(|segment| (segment.executable == executable, segment.holds(offset)))?;
+        Some(best.svma.add(offset.since(best.offset)))
+    }
+
+    /// The offset in the file of the byte at a stated address; `None` for addresses without bytes in the file.
+    #[must_use]
+    pub fn offset_of_svma(&self, svma: Svma) -> Option<FileOffset> {
+        let segment = self.segments.iter().find(|segment| svma.since(segment.svma) < segment.file_size)?;
+        Some(segment.offset.add(svma.since(segment.svma)))
+    }
+
+    /// The bias of a piece that maps `offset` of this file at `start`: from the `PT_LOAD` header, never
+    /// `start - offset`, which is wrong for linkers that give a segment another address than its offset.
+    #[must_use]
+    pub fn bias(&self, start: Avma, offset: FileOffset, executable: bool) -> Option<Bias> {
+        Some(Bias::between(start, self.svma_of_offset(offset, executable)?))
+    }
+
+    /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.
+    #[must_use]
+    pub fn read_only_bytes(&self, svma: Svma, len: usize) -> Option<&[u8]> {
+        let segment = self.segments.iter().find(|s| !s.writable && svma.since(s.svma) < s.file_size)?;
+        let within = svma.since(segment.svma);
+        if segment.file_size - within < len as u64 {
+            return None;
+        }
+        let start = usize::try_from(segment.offset.add(within).0).ok()?;
+        self.bytes().get(start..start.checked_add(len)?)
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image")
+            .field("path", &self.path)
+            .field("machine", &self.machine)
+            .field("build_id", &self.build_id)
+            .field("segments", &self.segments)
+            .finish_non_exhaustive()
+    }
+}
+
+fn machine_of(file: &object::File<'_>, bytes: &[u8]) -> Machine {
+    match file.architecture() {
+        object::Architecture::X86_64 => Machine::X86_64,
+        object::Architecture::Aarch64 => Machine::Aarch64,
+        object::Architecture::I386 => Machine::X86,
+        object::Architecture::Arm => Machine::Arm,
+        _ => {
+            let raw = [bytes.get(18), bytes.get(19)].map(|byte| byte.copied().unwrap_or(0));
+            Machine::Other(if file.is_little_endian() { u16::from_le_bytes(raw) } else { u16::from_be_bytes(raw) })
+        }
+    }
+}
+
+fn segment_of(segment: &object::Segment<'_, '_>) -> Segment {
+    let (offset, file_size) = segment.file_range();
+    let flags = match segment.flags() {
+        SegmentFlags::Elf { p_flags, .. } => p_flags.0,
+        _ => 0,
+    };
+    Segment {
+        offset: FileOffset(offset),
+        file_size,
+        svma: Svma(segment.address()),
+        mem_size: segment.size(),
+        executable: flags & elf::PF_X.0 != 0,
+        writable: flags & elf::PF_W.0 != 0,
+    }
+}
+
+fn section_of(section: &object::Section<'_, '_>) -> Option<Section> {
+    let name = section.name_bytes().ok()?;
+    let range = section.compressed_file_range().ok()?;
+    let flags = match section.flags() {
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.0,
+        _ => 0,
+    };
+    Some(Section {
+        name: name.into(),
+        svma: Svma(section.address()),
+        size: section.size(),
+        offset: FileOffset(range.offset),
+        stored_size: range.compressed_size,
+        unpacked_size: range.uncompressed_size,
+        format: range.format,
+        executable: flags & elf::SHF_EXECINSTR.0 != 0,
+        allocated: flags & elf::SHF_ALLOC.0 != 0,
+    })
+}

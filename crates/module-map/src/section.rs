@@ -1,0 +1,86 @@
+//! Sections of an ELF file and the unpacking of compressed ones.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+use std::path::Path;
+
+use address::{FileOffset, Svma};
+use object::CompressionFormat;
+
+use crate::ImageError;
+
+/// A section header, with where its bytes are.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The name, as bytes.
+    pub name: Box<[u8]>,
+    /// `sh_addr`.
+    pub svma: Svma,
+    /// Its size in memory, in bytes (unpacked).
+    pub size: u64,
+    /// Whether it holds instructions (`SHF_EXECINSTR`).
+    pub executable: bool,
+    /// Whether it is part of the process image (`SHF_ALLOC`).
+    pub allocated: bool,
+    pub(crate) offset: FileOffset,
+    pub(crate) stored_size: u64,
+    pub(crate) unpacked_size: u64,
+    pub(crate) format: CompressionFormat,
+}
+
+impl Section {
+    /// Whether the file holds bytes for it: not so for `SHT_NOBITS`, nor for what a debug file left out.
+    #[must_use]
+    pub const fn has_bytes(&self) -> bool {
+        self.stored_size != 0
+    }
+
+    /// Where its bytes begin in the file (compressed ones: behind the compression header).
+    #[must_use]
+    pub const fn offset(&self) -> FileOffset {
+        self.offset
+    }
+
+    /// Whether its bytes are packed.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.format != CompressionFormat::None
+    }
+}
+
+/// The bytes of `section` out of the whole file.
+///
+/// Source: gABI, "Section Compression" (`ELFCOMPRESS_ZLIB` 1, `ELFCOMPRESS_ZSTD` 2); GNU `.zdebug_*`: "ZLIB" and a
+/// big-endian size.
+pub(crate) fn decompress<'b>(section: &Section, file: &'b [u8], path: &Path) -> Result<Cow<'b, [u8]>, ImageError> {
+    let outside = || ImageError::SectionOutside {
+        path: path.to_owned(),
+        section: String::from_utf8_lossy(&section.name).into_owned(),
+        offset: section.offset.0,
+        size: section.stored_size,
+    };
+    let start = usize::try_from(section.offset.0).map_err(|_| outside())?;
+    let size = usize::try_from(section.stored_size).map_err(|_| outside())?;
+    let end = start.checked_add(size).ok_or_else(outside)?;
+    let stored = file.get(start..end).ok_or_else(outside)?;
+    let damaged = |source| ImageError::Compression {
+        path: path.to_owned(),
+        section: String::from_utf8_lossy(&section.name).into_owned(),
+        source,
+    };
+    // The stated size is only a limit: memory grows with what really comes out.
+    let mut unpacked = Vec::new();
+    let result = match section.format {
+        CompressionFormat::None => return Ok(Cow::Borrowed(stored)),
+        CompressionFormat::Zlib => {
+            flate2::read::ZlibDecoder::new(stored).take(section.unpacked_size).read_to_end(&mut unpacked)
+        }
+        CompressionFormat::Zstandard => match ruzstd::decoding::StreamingDecoder::new(stored) {
+            Ok(decoder) => decoder.take(section.unpacked_size).read_to_end(&mut unpacked),
+            Err(error) => Err(std::io::Error::other(error)),
+        },
+        _ => Err(std::io::Error::other("unknown compression")),
+    };
+    result.map_err(damaged)?;
+    Ok(Cow::Owned(unpacked))
+}

@@ -1,0 +1,50 @@
+//! The account of a run: what was read, what was lost, and why.
+
+use address::ModuleId;
+
+/// Counters of a run and what the input suffered from.
+#[derive(Debug, Default, Clone)]
+pub struct Summary {
+    /// Samples in the recording (after filters).
+    pub samples: u64,
+    /// Samples that filters left out.
+    pub samples_filtered: u64,
+    /// Samples that could not be decoded, or belong to no known event.
+    pub samples_dropped: u64,
+    /// Frames of all samples, inlined ones not counted.
+    pub frames: u64,
+    /// Samples that the kernel reported as lost.
+    pub lost_samples: u64,
+    /// Other records that the kernel reported as lost.
+    pub lost_records: u64,
+    /// Times that the kernel throttled an event.
+    pub throttled: u64,
+    /// Samples whose stack bytes were used to the end: a larger dump would show more.
+    pub dump_used_up: u64,
+    /// Modules at which chains ended before their root, most samples first.
+    pub losses: Vec<ModuleLoss>,
+    /// Everything else that was found wrong with the input, in plain words.
+    pub findings: Vec<FindingRow>,
+}
+
+/// Samples whose chain ended in a module for want of its file or of its unwind information.
+#[derive(Debug, Clone)]
+pub struct ModuleLoss {
+    /// The module; `None` for memory that was not mapped.
+    pub module: Option<ModuleId>,
+    /// Samples whose chain ended there.
+    pub samples: u64,
+    /// Why, in plain words.
+    pub reason: String,
+}
+
+/// Something wrong with the input, and how often.
+#[derive(Debug, Clone)]
+pub struct FindingRow {
+    /// A word for programs, such as `build-id-mismatch`.
+    pub kind: String,
+    /// A sentence for people, of the first occurrence.
+    pub message: String,
+    /// How often it was met.
+    pub count: u64,
+}
