@@ -6,11 +6,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
-use object::{Object as _, ObjectSection as _, ObjectSegment as _, SectionFlags, SegmentFlags, elf};
+use object::{
+    Object as _, ObjectSection as _, ObjectSegment as _, SectionFlags, SegmentFlags, elf,
+};
 
+use crate::ImageError;
 use crate::bytes::FileBytes;
 use crate::section::{Section, decompress};
-use crate::ImageError;
 
 /// The processor that an ELF file was made for, as far as this project tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -57,7 +59,8 @@ impl Segment {
     fn maps(&self, offset: FileOffset) -> bool {
         const PAGE: u64 = 0x1000;
         let start = self.offset.0 & !(PAGE - 1);
-        let end = self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
+        let end =
+            self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
         start <= offset.0 && offset.0 < end
     }
 }
@@ -105,7 +108,16 @@ impl Image {
         let relocatable = file.kind() == object::ObjectKind::Relocatable;
         let little_endian = file.is_little_endian();
         drop(file);
-        Ok(Self { path: path.to_owned(), bytes, machine, relocatable, little_endian, build_id, segments, sections })
+        Ok(Self {
+            path: path.to_owned(),
+            bytes,
+            machine,
+            relocatable,
+            little_endian,
+            build_id,
+            segments,
+            sections,
+        })
     }
 
     /// The file that was really opened.
@@ -159,8 +171,12 @@ impl Image {
     /// The section of that name that has bytes in this file. `.debug_x` also finds `.zdebug_x`.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<&Section> {
-        let named = |wanted: &str| self.sections.iter().find(|s| &*s.name == wanted.as_bytes() && s.has_bytes());
-        named(name).or_else(|| named(&format!(".z{}", name.strip_prefix('.')?)).filter(|_| name.starts_with(".debug_")))
+        let named = |wanted: &str| {
+            self.sections.iter().find(|s| &*s.name == wanted.as_bytes() && s.has_bytes())
+        };
+        named(name).or_else(|| {
+            named(&format!(".z{}", name.strip_prefix('.')?)).filter(|_| name.starts_with(".debug_"))
+        })
     }
 
     /// The bytes of a section, unpacked where they are compressed (`SHF_COMPRESSED` with zlib or zstd, `.zdebug_*`).
@@ -177,7 +193,7 @@ impl Image {
     /// Two segments can share a page of the file: the one that holds the byte itself wins, among those the one whose
     /// protection fits. A byte that is only padding of a page belongs to the segment that was mapped with it.
     ///
-    /// Source: gABI, "Program Loading"; `elf_map` in fs/binfmt_elf.c maps whole pages.
+    /// Source: gABI, "Program Loading"; `elf_map` in `fs/binfmt_elf.c` maps whole pages.
     #[must_use]
     pub fn svma_of_offset(&self, offset: FileOffset, executable: bool) -> Option<Svma> {
         let best = self
@@ -191,7 +207,8 @@ impl Image {
     /// The offset in the file of the byte at a stated address; `None` for addresses without bytes in the file.
     #[must_use]
     pub fn offset_of_svma(&self, svma: Svma) -> Option<FileOffset> {
-        let segment = self.segments.iter().find(|segment| svma.since(segment.svma) < segment.file_size)?;
+        let segment =
+            self.segments.iter().find(|segment| svma.since(segment.svma) < segment.file_size)?;
         Some(segment.offset.add(svma.since(segment.svma)))
     }
 
@@ -205,7 +222,8 @@ impl Image {
     /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.
     #[must_use]
     pub fn read_only_bytes(&self, svma: Svma, len: usize) -> Option<&[u8]> {
-        let segment = self.segments.iter().find(|s| !s.writable && svma.since(s.svma) < s.file_size)?;
+        let segment =
+            self.segments.iter().find(|s| !s.writable && svma.since(s.svma) < s.file_size)?;
         let within = svma.since(segment.svma);
         if segment.file_size - within < len as u64 {
             return None;
@@ -234,7 +252,11 @@ fn machine_of(file: &object::File<'_>, bytes: &[u8]) -> Machine {
         object::Architecture::Arm => Machine::Arm,
         _ => {
             let raw = [bytes.get(18), bytes.get(19)].map(|byte| byte.copied().unwrap_or(0));
-            Machine::Other(if file.is_little_endian() { u16::from_le_bytes(raw) } else { u16::from_be_bytes(raw) })
+            Machine::Other(if file.is_little_endian() {
+                u16::from_le_bytes(raw)
+            } else {
+                u16::from_be_bytes(raw)
+            })
         }
     }
 }

@@ -52,7 +52,11 @@ impl Section {
 ///
 /// Source: gABI, "Section Compression" (`ELFCOMPRESS_ZLIB` 1, `ELFCOMPRESS_ZSTD` 2); GNU `.zdebug_*`: "ZLIB" and a
 /// big-endian size.
-pub(crate) fn decompress<'b>(section: &Section, file: &'b [u8], path: &Path) -> Result<Cow<'b, [u8]>, ImageError> {
+pub(crate) fn decompress<'b>(
+    section: &Section,
+    file: &'b [u8],
+    path: &Path,
+) -> Result<Cow<'b, [u8]>, ImageError> {
     let outside = || ImageError::SectionOutside {
         path: path.to_owned(),
         section: String::from_utf8_lossy(&section.name).into_owned(),
@@ -72,9 +76,9 @@ pub(crate) fn decompress<'b>(section: &Section, file: &'b [u8], path: &Path) -> 
     let mut unpacked = Vec::new();
     let result = match section.format {
         CompressionFormat::None => return Ok(Cow::Borrowed(stored)),
-        CompressionFormat::Zlib => {
-            flate2::read::ZlibDecoder::new(stored).take(section.unpacked_size).read_to_end(&mut unpacked)
-        }
+        CompressionFormat::Zlib => flate2::read::ZlibDecoder::new(stored)
+            .take(section.unpacked_size)
+            .read_to_end(&mut unpacked),
         CompressionFormat::Zstandard => match ruzstd::decoding::StreamingDecoder::new(stored) {
             Ok(decoder) => decoder.take(section.unpacked_size).read_to_end(&mut unpacked),
             Err(error) => Err(std::io::Error::other(error)),

@@ -1,0 +1,240 @@
+//! The files behind modules: found, opened, checked against the recorded identity, shared by content.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use address::BuildId;
+use hashbrown::HashMap;
+
+use crate::find::{FileOptions, cached_vdso, candidates, recorded_path};
+use crate::module::{Module, ModuleKind};
+use crate::{Image, ImageError, debug_file, vdso};
+
+/// An opened file and what belongs to it. Shared by all modules of the same content.
+#[derive(Debug)]
+pub struct LoadedImage {
+    /// Unique among the images of a run; the key of caches.
+    pub serial: u32,
+    image: Image,
+    debug: OnceLock<Option<Arc<Image>>>,
+}
+
+impl LoadedImage {
+    /// The file that is mapped at run time.
+    #[must_use]
+    pub const fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Its separate debug file, looked for at the first call and checked by build-id or CRC.
+    pub fn debug(&self, library: &Library) -> Option<&Arc<Image>> {
+        self.debug.get_or_init(|| debug_file::find(&self.image, &library.options)).as_ref()
+    }
+
+    /// The debug file, if somebody asked for it and there is one.
+    pub fn debug_if_loaded(&self) -> Option<&Arc<Image>> {
+        self.debug.get().and_then(Option::as_ref)
+    }
+}
+
+/// Why no file is used for a module.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The memory has no file.
+    NoFile,
+    /// A file of that kind is never opened by its name.
+    NotOpened,
+    /// No candidate exists.
+    Missing(PathBuf),
+    /// Candidates exist, but with other contents than what was recorded.
+    BuildId {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What was recorded.
+        recorded: BuildId,
+        /// What the file has.
+        found: Option<BuildId>,
+    },
+    /// A candidate exists, but it cannot be used.
+    Unusable(ImageError),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoFile => f.write_str("no file behind this memory"),
+            Self::NotOpened => f.write_str("a name that is not opened as a path"),
+            Self::Missing(_) => f.write_str("file not found"),
+            Self::BuildId { path, recorded, found: Some(found) } => {
+                write!(f, "{} has build-id {found}, recorded was {recorded}", path.display())
+            }
+            Self::BuildId { path, recorded, found: None } => {
+                write!(f, "{} has no build-id, recorded was {recorded}", path.display())
+            }
+            Self::Unusable(error @ ImageError::Io { source, .. }) => write!(f, "{error}: {source}"),
+            Self::Unusable(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Opens files for modules and keeps them.
+#[derive(Debug, Default)]
+pub struct Library {
+    options: FileOptions,
+    images: Mutex<Images>,
+    next_serial: AtomicU32,
+}
+
+#[derive(Debug, Default)]
+struct Images {
+    by_path: HashMap<PathBuf, Result<Arc<LoadedImage>, Arc<ImageError>>>,
+    by_id: HashMap<BuildId, Arc<LoadedImage>>,
+}
+
+impl Library {
+    /// A library that looks for files as told.
+    #[must_use]
+    pub fn new(options: FileOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// How it looks for files.
+    #[must_use]
+    pub const fn options(&self) -> &FileOptions {
+        &self.options
+    }
+
+    /// How many files were opened and are in use.
+    #[must_use]
+    pub fn n_images(&self) -> u32 {
+        self.next_serial.load(Ordering::Relaxed)
+    }
+
+    /// Finds the file of a module. Called once per module.
+    pub(crate) fn load(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
+        match module.kind {
+            ModuleKind::File => self.load_file(module),
+            ModuleKind::Vdso => self.load_vdso(module),
+            ModuleKind::Unopened => Err(Refusal::NotOpened),
+            ModuleKind::Anonymous | ModuleKind::Kernel => Err(Refusal::NoFile),
+        }
+    }
+
+    fn load_file(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
+        let wanted = module.identity.build_id;
+        if let Some(image) =
+            wanted.and_then(|id| self.with_images(|images| images.by_id.get(&id).cloned()))
+        {
+            return Ok(image);
+        }
+        let mut refusal = None;
+        for path in candidates(&self.options, module) {
+            match self.open(&path) {
+                Ok(loaded) => match (wanted, loaded.image.build_id()) {
+                    (Some(recorded), found) if !found.is_some_and(|id| id.matches(&recorded)) => {
+                        refusal.get_or_insert(Refusal::BuildId { path, recorded, found });
+                    }
+                    _ => return Ok(loaded),
+                },
+                Err(error) => {
+                    if !is_missing(&error) {
+                        refusal.get_or_insert(Refusal::Unusable(reopen_error(&path, &error)));
+                    }
+                }
+            }
+        }
+        Err(refusal.unwrap_or_else(|| Refusal::Missing(recorded_path(module))))
+    }
+
+    fn load_vdso(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
+        let wanted = module.identity.build_id;
+        let cached = wanted.and_then(|id| cached_vdso(&self.options, id));
+        let fits = |loaded: &Arc<LoadedImage>| {
+            loaded
+                .image
+                .build_id()
+                .zip(wanted)
+                .is_some_and(|(found, wanted)| found.matches(&wanted))
+        };
+        if let Some(loaded) = cached.and_then(|path| self.open(&path).ok()).filter(fits) {
+            return Ok(loaded);
+        }
+        let path = Path::new("[vdso]");
+        let loaded = self
+            .open_with(path, || {
+                Image::from_vec(path, vdso::running_kernels().ok_or_else(|| vdso::missing(path))?)
+            })
+            .map_err(|_| Refusal::Missing(path.to_owned()))?;
+        match (wanted, loaded.image.build_id()) {
+            (Some(wanted), Some(found)) if wanted.matches(&found) => Ok(loaded),
+            (Some(recorded), found) => {
+                Err(Refusal::BuildId { path: path.to_owned(), recorded, found })
+            }
+            // Without a recorded id nothing says that it is the same kernel's.
+            (None, _) if self.options.trust_running_kernel => Ok(loaded),
+            (None, _) => Err(Refusal::Missing(path.to_owned())),
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+        self.open_with(path, || Image::open(path))
+    }
+
+    fn open_with(
+        &self,
+        path: &Path,
+        open: impl FnOnce() -> Result<Image, ImageError>,
+    ) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+        if let Some(known) = self.with_images(|images| images.by_path.get(path).cloned()) {
+            return known;
+        }
+        // Opened outside the lock: another thread may do the same, then the first one to come back wins.
+        let opened = open();
+        self.with_images(|images| {
+            if let Some(known) = images.by_path.get(path) {
+                return known.clone();
+            }
+            let result = match opened {
+                Err(error) => Err(Arc::new(error)),
+                Ok(image) => Ok(self.keep(images, image)),
+            };
+            images.by_path.insert(path.to_owned(), result.clone());
+            result
+        })
+    }
+
+    /// Files of one content are one image, whatever their paths are.
+    fn keep(&self, images: &mut Images, image: Image) -> Arc<LoadedImage> {
+        let id = image.build_id();
+        if let Some(known) = id.and_then(|id| images.by_id.get(&id)) {
+            return known.clone();
+        }
+        let serial = self.next_serial.fetch_add(1, Ordering::Relaxed);
+        let loaded = Arc::new(LoadedImage { serial, image, debug: OnceLock::new() });
+        if let Some(id) = id {
+            images.by_id.insert(id, loaded.clone());
+        }
+        loaded
+    }
+
+    fn with_images<T>(&self, f: impl FnOnce(&mut Images) -> T) -> T {
+        // A panic of another thread cannot leave the maps half-changed.
+        f(&mut self.images.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+fn is_missing(error: &ImageError) -> bool {
+    matches!(error, ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// The shared error again as an owned one, for the module that reports it.
+fn reopen_error(path: &Path, error: &ImageError) -> ImageError {
+    match error {
+        ImageError::Io { source, .. } => {
+            ImageError::Io { path: path.to_owned(), source: std::io::Error::from(source.kind()) }
+        }
+        ImageError::NotRegular { .. } => ImageError::NotRegular { path: path.to_owned() },
+        _ => ImageError::OtherFormat { path: path.to_owned() },
+    }
+}

@@ -1,0 +1,142 @@
+//! The address space of one process at one time: disjoint pieces in order of address. A space that somebody holds
+//! never changes: the next version shares all chunks that a change does not touch.
+
+use std::sync::Arc;
+
+use address::{Avma, FileOffset};
+
+use crate::Module;
+
+/// A piece of an address space: bytes of a module (or of anonymous memory) mapped in a row.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The first address.
+    pub start: Avma,
+    /// The address behind the last. Invariant: above `start`.
+    pub end: Avma,
+    /// The offset in the module's file of the byte at `start`. Meaningless for anonymous memory.
+    pub offset: FileOffset,
+    /// What is mapped.
+    pub module: Arc<Module>,
+    /// Whether it was mapped executable.
+    pub executable: bool,
+    /// Whether it was mapped writable.
+    pub writable: bool,
+}
+
+impl Piece {
+    /// Whether the address is in this piece.
+    #[must_use]
+    pub fn contains(&self, avma: Avma) -> bool {
+        self.start <= avma && avma < self.end
+    }
+
+    /// The offset in the file of an address of this piece.
+    #[must_use]
+    pub const fn offset_of(&self, avma: Avma) -> FileOffset {
+        self.offset.add(avma.since(self.start))
+    }
+
+    /// The part of this piece from `start` on.
+    fn tail(&self, start: Avma) -> Self {
+        Self { start, offset: self.offset_of(start), ..self.clone() }
+    }
+}
+
+/// How many pieces a chunk holds before it is split: a copy of one is what a change costs.
+const CHUNK: usize = 32;
+
+/// An immutable address space, cheap to clone and to derive the next version from.
+///
+/// Invariant: pieces are disjoint and sorted; no chunk is empty; `first[i]` is the start of `chunks[i]`.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    first: Vec<Avma>,
+    chunks: Vec<Arc<Vec<Piece>>>,
+}
+
+impl Space {
+    /// The piece at an address.
+    #[must_use]
+    pub fn lookup(&self, avma: Avma) -> Option<&Piece> {
+        let chunk = self.first.partition_point(|&first| first <= avma).checked_sub(1)?;
+        let pieces = self.chunks.get(chunk)?;
+        let index = pieces.partition_point(|piece| piece.start <= avma).checked_sub(1)?;
+        pieces.get(index).filter(|piece| avma < piece.end)
+    }
+
+    /// All pieces in order of address.
+    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// Whether nothing is mapped.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Maps a piece over whatever was there: it wins exactly the bytes that it covers, older pieces keep what sticks
+    /// out at either end.
+    ///
+    /// ```text
+    ///   before   |----- a -----|   |-- b --|
+    ///   new              |--- n ----|
+    ///   after    |-- a --|--- n ----|- b --|
+    /// ```
+    ///
+    /// Source: there is no munmap record; the rule is that of `__maps__fixup_overlap_and_insert`.
+    pub fn map(&mut self, new: Piece) {
+        if new.start < new.end {
+            self.replace(new.start, new.end, Some(new));
+        }
+    }
+
+    /// Takes away whatever is mapped from `start` up to `end`.
+    pub fn unmap(&mut self, start: Avma, end: Avma) {
+        if start < end {
+            self.replace(start, end, None);
+        }
+    }
+
+    fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) {
+        let mut rest = Vec::new();
+        // Every chunk that can hold an overlapping piece, or into which the new piece belongs.
+        let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);
+        let high = self.first.partition_point(|&first| first < end).max(low);
+        let mut merged: Vec<Piece> = Vec::with_capacity(CHUNK + 2);
+        for chunk in self.chunks.get(low..high).unwrap_or_default() {
+            for piece in chunk.iter() {
+                if piece.start < start {
+                    merged.push(Piece { end: piece.end.min(start), ..piece.clone() });
+                }
+                if piece.end > end {
+                    rest.push(if piece.start < end { piece.tail(end) } else { piece.clone() });
+                }
+            }
+        }
+        merged.extend(new);
+        merged.append(&mut rest);
+        let n_chunks = merged.len().div_ceil(CHUNK);
+        let size = merged.len().div_ceil(n_chunks.max(1));
+        let mut fresh = Vec::with_capacity(n_chunks);
+        while !merged.is_empty() {
+            let tail = merged.split_off(size.min(merged.len()));
+            fresh.push(Arc::new(std::mem::replace(&mut merged, tail)));
+        }
+        self.first.splice(
+            low..high,
+            fresh.iter().map(|chunk| chunk.first().map_or(Avma(0), |piece| piece.start)),
+        );
+        self.chunks.splice(low..high, fresh);
+    }
+
+    /// How many chunks this space shares with another: what a fork costs is what it does not share.
+    #[must_use]
+    pub fn shared_chunks(&self, other: &Self) -> usize {
+        self.chunks
+            .iter()
+            .filter(|chunk| other.chunks.iter().any(|theirs| Arc::ptr_eq(chunk, theirs)))
+            .count()
+    }
+}
