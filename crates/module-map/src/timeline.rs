@@ -52,7 +52,6 @@ struct Process {
 
 #[derive(Debug, Clone, Copy)]
 struct Thread {
-    pid: Pid,
     comm: CommId,
 }
 
@@ -99,7 +98,7 @@ impl Timeline {
             unmappable: 0,
         };
         let idle = timeline.intern_comm(b"swapper");
-        timeline.threads.insert(Tid(0), Thread { pid: Pid(0), comm: idle });
+        timeline.threads.insert(Tid(0), Thread { comm: idle });
         timeline
     }
 
@@ -153,7 +152,7 @@ impl Timeline {
             .or_else(|| self.threads.get(&Tid(parent.0)))
             .map(|t| t.comm);
         let comm = inherited.unwrap_or_else(|| self.intern_comm(b""));
-        self.threads.insert(tid, Thread { pid, comm });
+        self.threads.insert(tid, Thread { comm });
         if pid == parent {
             self.process(pid).threads += 1;
         } else {
@@ -170,7 +169,7 @@ impl Timeline {
     /// A thread changed its name; with `exec`, its process became another program and lost its maps.
     pub fn comm(&mut self, pid: Pid, tid: Tid, name: &[u8], exec: bool) {
         let comm = self.intern_comm(name);
-        self.threads.insert(tid, Thread { pid, comm });
+        self.threads.insert(tid, Thread { comm });
         if exec {
             let lineage = self.new_lineage();
             self.processes.insert(pid, Process { space: Arc::default(), lineage, threads: 1 });

@@ -1,5 +1,26 @@
-//! Registers, stack bytes and an address space become frames.
+//! Registers, stack bytes and an address space become frames, each with how it was found, each chain with why it
+//! ended.
+//!
+//! An [`Engine`] is shared by all threads and holds compiled rules by (file, address in the file), so that a thousand
+//! processes of one program warm one cache. A [`Walker`] is the scratch of one thread. A walk is a pure function of
+//! the sample, its address space and the files: any number of threads gives the same frames.
 
+mod arch;
+mod cache;
+mod compile;
+mod engine;
+mod expression;
+mod fallback;
+mod fde_index;
+mod memory;
 mod reason;
+mod registers;
+mod rule;
+mod sections;
+mod step;
+mod walk;
 
+pub use arch::Arch;
+pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
+pub use walk::{Frame, UserState, Walker};

@@ -1,0 +1,163 @@
+//! From a row of the call frame table to a rule: packed where it fits, a full row otherwise.
+
+use gimli::{
+    CfaRule, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
+    UnwindTableRow,
+};
+
+use address::Svma;
+
+use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::rule::{Cfa, FullRow, Recovery, Rule, RuleKind};
+use crate::sections::{Bytes, Fde, Found};
+
+/// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
+/// default of four has been seen in hand-written code.
+#[derive(Debug)]
+pub(crate) struct Storage;
+
+impl UnwindContextStorage<usize> for Storage {
+    type Rules = [(gimli::Register, RegisterRule<usize>); 64];
+    type Stack = Box<[UnwindTableRow<usize, Self>; 16]>;
+}
+
+/// Scratch of a thread that compiles rules.
+pub(crate) type Context = UnwindContext<usize, Storage>;
+
+/// What an address's row became.
+pub(crate) enum Compiled {
+    Rule(Rule),
+    Full(FullRow, bool),
+}
+
+/// Runs the description's program up to the address and compiles the row.
+pub(crate) fn compile(
+    found: &Found<'_>,
+    bases: &gimli::BaseAddresses,
+    svma: Svma,
+    arch: Arch,
+    context: &mut Context,
+) -> Compiled {
+    let row = match found {
+        Found::Eh(fde, section) => row_of(fde, section, bases, svma, arch, context),
+        Found::Debug(fde, section) => row_of(fde, section, bases, svma, arch, context),
+    };
+    row.unwrap_or(Compiled::Rule(Rule::plain(RuleKind::Bad)))
+}
+
+fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
+    fde: &Fde<'a>,
+    section: &S,
+    bases: &gimli::BaseAddresses,
+    svma: Svma,
+    arch: Arch,
+    context: &mut Context,
+) -> Option<Compiled> {
+    let row = fde.unwind_info_for_address(section, bases, context, svma.0).ok()?;
+    let signal = fde.is_signal_trampoline();
+    let return_address = u8::try_from(fde.cie().return_address_register().0).ok()?;
+    let return_rule = row.register(gimli::Register(return_address.into()));
+    let undefined = match (&return_rule, arch) {
+        (Some(RegisterRule::Undefined), _) => true,
+        // The column has no register of its own there: what no rule restores is not to be had.
+        (None | Some(RegisterRule::SameValue), Arch::X86_64) => {
+            return_address == arch.return_address()
+        }
+        _ => false,
+    };
+    if undefined {
+        return Some(Compiled::Rule(Rule { signal, ..Rule::plain(RuleKind::Outermost) }));
+    }
+    if return_address == arch.return_address() {
+        if let Some(rule) = pack(row, arch, signal) {
+            return Some(Compiled::Rule(rule));
+        }
+    }
+    full_row(row, section, return_address).map(|row| Compiled::Full(row, signal))
+}
+
+/// The packed form of a row, if it has one.
+fn pack(row: &UnwindTableRow<usize, Storage>, arch: Arch, signal: bool) -> Option<Rule> {
+    let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+    let cfa_register =
+        u8::try_from(register.0).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
+    let mut saved = [0_i8; N_SLOTS];
+    for (register, rule) in row.registers() {
+        let Ok(number) = u8::try_from(register.0) else { continue };
+        if usize::from(number) >= N_REGISTERS {
+            // Vector and pseudo registers: no frame's address depends on them.
+            continue;
+        }
+        let slot = arch.slots().iter().position(|&known| known == number);
+        match (rule, slot) {
+            (RegisterRule::Offset(offset), Some(slot)) => {
+                let words =
+                    i8::try_from(offset / 8).ok().filter(|&words| words != 0 && offset % 8 == 0)?;
+                *saved.get_mut(slot)? = words;
+            }
+            (RegisterRule::SameValue, _) => {}
+            (RegisterRule::ValOffset(0), _) if number == arch.sp() => {}
+            // Stated for registers that calls destroy anyway.
+            (RegisterRule::Undefined, None) => {}
+            _ => return None,
+        }
+    }
+    if arch == Arch::X86_64 && saved[0] == 0 {
+        return None;
+    }
+    Some(Rule {
+        kind: RuleKind::Packed,
+        signal,
+        cfa_register,
+        cfa_offset: i32::try_from(offset).ok()?,
+        saved,
+    })
+}
+
+fn full_row<'a, S: UnwindSection<Bytes<'a>>>(
+    row: &UnwindTableRow<usize, Storage>,
+    section: &S,
+    return_address: u8,
+) -> Option<FullRow> {
+    let bytes = |expression: &UnwindExpression<usize>| -> Option<Box<[u8]>> {
+        Some(expression.get(section).ok()?.0.slice().into())
+    };
+    let cfa = match row.cfa() {
+        CfaRule::RegisterAndOffset { register, offset } => {
+            Cfa::Register(u8::try_from(register.0).ok()?, *offset)
+        }
+        CfaRule::Expression(expression) => Cfa::Expression(bytes(expression)?),
+    };
+    let mut registers = Vec::new();
+    for (register, rule) in row.registers() {
+        let Some(number) =
+            u8::try_from(register.0).ok().filter(|&number| usize::from(number) < N_REGISTERS)
+        else {
+            continue;
+        };
+        let recovery = match rule {
+            RegisterRule::Undefined => Recovery::Undefined,
+            RegisterRule::SameValue => Recovery::Same,
+            RegisterRule::Offset(offset) => Recovery::SlotAtCfa(*offset),
+            RegisterRule::ValOffset(offset) => Recovery::CfaPlus(*offset),
+            RegisterRule::Register(register) => Recovery::Register(u8::try_from(register.0).ok()?),
+            RegisterRule::Expression(expression) => Recovery::SlotAtExpression(bytes(expression)?),
+            RegisterRule::ValExpression(expression) => Recovery::Expression(bytes(expression)?),
+            RegisterRule::Constant(value) => Recovery::Constant(*value),
+            _ => return None,
+        };
+        registers.push((number, recovery));
+    }
+    registers.sort_unstable_by_key(|&(number, _)| number);
+    Some(FullRow { cfa, registers, return_address })
+}
+
+/// The row of a signal trampoline that was known by its code: everything was saved in the signal frame.
+pub(crate) fn signal_row(arch: Arch) -> FullRow {
+    let registers = arch
+        .signal_frame()
+        .into_iter()
+        .map(|(register, offset)| (register, Recovery::SlotAtCfa(offset as i64)))
+        .collect();
+    FullRow { cfa: Cfa::Register(arch.sp(), 0), registers, return_address: arch.pc() }
+}

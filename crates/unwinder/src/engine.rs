@@ -1,0 +1,141 @@
+//! What all threads share while they walk: the rule cache, the files' unwind sections, the rows that do not fit into
+//! the cache. Everything in it is a pure function of the files.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use address::{Avma, Svma};
+use module_map::LoadedImage;
+
+use crate::arch::Arch;
+use crate::cache::RuleCache;
+use crate::compile::{Compiled, Context, compile, signal_row};
+use crate::memory::Memory;
+use crate::rule::{FullRow, Rule, RuleKind};
+use crate::sections::Sections;
+
+/// The shared part of the unwinder.
+#[derive(Debug)]
+pub struct Engine {
+    cache: RuleCache,
+    rows: RwLock<Vec<Arc<FullRow>>>,
+    /// By the serial of the file.
+    sections: RwLock<Vec<Option<Arc<Sections>>>>,
+    signal_rows: [OnceLock<u32>; 2],
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine {
+    /// An engine that knows no file yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            cache: RuleCache::new(),
+            rows: RwLock::default(),
+            sections: RwLock::default(),
+            signal_rows: [const { OnceLock::new() }; 2],
+        }
+    }
+
+    /// The cached rule of a key of [`RuleCache::key`].
+    #[inline]
+    pub(crate) fn cached(&self, key: u64) -> Option<Rule> {
+        self.cache.get(key)
+    }
+
+    /// Makes the rule of an address of a file, and caches it.
+    #[cold]
+    pub(crate) fn make_rule(
+        &self,
+        file: &Arc<LoadedImage>,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+        context: &mut Context,
+    ) -> Rule {
+        let sections = self.sections(file);
+        let rule = match sections.arch {
+            None => Rule::plain(RuleKind::None),
+            Some(arch) => self.compile(&sections, arch, svma, lookup, memory, context),
+        };
+        if let Some(key) = RuleCache::key(file.serial, svma) {
+            self.cache.insert(key, rule);
+        }
+        rule
+    }
+
+    fn compile(
+        &self,
+        sections: &Sections,
+        arch: Arch,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+        context: &mut Context,
+    ) -> Rule {
+        if at_signal_trampoline(arch, lookup, memory) {
+            let slot = &self.signal_rows[arch as usize];
+            let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
+            return complex(index, true);
+        }
+        match sections.find(svma, memory.library) {
+            None => Rule::plain(RuleKind::None),
+            Some(Err(_)) => Rule::plain(RuleKind::Bad),
+            Some(Ok(found)) => match compile(&found, sections.bases(), svma, arch, context) {
+                Compiled::Rule(rule) => rule,
+                Compiled::Full(row, signal) => complex(self.keep_row(row), signal),
+            },
+        }
+    }
+
+    /// The full row of a complex rule.
+    pub(crate) fn row(&self, rule: &Rule) -> Option<Arc<FullRow>> {
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        rows.get(rule.cfa_offset as u32 as usize).cloned()
+    }
+
+    fn keep_row(&self, row: FullRow) -> u32 {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        rows.push(Arc::new(row));
+        rows.len() as u32 - 1
+    }
+
+    pub(crate) fn sections(&self, file: &Arc<LoadedImage>) -> Arc<Sections> {
+        let index = file.serial as usize;
+        let known = self
+            .sections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(index)
+            .cloned()
+            .flatten();
+        known.unwrap_or_else(|| {
+            let mut all = self.sections.write().unwrap_or_else(PoisonError::into_inner);
+            if all.len() <= index {
+                all.resize(index + 1, None);
+            }
+            all[index].get_or_insert_with(|| Arc::new(Sections::new(file.clone()))).clone()
+        })
+    }
+}
+
+const fn complex(index: u32, signal: bool) -> Rule {
+    Rule { cfa_offset: index as i32, signal, ..Rule::plain(RuleKind::Complex) }
+}
+
+/// Whether the code at the looked-up address is a signal trampoline: the address is its first instruction or the
+/// system call (a sampled pc), or one before its first (the return address of a handler, less one).
+fn at_signal_trampoline(arch: Arch, lookup: Avma, memory: &Memory<'_>) -> bool {
+    const LEN: usize = 9;
+    let second = match arch {
+        Arch::X86_64 => 7,
+        Arch::Aarch64 => 4,
+    };
+    [lookup.add(1), lookup, lookup.sub(second)]
+        .into_iter()
+        .any(|start| memory.code(start, LEN).is_some_and(|code| arch.is_signal_trampoline(code)))
+}

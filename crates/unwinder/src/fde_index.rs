@@ -1,0 +1,147 @@
+//! From an address to the frame description that covers it: by the sorted table of `.eh_frame_hdr` where there is
+//! one, else by an index made from the whole section.
+
+use std::ops::Range;
+
+use address::Svma;
+use gimli::{BaseAddresses, Reader as _, UnwindSection};
+
+use crate::sections::{Bytes, fde_at};
+
+/// The binary search table of `.eh_frame_hdr` in its usual encoding: pairs of signed 32-bit offsets from the section.
+///
+/// Source: LSB core, ".eh_frame_hdr"; `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
+#[derive(Debug)]
+pub(crate) struct HeaderTable {
+    /// Where the pairs are in the file.
+    pairs: Range<usize>,
+    /// The address of the header section.
+    svma: u64,
+    /// The address of `.eh_frame`.
+    frame_svma: u64,
+    little_endian: bool,
+}
+
+const PAIR: usize = 8;
+const UDATA4: u8 = 0x03;
+const DATAREL_SDATA4: u8 = 0x3b;
+const OMIT: u8 = 0xff;
+
+impl HeaderTable {
+    /// The table of a header; `None` where it is missing or in another encoding, which is legal but not sorted or
+    /// not worth the trouble.
+    pub(crate) fn new(
+        header: &[u8],
+        range: Range<usize>,
+        svma: Svma,
+        frame_svma: Svma,
+        little_endian: bool,
+    ) -> Option<Self> {
+        let &[version, frame_encoding, count_encoding, table_encoding, ..] = header else {
+            return None;
+        };
+        // The pointer to `.eh_frame` comes first, in four bytes in every encoding that linkers write.
+        let pointer_is_four_bytes = matches!(frame_encoding & 0x0f, 0x03 | 0x0b);
+        if version != 1
+            || !pointer_is_four_bytes
+            || count_encoding != UDATA4
+            || table_encoding != DATAREL_SDATA4
+        {
+            debug_assert!(frame_encoding != OMIT || !pointer_is_four_bytes);
+            return None;
+        }
+        let count = word(header, 8, little_endian)? as usize;
+        let len = count.checked_mul(PAIR).filter(|&len| len <= header.len() - 12)?;
+        let start = range.start + 12;
+        Some(Self {
+            pairs: start..start + len,
+            svma: svma.0,
+            frame_svma: frame_svma.0,
+            little_endian,
+        })
+    }
+
+    /// The offset in `.eh_frame` of the last description that begins at or below an address.
+    pub(crate) fn lookup(&self, file: &[u8], svma: Svma) -> Option<usize> {
+        let pairs = file.get(self.pairs.clone())?;
+        let wanted = i32::try_from(svma.0.wrapping_sub(self.svma) as i64).ok()?;
+        let start_at =
+            |index: usize| word(pairs, index * PAIR, self.little_endian).map(|word| word as i32);
+        let (mut low, mut high) = (0, pairs.len() / PAIR);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if start_at(middle)? <= wanted {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let pair = low.checked_sub(1)? * PAIR;
+        let fde = i64::from(word(pairs, pair + 4, self.little_endian)? as i32);
+        usize::try_from(self.svma.wrapping_add_signed(fde).wrapping_sub(self.frame_svma)).ok()
+    }
+}
+
+fn word(bytes: &[u8], at: usize, little_endian: bool) -> Option<u32> {
+    let bytes = *bytes.get(at..)?.first_chunk::<4>()?;
+    Some(if little_endian { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
+}
+
+/// All descriptions of a section by address.
+#[derive(Debug, Default)]
+pub(crate) struct FdeIndex {
+    /// Start, end, offset in the section; sorted by start.
+    entries: Vec<(u64, u64, usize)>,
+}
+
+impl FdeIndex {
+    /// Reads the whole section. A terminator does not end it: objects that were linked together with `ld -r` leave
+    /// terminators in the middle. Damaged entries are passed over.
+    pub(crate) fn new<'a, S>(section: &S, bases: &BaseAddresses) -> Self
+    where
+        S: UnwindSection<Bytes<'a>>,
+        S::Offset: From<usize>,
+    {
+        let bytes = section.section().slice();
+        let little_endian = section.section().endian() == gimli::RunTimeEndian::Little;
+        let mut entries = Vec::new();
+        let mut offset = 0_usize;
+        while let Some(length) = word(bytes, offset, little_endian) {
+            let body = match length {
+                0 => 4,
+                u32::MAX => {
+                    let Some(long) = bytes.get(offset + 4..).and_then(<[u8]>::first_chunk::<8>)
+                    else {
+                        break;
+                    };
+                    let long = if little_endian {
+                        u64::from_le_bytes(*long)
+                    } else {
+                        u64::from_be_bytes(*long)
+                    };
+                    usize::try_from(long).unwrap_or(usize::MAX).saturating_add(12)
+                }
+                length => length as usize + 4,
+            };
+            if length != 0 {
+                // What is no description (a CIE) does not parse as one.
+                if let Ok(fde) = fde_at(section, bases, offset) {
+                    if fde.len() != 0 && fde.initial_address() != 0 {
+                        entries.push((fde.initial_address(), fde.end_address(), offset));
+                    }
+                }
+            }
+            offset = offset.saturating_add(body);
+        }
+        entries.sort_unstable();
+        Self { entries }
+    }
+
+    /// The offset of the description that covers an address; of overlapping ones the one that begins last.
+    pub(crate) fn lookup(&self, svma: Svma) -> Option<usize> {
+        const OVERLAPS: usize = 8;
+        let behind = self.entries.partition_point(|&(start, ..)| start <= svma.0);
+        let candidates = self.entries.get(behind.saturating_sub(OVERLAPS)..behind)?;
+        candidates.iter().rev().find(|&&(_, end, _)| svma.0 < end).map(|&(.., offset)| offset)
+    }
+}

@@ -1,0 +1,85 @@
+//! The register file of a frame. A register that a callee saved is kept as the address of its slot and read only
+//! when somebody needs its value: most never are, and their stack lines stay untouched.
+
+use crate::arch::{Arch, N_REGISTERS};
+use crate::memory::{Memory, MemoryError};
+
+/// Registers by DWARF number, each unknown, a value, or a slot in memory that holds the value.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    values: [u64; N_REGISTERS],
+    /// Bit set: the register is known.
+    known: u64,
+    /// Bit set: `values` holds the address of its slot.
+    in_memory: u64,
+}
+
+/// Why a register has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RegisterError {
+    /// It was not sampled, or not saved by a callee that changed it.
+    Unknown,
+    /// The slot that holds it was not recorded.
+    Memory(MemoryError),
+}
+
+impl Registers {
+    pub(crate) const fn new() -> Self {
+        Self { values: [0; N_REGISTERS], known: 0, in_memory: 0 }
+    }
+
+    pub(crate) fn set(&mut self, register: u8, value: u64) {
+        if let Some(slot) = self.values.get_mut(usize::from(register)) {
+            *slot = value;
+            self.known |= 1 << register;
+            self.in_memory &= !(1 << register);
+        }
+    }
+
+    /// The register's value is in memory at `address`.
+    pub(crate) fn set_saved(&mut self, register: u8, address: u64) {
+        if let Some(slot) = self.values.get_mut(usize::from(register)) {
+            *slot = address;
+            self.known |= 1 << register;
+            self.in_memory |= 1 << register;
+        }
+    }
+
+    pub(crate) fn forget(&mut self, register: u8) {
+        if usize::from(register) < N_REGISTERS {
+            self.known &= !(1 << register);
+        }
+    }
+
+    pub(crate) fn copy_from(&mut self, register: u8, other: &Self, source: u8) {
+        let Some(&value) = other.values.get(usize::from(source)) else { return };
+        if other.known & (1 << source) == 0 {
+            self.forget(register);
+        } else if other.in_memory & (1 << source) != 0 {
+            self.set_saved(register, value);
+        } else {
+            self.set(register, value);
+        }
+    }
+
+    /// The value of a register, read from its slot where it was saved.
+    #[inline]
+    pub(crate) fn get(&self, register: u8, memory: &Memory<'_>) -> Result<u64, RegisterError> {
+        let Some(&value) = self.values.get(usize::from(register)) else {
+            return Err(RegisterError::Unknown);
+        };
+        let bit = 1_u64 << register;
+        if self.known & bit == 0 {
+            return Err(RegisterError::Unknown);
+        }
+        if self.in_memory & bit == 0 {
+            return Ok(value);
+        }
+        memory.read(value).map_err(RegisterError::Memory)
+    }
+
+    /// The stack pointer, which is always a value.
+    pub(crate) fn sp(&self, arch: Arch) -> u64 {
+        self.values.get(usize::from(arch.sp())).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,179 @@
+//! The call frame information of one file: where it is, and which description covers an address.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use address::Svma;
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
+use module_map::{Image, Library, LoadedImage};
+
+use crate::arch::Arch;
+use crate::fde_index::{FdeIndex, HeaderTable};
+
+pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
+pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
+
+/// The unwind sections of a file, found when the file is first unwound through.
+#[derive(Debug)]
+pub(crate) struct Sections {
+    pub(crate) file: Arc<LoadedImage>,
+    pub(crate) arch: Option<Arch>,
+    eh_frame: Option<Range<usize>>,
+    bases: BaseAddresses,
+    header: Option<HeaderTable>,
+    eh_index: OnceLock<FdeIndex>,
+    debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
+}
+
+#[derive(Debug)]
+struct OwnedDebugFrame {
+    data: Vec<u8>,
+    index: FdeIndex,
+}
+
+/// A description and the section that it is in.
+pub(crate) enum Found<'a> {
+    Eh(Fde<'a>, EhFrame<Bytes<'a>>),
+    Debug(Fde<'a>, DebugFrame<Bytes<'a>>),
+}
+
+/// An `.eh_frame` of this size or less is indexed in full where its header does not know an address.
+const SMALL: usize = 1 << 20;
+
+impl Sections {
+    pub(crate) fn new(file: Arc<LoadedImage>) -> Self {
+        let image = file.image();
+        let range_of = |name| {
+            let section = image.section(name).filter(|section| !section.is_compressed())?;
+            let start = usize::try_from(section.offset().0).ok()?;
+            let end = start.checked_add(usize::try_from(section.size).ok()?)?;
+            (end <= image.bytes().len()).then_some((start..end, section.svma))
+        };
+        let eh_frame = range_of(".eh_frame");
+        let mut bases = BaseAddresses::default();
+        for (name, set) in [
+            (".eh_frame", BaseAddresses::set_eh_frame as fn(BaseAddresses, u64) -> BaseAddresses),
+            (".eh_frame_hdr", BaseAddresses::set_eh_frame_hdr),
+            (".text", BaseAddresses::set_text),
+            (".got", BaseAddresses::set_got),
+        ] {
+            if let Some(section) =
+                image.sections().iter().find(|section| &*section.name == name.as_bytes())
+            {
+                bases = set(bases, section.svma.0);
+            }
+        }
+        let header = range_of(".eh_frame_hdr").zip(eh_frame.as_ref()).and_then(
+            |((range, svma), (_, frame_svma))| {
+                HeaderTable::new(
+                    image.bytes().get(range.clone())?,
+                    range,
+                    svma,
+                    *frame_svma,
+                    image.is_little_endian(),
+                )
+            },
+        );
+        Self {
+            arch: Arch::of(image.machine()),
+            eh_frame: eh_frame.map(|(range, _)| range),
+            bases,
+            header,
+            eh_index: OnceLock::new(),
+            debug_frames: OnceLock::new(),
+            file,
+        }
+    }
+
+    pub(crate) const fn bases(&self) -> &BaseAddresses {
+        &self.bases
+    }
+
+    /// The description that covers an address: from `.eh_frame` by its header's table, by an index of ours where the
+    /// header is missing or not usable, then from `.debug_frame` of the file or of its debug file.
+    pub(crate) fn find(
+        &self,
+        svma: Svma,
+        library: &Library,
+    ) -> Option<Result<Found<'_>, gimli::Error>> {
+        self.find_eh(svma).or_else(|| self.find_debug(svma, library))
+    }
+
+    fn find_eh(&self, svma: Svma) -> Option<Result<Found<'_>, gimli::Error>> {
+        let image = self.file.image();
+        let bytes = image.bytes().get(self.eh_frame.clone()?)?;
+        let mut section = EhFrame::new(bytes, endian_of(image));
+        section.set_vendor(self.vendor());
+        if let Some(header) = &self.header {
+            let offset = header.lookup(image.bytes(), svma);
+            match offset.map(|offset| fde_at(&section, &self.bases, offset)) {
+                Some(Ok(fde)) if fde.contains(svma.0) => return Some(Ok(Found::Eh(fde, section))),
+                Some(Err(error)) => return Some(Err(error)),
+                // Tables of merged objects can miss descriptions; looking at all of them is cheap when they are few.
+                _ if bytes.len() > SMALL => return None,
+                _ => {}
+            }
+        }
+        let index = self.eh_index.get_or_init(|| FdeIndex::new(&section, &self.bases));
+        let offset = index.lookup(svma)?;
+        Some(fde_at(&section, &self.bases, offset).map(|fde| Found::Eh(fde, section)))
+    }
+
+    fn find_debug(&self, svma: Svma, library: &Library) -> Option<Result<Found<'_>, gimli::Error>> {
+        let frames = self.debug_frames.get_or_init(|| {
+            let image = self.file.image();
+            let debug = self.file.debug(library).map(|debug| &**debug);
+            [Some(image), debug]
+                .into_iter()
+                .flatten()
+                .filter_map(|file| self.debug_frame(file))
+                .collect()
+        });
+        frames.iter().find_map(|frame| {
+            let offset = frame.index.lookup(svma)?;
+            let section = self.debug_section(&frame.data);
+            Some(fde_at(&section, &self.bases, offset).map(|fde| Found::Debug(fde, section)))
+        })
+    }
+
+    fn debug_frame(&self, image: &Image) -> Option<OwnedDebugFrame> {
+        let section = image.section(".debug_frame")?;
+        let data = image.section_data(section).map(Cow::into_owned).ok()?;
+        let index = FdeIndex::new(&self.debug_section(&data), &self.bases);
+        Some(OwnedDebugFrame { data, index })
+    }
+
+    fn debug_section<'a>(&self, data: &'a [u8]) -> DebugFrame<Bytes<'a>> {
+        let mut section = DebugFrame::from(EndianSlice::new(data, endian_of(self.file.image())));
+        section.set_address_size(8);
+        section.set_vendor(self.vendor());
+        section
+    }
+
+    const fn vendor(&self) -> gimli::Vendor {
+        match self.arch {
+            Some(Arch::Aarch64) => gimli::Vendor::AArch64,
+            _ => gimli::Vendor::Default,
+        }
+    }
+}
+
+pub(crate) const fn endian_of(image: &Image) -> RunTimeEndian {
+    if image.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
+}
+
+/// The description at an offset of its section.
+pub(crate) fn fde_at<'a, S>(
+    section: &S,
+    bases: &BaseAddresses,
+    offset: usize,
+) -> Result<Fde<'a>, gimli::Error>
+where
+    S: UnwindSection<Bytes<'a>>,
+    S::Offset: From<usize>,
+{
+    section.fde_from_offset(bases, S::Offset::from(offset), |section, bases, offset| {
+        section.cie_from_offset(bases, offset)
+    })
+}

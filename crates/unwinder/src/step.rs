@@ -1,0 +1,116 @@
+//! One step outwards: a rule is run on the registers of a frame and leaves those of its caller.
+
+use crate::arch::Arch;
+use crate::expression::{ExpressionError, evaluate};
+use crate::memory::{Memory, MemoryError};
+use crate::reason::EndReason;
+use crate::registers::{RegisterError, Registers};
+use crate::rule::{Cfa, FullRow, Recovery, Rule};
+
+/// Runs a packed rule. Returns the return address.
+#[inline]
+pub(crate) fn step_packed(
+    rule: &Rule,
+    registers: &mut Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Result<u64, EndReason> {
+    let base = registers.get(rule.cfa_register, memory).map_err(reason_of_register)?;
+    let cfa = base.wrapping_add_signed(i64::from(rule.cfa_offset));
+    let slot_at = |words: i8| cfa.wrapping_add_signed(i64::from(words) * 8);
+    let return_address = if rule.saved[0] == 0 {
+        registers.get(arch.return_address(), memory).map_err(reason_of_register)?
+    } else {
+        memory.read(slot_at(rule.saved[0])).map_err(reason_of_memory)?
+    };
+    for (&register, &words) in arch.slots().iter().zip(&rule.saved).skip(1) {
+        if words != 0 {
+            registers.set_saved(register, slot_at(words));
+        }
+    }
+    registers.set(arch.sp(), cfa);
+    registers.set(arch.return_address(), return_address);
+    Ok(return_address)
+}
+
+/// Runs a full row. Returns the return address.
+pub(crate) fn step_full(
+    row: &FullRow,
+    registers: &mut Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Result<u64, EndReason> {
+    let cfa = match &row.cfa {
+        Cfa::Register(register, offset) => registers
+            .get(*register, memory)
+            .map_err(reason_of_register)?
+            .wrapping_add_signed(*offset),
+        Cfa::Expression(expression) => {
+            evaluate(expression, None, registers, memory).map_err(reason_of_expression)?
+        }
+    };
+    let before = registers.clone();
+    registers.set(arch.sp(), cfa);
+    for (register, recovery) in &row.registers {
+        match recovery {
+            Recovery::Undefined => registers.forget(*register),
+            Recovery::Same => {}
+            Recovery::SlotAtCfa(offset) => {
+                registers.set_saved(*register, cfa.wrapping_add_signed(*offset))
+            }
+            Recovery::CfaPlus(offset) => registers.set(*register, cfa.wrapping_add_signed(*offset)),
+            Recovery::Register(source) => registers.copy_from(*register, &before, *source),
+            Recovery::Constant(value) => registers.set(*register, *value),
+            Recovery::SlotAtExpression(expression) => {
+                match evaluate(expression, Some(cfa), &before, memory) {
+                    Ok(address) => registers.set_saved(*register, address),
+                    Err(error) => registers.lose(*register, row, error)?,
+                }
+            }
+            Recovery::Expression(expression) => {
+                match evaluate(expression, Some(cfa), &before, memory) {
+                    Ok(value) => registers.set(*register, value),
+                    Err(error) => registers.lose(*register, row, error)?,
+                }
+            }
+        }
+    }
+    // The stack pointer is wanted as a value by every step that follows.
+    let sp = registers.get(arch.sp(), memory).map_err(reason_of_register)?;
+    registers.set(arch.sp(), sp);
+    registers.get(row.return_address, memory).map_err(reason_of_register)
+}
+
+impl Registers {
+    /// A register whose expression has no value is unknown from here on; only the return address ends the chain.
+    fn lose(
+        &mut self,
+        register: u8,
+        row: &FullRow,
+        error: ExpressionError,
+    ) -> Result<(), EndReason> {
+        self.forget(register);
+        if register == row.return_address { Err(reason_of_expression(error)) } else { Ok(()) }
+    }
+}
+
+pub(crate) const fn reason_of_register(error: RegisterError) -> EndReason {
+    match error {
+        RegisterError::Unknown => EndReason::RegisterUnknown,
+        RegisterError::Memory(error) => reason_of_memory(error),
+    }
+}
+
+pub(crate) const fn reason_of_memory(error: MemoryError) -> EndReason {
+    match error {
+        MemoryError::BehindDump => EndReason::StackExhausted,
+        MemoryError::NotRecorded => EndReason::MemoryNotRecorded,
+    }
+}
+
+const fn reason_of_expression(error: ExpressionError) -> EndReason {
+    match error {
+        ExpressionError::Bad => EndReason::BadUnwindInfo,
+        ExpressionError::Register(error) => reason_of_register(error),
+    }
+}
