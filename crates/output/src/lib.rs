@@ -1,12 +1,34 @@
 //! Printers: one [`Profile`] in, one text out.
+//!
+//! A [`Format`] names a [`Printer`]; each writes a profile in pieces to what it is given, with the same bytes for any
+//! number of threads. [`write_summary`] is the account of a run for people. How the profile was made is not known here.
+//! `docs/OUTPUT.md` describes the formats field by field.
 
+mod chunks;
+mod escaped;
+mod folded;
+mod format;
+mod frame_texts;
+mod json;
+mod name_tree;
+mod ndjson;
+mod perf_script;
 mod profile;
+mod report;
+mod stack;
 mod strings;
 mod summary;
+mod text;
 
+pub use folded::Folded;
+pub use format::{Format, FormatOptions, Printer, Weight};
+pub use json::Json;
+pub use ndjson::Ndjson;
+pub use perf_script::PerfScript;
 pub use profile::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK, Profile, RecordingInfo,
-    SampleRow, StackRow, ThreadRow,
+    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK,
+    Profile, RecordingInfo, SampleRow, StackRow, ThreadRow,
 };
+pub use report::write_summary;
 pub use strings::{StringId, Strings};
 pub use summary::{FindingRow, ModuleLoss, Summary};

@@ -43,6 +43,18 @@ pub struct Profile {
     pub summary: Summary,
 }
 
+impl Profile {
+    /// How many samples ended for each reason, in the order of [`EndReason::ALL`].
+    #[must_use]
+    pub fn end_counts(&self) -> [u64; EndReason::ALL.len()] {
+        let mut counts = [0; EndReason::ALL.len()];
+        for sample in &self.samples {
+            counts[sample.end as usize] += 1;
+        }
+        counts
+    }
+}
+
 /// Facts of the recording's header. Absent ones are `None`.
 #[derive(Debug, Default, Clone)]
 pub struct RecordingInfo {
@@ -80,6 +92,22 @@ pub enum ModuleKind {
     Anonymous,
     /// The kernel or one of its modules: `relative` is the address in the kernel.
     Kernel,
+}
+
+impl ModuleKind {
+    /// Every kind, in the order of their numbers.
+    pub const ALL: &[Self] = &[Self::Elf, Self::File, Self::Anonymous, Self::Kernel];
+
+    /// The word in output formats. These are interface: they do not change.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Elf => "elf",
+            Self::File => "file",
+            Self::Anonymous => "anonymous",
+            Self::Kernel => "kernel",
+        }
+    }
 }
 
 /// Something that was mapped.

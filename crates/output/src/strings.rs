@@ -30,7 +30,8 @@ impl Strings {
         }
         let id = u32::try_from(self.ends.len()).expect("fewer strings than bytes");
         self.bytes.extend_from_slice(string);
-        self.ends.push(u32::try_from(self.bytes.len()).expect("names of a recording fit into 4 GiB"));
+        self.ends
+            .push(u32::try_from(self.bytes.len()).expect("names of a recording fit into 4 GiB"));
         let Self { bytes, ends, index, hasher } = self;
         index.insert_unique(hash, id, |&id| hasher.hash_one(slice(bytes, ends, id)));
         StringId(id)

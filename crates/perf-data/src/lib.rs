@@ -1,1 +1,90 @@
-//! To be written.
+//! The parser of Linux `perf.data` recordings: bytes in, borrowed and typed records out, in time order.
+//!
+//! It knows nothing of ELF files, file search or threads. [`Recording::parse`] reads the container (header,
+//! attributes, features); [`Recording::scan`] walks the record headers once and gives an index of the samples and
+//! every other record that replaying needs; [`Recording::sample`] decodes one sample on demand, without allocation,
+//! from any thread. Damage is told in [`Findings`] and never ends the reading.
+//!
+//! ```text
+//!   bytes ──parse──> Recording ──scan──> Scan { samples: [SampleEntry], records: [TimedRecord], counts }
+//!                        └───────sample(&SampleEntry)──> Sample { ip, registers, stack bytes, ... }
+//! ```
+//!
+//! # Known differences to `perf`
+//! - Records are ordered by (time, position) over the whole file; rounds are not used.
+//! - Attributes larger than the newest known one are read by their known prefix; `perf` refuses the file.
+//! - Cut and unfinished recordings are read up to their last whole record; `perf` refuses them or dies.
+//! - Unknown record types are skipped by their size; a damaged record is skipped up to the next chain of headers.
+//! - A sample with a wrong count inside keeps everything in front of that count; `perf` stops reading there.
+//!
+//! ```
+//! use perf_data::{Error, Findings, Recording};
+//! let mut findings = Findings::default();
+//! let error = Recording::parse(b"not a recording at all", &mut findings).expect_err("no magic");
+//! assert!(matches!(error, Error::NotPerfData { .. }));
+//! ```
+
+mod attr;
+mod branch_stack;
+mod build_ids;
+mod callchain;
+mod container;
+mod counts;
+mod cursor;
+mod error;
+mod event;
+mod event_name;
+mod feature_decode;
+mod feature_types;
+mod features;
+mod finding;
+mod findings;
+mod identity;
+mod kernel_decode;
+mod kernel_records;
+mod layout;
+mod machine;
+mod raw_records;
+mod read_values;
+mod record;
+mod recording;
+mod registers;
+mod sample;
+mod sample_decode;
+mod scan;
+mod source;
+mod user_records;
+mod walker;
+
+#[cfg(test)]
+mod tests;
+
+pub use attr::{AttrFlags, EventAttr, ReadFormat, SampleType};
+pub use branch_stack::{Branch, BranchFlags, BranchStack};
+pub use build_ids::BuildIdEntry;
+pub use callchain::{Callchain, Context};
+pub use counts::{KindCount, RecordCounts};
+pub use cursor::{Cursor, Endian, Words};
+pub use error::Error;
+pub use event::Event;
+pub use feature_types::{
+    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
+    CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
+    MemoryTopology, NumaNode, PmuCaps, PmuMapping,
+};
+pub use features::Features;
+pub use finding::{Finding, HeaderFault, Severity};
+pub use findings::{FindingGroup, Findings};
+pub use kernel_records::{
+    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespace,
+    Namespaces, Switch, Task, TextPoke, Throttle,
+};
+pub use machine::{Arch, Machine, MachineSource};
+pub use raw_records::{RawBody, RawRecord, RawRecords};
+pub use read_values::{ReadValue, ReadValues};
+pub use record::{CpuMode, Record, RecordHeader, RecordKind, SampleId};
+pub use recording::Recording;
+pub use registers::{Registers, RegsAbi};
+pub use sample::{Sample, SampleDamage, SampleError, UserStack, Weight};
+pub use scan::{SampleEntry, Scan, TimedRecord};
+pub use user_records::{Auxtrace, EventUpdate, IdIndexEntry, ThreadMapEntry, TimeConv, UserRecord};

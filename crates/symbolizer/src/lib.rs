@@ -1,1 +1,41 @@
-//! To be written.
+//! Names for addresses: ELF symbols, inline chains and lines out of DWARF, `/proc/kallsyms`, JIT maps.
+//!
+//! [`symbolize`] takes the *set* of distinct addresses of each file, sorted, and goes through each table of the file
+//! once for all of them: the symbol table is never sorted, the line program never stored, and a DIE tree is read only
+//! where a unit holds an address. Work is spread over files and over the units of each; the result is the same for
+//! any number of threads.
+//!
+//! ```text
+//!   Request: Image + debug file + sorted addresses
+//!     |-- symbols: one pass over .symtab and .dynsym --> symbol per address; PLT stubs
+//!     |-- units:   roots of .debug_info --------------> addresses per unit
+//!     |            each hit unit: DIE walk, line program -> frames with local names and files
+//!     '-- merge:   distinct names demangled once, frames by address
+//! ```
+//!
+//! Known differences from `perf script`: data objects name no code, a label without size does not cut the function
+//! that encloses it, symbols without size end with their section, and inlined frames are looked up at the same
+//! address as the symbol.
+
+mod addresses;
+mod bytes;
+mod demangle;
+mod dwarf;
+mod elf_symbols;
+mod kallsyms;
+mod merge;
+mod names;
+mod perf_map;
+mod plt;
+mod request;
+mod symbolize;
+
+pub use demangle::{Demangle, demangle};
+pub use kallsyms::{Kallsyms, KallsymsError, KernelSymbol};
+pub use names::{NameId, Names};
+pub use perf_map::{JitSymbol, PerfMap};
+pub use request::{
+    Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SymbolSource, Symbols,
+    WhyNoName,
+};
+pub use symbolize::symbolize;

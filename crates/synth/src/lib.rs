@@ -1,1 +1,35 @@
-//! To be written.
+//! Writes recordings, stacks and ELF files for tests.
+//!
+//! It knows the layouts from the public sources and shares no code with the readers of this
+//! workspace, so that a layout misunderstood there cannot agree with itself here.
+//! Wrong values are accepted wherever a field can hold them; panics are for mistakes of the test.
+
+mod bytes;
+mod cfi;
+mod elf;
+mod perf;
+mod regs;
+mod stack;
+
+pub use bytes::{ByteWriter, Endian};
+pub use cfi::{
+    CfiBuilder, CfiKind, CfiOps, CfiSection, Cie, CieIdx, DwarfExpr, Fde, eh_frame_hdr, eh_pe,
+};
+pub use elf::{
+    ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const, gnu_build_id_note,
+    gnu_debuglink,
+};
+pub use perf::attr::{EventAttr, attr_flag, branch_sample, read_format, sample_type};
+pub use perf::compressed::{CompressedKind, Compressor, ZstdStream};
+pub use perf::feature::{CacheLevel, Capability, EventDesc, Feature};
+pub use perf::file::{FileLayout, PerfDataBuilder, PerfDataFile};
+pub use perf::pipe::PipeLayout;
+pub use perf::record::{MmapFile, Record, SampleId};
+pub use perf::record_bytes;
+pub use perf::sample::{
+    Branch, BranchStack, ReadValue, ReadValues, SampleBuilder, SampleRegs, SampleStack,
+};
+pub use perf::simpleperf::{simpleperf_meta_info, simpleperf_record, simpleperf_split};
+pub use perf::user_record::{BuildIdEntry, UserRecord};
+pub use regs::{UserRegs, aarch64_reg, x86_64_reg};
+pub use stack::StackBuilder;

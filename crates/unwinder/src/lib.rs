@@ -15,6 +15,7 @@ mod fde_index;
 mod memory;
 mod reason;
 mod registers;
+mod replay;
 mod rule;
 mod sections;
 mod step;
@@ -23,4 +24,7 @@ mod walk;
 pub use arch::Arch;
 pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
+pub use replay::{
+    Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, StackNode, Thread, replay,
+};
 pub use walk::{Frame, UserState, Walker};

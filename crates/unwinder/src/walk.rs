@@ -37,13 +37,9 @@ pub struct Frame {
 pub struct UserState<'a> {
     /// The processor.
     pub arch: Arch,
-    /// Which registers were sampled, as the recorder's mask.
-    pub mask: u64,
-    /// Their values in ascending order of the mask's bits, eight bytes each, in the recording's byte order.
-    pub registers: &'a [u8],
     /// The stack bytes, from the stack pointer up.
     pub stack: &'a [u8],
-    /// Whether registers and stack are big-endian.
+    /// Whether the stack is big-endian.
     pub big_endian: bool,
     /// The sample was taken in the kernel without full user registers: on x86-64, -1 in rbx and r12 to r15 then means
     /// "not known".
@@ -63,9 +59,9 @@ pub struct Walker<'e> {
 }
 
 /// A frame's place: the piece, and the file's address where there is a file.
-struct Place<'s> {
+pub(crate) struct Place<'s> {
     piece: &'s Piece,
-    frame: Frame,
+    pub(crate) frame: Frame,
     has_file: bool,
 }
 
@@ -82,10 +78,16 @@ impl<'e> Walker<'e> {
         }
     }
 
-    /// Walks the user stack of a sample and appends its frames, innermost first.
-    pub fn walk(&mut self, state: &UserState<'_>, frames: &mut Vec<Frame>) -> EndReason {
+    /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
+    /// of the recorder's mask, value).
+    pub fn walk(
+        &mut self,
+        state: &UserState<'_>,
+        sampled: impl Iterator<Item = (u32, u64)>,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
         let arch = state.arch;
-        let (mut registers, pc) = initial_registers(state);
+        let (mut registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
             stack: state.stack,
@@ -130,6 +132,12 @@ impl<'e> Walker<'e> {
                 Err(reason) => return reason,
             }
         }
+    }
+
+    /// The frame of an address that was not walked to.
+    pub(crate) fn frame_at(&self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
+        let nowhere = Frame { module: None, relative: lookup.0, bias: 0, found_by, kernel: false };
+        self.place(lookup, space, found_by).map_or(nowhere, |place| place.frame)
     }
 
     fn step(
@@ -184,7 +192,12 @@ impl<'e> Walker<'e> {
         Ok(Caller { pc: strip(arch, pc), exact: rule.signal, found_by: FoundBy::Cfi })
     }
 
-    fn place<'s>(&self, lookup: Avma, space: &'s Space, found_by: FoundBy) -> Option<Place<'s>> {
+    pub(crate) fn place<'s>(
+        &self,
+        lookup: Avma,
+        space: &'s Space,
+        found_by: FoundBy,
+    ) -> Option<Place<'s>> {
         let piece = space.lookup(lookup)?;
         let svma = piece.module.file(self.library).ok().and_then(|file| {
             file.image().svma_of_offset(piece.offset_of(lookup), piece.executable)
@@ -229,26 +242,21 @@ pub(crate) const fn strip(arch: Arch, pc: u64) -> u64 {
 }
 
 /// The sampled registers by DWARF number, and the program counter.
-fn initial_registers(state: &UserState<'_>) -> (Registers, Option<u64>) {
+fn initial_registers(
+    state: &UserState<'_>,
+    sampled: impl Iterator<Item = (u32, u64)>,
+) -> (Registers, Option<u64>) {
     let mut registers = Registers::new();
     let mut pc = None;
     let numbers = state.arch.of_mask_bits();
-    let mut mask = state.mask;
-    for word in state.registers.chunks_exact(8) {
-        if mask == 0 {
-            break;
-        }
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        let Some(&number) = numbers.get(bit).filter(|&&number| number != UNUSED) else { continue };
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(word);
-        let value =
-            if state.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) };
-        let unknown = state.partial_registers && value == u64::MAX && matches!(number, 3 | 12..=15);
+    for (bit, value) in sampled {
+        let Some(&number) = numbers.get(bit as usize).filter(|&&number| number != UNUSED) else {
+            continue;
+        };
         if number == state.arch.pc() {
             pc = Some(value);
         }
+        let unknown = state.partial_registers && value == u64::MAX && matches!(number, 3 | 12..=15);
         if !(unknown && state.arch == Arch::X86_64) {
             registers.set(number, value);
         }

@@ -1,0 +1,134 @@
+//! Rows rendered to text in parallel and written in order, with a bounded amount of text in memory.
+//!
+//! ```text
+//!   rows      |--- chunk ---|--- chunk ---|--- chunk ---|- ...
+//!   threads     render         render        render             (batch k + 1)
+//!   caller    writes batch k meanwhile
+//! ```
+//!
+//! The text is the concatenation of the rows' texts, so neither the number of threads nor the cut into chunks shows.
+
+use std::io;
+use std::ops::Range;
+
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
+};
+
+/// Frames of a chunk, about: some hundred kilobytes to a megabyte of text.
+const CHUNK_COST: u64 = 4096;
+
+/// Chunks of a batch for each thread: enough to even out unequal ones.
+const CHUNKS_PER_THREAD: usize = 2;
+
+/// Writes the texts of `rows` rows to `out`. `cost` tells about how many frames a row has; `render` appends the text
+/// of a range of rows to a buffer.
+///
+/// # Errors
+/// What `out` returns.
+pub(crate) fn write_rows(
+    out: &mut dyn io::Write,
+    rows: usize,
+    cost: impl Fn(usize) -> u64,
+    render: impl Fn(Range<usize>, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    let mut ranges = Ranges { next: 0, rows, cost };
+    let size = CHUNKS_PER_THREAD * rayon::current_num_threads().max(1);
+    let mut current = Batch::default();
+    let mut following = Batch::default();
+    current.refill(&mut ranges, size);
+    current.render(&render);
+    while !current.ranges.is_empty() {
+        following.refill(&mut ranges, size);
+        let (batch, render) = (&mut following, &render);
+        rayon::in_place_scope(|scope| {
+            scope.spawn(move |_| batch.render(render));
+            current.texts.iter().take(current.ranges.len()).try_for_each(|text| out.write_all(text))
+        })?;
+        std::mem::swap(&mut current, &mut following);
+    }
+    Ok(())
+}
+
+/// Chunks and their texts; the texts' memory is used again.
+#[derive(Default)]
+struct Batch {
+    ranges: Vec<Range<usize>>,
+    texts: Vec<Vec<u8>>,
+}
+
+impl Batch {
+    fn refill(&mut self, ranges: &mut impl Iterator<Item = Range<usize>>, size: usize) {
+        self.ranges.clear();
+        self.ranges.extend(ranges.take(size));
+        self.texts.resize_with(size, Vec::new);
+    }
+
+    fn render(&mut self, render: &(impl Fn(Range<usize>, &mut Vec<u8>) + Sync)) {
+        self.texts.par_iter_mut().zip(&mut self.ranges).for_each(|(text, range)| {
+            text.clear();
+            render(range.clone(), text);
+        });
+    }
+}
+
+/// Cuts the rows into ranges of about equal cost.
+struct Ranges<F> {
+    next: usize,
+    rows: usize,
+    cost: F,
+}
+
+impl<F: Fn(usize) -> u64> Iterator for Ranges<F> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.next;
+        let mut cost = 0_u64;
+        while self.next < self.rows && cost < CHUNK_COST {
+            cost = cost.saturating_add((self.cost)(self.next)).saturating_add(1);
+            self.next += 1;
+        }
+        (start < self.next).then_some(start..self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_and_chunks_do_not_show() {
+        let rows = 30_000;
+        let expected: Vec<u8> = (0..rows).flat_map(|row| format!("{row}\n").into_bytes()).collect();
+        for threads in [1, 2, 3, 8] {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            let written = pool.install(|| {
+                let mut out = Vec::new();
+                let render = |range: Range<usize>, text: &mut Vec<u8>| {
+                    range.for_each(|row| text.extend_from_slice(format!("{row}\n").as_bytes()));
+                };
+                write_rows(&mut out, rows, |row| row as u64 % 100, render).map(|()| out)
+            });
+            assert_eq!(written.expect("a vector takes everything"), expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_writer_ends_it() {
+        struct Closed;
+        impl io::Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let error =
+            write_rows(&mut Closed, 5, |_| 1, |_, text| text.push(b'x')).expect_err("closed");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        assert!(write_rows(&mut Closed, 0, |_| 1, |_, _| {}).is_ok(), "nothing to write");
+    }
+}

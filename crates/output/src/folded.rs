@@ -1,0 +1,131 @@
+//! Folded stacks, the input of flame graph programs: `comm;outermost;…;innermost weight`, a line for each distinct
+//! stack of names.
+//!
+//! Lines come in the order of a tree: by comm, complete stacks before `[truncated]` ones, then frame by frame by the
+//! bytes of the names, a caller before what it calls.
+
+use std::io;
+
+use hashbrown::HashMap;
+use unwinder::EndReason;
+
+use crate::chunks::write_rows;
+use crate::format::{Printer, Weight};
+use crate::name_tree::{NO_NAME, NameTree};
+use crate::profile::{Profile, SampleRow};
+use crate::strings::StringId;
+use crate::text::{push_line_safe, push_number};
+
+/// Prints folded stacks.
+#[derive(Debug, Clone, Copy)]
+pub struct Folded {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// What a stack weighs.
+    pub weight: Weight,
+    /// Whether kernel functions get the suffix `_[k]`.
+    pub kernel_suffix: bool,
+    /// Only samples of this event, an index of `Profile::events`; `None` for all.
+    pub event: Option<u16>,
+}
+
+impl Printer for Folded {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
+        let comms: Vec<StringId> = profile
+            .threads
+            .iter()
+            .map(|thread| tree.intern(profile.strings.get(thread.comm)))
+            .collect();
+        let lines = self.lines(profile, &tree, &comms);
+        let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
+        write_rows(out, lines.len(), cost, |rows, text| {
+            let mut path = Vec::new();
+            for line in lines.get(rows).unwrap_or_default() {
+                text.extend_from_slice(tree.label(line.comm));
+                if line.truncated {
+                    text.extend_from_slice(b";[truncated]");
+                }
+                tree.path(line.node, &mut path);
+                for &label in path.iter().rev() {
+                    text.push(b';');
+                    text.extend_from_slice(tree.label(label));
+                }
+                text.push(b' ');
+                push_number(text, line.weight);
+                text.push(b'\n');
+            }
+        })
+    }
+}
+
+/// A line to be printed.
+struct Line {
+    comm: StringId,
+    truncated: bool,
+    /// The innermost node of the name tree, or `NO_NAME`.
+    node: u32,
+    weight: u64,
+}
+
+impl Folded {
+    /// The distinct stacks with their weights, sorted.
+    fn lines(&self, profile: &Profile, tree: &NameTree, comms: &[StringId]) -> Vec<Line> {
+        let mut weights: HashMap<(u32, bool, u32), u64> = HashMap::new();
+        for sample in profile
+            .samples
+            .iter()
+            .filter(|sample| self.event.is_none_or(|event| event == sample.event))
+        {
+            let comm = comms.get(sample.thread as usize).map_or(0, |comm| comm.0);
+            let truncated = !self.keep_unrooted && !is_complete(sample.end);
+            let weight = weights.entry((comm, truncated, tree.node_of(sample.stack))).or_default();
+            *weight = weight.saturating_add(self.weight_of(sample));
+        }
+        let lines = weights.into_iter().map(|((comm, truncated, node), weight)| Line {
+            comm: StringId(comm),
+            truncated,
+            node,
+            weight,
+        });
+        let mut lines: Vec<Line> = lines.collect();
+        let ranks = tree.label_ranks();
+        let order = tree.order(&ranks);
+        lines.sort_unstable_by_key(|line| {
+            let place = if line.node == NO_NAME {
+                0
+            } else {
+                order.get(line.node as usize).map_or(0, |&at| at + 1)
+            };
+            (ranks.get(line.comm.0 as usize).copied(), line.truncated, place)
+        });
+        lines
+    }
+
+    fn weight_of(&self, sample: &SampleRow) -> u64 {
+        match self.weight {
+            Weight::Samples => 1,
+            Weight::Period => sample.period.unwrap_or(1),
+        }
+    }
+}
+
+/// Whether a chain that ended so holds all frames that it could: it reached its root, or there is nothing to be
+/// unwound, or it is a recorder's.
+pub(crate) const fn is_complete(end: EndReason) -> bool {
+    matches!(end, EndReason::Root | EndReason::KernelOnly | EndReason::Recorded)
+}
+
+/// Appends a name as a part of a folded line. The format knows no escaping: a `;` in a name would be two frames, so it
+/// becomes a `:`, as the common collapse programs do.
+pub(crate) fn push_label(out: &mut Vec<u8>, name: &[u8]) {
+    if name.is_empty() {
+        out.extend_from_slice(b"[unknown]");
+        return;
+    }
+    let start = out.len();
+    push_line_safe(out, name);
+    out.iter_mut().skip(start).filter(|byte| **byte == b';').for_each(|byte| *byte = b':');
+}

@@ -1,0 +1,156 @@
+//! The seam between the command and the printers: which format, with which options, behind one trait.
+
+use std::io;
+use std::path::Path;
+
+use crate::folded::Folded;
+use crate::json::Json;
+use crate::ndjson::Ndjson;
+use crate::perf_script::PerfScript;
+use crate::profile::Profile;
+
+/// Writes a profile in one format.
+pub trait Printer {
+    /// Writes the whole of `profile` to `out`, in pieces of some hundred kilobytes: `out` needs no buffer of its own.
+    /// The bytes depend on the profile and the options only, not on the number of threads.
+    ///
+    /// # Errors
+    /// What `out` returns, unchanged.
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// The formats that can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// Tables in columns in one JSON document; `docs/stacks.schema.json`.
+    Json,
+    /// One JSON object a sample, one sample a line; `docs/ndjson.schema.json`.
+    Ndjson,
+    /// The text of `perf script`.
+    PerfScript,
+    /// Folded stacks for flame graphs: one line for each distinct stack, with its weight.
+    Folded,
+}
+
+impl Format {
+    /// Every format, in the order of the documentation.
+    pub const ALL: &[Self] = &[Self::Json, Self::Ndjson, Self::PerfScript, Self::Folded];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::PerfScript => "perf-script",
+            Self::Folded => "folded",
+        }
+    }
+
+    /// The format of that name; `None` where there is none. `jsonl` is another name of `ndjson`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "jsonl" => Some(Self::Ndjson),
+            _ => Self::ALL.iter().copied().find(|format| format.name() == name),
+        }
+    }
+
+    /// The endings of file names that mean this format, the usual one first.
+    #[must_use]
+    pub const fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &[".json"],
+            Self::Ndjson => &[".ndjson", ".jsonl"],
+            Self::PerfScript => &[".perf-script", ".perf.txt", ".script"],
+            Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
+        }
+    }
+
+    /// The format that the ending of a file's name asks for; `None` where it asks for none.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.as_encoded_bytes();
+        let fits = |ending: &&str| name.len() > ending.len() && name.ends_with(ending.as_bytes());
+        Self::ALL.iter().copied().find(|format| format.endings().iter().any(fits))
+    }
+
+    /// The printer of this format.
+    #[must_use]
+    pub fn printer(self, options: FormatOptions) -> Box<dyn Printer> {
+        match self {
+            Self::Json => Box::new(Json { inlines: options.inlines }),
+            Self::Ndjson => Box::new(Ndjson { inlines: options.inlines }),
+            Self::PerfScript => Box::new(PerfScript { inlines: options.inlines }),
+            Self::Folded => Box::new(Folded {
+                inlines: options.inlines,
+                keep_unrooted: options.keep_unrooted,
+                weight: options.weight,
+                kernel_suffix: options.kernel_suffix,
+                event: options.event,
+            }),
+        }
+    }
+}
+
+/// What a user can choose about a format. The folded format alone knows the options behind the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormatOptions {
+    /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
+    pub inlines: bool,
+    /// Folded: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// Folded: what a stack weighs.
+    pub weight: Weight,
+    /// Folded: whether kernel functions get the suffix `_[k]`.
+    pub kernel_suffix: bool,
+    /// Folded: only samples of this event, an index of `Profile::events`; `None` for all of them together.
+    pub event: Option<u16>,
+}
+
+impl FormatOptions {
+    /// What is printed where the user chose nothing.
+    pub const DEFAULT: Self = Self {
+        inlines: true,
+        keep_unrooted: false,
+        weight: Weight::Samples,
+        kernel_suffix: false,
+        event: None,
+    };
+}
+
+/// What a sample counts in the folded format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weight {
+    /// 1.
+    Samples,
+    /// Its period, in units of its event; 1 where none was recorded.
+    Period,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings() {
+        for &format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+            for ending in format.endings() {
+                assert_eq!(
+                    Format::from_path(Path::new(&format!("/a.b/out{ending}"))),
+                    Some(format)
+                );
+                assert_eq!(
+                    Format::from_path(Path::new(ending)),
+                    None,
+                    "an ending alone is a hidden file"
+                );
+            }
+        }
+        assert_eq!(Format::from_name("jsonl"), Some(Format::Ndjson));
+        assert_eq!(Format::from_name("JSON"), None);
+        assert_eq!(Format::from_path(Path::new("out.txt")), None);
+        assert_eq!(Format::from_path(Path::new("/")), None);
+    }
+}

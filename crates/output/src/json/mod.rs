@@ -1,0 +1,140 @@
+//! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` tells the fields,
+//! `docs/stacks.schema.json` is their JSON Schema.
+
+mod tables;
+mod writer;
+
+use std::io;
+
+use crate::format::Printer;
+use crate::profile::{ModuleKind, Profile, RecordingInfo};
+use crate::strings::Strings;
+use writer::{Writer, number, string};
+
+/// Counts up with changes that break readers: a field removed, or with another meaning.
+const VERSION: u32 = 1;
+
+/// Counts up with changes that do not: a field or a word added.
+const REVISION: u32 = 0;
+
+/// Prints the tables as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct Json {
+    /// Whether the table of inlines has the inlined functions; without, only the functions around them.
+    pub inlines: bool,
+}
+
+impl Printer for Json {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut json = Writer::new(out);
+        json.raw("{\"meta\":{\"schema\":\"unwind-perf-stacks\",\"version\":");
+        json.raw(itoa::Buffer::new().format(VERSION));
+        json.raw(",\"revision\":");
+        json.raw(itoa::Buffer::new().format(REVISION));
+        json.raw(",\"generator\":\"unwind-perf ");
+        json.raw(env!("CARGO_PKG_VERSION"));
+        json.raw("\"}");
+        recording(&mut json, &profile.recording, &profile.strings)?;
+        words(&mut json)?;
+        json.raw(",\n\"strings\":");
+        json.array(profile.strings.iter(), string)?;
+        tables::print(&mut json, profile, self.inlines)?;
+        summary(&mut json, profile)?;
+        json.raw("}\n");
+        json.flush()
+    }
+}
+
+/// The recording's header; unknown facts are left out.
+fn recording(
+    json: &mut Writer<'_>,
+    recording: &RecordingInfo,
+    strings: &Strings,
+) -> io::Result<()> {
+    json.raw(",\n\"recording\":{\"command_line\":");
+    json.array(&recording.command_line, |out, &id| string(out, strings.get(id)))?;
+    let facts = [
+        ("hostname", recording.hostname),
+        ("os_release", recording.os_release),
+        ("arch", recording.arch),
+        ("perf_version", recording.perf_version),
+        ("cpu_desc", recording.cpu_desc),
+    ];
+    for (name, value) in
+        facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)))
+    {
+        json.raw(",\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| string(out, strings.get(value)));
+    }
+    if let Some(online) = recording.cpus_online {
+        json.raw(",\"cpus_online\":");
+        json.value(|out| number(out, online));
+    }
+    json.raw("}");
+    Ok(())
+}
+
+/// The closed lists that columns point into.
+fn words(json: &mut Writer<'_>) -> io::Result<()> {
+    json.raw(",\n\"words\":{\"end\":");
+    json.array(unwinder::EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.raw(",\"found_by\":");
+    json.array(unwinder::FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.raw(",\"module_kind\":");
+    json.array(ModuleKind::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.raw("}");
+    Ok(())
+}
+
+/// The account of the run.
+fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
+    let summary = &profile.summary;
+    let counters = [
+        ("samples", summary.samples),
+        ("samples_filtered", summary.samples_filtered),
+        ("samples_dropped", summary.samples_dropped),
+        ("frames", summary.frames),
+        ("lost_samples", summary.lost_samples),
+        ("lost_records", summary.lost_records),
+        ("throttled", summary.throttled),
+        ("dump_used_up", summary.dump_used_up),
+    ];
+    json.raw(",\n\"summary\":{");
+    for (name, value) in counters {
+        json.raw("\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| number(out, value));
+        json.raw(",");
+    }
+    json.raw("\"end\":");
+    json.array(profile.end_counts(), number)?;
+    json.raw(",\"losses\":");
+    json.array(&summary.losses, |out, loss| {
+        out.push(b'{');
+        if let Some(module) = loss.module {
+            out.extend_from_slice(b"\"module\":");
+            number(out, module.0);
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"samples\":");
+        number(out, loss.samples);
+        out.extend_from_slice(b",\"reason\":");
+        string(out, loss.reason.as_bytes());
+        out.push(b'}');
+    })?;
+    json.raw(",\"findings\":");
+    json.array(&summary.findings, |out, finding| {
+        out.extend_from_slice(b"{\"kind\":");
+        string(out, finding.kind.as_bytes());
+        out.extend_from_slice(b",\"count\":");
+        number(out, finding.count);
+        out.extend_from_slice(b",\"message\":");
+        string(out, finding.message.as_bytes());
+        out.push(b'}');
+    })?;
+    json.raw("}");
+    Ok(())
+}

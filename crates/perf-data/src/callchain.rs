@@ -1,0 +1,143 @@
+//! Recorded callchains: addresses with markers between them that say whose addresses follow.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `enum perf_callchain_context`.
+
+use address::Avma;
+
+use crate::cursor::Words;
+
+/// Whose address an entry of a callchain is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Context {
+    /// No marker came before: the mode of the sample says it.
+    Unmarked,
+    /// The hypervisor's.
+    Hypervisor,
+    /// The kernel's.
+    Kernel,
+    /// The process's.
+    User,
+    /// A guest's.
+    Guest,
+    /// A guest kernel's.
+    GuestKernel,
+    /// A guest process's.
+    GuestUser,
+}
+
+/// All values from here to the top of u64 are markers.
+const FIRST_MARKER: u64 = -4095_i64 as u64;
+const HYPERVISOR: u64 = -32_i64 as u64;
+const KERNEL: u64 = -128_i64 as u64;
+const USER: u64 = -512_i64 as u64;
+const USER_DEFERRED: u64 = -640_i64 as u64;
+const GUEST: u64 = -2048_i64 as u64;
+const GUEST_KERNEL: u64 = -2176_i64 as u64;
+const GUEST_USER: u64 = -2560_i64 as u64;
+
+/// A recorded callchain, innermost entry first.
+#[derive(Clone, Copy, Debug)]
+pub struct Callchain<'d> {
+    words: Words<'d>,
+}
+
+impl<'d> Callchain<'d> {
+    pub(crate) fn new(words: Words<'d>) -> Self {
+        Self { words }
+    }
+
+    /// Number of entries, markers included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no entry. User-mode samples with a stack dump have none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The entries as recorded, markers included.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = u64> + use<'d> {
+        self.words.iter()
+    }
+
+    /// The addresses with whose they are. The first of each context was running there; all later ones are return
+    /// addresses as they are on the stack. Unknown markers are left out; so is the cookie of a deferred user part.
+    pub fn frames(&self) -> impl Iterator<Item = (Context, Avma)> + use<'d> {
+        let mut words = self.words.iter();
+        let mut context = Context::Unmarked;
+        std::iter::from_fn(move || {
+            loop {
+                let word = words.next()?;
+                if word < FIRST_MARKER {
+                    return Some((context, Avma(word)));
+                }
+                context = match word {
+                    HYPERVISOR => Context::Hypervisor,
+                    KERNEL => Context::Kernel,
+                    USER => Context::User,
+                    GUEST => Context::Guest,
+                    GUEST_KERNEL => Context::GuestKernel,
+                    GUEST_USER => Context::GuestUser,
+                    USER_DEFERRED => {
+                        words.next()?;
+                        Context::User
+                    }
+                    _ => context,
+                };
+            }
+        })
+    }
+
+    /// The cookie by which the user part is found in a later `CALLCHAIN_DEFERRED` record.
+    #[must_use]
+    pub fn deferred_cookie(&self) -> Option<u64> {
+        let mut words = self.words.iter();
+        words.find(|&word| word == USER_DEFERRED)?;
+        words.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cursor::Endian;
+
+    fn frames(words: &[i64]) -> (Vec<(Context, u64)>, Option<u64>) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let chain = Callchain::new(Words::new(&bytes, Endian::Little));
+        assert_eq!(chain.entries().len(), words.len());
+        (chain.frames().map(|(context, ip)| (context, ip.0)).collect(), chain.deferred_cookie())
+    }
+
+    #[test]
+    fn every_marker() {
+        let words = [1, -32, 2, -128, 3, 4, -512, 5, -2048, 6, -2176, 7, -2560, 8, -3000, 9, -4096];
+        let (frames, cookie) = frames(&words);
+        assert_eq!(
+            frames,
+            [
+                (Context::Unmarked, 1),
+                (Context::Hypervisor, 2),
+                (Context::Kernel, 3),
+                (Context::Kernel, 4),
+                (Context::User, 5),
+                (Context::Guest, 6),
+                (Context::GuestKernel, 7),
+                (Context::GuestUser, 8),
+                (Context::GuestUser, 9),
+                (Context::GuestUser, -4096_i64 as u64),
+            ]
+        );
+        assert_eq!(cookie, None);
+    }
+
+    #[test]
+    fn deferred_user_part() {
+        assert_eq!(frames(&[-128, 3, -640, 77]), (vec![(Context::Kernel, 3)], Some(77)));
+        assert_eq!(frames(&[-128, 3, -640]), (vec![(Context::Kernel, 3)], None));
+        assert_eq!(frames(&[]), (vec![], None));
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a recording could not be opened at all. Damage that can be lived with is a finding instead.
+
+use thiserror::Error;
+
+/// No recording could be made of the bytes. Offsets are bytes from the start of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The first eight bytes are no magic of a recording.
+    #[error("not a perf.data recording: expected `PERFILE2` at offset 0x0, found {found:02x?}")]
+    NotPerfData {
+        /// The bytes found, zero where the file is shorter.
+        found: [u8; 8],
+    },
+    /// The file ends inside its header.
+    #[error("file header cut: expected {expected} bytes at offset 0x0, found {found}")]
+    HeaderCut {
+        /// The bytes that the header takes.
+        expected: u64,
+        /// The bytes that the file has.
+        found: u64,
+    },
+    /// The header states a size that no known version has.
+    #[error("file header states a size of {found} bytes at offset 0x8, expected 72, 104 or more")]
+    HeaderSize {
+        /// The size found.
+        found: u64,
+    },
+    /// A stream made with `perf record -o -`.
+    #[error(
+        "recording is a pipe stream (header of 16 bytes at offset 0x0), which is not supported yet"
+    )]
+    PipeMode,
+    /// A version-1 file of which not even the byte order can be found out.
+    #[error(
+        "version 1 recording of unknown byte order: attribute size at offset 0x10 is {found:#x}"
+    )]
+    UnknownByteOrder {
+        /// The attribute size, read as little endian.
+        found: u64,
+    },
+    /// A section begins behind the end of the file or inside the header.
+    #[error(
+        "{section} section at offset {offset:#x} is not between the header and the end of the file at {end:#x}"
+    )]
+    SectionOutside {
+        /// `attribute` or `data`.
+        section: &'static str,
+        /// Where the header says it begins.
+        offset: u64,
+        /// The length of the file.
+        end: u64,
+    },
+    /// The attribute and data sections share bytes.
+    #[error("attribute section at offset {attrs:#x} and data section at offset {data:#x} overlap")]
+    SectionsOverlap {
+        /// Begin of the attribute section.
+        attrs: u64,
+        /// Begin of the data section.
+        data: u64,
+    },
+    /// There is no event attribute, so no record can be told apart.
+    #[error(
+        "no events: attribute section at offset {offset:#x} has {size} bytes, entries of {attr_size} bytes"
+    )]
+    NoEvents {
+        /// Begin of the attribute section.
+        offset: u64,
+        /// Its size in bytes.
+        size: u64,
+        /// Size of one entry in bytes.
+        attr_size: u64,
+    },
+    /// More events than an index of 16 bits can name.
+    #[error(
+        "{found} events in the attribute section at offset {offset:#x}, expected at most 65535"
+    )]
+    TooManyEvents {
+        /// Begin of the attribute section.
+        offset: u64,
+        /// The number of entries.
+        found: u64,
+    },
+}

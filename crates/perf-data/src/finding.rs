@@ -1,0 +1,294 @@
+//! What can be wrong with a recording while work goes on, with the words for it.
+
+use std::fmt;
+
+use crate::record::RecordKind;
+
+/// Whether a finding means lost data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    /// Worth saying; nothing is lost by it.
+    Note,
+    /// Something that was in the recording is missing from the result.
+    Damage,
+}
+
+/// What is wrong with a record header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeaderFault {
+    /// The size is less than the header's own eight bytes.
+    TooSmall,
+    /// The size is no multiple of eight though the type asks for it.
+    Unaligned,
+    /// The record would leave the data.
+    TooLarge,
+    /// Type and size are of no known record, and no record follows it.
+    Garbage,
+}
+
+/// One thing found wrong, or noteworthy, in a recording. Offsets are record positions (in a plain file: bytes from
+/// the start of the file).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The recorder did not finish: no data size, no features.
+    Unfinished {
+        /// Begin of the data.
+        offset: u64,
+    },
+    /// The file ends before its data does.
+    DataCut {
+        /// Where the data should end.
+        expected: u64,
+        /// Where the file ends.
+        found: u64,
+    },
+    /// The last record is not whole.
+    PartialRecord {
+        /// Where it begins.
+        offset: u64,
+        /// The bytes that are there.
+        len: u64,
+    },
+    /// The attribute section leaves the file; the whole entries are used.
+    AttrsCut {
+        /// Begin of the section.
+        offset: u64,
+        /// Its stated size in bytes.
+        size: u64,
+    },
+    /// The stated entry size does not fit the attribute section; the size in the first attribute is used.
+    AttrStride {
+        /// Entry size stated by the header.
+        stated: u64,
+        /// Entry size used.
+        used: u64,
+    },
+    /// An attribute is of a newer kernel; its known prefix is used.
+    NewerAttr {
+        /// Index of the event.
+        event: u16,
+        /// The attribute's size in bytes.
+        size: u32,
+    },
+    /// The id list of an event leaves the file or is no list.
+    IdsIgnored {
+        /// Index of the event.
+        event: u16,
+        /// Where the ids should begin.
+        offset: u64,
+        /// Their size in bytes.
+        size: u64,
+    },
+    /// A sample type has bits that are not known; their fields are not read.
+    UnknownSampleBits {
+        /// Index of the event.
+        event: u16,
+        /// The unknown bits.
+        bits: u64,
+    },
+    /// Two events keep the event id at different places of a sample; the first event's place is used.
+    IdPlacesDiffer {
+        /// Index of the first event that differs.
+        event: u16,
+    },
+    /// A feature section leaves the file or does not parse.
+    FeatureIgnored {
+        /// The feature's bit number.
+        feature: u16,
+        /// Begin of the section.
+        offset: u64,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// A record header cannot be right; reading went on at the next plausible chain of headers.
+    BadRecord {
+        /// Where the bad header is.
+        offset: u64,
+        /// What is wrong.
+        fault: HeaderFault,
+        /// The bytes passed over.
+        skipped: u64,
+    },
+    /// A record type that is not known; it was skipped by its size.
+    UnknownRecord {
+        /// Where it begins.
+        offset: u64,
+        /// Its type number.
+        kind: RecordKind,
+    },
+    /// A record is too short for its type and was dropped.
+    ShortRecord {
+        /// Where it begins.
+        offset: u64,
+        /// Its type number.
+        kind: RecordKind,
+    },
+    /// A record names an event id that no event has. A sample is dropped then, another record read as the first event's.
+    UnknownEventId {
+        /// Where the record begins.
+        offset: u64,
+        /// The id.
+        id: u64,
+    },
+    /// A sample of an event with time stamps has none; it is ordered first.
+    SampleWithoutTime {
+        /// Where it begins.
+        offset: u64,
+    },
+    /// Events were lost while recording: the kernel's buffer was full.
+    EventsLost {
+        /// Where the record begins.
+        offset: u64,
+        /// How many.
+        lost: u64,
+    },
+    /// The payload of an AUX area trace or of tracing data leaves the data.
+    PayloadCut {
+        /// Where the record begins.
+        offset: u64,
+        /// Stated size of the payload in bytes.
+        size: u64,
+    },
+    /// A compressed record, which is not expanded yet; the records in it are missing.
+    CompressedRecord {
+        /// Where it begins.
+        offset: u64,
+    },
+    /// The file is `data` of a directory recording (`perf record --threads`); the samples are in the files beside it.
+    DirectoryRecording {
+        /// The version of the directory format.
+        version: u64,
+    },
+    /// The recording was made by Android's simpleperf; its own record types are skipped.
+    Simpleperf,
+}
+
+impl Finding {
+    /// The word for it in machine-readable output.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unfinished { .. } => "unfinished",
+            Self::DataCut { .. } => "data-cut",
+            Self::PartialRecord { .. } => "partial-record",
+            Self::AttrsCut { .. } => "attrs-cut",
+            Self::AttrStride { .. } => "attr-stride",
+            Self::NewerAttr { .. } => "newer-attr",
+            Self::IdsIgnored { .. } => "ids-ignored",
+            Self::UnknownSampleBits { .. } => "unknown-sample-bits",
+            Self::IdPlacesDiffer { .. } => "id-places-differ",
+            Self::FeatureIgnored { .. } => "feature-ignored",
+            Self::BadRecord { .. } => "bad-record",
+            Self::UnknownRecord { .. } => "unknown-record",
+            Self::ShortRecord { .. } => "short-record",
+            Self::UnknownEventId { .. } => "unknown-event-id",
+            Self::SampleWithoutTime { .. } => "sample-without-time",
+            Self::EventsLost { .. } => "events-lost",
+            Self::PayloadCut { .. } => "payload-cut",
+            Self::CompressedRecord { .. } => "compressed-record",
+            Self::DirectoryRecording { .. } => "directory-recording",
+            Self::Simpleperf => "simpleperf",
+        }
+    }
+
+    /// Whether something is missing because of it.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::AttrStride { .. }
+            | Self::NewerAttr { .. }
+            | Self::UnknownSampleBits { .. }
+            | Self::UnknownRecord { .. }
+            | Self::SampleWithoutTime { .. }
+            | Self::EventsLost { .. }
+            | Self::Simpleperf => Severity::Note,
+            _ => Severity::Damage,
+        }
+    }
+}
+
+impl fmt::Display for HeaderFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooSmall => "size is less than the header",
+            Self::Unaligned => "size is not a multiple of 8",
+            Self::TooLarge => "size leaves the data",
+            Self::Garbage => "no known record, and none follows",
+        })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unfinished { offset } => {
+                write!(f, "recording not finished: data at {offset:#x} read to the end of the file")
+            }
+            Self::DataCut { expected, found } => {
+                write!(f, "file is cut: data should end at {expected:#x}, file ends at {found:#x}")
+            }
+            Self::PartialRecord { offset, len } => {
+                write!(f, "last record at {offset:#x} is cut: {len} bytes dropped")
+            }
+            Self::AttrsCut { offset, size } => {
+                write!(f, "attribute section at {offset:#x} of {size} bytes leaves the file")
+            }
+            Self::AttrStride { stated, used } => {
+                write!(
+                    f,
+                    "attribute entries of {stated} bytes do not fit their section, {used} used"
+                )
+            }
+            Self::NewerAttr { event, size } => {
+                write!(
+                    f,
+                    "attribute of event {event} has {size} bytes: only its known part is used"
+                )
+            }
+            Self::IdsIgnored { event, offset, size } => {
+                write!(
+                    f,
+                    "ids of event {event} at {offset:#x} of {size} bytes are not in the file: ignored"
+                )
+            }
+            Self::UnknownSampleBits { event, bits } => {
+                write!(f, "sample type of event {event} has unknown bits {bits:#x}")
+            }
+            Self::IdPlacesDiffer { event } => {
+                write!(f, "event {event} keeps the event id at another place than the first event")
+            }
+            Self::FeatureIgnored { feature, offset, size } => {
+                write!(f, "feature {feature} at {offset:#x} ({size} bytes) ignored")
+            }
+            Self::BadRecord { offset, fault, skipped } => {
+                write!(f, "bad record header at {offset:#x} ({fault}): {skipped} bytes skipped")
+            }
+            Self::UnknownRecord { offset, kind } => {
+                write!(f, "record of unknown type {} at {offset:#x}", kind.0)
+            }
+            Self::ShortRecord { offset, kind } => {
+                write!(f, "{kind} record at {offset:#x} is too short: dropped")
+            }
+            Self::UnknownEventId { offset, id } => {
+                write!(f, "record at {offset:#x} has unknown event id {id}")
+            }
+            Self::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
+            Self::EventsLost { offset, lost } => {
+                write!(f, "{lost} events lost while recording, told at {offset:#x}")
+            }
+            Self::PayloadCut { offset, size } => {
+                write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
+            }
+            Self::CompressedRecord { offset } => {
+                write!(f, "compressed record at {offset:#x}: not supported yet")
+            }
+            Self::DirectoryRecording { version } => {
+                write!(f, "directory recording (format {version}): samples are in files beside it")
+            }
+            Self::Simpleperf => {
+                f.write_str("recorded by simpleperf: its own record types are skipped")
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Sampled registers: values packed in ascending order of the bits of a mask.
+//!
+//! Source: `kernel/events/core.c`, `perf_output_sample_regs`; `arch/*/include/uapi/asm/perf_regs.h` for the bits.
+
+use crate::cursor::Endian;
+
+/// The width of the task whose registers they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RegsAbi {
+    /// `PERF_SAMPLE_REGS_ABI_32`.
+    Bits32,
+    /// `PERF_SAMPLE_REGS_ABI_64`.
+    Bits64,
+    /// A number that no kernel writes: the values are not to be trusted.
+    Unknown(u64),
+}
+
+/// The registers of a task, as sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct Registers<'d> {
+    abi: RegsAbi,
+    mask: u64,
+    values: &'d [u8],
+    endian: Endian,
+}
+
+impl<'d> Registers<'d> {
+    /// Invariant: `values` has eight bytes for each bit of `mask`.
+    pub(crate) fn new(abi: u64, mask: u64, values: &'d [u8], endian: Endian) -> Self {
+        let abi = match abi {
+            1 => RegsAbi::Bits32,
+            2 => RegsAbi::Bits64,
+            other => RegsAbi::Unknown(other),
+        };
+        Self { abi, mask, values, endian }
+    }
+
+    /// The width of the task.
+    #[must_use]
+    pub fn abi(&self) -> RegsAbi {
+        self.abi
+    }
+
+    /// Which registers there are; the meaning of the bits is the architecture's.
+    #[must_use]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// The value of the register with that bit number; `None` where it was not sampled.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, bit: u32) -> Option<u64> {
+        let flag = 1_u64.checked_shl(bit)?;
+        if self.mask & flag == 0 {
+            return None;
+        }
+        let index = (self.mask & (flag - 1)).count_ones() as usize;
+        self.endian.u64_at(self.values, index * 8)
+    }
+
+    /// All registers as (bit number, value), ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + use<'d> {
+        let (mask, endian) = (self.mask, self.endian);
+        let (words, _) = self.values.as_chunks::<8>();
+        (0..64)
+            .filter(move |bit| mask >> bit & 1 == 1)
+            .zip(words.iter().map(move |&word| endian.u64(word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_by_bit() {
+        let values: Vec<u8> =
+            [10_u64, 13, 63].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let regs = Registers::new(2, 1 << 63 | 0b1001, &values, Endian::Little);
+        assert_eq!(regs.abi(), RegsAbi::Bits64);
+        assert_eq!(
+            [0, 1, 3, 63, 64, u32::MAX].map(|bit| regs.get(bit)),
+            [Some(10), None, Some(13), Some(63), None, None]
+        );
+        assert_eq!(regs.iter().collect::<Vec<_>>(), [(0, 10), (3, 13), (63, 63)]);
+        assert_eq!(Registers::new(7, 0, &[], Endian::Little).abi(), RegsAbi::Unknown(7));
+    }
+}

@@ -1,0 +1,200 @@
+//! The one sequential pass over a recording: an index of the samples, every other record that replaying needs, and
+//! counts. Of a sample only its header and a few words in front are touched.
+
+use address::{Pid, Tid, Timestamp};
+
+use crate::counts::RecordCounts;
+use crate::finding::Finding;
+use crate::findings::Findings;
+use crate::record::{CpuMode, Record, RecordKind, SampleId};
+use crate::recording::Recording;
+use crate::walker::{Found, Walker};
+
+/// A sample's place and what a planner needs of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SampleEntry {
+    /// Time; 0 where there is none.
+    pub time: Timestamp,
+    /// Position of the record; in a plain file its offset.
+    pub position: u64,
+    /// Process; -1 after its end, or where samples do not say.
+    pub pid: Pid,
+    /// Thread; -1 after its end, or where samples do not say.
+    pub tid: Tid,
+    /// Processor; `u32::MAX` where samples do not say.
+    pub cpu: u32,
+    /// Index of the event.
+    pub event: u16,
+    /// Flags of the header.
+    pub misc: u16,
+}
+
+impl SampleEntry {
+    /// The mode of the processor.
+    #[must_use]
+    pub fn cpu_mode(&self) -> CpuMode {
+        CpuMode::from_misc(self.misc)
+    }
+}
+
+/// A record that is no sample, with its time.
+#[derive(Clone, Copy, Debug)]
+pub struct TimedRecord<'d> {
+    /// Time; 0 where there is none.
+    pub time: Timestamp,
+    /// Position of the record; in a plain file its offset.
+    pub position: u64,
+    /// Index of the event that it belongs to.
+    pub event: u16,
+    /// Flags of the header.
+    pub misc: u16,
+    /// What it says.
+    pub record: Record<'d>,
+    /// Its trailer.
+    pub trailer: SampleId,
+}
+
+/// The result of the pass.
+#[derive(Clone, Debug, Default)]
+pub struct Scan<'d> {
+    /// The samples by (time, position); those without time first.
+    pub samples: Vec<SampleEntry>,
+    /// The records that replaying needs, in the same order. `FINISHED_ROUND`, SWITCH, AUX areas, counts and the like are
+    /// only counted.
+    pub records: Vec<TimedRecord<'d>>,
+    /// All records by type.
+    pub counts: RecordCounts,
+}
+
+/// Whether records of the type are kept. Those that are not come in great numbers, or say nothing about stacks.
+const fn is_kept(kind: RecordKind) -> bool {
+    use RecordKind as K;
+    matches!(
+        kind,
+        K::MMAP
+            | K::MMAP2
+            | K::COMM
+            | K::EXIT
+            | K::FORK
+            | K::LOST
+            | K::LOST_SAMPLES
+            | K::THROTTLE
+            | K::UNTHROTTLE
+            | K::NAMESPACES
+            | K::KSYMBOL
+            | K::BPF_EVENT
+            | K::CGROUP
+            | K::TEXT_POKE
+            | K::CALLCHAIN_DEFERRED
+            | K::HEADER_BUILD_ID
+            | K::THREAD_MAP
+            | K::EVENT_UPDATE
+            | K::TIME_CONV
+    )
+}
+
+impl<'d> Scan<'d> {
+    pub(crate) fn run(recording: &Recording<'d>, findings: &mut Findings) -> Self {
+        let mut scan = Self::default();
+        let mut walker = Walker::new(recording.source(), recording.header_rules());
+        while let Some(found) = walker.next(findings) {
+            let kind = found.header.kind;
+            scan.counts.add(kind, found.bytes.len() as u64 + found.payload);
+            if kind == RecordKind::SAMPLE {
+                scan.take_sample(recording, &found, findings);
+            } else if is_kept(kind) {
+                scan.take_record(recording, &found, findings);
+            } else if matches!(kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
+                findings.push(Finding::CompressedRecord { offset: found.position });
+            } else if !kind.is_known(recording.header_rules().simpleperf) {
+                findings.push(Finding::UnknownRecord { offset: found.position, kind });
+            }
+        }
+        scan.counts.skipped_bytes = walker.skipped;
+        // Positions ascend, so sorting by time alone, stably, sorts by (time, position).
+        if !scan.samples.is_sorted_by_key(|sample| sample.time) {
+            scan.samples.sort_by_key(|sample| sample.time);
+        }
+        if !scan.records.is_sorted_by_key(|record| record.time) {
+            scan.records.sort_by_key(|record| record.time);
+        }
+        scan
+    }
+
+    #[inline]
+    fn take_sample(
+        &mut self,
+        recording: &Recording<'d>,
+        found: &Found<'d>,
+        findings: &mut Findings,
+    ) {
+        let offset = found.position;
+        let endian = recording.endian();
+        let event = match recording.identity().of_sample(found.bytes, endian) {
+            Ok(event) => event,
+            Err(id) => {
+                findings.push(Finding::UnknownEventId { offset, id });
+                self.counts.dropped_samples += 1;
+                return;
+            }
+        };
+        let Some(layout) = recording.layout(event) else { return };
+        let fields = &layout.sample;
+        if found.bytes.len() < usize::from(fields.end) {
+            findings.push(Finding::ShortRecord { offset, kind: RecordKind::SAMPLE });
+            self.counts.dropped_samples += 1;
+            return;
+        }
+        let word = fields.time(found.bytes, endian);
+        let time = crate::layout::recorded_time(word);
+        if word.is_some() && time == Timestamp(0) {
+            findings.push(Finding::SampleWithoutTime { offset });
+        }
+        let (pid, tid) = fields.task(found.bytes, endian).unwrap_or((Pid(-1), Tid(-1)));
+        self.samples.push(SampleEntry {
+            time,
+            position: offset,
+            pid,
+            tid,
+            cpu: fields.cpu(found.bytes, endian).unwrap_or(u32::MAX),
+            event,
+            misc: found.header.misc,
+        });
+    }
+
+    fn take_record(
+        &mut self,
+        recording: &Recording<'d>,
+        found: &Found<'d>,
+        findings: &mut Findings,
+    ) {
+        let offset = found.position;
+        let Some(decoded) = recording.decode_record(found, findings) else {
+            findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
+            return;
+        };
+        match decoded.record {
+            Record::Lost(lost) => {
+                findings.push(Finding::EventsLost { offset, lost: lost.lost });
+                self.counts.lost_events = self.counts.lost_events.saturating_add(lost.lost);
+            }
+            Record::LostSamples(lost) => {
+                findings.push(Finding::EventsLost { offset, lost: lost.lost });
+                self.counts.lost_samples = self.counts.lost_samples.saturating_add(lost.lost);
+            }
+            _ => {}
+        }
+        self.records.push(decoded);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stay_small() {
+        assert!(size_of::<SampleEntry>() <= 32);
+        assert!(size_of::<TimedRecord<'_>>() <= 232, "{}", size_of::<TimedRecord<'_>>());
+    }
+}

@@ -1,0 +1,10 @@
+//! Tests on whole recordings, written byte by byte in both byte orders.
+
+mod builder;
+mod container;
+mod damage;
+mod features;
+mod identity;
+mod kernel_records;
+mod samples;
+mod user_records;

@@ -1,0 +1,110 @@
+//! Prints inline chains the way `addr2line -afiC -e FILE` does, to compare with other tools:
+//! `addr2line [--short] [--raw] [--no-inlines] [--debug FILE] [--alt FILE] [--time] FILE < ADDRESSES`.
+//! Addresses are hexadecimal, one a line; the answers come in the order of the input.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::time::Instant;
+
+use address::Svma;
+use module_map::Image;
+use symbolizer::{
+    Demangle, Names, Options, Request, ResolvedFrame, SymbolSource, Symbols, symbolize,
+};
+
+type Failure = Box<dyn std::error::Error>;
+
+struct Arguments {
+    options: Options,
+    file: String,
+    debug: Option<String>,
+    alt: Option<String>,
+    time: bool,
+}
+
+fn arguments() -> Result<Arguments, Failure> {
+    let mut parsed = Arguments {
+        options: Options::default(),
+        file: String::new(),
+        debug: None,
+        alt: None,
+        time: false,
+    };
+    let mut rest = std::env::args().skip(1);
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--short" => parsed.options.demangle = Demangle::Short,
+            "--raw" => parsed.options.demangle = Demangle::None,
+            "--no-inlines" => parsed.options.inlines = false,
+            "--no-lines" => parsed.options.lines = false,
+            "--debug" => parsed.debug = rest.next(),
+            "--alt" => parsed.alt = rest.next(),
+            "--time" => parsed.time = true,
+            _ => parsed.file = argument,
+        }
+    }
+    Ok(parsed)
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments = arguments()?;
+    let mut asked = Vec::new();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let digits = line.trim().trim_start_matches("0x");
+        asked.push(Svma(u64::from_str_radix(digits, 16)?));
+    }
+    let mut addresses = asked.clone();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let start = Instant::now();
+    let image = Image::open(Path::new(&arguments.file))?;
+    let open =
+        |path: &Option<String>| path.as_ref().map(|path| Image::open(Path::new(path))).transpose();
+    let (debug, alt) = (open(&arguments.debug)?, open(&arguments.alt)?);
+    let source =
+        SymbolSource { debug: debug.as_ref(), alt: alt.as_ref(), ..SymbolSource::of(&image) };
+    let symbols = symbolize(&[Request { source, addresses: &addresses }], &arguments.options);
+    if arguments.time {
+        writeln!(std::io::stderr(), "{} addresses in {:?}", addresses.len(), start.elapsed())?;
+    }
+    for finding in &symbols.findings {
+        writeln!(std::io::stderr(), "{} at {:#x}", finding.kind.as_str(), finding.offset)?;
+    }
+    print(&asked, &addresses, &symbols)
+}
+
+fn print(asked: &[Svma], addresses: &[Svma], symbols: &Symbols) -> Result<(), Failure> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for address in asked {
+        writeln!(out, "{:#018x}", address.0)?;
+        let found = addresses
+            .binary_search(address)
+            .ok()
+            .and_then(|index| symbols.addresses.first()?.get(index));
+        let range =
+            found.map_or(0..0, |found| found.frames.start as usize..found.frames.end as usize);
+        let frames = symbols.frames.get(range).unwrap_or(&[]);
+        if frames.is_empty() {
+            out.write_all(b"??\n??:0\n")?;
+        }
+        for frame in frames {
+            print_frame(&mut out, &symbols.names, frame)?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn print_frame(
+    out: &mut impl std::io::Write,
+    names: &Names,
+    frame: &ResolvedFrame,
+) -> std::io::Result<()> {
+    out.write_all(frame.function.map_or(b"??", |name| names.get(name)))?;
+    out.write_all(b"\n")?;
+    out.write_all(frame.file.map_or(b"??", |name| names.get(name)))?;
+    match frame.line {
+        0 if frame.file.is_some() => out.write_all(b":?\n"),
+        line => writeln!(out, ":{line}"),
+    }
+}

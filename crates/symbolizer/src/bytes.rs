@@ -1,0 +1,191 @@
+//! A cursor over bytes of either byte order. Reads past the end give `None`; nothing here panics.
+
+/// A position in a byte slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    big_endian: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) const fn new(bytes: &'a [u8], at: usize, big_endian: bool) -> Self {
+        Self { bytes, at, big_endian }
+    }
+
+    /// Offset from the start of the bytes.
+    #[inline]
+    pub(crate) const fn at(&self) -> usize {
+        self.at
+    }
+
+    #[inline]
+    pub(crate) const fn seek(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    #[inline]
+    pub(crate) fn skip(&mut self, len: u64) -> Option<()> {
+        let at = (self.at as u64).checked_add(len)?;
+        if at > self.bytes.len() as u64 {
+            return None;
+        }
+        self.at = at as usize;
+        Some(())
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let array = *self.bytes.get(self.at..)?.first_chunk::<N>()?;
+        self.at += N;
+        Some(array)
+    }
+
+    #[inline]
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    #[inline]
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        let raw = self.array()?;
+        Some(if self.big_endian { u16::from_be_bytes(raw) } else { u16::from_le_bytes(raw) })
+    }
+
+    #[inline]
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        let raw = self.array()?;
+        Some(if self.big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) })
+    }
+
+    #[inline]
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        let raw = self.array()?;
+        Some(if self.big_endian { u64::from_be_bytes(raw) } else { u64::from_le_bytes(raw) })
+    }
+
+    /// An unsigned number of 1 to 8 bytes.
+    #[inline]
+    pub(crate) fn uint(&mut self, size: u8) -> Option<u64> {
+        match size {
+            1 => self.u8().map(u64::from),
+            2 => self.u16().map(u64::from),
+            4 => self.u32().map(u64::from),
+            8 => self.u64(),
+            3 => {
+                let [a, b, c] = self.array()?;
+                let raw = if self.big_endian { [0, a, b, c] } else { [0, c, b, a] };
+                Some(u64::from(u32::from_be_bytes(raw)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Unsigned LEB128; bits above 64 are dropped.
+    #[inline]
+    pub(crate) fn uleb(&mut self) -> Option<u64> {
+        let first = self.u8()?;
+        if first < 0x80 {
+            return Some(u64::from(first));
+        }
+        let mut value = u64::from(first & 0x7f);
+        let mut shift = 7;
+        loop {
+            let byte = self.u8()?;
+            if shift < 64 {
+                value |= u64::from(byte & 0x7f) << shift;
+            }
+            shift += 7;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+    }
+
+    /// Signed LEB128; bits above 64 are dropped.
+    #[inline]
+    pub(crate) fn sleb(&mut self) -> Option<i64> {
+        let mut value = 0_u64;
+        let mut shift = 0_u32;
+        loop {
+            let byte = self.u8()?;
+            if shift < 64 {
+                value |= u64::from(byte & 0x7f) << shift;
+            }
+            shift = shift.saturating_add(7);
+            if byte < 0x80 {
+                if shift < 64 && byte & 0x40 != 0 {
+                    value |= u64::MAX << shift;
+                }
+                return Some(value.cast_signed());
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn skip_leb(&mut self) -> Option<()> {
+        while self.u8()? >= 0x80 {}
+        Some(())
+    }
+
+    /// Bytes up to a NUL, which is skipped.
+    #[inline]
+    pub(crate) fn c_string(&mut self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.at..)?;
+        let len = find_nul(rest)?;
+        self.at += len + 1;
+        rest.get(..len)
+    }
+}
+
+/// The bytes from `offset` up to the next NUL.
+pub(crate) fn c_string_at(bytes: &[u8], offset: u64) -> Option<&[u8]> {
+    let rest = bytes.get(usize::try_from(offset).ok()?..)?;
+    rest.get(..find_nul(rest)?)
+}
+
+/// Position of the first NUL, eight bytes at a time.
+#[inline]
+fn find_nul(bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
+        if zeros != 0 {
+            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    rest.iter().position(|&byte| byte == 0).map(|at| words.len() * 8 + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_their_ends() {
+        let mut cursor = Cursor::new(&[0xe5, 0x8e, 0x26, 0x80, 0x7f, 1, 2, 3, 0x40], 0, false);
+        assert_eq!(cursor.uleb(), Some(624_485));
+        assert_eq!(cursor.sleb(), Some(-128));
+        assert_eq!(cursor.uint(3), Some(0x03_02_01));
+        assert_eq!(cursor.sleb(), Some(-64));
+        assert_eq!(
+            (cursor.u8(), cursor.uleb(), cursor.u64(), cursor.skip(1)),
+            (None, None, None, None)
+        );
+        assert_eq!(Cursor::new(&[0x80], 0, false).uleb(), None);
+        assert_eq!(Cursor::new(&[1, 2, 3], 0, true).uint(3), Some(0x01_02_03));
+    }
+
+    #[test]
+    fn strings_end_at_the_first_nul() {
+        let bytes = b"abcdefghij\0klm\0\0x";
+        assert_eq!(c_string_at(bytes, 0), Some(&b"abcdefghij"[..]));
+        assert_eq!(c_string_at(bytes, 11), Some(&b"klm"[..]));
+        assert_eq!(c_string_at(bytes, 15), Some(&b""[..]));
+        assert_eq!((c_string_at(bytes, 16), c_string_at(bytes, 99)), (None, None));
+    }
+}

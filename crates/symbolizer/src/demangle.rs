@@ -1,0 +1,165 @@
+//! Mangled names to readable ones: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++.
+//! Names are hostile: recursion and output are bounded.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, ParseOptions};
+
+/// How names are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Demangle {
+    /// Demangled, C++ functions with their parameters; Rust without hash.
+    #[default]
+    Full,
+    /// Demangled, without parameters and return types.
+    Short,
+    /// As they are in the file.
+    None,
+}
+
+/// Longest mangled name that is tried, in bytes.
+const MAX_MANGLED: usize = 1 << 16;
+/// Longest demangled name, in bytes; a longer one is left mangled.
+const MAX_DEMANGLED: usize = 1 << 16;
+/// Nesting of a C++ name. A level of it takes up to 1 KiB of the thread's stack in optimised builds.
+const MAX_NESTING: u32 = 192;
+
+/// The readable form of a symbol; the symbol itself where it is not mangled. A version (`@@GLIBC_2.34`) or `@plt`
+/// behind it stays.
+#[must_use]
+pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
+    let raw = Cow::Borrowed(symbol);
+    if how == Demangle::None || !is_mangled(symbol) || symbol.len() > MAX_MANGLED {
+        return raw;
+    }
+    let at = symbol.iter().position(|&byte| byte == b'@').unwrap_or(symbol.len());
+    let (name, suffix) = symbol.split_at(at);
+    let Ok(name) = std::str::from_utf8(name) else { return raw };
+    let Some(mut readable) = rust(name).or_else(|| cpp(name, how)) else { return raw };
+    readable.extend_from_slice(suffix);
+    Cow::Owned(readable)
+}
+
+fn is_mangled(symbol: &[u8]) -> bool {
+    let underscores = symbol.iter().take_while(|&&byte| byte == b'_').count();
+    match symbol.get(underscores) {
+        Some(b'Z') => (1..=4).contains(&underscores),
+        Some(b'R') => (1..=2).contains(&underscores),
+        Some(b'G') => symbol.starts_with(b"_GLOBAL_"),
+        _ => false,
+    }
+}
+
+fn rust(name: &str) -> Option<Vec<u8>> {
+    let parsed = rustc_demangle::try_demangle(name).ok()?;
+    let mut out = Bounded::default();
+    write!(out, "{parsed:#}").ok()?;
+    Some(out.text.into_bytes())
+}
+
+fn cpp(name: &str, how: Demangle) -> Option<Vec<u8>> {
+    let options = ParseOptions::default().recursion_limit(MAX_NESTING);
+    let symbol = cpp_demangle::Symbol::new_with_options(name.as_bytes(), &options).ok()?;
+    let mut options = DemangleOptions::new().recursion_limit(MAX_NESTING);
+    if how == Demangle::Short {
+        options = options.no_params().no_return_type();
+    }
+    let mut out = Counted::default();
+    symbol.structured_demangle(&mut out, &options).ok()?;
+    Some(out.out.text.into_bytes())
+}
+
+/// Collects text and fails where it gets out of proportion.
+#[derive(Default)]
+struct Bounded {
+    text: String,
+}
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        if self.text.len() + part.len() > MAX_DEMANGLED {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
+    }
+}
+
+/// The same with a limit on the parts of the name, too: substitutions can double at each step and write next to
+/// nothing.
+#[derive(Default)]
+struct Counted {
+    out: Bounded,
+    parts: usize,
+}
+
+impl DemangleWrite for Counted {
+    fn push_demangle_node(&mut self, _: DemangleNodeType) {
+        self.parts += 1;
+    }
+
+    fn write_string(&mut self, part: &str) -> std::fmt::Result {
+        self.parts += 1;
+        if self.parts > MAX_DEMANGLED {
+            return Err(std::fmt::Error);
+        }
+        self.out.write_str(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(symbol: &str, full: &str, short: &str) {
+        assert_eq!(String::from_utf8_lossy(&demangle(symbol.as_bytes(), Demangle::Full)), full);
+        assert_eq!(String::from_utf8_lossy(&demangle(symbol.as_bytes(), Demangle::Short)), short);
+        assert_eq!(demangle(symbol.as_bytes(), Demangle::None), symbol.as_bytes());
+    }
+
+    #[test]
+    fn rust_before_cpp() {
+        let name = "core::fmt::Formatter::pad";
+        check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", name, name);
+        check("_RNvCs1234_7mycrate3foo", "mycrate::foo", "mycrate::foo");
+        check("_ZN3foo3barEi", "foo::bar(int)", "foo::bar");
+    }
+
+    #[test]
+    fn suffixes_stay() {
+        check(
+            "_ZNSt6vectorIiE3endEv@@X_1",
+            "std::vector<int>::end()@@X_1",
+            "std::vector<int>::end@@X_1",
+        );
+        check("_Z3fooi.cold", "foo(int) [clone .cold]", "foo");
+        check("_Znwm@plt", "operator new(unsigned long)@plt", "operator new@plt");
+    }
+
+    #[test]
+    fn what_is_not_mangled_stays() {
+        for name in ["main", "_start", "__libc_start_main", "_Zebra", "_R", "_ZN", "foo.cold", ""] {
+            check(name, name, name);
+        }
+        assert_eq!(&*demangle(b"_Z3f\xff\xfev", Demangle::Full), b"_Z3f\xff\xfev");
+    }
+
+    #[test]
+    fn hostile_names_end_quickly() {
+        let nested = format!("_Z1f{}i", "P".repeat(60_000));
+        check(&nested, &nested, &nested);
+        let templates = format!("_Z1f{}i{}", "1AI".repeat(20_000), "E".repeat(20_000));
+        assert_eq!(&*demangle(templates.as_bytes(), Demangle::Full), templates.as_bytes());
+        // Each parameter is a pair of the one before: 2^40 characters.
+        let digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        let mut doubling = "_Z1f1aI1bE".to_owned();
+        for &digit in digits {
+            let last = char::from(digit);
+            doubling.push_str(&format!("1aIS{last}_S{last}_E"));
+        }
+        let start = std::time::Instant::now();
+        let _ = demangle(doubling.as_bytes(), Demangle::Full);
+        assert!(start.elapsed().as_secs() < 5);
+    }
+}

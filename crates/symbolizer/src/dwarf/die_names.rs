@@ -1,0 +1,85 @@
+//! The name of a function's entry, which may be stated by the entry that it is an instance of.
+//!
+//! Source: DWARF 5, 3.3 "Subroutine and Entry Point Entries", 2.13.2 `DW_AT_specification`.
+
+use crate::bytes::Cursor;
+use crate::dwarf::file::DwarfFile;
+use crate::dwarf::form::{self, Value};
+
+/// A file with the supplementary one that it refers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Files<'f, 's> {
+    pub(crate) file: &'f DwarfFile<'s>,
+    pub(crate) alt: Option<&'f DwarfFile<'s>>,
+}
+
+/// An entry: in the supplementary file or not, at an offset of `.debug_info`.
+pub(crate) type EntryRef = (bool, usize);
+
+/// Longest chain of entries that is followed.
+const MAX_CHAIN: usize = 16;
+
+/// What one entry says.
+#[derive(Default)]
+struct Named<'a> {
+    linkage: Option<&'a [u8]>,
+    plain: Option<&'a [u8]>,
+    origin: Option<EntryRef>,
+    specification: Option<EntryRef>,
+}
+
+/// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
+pub(crate) fn function_name<'f>(files: Files<'f, '_>, entry: EntryRef) -> Option<&'f [u8]> {
+    let mut plain = None;
+    let mut next = Some(entry);
+    for _ in 0..MAX_CHAIN {
+        let Some(entry) = next else { break };
+        let Some(named) = read(files, entry) else { break };
+        if named.linkage.is_some() {
+            return named.linkage;
+        }
+        plain = plain.or(named.plain);
+        next = named.origin.or(named.specification);
+    }
+    plain
+}
+
+/// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
+pub(crate) fn origin(files: Files<'_, '_>, entry: usize) -> EntryRef {
+    read(files, (false, entry)).and_then(|named| named.origin).unwrap_or((false, entry))
+}
+
+fn read<'f>(files: Files<'f, '_>, (in_alt, offset): EntryRef) -> Option<Named<'f>> {
+    let file = if in_alt { files.alt? } else { files.file };
+    let unit = file.unit_at(offset)?;
+    let abbrevs = file.abbrevs(unit)?;
+    let mut cursor = Cursor::new(&file.sections.info, offset, file.sections.big_endian);
+    let abbrev = abbrevs.get(cursor.uleb()?)?;
+    let mut named = Named::default();
+    let string = |value| file.string(unit, value, files.alt).filter(|name| !name.is_empty());
+    let reference = |value: Value<'_>| match value {
+        Value::UnitRef(offset) => {
+            Some((in_alt, unit.offset.checked_add(usize::try_from(offset).ok()?)?))
+        }
+        Value::InfoRef(offset) => Some((in_alt, usize::try_from(offset).ok()?)),
+        Value::AltRef(offset) => Some((true, usize::try_from(offset).ok()?)),
+        _ => None,
+    };
+    for spec in abbrevs.specs(abbrev) {
+        match spec.name {
+            0x03 | 0x6e | 0x2007 | 0x31 | 0x47 => {}
+            _ => {
+                form::skip(&mut cursor, spec.form, unit.encoding)?;
+                continue;
+            }
+        }
+        let value = form::read(&mut cursor, *spec, unit.encoding)?;
+        match spec.name {
+            0x03 => named.plain = string(value),
+            0x31 => named.origin = reference(value),
+            0x47 => named.specification = reference(value),
+            _ => named.linkage = string(value),
+        }
+    }
+    Some(named)
+}

@@ -1,0 +1,139 @@
+//! Units: their headers, and the attributes of their roots.
+//!
+//! Source: DWARF 5, 7.5.1 "Unit Headers", 3.1 "Unit Entries"; GNU split DWARF 4.
+
+use crate::bytes::Cursor;
+use crate::dwarf::abbrev::{find, next_spec};
+use crate::dwarf::form::{self, Encoding, Value};
+
+/// A unit of `.debug_info`.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit<'a> {
+    /// Offset of its header in the section.
+    pub(crate) offset: usize,
+    /// Offset of its first entry in the section.
+    pub(crate) entries: usize,
+    /// Offset behind it in the section.
+    pub(crate) end: usize,
+    pub(crate) encoding: Encoding,
+    pub(crate) abbrev_offset: u64,
+    /// Which of the file's abbreviation tables.
+    pub(crate) table: u32,
+    pub(crate) root: Root<'a>,
+}
+
+/// The attributes of a unit's root, as they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Root<'a> {
+    pub(crate) tag: u64,
+    pub(crate) name: Option<Value<'a>>,
+    pub(crate) comp_dir: Option<Value<'a>>,
+    pub(crate) low_pc: Option<Value<'a>>,
+    pub(crate) high_pc: Option<Value<'a>>,
+    pub(crate) ranges: Option<Value<'a>>,
+    pub(crate) line_program: Option<u64>,
+    pub(crate) str_offsets_base: Option<u64>,
+    pub(crate) addr_base: Option<u64>,
+    pub(crate) rnglists_base: Option<u64>,
+    /// `DW_AT_GNU_ranges_base`: added to offsets of ranges in a split unit of DWARF 4.
+    pub(crate) gnu_ranges_base: Option<u64>,
+    pub(crate) dwo_name: Option<Value<'a>>,
+    pub(crate) dwo_id: Option<u64>,
+}
+
+/// The units of a section, and where reading failed.
+pub(crate) fn read_units<'a>(
+    info: &'a [u8],
+    abbrev: &'a [u8],
+    big_endian: bool,
+) -> (Vec<Unit<'a>>, Option<u64>) {
+    let mut units = Vec::new();
+    let mut at = 0;
+    while at < info.len() {
+        let Some((end, unit)) = read_unit(info, abbrev, at, big_endian) else {
+            return (units, Some(at as u64));
+        };
+        units.extend(unit);
+        at = end;
+    }
+    (units, None)
+}
+
+/// The end of the unit at `at`, and the unit, where it is of a version that is known and has a root.
+fn read_unit<'a>(
+    info: &'a [u8],
+    abbrev: &'a [u8],
+    at: usize,
+    big: bool,
+) -> Option<(usize, Option<Unit<'a>>)> {
+    let mut cursor = Cursor::new(info, at, big);
+    let (length, offset_size) = match cursor.u32()? {
+        0xffff_ffff => (cursor.u64()?, 8),
+        short => (u64::from(short), 4),
+    };
+    let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
+    // The last unit of a cut file is not read: its contents would be guesses.
+    if end > info.len() {
+        return None;
+    }
+    let mut unit = || {
+        let version = cursor.u16()?;
+        let (address_size, abbrev_offset, dwo_id);
+        match version {
+            2..=4 => {
+                abbrev_offset = cursor.uint(offset_size)?;
+                address_size = cursor.u8()?;
+                dwo_id = None;
+            }
+            5 => {
+                let kind = cursor.u8()?;
+                address_size = cursor.u8()?;
+                abbrev_offset = cursor.uint(offset_size)?;
+                dwo_id = matches!(kind, 4 | 5).then(|| cursor.u64()).flatten();
+                if matches!(kind, 2 | 6) {
+                    cursor.skip(8 + u64::from(offset_size))?;
+                }
+            }
+            _ => return None,
+        }
+        if !matches!(address_size, 2 | 4 | 8) {
+            return None;
+        }
+        let encoding = Encoding { version, address_size, offset_size };
+        let entries = cursor.at();
+        let mut root = read_root(&mut cursor, abbrev, abbrev_offset, encoding)?;
+        root.dwo_id = dwo_id.or(root.dwo_id);
+        Some(Unit { offset: at, entries, end, encoding, abbrev_offset, table: 0, root })
+    };
+    Some((end, unit()))
+}
+
+fn read_root<'a>(
+    cursor: &mut Cursor<'a>,
+    abbrev: &[u8],
+    offset: u64,
+    encoding: Encoding,
+) -> Option<Root<'a>> {
+    let code = cursor.uleb()?;
+    let (tag, mut specs) = find(abbrev, offset, code)?;
+    let mut root = Root { tag, ..Root::default() };
+    while let Some(spec) = next_spec(&mut specs)? {
+        let value = form::read(cursor, spec, encoding)?;
+        match spec.name {
+            0x03 => root.name = Some(value),
+            0x10 => root.line_program = value.section_offset(),
+            0x11 => root.low_pc = Some(value),
+            0x12 => root.high_pc = Some(value),
+            0x1b => root.comp_dir = Some(value),
+            0x55 => root.ranges = Some(value),
+            0x72 => root.str_offsets_base = value.section_offset(),
+            0x73 | 0x2133 => root.addr_base = value.section_offset(),
+            0x74 => root.rnglists_base = value.section_offset(),
+            0x76 | 0x2130 => root.dwo_name = Some(value),
+            0x2131 => root.dwo_id = value.number(),
+            0x2132 => root.gnu_ranges_base = value.section_offset(),
+            _ => {}
+        }
+    }
+    Some(root)
+}

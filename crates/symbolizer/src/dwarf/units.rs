@@ -1,0 +1,262 @@
+//! Which units hold the requested addresses, and what a unit says about those that it holds.
+
+use address::Svma;
+use gimli::AttributeValue;
+use hashbrown::HashMap;
+
+use crate::addresses::{AddressIndex, Cover, sweep};
+use crate::bytes::c_string_at;
+use crate::dwarf::die_names::{EntryRef, Files, function_name, origin};
+use crate::dwarf::file::{DwarfFile, Slice};
+use crate::dwarf::form::Value;
+use crate::dwarf::lines::{self, Lines};
+use crate::dwarf::ranges::{Pcs, each_range};
+use crate::dwarf::unit::Unit;
+use crate::dwarf::walk::{NONE, Walk, walk};
+use crate::request::FindingKind;
+
+/// How many units are tried for an address where the ranges of several hold it.
+pub(crate) const CANDIDATES: usize = 3;
+
+/// Deepest chain of inlined calls; what is above is left out, but for the function itself.
+const MAX_INLINES: usize = 256;
+
+/// For each address the units whose ranges hold it, the one with the nearest start first.
+pub(crate) fn candidates(
+    file: &DwarfFile<'_>,
+    index: &AddressIndex<'_>,
+) -> Vec<[Option<u32>; CANDIDATES]> {
+    let mut covers = Vec::new();
+    for (number, unit) in file.units.iter().enumerate() {
+        let pcs = Pcs { low: unit.root.low_pc, high: unit.root.high_pc, ranges: unit.root.ranges };
+        // Damaged lists give what was read of them.
+        let _ = each_range(file, unit, &pcs, |start, end| {
+            if index.first_in(start, end).is_some() {
+                covers.push(Cover { start, end, item: number as u32 });
+            }
+            true
+        });
+    }
+    covers.sort_by_key(|cover| cover.start);
+    let mut found = vec![[None; CANDIDATES]; index.all().len()];
+    sweep::<CANDIDATES>(index.all(), &covers, |address, units| {
+        if let Some(slot) = found.get_mut(address) {
+            *slot = units;
+        }
+    });
+    found
+}
+
+/// Units that may hold code without saying where.
+pub(crate) fn units_without_ranges(file: &DwarfFile<'_>) -> impl Iterator<Item = u32> {
+    const DW_TAG_COMPILE_UNIT: u64 = 0x11;
+    let silent = |unit: &Unit<'_>| {
+        let root = &unit.root;
+        root.tag == DW_TAG_COMPILE_UNIT && root.ranges.is_none() && root.high_pc.is_none()
+    };
+    file.units
+        .iter()
+        .enumerate()
+        .filter(move |(_, unit)| silent(unit))
+        .map(|(number, _)| number as u32)
+}
+
+/// The addresses of one unit.
+pub(crate) struct UnitJob<'j> {
+    pub(crate) unit: u32,
+    /// Sorted.
+    pub(crate) addresses: &'j [Svma],
+    /// For each address, whether the name of its outermost function is known already.
+    pub(crate) named: &'j [bool],
+    pub(crate) inlines: bool,
+    pub(crate) lines: bool,
+}
+
+/// A frame with names and files numbered within the unit; [`NONE`] for none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitFrame {
+    pub(crate) function: u32,
+    pub(crate) file: u32,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) inlined: bool,
+}
+
+/// What is known about an address of the unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitAddress {
+    pub(crate) first_frame: u32,
+    pub(crate) n_frames: u32,
+    /// Lowest address of the outermost function.
+    pub(crate) function_start: Option<u64>,
+}
+
+/// What a unit says.
+#[derive(Default)]
+pub(crate) struct UnitResult<'f> {
+    pub(crate) addresses: Vec<UnitAddress>,
+    pub(crate) frames: Vec<UnitFrame>,
+    pub(crate) functions: Vec<&'f [u8]>,
+    pub(crate) files: Vec<Vec<u8>>,
+    pub(crate) damage: Vec<(FindingKind, u64)>,
+}
+
+/// Finds the frames of a unit's addresses.
+pub(crate) fn resolve<'f>(files: Files<'f, '_>, job: &UnitJob<'_>) -> UnitResult<'f> {
+    let mut result = UnitResult::default();
+    let Some(unit) = files.file.units.get(job.unit as usize) else { return result };
+    let walked = if job.inlines || job.named.contains(&false) {
+        walk(files.file, unit, job.addresses)
+    } else {
+        Walk { innermost: vec![NONE; job.addresses.len()], ..Walk::default() }
+    };
+    if let Some(at) = walked.damage {
+        result.damage.push((FindingKind::Entries, at as u64));
+    }
+    let program = unit.root.line_program.filter(|_| job.lines);
+    let lines =
+        program.and_then(|offset| lines::run(files.file.sections, unit, offset, job.addresses));
+    if let Some(offset) = program
+        && lines.as_ref().is_none_or(|lines| lines.damaged)
+    {
+        result.damage.push((FindingKind::LineProgram, offset));
+    }
+    let mut resolver = Resolver {
+        files,
+        unit,
+        lines,
+        walk: &walked,
+        scope_names: vec![None; walked.scopes.len()],
+        names: HashMap::new(),
+        paths: HashMap::new(),
+        inlines: job.inlines,
+        result,
+    };
+    for (index, &named) in job.named.iter().enumerate() {
+        resolver.address(index, named);
+    }
+    resolver.result
+}
+
+struct Resolver<'r, 'f, 's> {
+    files: Files<'f, 's>,
+    unit: &'f Unit<'s>,
+    lines: Option<Lines<'f>>,
+    walk: &'r Walk,
+    /// The number of each scope's name, once it was asked for.
+    scope_names: Vec<Option<u32>>,
+    names: HashMap<EntryRef, u32>,
+    paths: HashMap<u64, u32>,
+    inlines: bool,
+    result: UnitResult<'f>,
+}
+
+impl Resolver<'_, '_, '_> {
+    fn address(&mut self, index: usize, named: bool) {
+        let first_frame = self.result.frames.len() as u32;
+        let row = self
+            .lines
+            .as_ref()
+            .and_then(|lines| lines.rows.get(index))
+            .copied()
+            .unwrap_or_default();
+        let mut place = (row.known.then_some(row.file), row.line, row.column);
+        let mut scope = self.walk.innermost.get(index).copied().unwrap_or(NONE);
+        let mut function_start = None;
+        let mut depth = 0;
+        while let Some(&found) = self.walk.scopes.get(scope as usize) {
+            let inlined = found.parent != NONE;
+            if inlined && self.inlines && depth < MAX_INLINES {
+                let function = self.scope_name(scope);
+                self.push(function, place, true);
+                place = (Some(found.call.0), found.call.1, found.call.2);
+                depth += 1;
+            }
+            if !inlined {
+                function_start = Some(found.low_pc);
+                let function = if named { NONE } else { self.scope_name(scope) };
+                self.push(function, place, false);
+            }
+            scope = found.parent;
+        }
+        if function_start.is_none() && row.known {
+            self.push(NONE, place, false);
+        }
+        let n_frames = self.result.frames.len() as u32 - first_frame;
+        self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
+    }
+
+    fn push(&mut self, function: u32, place: (Option<u64>, u64, u64), inlined: bool) {
+        let file = place.0.map_or(NONE, |file| self.path(file));
+        let small = |number: u64| u32::try_from(number).unwrap_or(0);
+        let (line, column) =
+            if self.lines.is_some() { (small(place.1), small(place.2)) } else { (0, 0) };
+        self.result.frames.push(UnitFrame { function, file, line, column, inlined });
+    }
+
+    fn scope_name(&mut self, scope: u32) -> u32 {
+        if let Some(Some(known)) = self.scope_names.get(scope as usize) {
+            return *known;
+        }
+        let Some(entry) = self.walk.scopes.get(scope as usize).map(|scope| scope.entry) else {
+            return NONE;
+        };
+        let entry = origin(self.files, entry);
+        let Self { names, result, files, .. } = self;
+        let name = *names.entry(entry).or_insert_with(|| match function_name(*files, entry) {
+            Some(name) => {
+                result.functions.push(name);
+                result.functions.len() as u32 - 1
+            }
+            None => NONE,
+        });
+        if let Some(slot) = self.scope_names.get_mut(scope as usize) {
+            *slot = Some(name);
+        }
+        name
+    }
+
+    fn path(&mut self, file: u64) -> u32 {
+        let Self { lines: Some(lines), files, unit, paths, result, .. } = self else { return NONE };
+        if let Some(&known) = paths.get(&file) {
+            return known;
+        }
+        let text = |value: Option<Value<'_>>| {
+            value
+                .and_then(|value| files.file.string(unit, value, files.alt).map(<[u8]>::to_vec))
+                .unwrap_or_default()
+        };
+        let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
+        let path = lines::path(&lines.header, file, &comp_dir, &name, &mut |value| {
+            line_string(*files, unit, value)
+        });
+        let number = path.filter(|path| !path.is_empty()).map_or(NONE, |path| {
+            result.files.push(path);
+            result.files.len() as u32 - 1
+        });
+        paths.insert(file, number);
+        number
+    }
+}
+
+/// A string of a line program's header.
+fn line_string(
+    files: Files<'_, '_>,
+    unit: &Unit<'_>,
+    value: AttributeValue<Slice<'_>>,
+) -> Option<Vec<u8>> {
+    let sections = files.file.sections;
+    let bytes = match value {
+        AttributeValue::String(string) => return Some(string.slice().to_vec()),
+        AttributeValue::DebugStrRef(offset) => c_string_at(&sections.str, offset.0 as u64),
+        AttributeValue::DebugLineStrRef(offset) => c_string_at(&sections.line_str, offset.0 as u64),
+        AttributeValue::DebugStrRefSup(offset) => {
+            c_string_at(&files.alt?.sections.str, offset.0 as u64)
+        }
+        AttributeValue::DebugStrOffsetsIndex(index) => {
+            files.file.string(unit, Value::StrIndex(index.0 as u64), files.alt)
+        }
+        _ => None,
+    };
+    bytes.map(<[u8]>::to_vec)
+}

@@ -1,0 +1,308 @@
+//! The symbol that covers each requested address, found in one pass over the raw symbol tables. Nothing is sorted but
+//! the few symbols that cover an address.
+//!
+//! Source: gABI, "Symbol Table"; ELF for the ARM (64-bit) Architecture, "Mapping symbols"; the preference among
+//! symbols of one address is that of `choose_best_symbol` in tools/perf/util/symbol.c.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use address::Svma;
+use module_map::{Image, Machine};
+
+use crate::addresses::{AddressIndex, Cover, sweep};
+use crate::bytes::{Cursor, c_string_at};
+
+const STT_NOTYPE: u8 = 0;
+const STT_FUNC: u8 = 2;
+const STT_GNU_IFUNC: u8 = 10;
+const STB_GLOBAL: u8 = 1;
+const STB_WEAK: u8 = 2;
+const SHN_UNDEF: u16 = 0;
+const SHN_LORESERVE: u16 = 0xff00;
+const SHN_XINDEX: u16 = 0xffff;
+
+/// A symbol table with its strings.
+pub(crate) struct Table<'a> {
+    symbols: Cow<'a, [u8]>,
+    strings: Cow<'a, [u8]>,
+    wide: bool,
+    big_endian: bool,
+    thumb: bool,
+}
+
+/// An entry of a symbol table.
+#[derive(Clone, Copy)]
+pub(crate) struct Symbol {
+    pub(crate) name: u32,
+    info: u8,
+    other: u8,
+    section: u16,
+    pub(crate) value: u64,
+    size: u64,
+}
+
+impl<'a> Table<'a> {
+    /// The table `symbols` of the image with the strings in `strings`.
+    pub(crate) fn new(image: &'a Image, symbols: &str, strings: &str) -> Option<Self> {
+        let data = |name: &str| image.section_data(image.section(name)?).ok();
+        Some(Self {
+            symbols: data(symbols)?,
+            strings: data(strings)?,
+            wide: image.bytes().get(4) == Some(&2),
+            big_endian: !image.is_little_endian(),
+            thumb: image.machine() == Machine::Arm,
+        })
+    }
+
+    const fn entry_size(&self) -> usize {
+        if self.wide { 24 } else { 16 }
+    }
+
+    pub(crate) fn symbol(&self, index: u32) -> Option<Symbol> {
+        let start = (index as usize).checked_mul(self.entry_size())?;
+        self.decode(self.symbols.get(start..start.checked_add(self.entry_size())?)?)
+    }
+
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        self.symbols.chunks_exact(self.entry_size()).filter_map(|entry| self.decode(entry))
+    }
+
+    #[inline]
+    fn decode(&self, entry: &[u8]) -> Option<Symbol> {
+        let mut cursor = Cursor::new(entry, 0, self.big_endian);
+        let name = cursor.u32()?;
+        let mut symbol = Symbol { name, info: 0, other: 0, section: 0, value: 0, size: 0 };
+        if self.wide {
+            symbol.info = cursor.u8()?;
+            symbol.other = cursor.u8()?;
+            symbol.section = cursor.u16()?;
+            symbol.value = cursor.u64()?;
+            symbol.size = cursor.u64()?;
+        } else {
+            symbol.value = cursor.u32()?.into();
+            symbol.size = cursor.u32()?.into();
+            symbol.info = cursor.u8()?;
+            symbol.other = cursor.u8()?;
+            symbol.section = cursor.u16()?;
+        }
+        if self.thumb && symbol.kind() == STT_FUNC {
+            symbol.value &= !1;
+        }
+        Some(symbol)
+    }
+
+    pub(crate) fn name(&self, offset: u32) -> &[u8] {
+        c_string_at(&self.strings, offset.into()).unwrap_or(&[])
+    }
+}
+
+impl Symbol {
+    const fn kind(&self) -> u8 {
+        self.info & 0xf
+    }
+
+    const fn bind(&self) -> u8 {
+        self.info >> 4
+    }
+
+    pub(crate) const fn is_function(&self) -> bool {
+        matches!(self.kind(), STT_FUNC | STT_GNU_IFUNC)
+    }
+
+    /// Whether it may name code: functions and visible labels that are defined in a section.
+    #[inline]
+    const fn may_name_code(&self) -> bool {
+        let defined = self.section != SHN_UNDEF
+            && (self.section < SHN_LORESERVE || self.section == SHN_XINDEX);
+        // STV_INTERNAL and STV_HIDDEN labels are not for the outside.
+        let label = self.kind() == STT_NOTYPE && !matches!(self.other & 3, 1 | 2);
+        defined && self.name != 0 && (self.is_function() || label)
+    }
+}
+
+/// What covers an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found<'t> {
+    pub(crate) start: u64,
+    pub(crate) name: &'t [u8],
+}
+
+/// A symbol that is a candidate, with where its name is.
+#[derive(Clone, Copy)]
+struct Candidate {
+    /// What it covers, which begins at the symbol where that has a size.
+    start: u64,
+    end: u64,
+    table: u32,
+    symbol: Symbol,
+}
+
+/// The address ranges of executable sections, which bound symbols and tell code from data.
+pub(crate) fn code_ranges(image: &Image) -> Vec<(u64, u64)> {
+    let code = image.sections().iter().filter(|s| s.executable && s.allocated && s.size > 0);
+    let mut ranges: Vec<_> = code.map(|s| (s.svma.0, s.svma.0.saturating_add(s.size))).collect();
+    ranges.sort_unstable();
+    ranges
+}
+
+/// The covering symbol of each address: the one with the greatest start that still covers it. A symbol without size
+/// covers up to the next symbol or the end of its section.
+pub(crate) fn lookup<'t>(
+    tables: &'t [Table<'_>],
+    code: &[(u64, u64)],
+    index: &AddressIndex<'_>,
+) -> Vec<Option<Found<'t>>> {
+    let mut candidates = Vec::new();
+    // For the gap before each address, the symbol with the greatest start in it.
+    let mut nearest: Vec<Option<Candidate>> = vec![None; index.all().len()];
+    for (number, table) in tables.iter().enumerate() {
+        collect(table, number as u32, code, tables, index, &mut candidates, &mut nearest);
+    }
+    extend_sizeless(index, &nearest, &mut candidates);
+    candidates
+        .sort_unstable_by(|a, b| a.start.cmp(&b.start).then_with(|| preference(a, b, tables)));
+    let covers: Vec<Cover> = candidates
+        .iter()
+        .enumerate()
+        .map(|(i, c)| Cover { start: c.start, end: c.end, item: i as u32 })
+        .collect();
+    let mut found = vec![None; index.all().len()];
+    sweep::<1>(index.all(), &covers, |address, [item]| {
+        let candidate = item.and_then(|item| candidates.get(item as usize));
+        let named = candidate.and_then(|c| Some((c, tables.get(c.table as usize)?)));
+        if let (Some(slot), Some((candidate, table))) = (found.get_mut(address), named) {
+            *slot = Some(Found {
+                start: candidate.symbol.value,
+                name: table.name(candidate.symbol.name),
+            });
+        }
+    });
+    found
+}
+
+fn collect(
+    table: &Table<'_>,
+    number: u32,
+    code: &[(u64, u64)],
+    tables: &[Table<'_>],
+    index: &AddressIndex<'_>,
+    candidates: &mut Vec<Candidate>,
+    nearest: &mut [Option<Candidate>],
+) {
+    let mut section = (0, 0);
+    for symbol in table.symbols() {
+        if !symbol.may_name_code() {
+            continue;
+        }
+        let start = symbol.value;
+        let first = index.lower_bound(start);
+        let Some(address) = index.all().get(first) else { continue };
+        if !(section.0 <= start && start < section.1) {
+            let Some(&within) = code.iter().find(|range| range.0 <= start && start < range.1)
+            else {
+                continue;
+            };
+            section = within;
+        }
+        let mut candidate =
+            Candidate { start, end: start.saturating_add(symbol.size), table: number, symbol };
+        let covers = address.0 < candidate.end;
+        let slot = nearest.get_mut(first);
+        let nearer =
+            slot.as_ref().is_some_and(|slot| slot.as_ref().is_none_or(|old| start >= old.start));
+        if !covers && !nearer
+            || symbol.kind() == STT_NOTYPE && is_mapping_symbol(table.name(symbol.name))
+        {
+            continue;
+        }
+        if covers {
+            candidates.push(candidate);
+        }
+        if let (Some(slot), true) = (slot, nearer) {
+            candidate.end = if symbol.size == 0 { section.1 } else { candidate.end };
+            let better = |old: &Candidate| {
+                old.start.cmp(&start).then_with(|| preference(old, &candidate, tables))
+                    == Ordering::Less
+            };
+            if slot.as_ref().is_none_or(better) {
+                *slot = Some(candidate);
+            }
+        }
+    }
+}
+
+/// `$a`, `$d`, `$t`, `$x` and their like mark what follows as code or data and name nothing.
+fn is_mapping_symbol(name: &[u8]) -> bool {
+    matches!(name, [b'$', b'a' | b'd' | b't' | b'x', ..])
+}
+
+/// Makes candidates of the symbols without size that are the nearest before an address. A mere label does not cut a
+/// function with a size that goes on behind it.
+fn extend_sizeless(
+    index: &AddressIndex<'_>,
+    nearest: &[Option<Candidate>],
+    candidates: &mut Vec<Candidate>,
+) {
+    let mut sized: Vec<(u64, u64)> = candidates.iter().map(|c| (c.start, c.end)).collect();
+    sized.sort_unstable();
+    let covers: Vec<Cover> =
+        sized.iter().map(|&(start, end)| Cover { start, end, item: 0 }).collect();
+    let mut covered = vec![false; index.all().len()];
+    sweep::<1>(index.all(), &covers, |address, [item]| {
+        if let Some(slot) = covered.get_mut(address) {
+            *slot = item.is_some();
+        }
+    });
+    let mut last: Option<Candidate> = None;
+    for ((address, gap), covered) in index.all().iter().zip(nearest).zip(covered) {
+        last = gap.or(last);
+        let Some(symbol) = last.filter(|c| c.symbol.size == 0 && address.0 < c.end) else {
+            continue;
+        };
+        if symbol.symbol.kind() == STT_NOTYPE && covered {
+            continue;
+        }
+        // A candidate for this address only: at the next one another symbol may be the nearest.
+        candidates.push(Candidate { start: address.0, end: address.0.saturating_add(1), ..symbol });
+    }
+}
+
+/// Which of two symbols with the same start is preferred: `Less` where `b` is. Total, so that the result does not
+/// depend on how the symbols were sorted.
+fn preference(a: &Candidate, b: &Candidate, tables: &[Table<'_>]) -> Ordering {
+    let simple = |c: &Candidate| {
+        let s = &c.symbol;
+        (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
+    };
+    let named = |c: &Candidate| {
+        let name = tables.get(c.table as usize).map_or(&[][..], |table| table.name(c.symbol.name));
+        let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
+        (std::cmp::Reverse(underscores), name.len(), std::cmp::Reverse(name))
+    };
+    simple(a).cmp(&simple(b)).then_with(|| named(a).cmp(&named(b))).then_with(|| {
+        (a.table, a.end, a.symbol.section, a.symbol.info).cmp(&(
+            b.table,
+            b.end,
+            b.symbol.section,
+            b.symbol.info,
+        ))
+    })
+}
+
+/// The function that begins exactly at `start`, by the same preference.
+pub(crate) fn function_at<'t>(tables: &'t [Table<'_>], start: Svma) -> Option<&'t [u8]> {
+    let all = tables.iter().enumerate().flat_map(|(number, table)| {
+        let functions = table
+            .symbols()
+            .filter(move |s| s.value == start.0 && s.is_function() && s.may_name_code());
+        functions.map(move |symbol| Candidate {
+            start: start.0,
+            end: start.0,
+            table: number as u32,
+            symbol,
+        })
+    });
+    let best = all.max_by(|a, b| preference(a, b, tables))?;
+    Some(tables.get(best.table as usize)?.name(best.symbol.name))
+}

@@ -1,0 +1,151 @@
+//! `/tmp/perf-PID.map`: the code that a just-in-time compiler made, as it says itself.
+//!
+//! Source: tools/perf/Documentation/jit-interface.txt: `START SIZE symbolname`, both hexadecimal without prefix; a
+//! prefix is met in practice.
+
+use std::collections::BinaryHeap;
+
+use address::Avma;
+
+/// A compiled function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JitSymbol<'a> {
+    /// Its name, which may hold spaces.
+    pub name: &'a [u8],
+    /// Where it begins.
+    pub start: Avma,
+}
+
+/// The functions of a map as disjoint pieces: memory is used again, and a later line wins the bytes it covers.
+#[derive(Debug, Default)]
+pub struct PerfMap<'a> {
+    pieces: Vec<Piece<'a>>,
+    skipped: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Piece<'a> {
+    start: u64,
+    end: u64,
+    symbol: JitSymbol<'a>,
+}
+
+impl<'a> PerfMap<'a> {
+    /// Reads a map. Lines of another form are counted and skipped.
+    #[must_use]
+    pub fn parse(bytes: &'a [u8]) -> Self {
+        let mut lines = Vec::new();
+        let mut skipped = 0;
+        for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+        {
+            match parse_line(line) {
+                Some(piece) => lines.push(piece),
+                None => skipped += 1,
+            }
+        }
+        Self { pieces: disjoint(&lines), skipped }
+    }
+
+    /// The function at the address.
+    #[must_use]
+    pub fn lookup(&self, address: Avma) -> Option<JitSymbol<'a>> {
+        let behind = self.pieces.partition_point(|piece| piece.start <= address.0);
+        let piece = self.pieces.get(behind.checked_sub(1)?)?;
+        (address.0 < piece.end).then_some(piece.symbol)
+    }
+
+    /// How many lines could not be read.
+    #[must_use]
+    pub const fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// Whether no function is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+}
+
+fn parse_line(line: &[u8]) -> Option<Piece<'_>> {
+    let (start, rest) = parse_hex(line.trim_ascii())?;
+    let (size, rest) = parse_hex(rest.trim_ascii_start())?;
+    let name = rest.trim_ascii();
+    if size == 0 || name.is_empty() || !rest.first().is_some_and(u8::is_ascii_whitespace) {
+        return None;
+    }
+    Some(Piece {
+        start,
+        end: start.saturating_add(size),
+        symbol: JitSymbol { name, start: Avma(start) },
+    })
+}
+
+fn parse_hex(text: &[u8]) -> Option<(u64, &[u8])> {
+    let text = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")).unwrap_or(text);
+    let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let (number, rest) = text.split_at(digits);
+    Some((u64::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok()?, rest))
+}
+
+/// Cuts overlapping lines into disjoint pieces: at every boundary, the last of the lines that are open there wins.
+fn disjoint<'a>(lines: &[Piece<'a>]) -> Vec<Piece<'a>> {
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    order.sort_unstable_by_key(|&line| lines[line].start);
+    let mut boundaries: Vec<u64> = lines.iter().flat_map(|line| [line.start, line.end]).collect();
+    boundaries.sort_unstable();
+    boundaries.dedup();
+    let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(lines.len());
+    let mut open = BinaryHeap::new();
+    let mut next = order.into_iter().peekable();
+    for window in boundaries.windows(2) {
+        let &[start, end] = window else { continue };
+        while let Some(line) = next.next_if(|&line| lines[line].start <= start) {
+            open.push(line);
+        }
+        while open.peek().is_some_and(|&line| lines[line].end <= start) {
+            open.pop();
+        }
+        let Some(symbol) = open.peek().map(|&line| lines[line].symbol) else { continue };
+        match pieces.last_mut() {
+            Some(last) if last.end == start && last.symbol == symbol => last.end = end,
+            _ => pieces.push(Piece { start, end, symbol }),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(map: &str, addresses: &[u64]) -> Vec<String> {
+        let map = PerfMap::parse(map.as_bytes());
+        let found = addresses.iter().map(|&address| map.lookup(Avma(address)));
+        found
+            .map(|s| s.map_or_else(String::new, |s| String::from_utf8_lossy(s.name).into_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn prefixes_and_spaces() {
+        let map = "7f0010 10 py::f:/a b.py\n0x7f0020 0x8 LazyCompile:*go x.js:1\r\n\nbad line\n7f0030 0 empty\n7f0040 10\n";
+        assert_eq!(
+            names(map, &[0x7f_000f, 0x7f_0010, 0x7f_001f, 0x7f_0027, 0x7f_0028, 0x7f_0030]),
+            ["", "py::f:/a b.py", "py::f:/a b.py", "LazyCompile:*go x.js:1", "", ""]
+        );
+        assert_eq!(PerfMap::parse(map.as_bytes()).skipped(), 3);
+    }
+
+    #[test]
+    fn later_lines_win_the_bytes_they_cover() {
+        let map = "100 100 old\n140 20 new\n180 200 newest\n1f0 8 last\n";
+        assert_eq!(
+            names(map, &[0x100, 0x13f, 0x140, 0x15f, 0x160, 0x180, 0x1f0, 0x1f8, 0x37f, 0x380]),
+            ["old", "old", "new", "new", "old", "newest", "last", "newest", "newest", ""]
+        );
+        let map = PerfMap::parse(map.as_bytes());
+        assert_eq!(map.lookup(Avma(0x160)).unwrap().start, Avma(0x100));
+        assert_eq!(map.lookup(Avma(0x1f9)).unwrap().start, Avma(0x180));
+    }
+}

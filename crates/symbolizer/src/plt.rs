@@ -1,0 +1,190 @@
+//! Names for the stubs of the procedure linkage table: `foo@plt`.
+//!
+//! A stub is known by the slot of the global offset table that it jumps through, which is looked up among the
+//! relocations; the layout of the sections does not matter.
+//!
+//! Source: System V psABI for x86-64, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
+//! Architecture, "Procedure Linkage Table"; names as by `dso__synthesize_plt_symbols` in tools/perf/util/symbol-elf.c.
+
+use address::Svma;
+use hashbrown::HashMap;
+use module_map::{Image, Machine};
+
+use crate::addresses::AddressIndex;
+use crate::bytes::Cursor;
+use crate::elf_symbols::{Table, function_at};
+
+/// A stub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stub {
+    start: u64,
+    slot: u64,
+}
+
+/// A named stub that covers a requested address.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PltName {
+    /// Index of the address.
+    pub(crate) index: usize,
+    pub(crate) start: u64,
+    pub(crate) name: Vec<u8>,
+}
+
+/// The stubs at the requested addresses.
+pub(crate) fn names(
+    image: &Image,
+    tables: &[Table<'_>],
+    dynsym: Option<&Table<'_>>,
+    index: &AddressIndex<'_>,
+) -> Vec<PltName> {
+    let mut found = Vec::new();
+    let mut relocations = None;
+    for section in image.sections().iter().filter(|s| s.executable && is_plt(&s.name)) {
+        let (start, end) = (section.svma.0, section.svma.0.saturating_add(section.size));
+        let Some(first) = index.first_in(start, end) else { continue };
+        let Ok(code) = image.section_data(section) else { continue };
+        let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
+        let stubs = match image.machine() {
+            Machine::X86_64 => x86_64_stubs(&code, start, relocations),
+            Machine::Aarch64 => aarch64_stubs(&code, start),
+            _ => Vec::new(),
+        };
+        for (at, address) in
+            index.all().iter().enumerate().skip(first).take_while(|(_, a)| a.0 < end)
+        {
+            let behind = stubs.partition_point(|stub| stub.start <= address.0);
+            let (start, name) = match behind.checked_sub(1).and_then(|before| stubs.get(before)) {
+                Some(stub) => (stub.start, relocations.name(stub.slot, tables, dynsym)),
+                // Before the first stub there is only the header, which calls the dynamic linker.
+                None => (start, Some(section.name.to_vec())),
+            };
+            found.extend(name.map(|name| PltName { index: at, start, name }));
+        }
+    }
+    found
+}
+
+fn is_plt(name: &[u8]) -> bool {
+    matches!(name, b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
+}
+
+/// What a relocation puts into a slot.
+#[derive(Clone, Copy)]
+enum Target {
+    Symbol(u32),
+    /// What the resolver at this address returns.
+    Indirect(u64),
+}
+
+struct Relocations {
+    slots: HashMap<u64, Target>,
+    /// Slots of `.rela.plt` by position, to which the `push` of a lazy stub refers.
+    order: Vec<u64>,
+}
+
+impl Relocations {
+    fn read(image: &Image) -> Self {
+        const R_X86_64_IRELATIVE: u64 = 37;
+        const R_AARCH64_IRELATIVE: u64 = 1032;
+        const ENTRY: usize = 24;
+        let mut all = Self { slots: HashMap::new(), order: Vec::new() };
+        for name in [".rela.plt", ".rela.iplt", ".rela.dyn"] {
+            let Some(data) =
+                image.section(name).and_then(|section| image.section_data(section).ok())
+            else {
+                continue;
+            };
+            for entry in data.chunks_exact(ENTRY) {
+                let mut cursor = Cursor::new(entry, 0, !image.is_little_endian());
+                let (Some(slot), Some(info), Some(addend)) =
+                    (cursor.u64(), cursor.u64(), cursor.u64())
+                else {
+                    continue;
+                };
+                if name == ".rela.plt" {
+                    all.order.push(slot);
+                }
+                let target = match (info >> 32, info & 0xffff_ffff) {
+                    (_, R_X86_64_IRELATIVE | R_AARCH64_IRELATIVE) => Target::Indirect(addend),
+                    (0, _) => continue,
+                    (symbol, _) => Target::Symbol(symbol as u32),
+                };
+                all.slots.entry(slot).or_insert(target);
+            }
+        }
+        all
+    }
+
+    fn name(&self, slot: u64, tables: &[Table<'_>], dynsym: Option<&Table<'_>>) -> Option<Vec<u8>> {
+        let name = match *self.slots.get(&slot)? {
+            Target::Symbol(index) => {
+                dynsym.and_then(|table| Some(table.name(table.symbol(index)?.name).to_vec()))
+            }
+            Target::Indirect(resolver) => function_at(tables, Svma(resolver)).map(<[u8]>::to_vec),
+        };
+        let name = name
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("offset_{slot:#x}").into_bytes());
+        Some([&name, &b"@plt"[..]].concat())
+    }
+}
+
+/// `jmp *slot(%rip)` (`ff 25`), or `push n` with a jump to the header (`68 .. e9`) in the lazy half of an IBT table.
+fn x86_64_stubs(code: &[u8], start: u64, relocations: &Relocations) -> Vec<Stub> {
+    let mut jumps: Vec<(u64, u64)> = Vec::new();
+    for (at, window) in code.windows(6).enumerate() {
+        let &[first, second, a, b, c, d] = window else { continue };
+        let address = start.wrapping_add(at as u64);
+        if (first, second) == (0xff, 0x25) {
+            let displacement = i64::from(i32::from_le_bytes([a, b, c, d]));
+            let slot = address.wrapping_add(6).wrapping_add_signed(displacement);
+            if relocations.slots.contains_key(&slot) {
+                jumps.push((address, slot));
+            }
+        } else if first == 0x68 && matches!(d, 0xe9 | 0xf2) {
+            let number = u32::from_le_bytes([second, a, b, c]);
+            if let Some(&slot) = relocations.order.get(number as usize) {
+                jumps.push((address, slot));
+            }
+        }
+    }
+    // Stubs are 16 bytes apart, in `.plt.got` without IBT 8; they begin at a multiple of that.
+    let narrow = jumps
+        .windows(2)
+        .any(|pair| matches!(pair, [a, b] if b.0 - a.0 == 8 && a.0 % 8 == b.0 % 8 && a.0 % 8 == 0));
+    let single = jumps.len() == 1 && code.len() == 8;
+    let size = if narrow || single { 8 } else { 16 };
+    let mut stubs: Vec<Stub> = jumps
+        .iter()
+        .map(|&(address, slot)| Stub {
+            start: address - (address.wrapping_sub(start) % size),
+            slot,
+        })
+        .collect();
+    stubs.dedup_by_key(|stub| stub.start);
+    stubs
+}
+
+/// `adrp x16, page; ldr x17, [x16, #offset]`, with `bti c` before it or not.
+fn aarch64_stubs(code: &[u8], start: u64) -> Vec<Stub> {
+    let (words, _) = code.as_chunks::<4>();
+    let word = |at: usize| words.get(at).map(|bytes| u32::from_le_bytes(*bytes));
+    let mut stubs = Vec::new();
+    for at in 0..words.len() {
+        let (Some(adrp), Some(load)) = (word(at), word(at + 1)) else { break };
+        if adrp & 0x9f00_001f != 0x9000_0010 || load & 0xffc0_03ff != 0xf940_0211 {
+            continue;
+        }
+        let address = start.wrapping_add(at as u64 * 4);
+        let immediate = (adrp >> 29 & 3) | (adrp >> 5 & 0x7_ffff) << 2;
+        // Sign extension of 21 bits, in pages.
+        let pages = i64::from((immediate << 11).cast_signed() >> 11);
+        let slot = (address & !0xfff)
+            .wrapping_add_signed(pages << 12)
+            .wrapping_add(u64::from(load >> 10 & 0xfff) * 8);
+        let guarded = at.checked_sub(1).and_then(word) == Some(0xd503_245f);
+        stubs.push(Stub { start: if guarded { address.wrapping_sub(4) } else { address }, slot });
+    }
+    // The first of a lazy table's loads is that of the header, whose slot no relocation names.
+    stubs
+}

@@ -1,0 +1,175 @@
+//! What is asked of the symbolizer, and what it answers.
+
+use std::fmt;
+use std::ops::Range;
+
+use address::Svma;
+use module_map::Image;
+
+use crate::demangle::Demangle;
+use crate::names::{NameId, Names};
+
+/// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked by who found
+/// them.
+#[derive(Clone, Copy)]
+pub struct SymbolSource<'a> {
+    /// The file that was mapped at run time.
+    pub image: &'a Image,
+    /// Its separate debug file.
+    pub debug: Option<&'a Image>,
+    /// The supplementary file that `debug` (or `image`) names in `.gnu_debugaltlink` or `.debug_sup` (dwz).
+    pub alt: Option<&'a Image>,
+    /// A further file of which only the symbol table is used: the unpacked `.gnu_debugdata`.
+    pub mini: Option<&'a Image>,
+    /// Files of split DWARF (`.dwo`, `.dwp`): for the unit's id, its compilation directory and its `DW_AT_dwo_name`,
+    /// the image that holds its `.debug_info.dwo`. Called from several threads.
+    pub split: Option<&'a SplitLoader<'a>>,
+}
+
+/// Finds the file of a split unit: by unit id, compilation directory, file name.
+pub(crate) type SplitLoader<'a> = dyn Fn(u64, &[u8], &[u8]) -> Option<&'a Image> + Sync + 'a;
+
+impl<'a> SymbolSource<'a> {
+    /// A file without separate debug files.
+    #[must_use]
+    pub const fn of(image: &'a Image) -> Self {
+        Self { image, debug: None, alt: None, mini: None, split: None }
+    }
+}
+
+impl fmt::Debug for SymbolSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SymbolSource").field("image", &self.image.path()).finish_non_exhaustive()
+    }
+}
+
+/// What to find out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Functions that were inlined at the address.
+    pub inlines: bool,
+    /// File, line and column.
+    pub lines: bool,
+    /// How names are written.
+    pub demangle: Demangle,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { inlines: true, lines: true, demangle: Demangle::Full }
+    }
+}
+
+/// The addresses of one module.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Where to look.
+    pub source: SymbolSource<'a>,
+    /// What to look up, sorted and distinct, as stated by the file; callers are return address - 1 already.
+    pub addresses: &'a [Svma],
+}
+
+/// The answers to all requests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// Names of functions (demangled) and paths of files.
+    pub names: Names,
+    /// The frames of all addresses; an address owns a range of it.
+    pub frames: Vec<ResolvedFrame>,
+    /// For each request, its addresses in their order.
+    pub addresses: Vec<Vec<ResolvedAddress>>,
+    /// What was damaged, in the order of the requests.
+    pub findings: Vec<Finding>,
+}
+
+/// What is known about one address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedAddress {
+    /// Where the function that is not inlined begins.
+    pub function_start: Option<Svma>,
+    /// Rows of [`Symbols::frames`], innermost function first, the one that is not inlined last; empty where nothing
+    /// is known.
+    pub frames: Range<u32>,
+    /// Why the function that is not inlined has no name; `None` where it has one.
+    pub reason: Option<WhyNoName>,
+}
+
+/// One function at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResolvedFrame {
+    /// Its name.
+    pub function: Option<NameId>,
+    /// Path of the source file.
+    pub file: Option<NameId>,
+    /// Line in it, from 1; 0 where unknown.
+    pub line: u32,
+    /// Column in it, from 1; 0 where unknown.
+    pub column: u32,
+    /// Whether this function was inlined into the next frame.
+    pub inlined: bool,
+}
+
+/// Why an address has no function name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WhyNoName {
+    /// The module has no file, or it was not found. Never the answer of [`symbolize`](crate::symbolize) itself.
+    NoFile,
+    /// The file has neither symbols nor debug information.
+    NoSymbols,
+    /// The file has symbols, but none that covers the address.
+    NotCovered,
+}
+
+impl WhyNoName {
+    /// The word for it in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoFile => "no-file",
+            Self::NoSymbols => "no-symbols",
+            Self::NotCovered => "not-covered",
+        }
+    }
+}
+
+/// Damage that was met while work went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Index of the request.
+    pub request: u32,
+    /// Offset in the section.
+    pub offset: u64,
+    /// What it is.
+    pub kind: FindingKind,
+}
+
+/// The kinds of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A section could not be unpacked or lies outside the file; the offset is that of its bytes in the file.
+    Section,
+    /// `.debug_info`: the header or root of a unit could not be read; units behind it are not seen.
+    UnitHeader,
+    /// `.debug_info`: entries of a unit could not be read to their end.
+    Entries,
+    /// `.debug_line`: the line program of a unit could not be read to its end.
+    LineProgram,
+    /// `.debug_info`: a unit whose contents are in another file, which was not found (split DWARF).
+    SplitUnitMissing,
+}
+
+impl FindingKind {
+    /// The word for it in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Section => "bad-section",
+            Self::UnitHeader => "bad-unit-header",
+            Self::Entries => "bad-debug-entries",
+            Self::LineProgram => "bad-line-program",
+            Self::SplitUnitMissing => "split-unit-missing",
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The run: files in parallel, then units of all files in parallel, in a few rounds.
+
+use std::borrow::Cow;
+
+use address::Svma;
+use module_map::Image;
+use rayon::prelude::*;
+
+use crate::addresses::AddressIndex;
+use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob, UnitResult};
+use crate::elf_symbols::{self, Table};
+use crate::merge::merge;
+use crate::plt;
+use crate::request::{Finding, FindingKind, Options, Request, Symbols};
+
+/// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
+/// how many there are.
+#[must_use]
+pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
+    let loaded: Vec<Loaded<'_>> =
+        requests.par_iter().with_max_len(1).map(|request| load(request)).collect();
+    let mut opened: Vec<Opened<'_>> = requests
+        .par_iter()
+        .with_max_len(1)
+        .zip(&loaded)
+        .map(|(request, loaded)| open(request, loaded, options))
+        .collect();
+    let mut done: Vec<Done<'_>> = Vec::new();
+    // Taken out, so that results borrow from the files while answers are filled in.
+    let mut answers: Vec<Vec<Option<Answer>>> =
+        opened.iter_mut().map(|file| std::mem::take(&mut file.answers)).collect();
+    if options.inlines || options.lines || opened.iter().any(|file| file.symbols.contains(&None)) {
+        for round in 0..=CANDIDATES {
+            let jobs = plan(requests, &opened, &answers, round);
+            let first = done.len();
+            done.par_extend(
+                jobs.into_par_iter().with_max_len(1).map(|job| run(job, &opened, options)),
+            );
+            for (number, done) in done.iter().enumerate().skip(first) {
+                note(done, number as u32, &mut answers);
+            }
+        }
+    }
+    let mut symbols = merge(&opened, &answers, &done, options);
+    symbols.findings = findings(&loaded, &opened, &done);
+    symbols
+}
+
+/// The bytes of a request's files.
+struct Loaded<'a> {
+    tables: Vec<Table<'a>>,
+    /// Which of the tables is the `.dynsym` of the image.
+    dynsym: Option<usize>,
+    main: Option<Sections<'a>>,
+    alt: Option<Sections<'a>>,
+}
+
+/// A request's files, read as far as all addresses need it.
+pub(crate) struct Opened<'l> {
+    /// For each address the symbol that covers it: start and name.
+    pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
+    /// Whether there was anything that could have named an address.
+    pub(crate) has_symbols: bool,
+    main: Option<DwarfFile<'l>>,
+    alt: Option<DwarfFile<'l>>,
+    candidates: Vec<[Option<u32>; CANDIDATES]>,
+    answers: Vec<Option<Answer>>,
+}
+
+/// A symbol that covers an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SymbolName<'l> {
+    pub(crate) start: u64,
+    pub(crate) name: Cow<'l, [u8]>,
+}
+
+/// Where the frames of an address are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    /// Index of the finished jobs.
+    pub(crate) job: u32,
+    /// Index of the address in it.
+    pub(crate) index: u32,
+    /// Whether no other unit needs to be asked.
+    complete: bool,
+}
+
+/// A finished unit.
+pub(crate) struct Done<'f> {
+    job: Job,
+    pub(crate) result: UnitResult<'f>,
+}
+
+struct Job {
+    request: u32,
+    unit: u32,
+    /// Indices of the request's addresses.
+    indices: Vec<u32>,
+    addresses: Vec<Svma>,
+    named: Vec<bool>,
+}
+
+fn load<'a>(request: &Request<'a>) -> Loaded<'a> {
+    let mut loaded = Loaded { tables: Vec::new(), dynsym: None, main: None, alt: None };
+    if request.addresses.is_empty() {
+        return loaded;
+    }
+    let source = &request.source;
+    let symtab = |image: &'a Image| Table::new(image, ".symtab", ".strtab");
+    loaded.tables.extend(symtab(source.image));
+    if let Some(table) = Table::new(source.image, ".dynsym", ".dynstr") {
+        loaded.dynsym = Some(loaded.tables.len());
+        loaded.tables.push(table);
+    }
+    loaded.tables.extend(source.debug.and_then(symtab));
+    loaded.tables.extend(source.mini.and_then(symtab));
+    loaded.main = source
+        .debug
+        .and_then(|debug| Sections::load(debug, false))
+        .or_else(|| Sections::load(source.image, false));
+    loaded.alt = source.alt.and_then(|alt| Sections::load(alt, false));
+    loaded
+}
+
+fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) -> Opened<'l> {
+    let image = request.source.image;
+    let index = AddressIndex::new(request.addresses);
+    let code = elf_symbols::code_ranges(image);
+    let found = elf_symbols::lookup(&loaded.tables, &code, &index);
+    let mut symbols: Vec<Option<SymbolName<'l>>> = found
+        .into_iter()
+        .map(|found| {
+            found.map(|found| SymbolName { start: found.start, name: Cow::Borrowed(found.name) })
+        })
+        .collect();
+    let dynsym = loaded.dynsym.and_then(|number| loaded.tables.get(number));
+    for stub in plt::names(image, &loaded.tables, dynsym, &index) {
+        if let Some(slot @ None) = symbols.get_mut(stub.index) {
+            *slot = Some(SymbolName { start: stub.start, name: Cow::Owned(stub.name) });
+        }
+    }
+    let wanted = options.inlines || options.lines || symbols.contains(&None);
+    let main = loaded.main.as_ref().filter(|_| wanted).map(DwarfFile::new);
+    let alt = loaded.alt.as_ref().filter(|_| wanted).map(DwarfFile::new);
+    let candidates = main.as_ref().map(|file| dwarf::candidates(file, &index)).unwrap_or_default();
+    let has_symbols =
+        !loaded.tables.is_empty() || main.as_ref().is_some_and(|file| !file.units.is_empty());
+    let answers = vec![None; request.addresses.len()];
+    Opened { symbols, has_symbols, main, alt, candidates, answers }
+}
+
+/// The units to ask in a round: the best one of each address first, then the others where it knew no function, at
+/// last those units that do not say where their code is.
+fn plan(
+    requests: &[Request<'_>],
+    opened: &[Opened<'_>],
+    answers: &[Vec<Option<Answer>>],
+    round: usize,
+) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (number, ((request, file), answers)) in requests.iter().zip(opened).zip(answers).enumerate()
+    {
+        let Some(main) = &file.main else { continue };
+        let open =
+            |index: usize| !matches!(answers.get(index), Some(Some(Answer { complete: true, .. })));
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (index, candidates) in
+            file.candidates.iter().enumerate().filter(|(index, _)| open(*index))
+        {
+            if let Some(Some(unit)) = candidates.get(round) {
+                pairs.push((*unit, index as u32));
+            }
+        }
+        if round == CANDIDATES {
+            let lost =
+                |candidates: &[Option<u32>; CANDIDATES]| candidates.iter().all(Option::is_none);
+            let lost: Vec<_> = file
+                .candidates
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| lost(c))
+                .map(|(i, _)| i as u32)
+                .collect();
+            if !lost.is_empty() {
+                // One job for each unit; few producers leave the ranges out.
+                for unit in dwarf::units_without_ranges(main) {
+                    jobs.push(job(number as u32, unit, lost.clone(), request, file));
+                }
+            }
+            continue;
+        }
+        pairs.sort_unstable();
+        for chunk in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(unit, _)) = chunk.first() else { continue };
+            jobs.push(job(
+                number as u32,
+                unit,
+                chunk.iter().map(|pair| pair.1).collect(),
+                request,
+                file,
+            ));
+        }
+    }
+    jobs
+}
+
+fn job(number: u32, unit: u32, indices: Vec<u32>, request: &Request<'_>, file: &Opened<'_>) -> Job {
+    let address = |&index: &u32| request.addresses.get(index as usize).copied().unwrap_or_default();
+    let named = |&index: &u32| file.symbols.get(index as usize).is_some_and(Option::is_some);
+    Job {
+        request: number,
+        unit,
+        addresses: indices.iter().map(address).collect(),
+        named: indices.iter().map(named).collect(),
+        indices,
+    }
+}
+
+fn run<'f>(job: Job, opened: &'f [Opened<'f>], options: &Options) -> Done<'f> {
+    let file = opened.get(job.request as usize);
+    let result = file.and_then(|file| Some((file, file.main.as_ref()?))).map(|(file, main)| {
+        let unit_job = UnitJob {
+            unit: job.unit,
+            addresses: &job.addresses,
+            named: &job.named,
+            inlines: options.inlines,
+            lines: options.lines,
+        };
+        dwarf::resolve(Files { file: main, alt: file.alt.as_ref() }, &unit_job)
+    });
+    Done { result: result.unwrap_or_default(), job }
+}
+
+/// Notes what a finished unit says about its addresses, where it says more than was known.
+fn note(done: &Done<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
+    let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
+    for (index, (&address, found)) in
+        done.job.indices.iter().zip(&done.result.addresses).enumerate()
+    {
+        let complete = found.function_start.is_some();
+        let Some(slot) = answers.get_mut(address as usize) else { continue };
+        if found.n_frames > 0 && slot.is_none_or(|old| complete && !old.complete) {
+            *slot = Some(Answer { job: number, index: index as u32, complete });
+        }
+    }
+}
+
+fn findings(loaded: &[Loaded<'_>], opened: &[Opened<'_>], done: &[Done<'_>]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, (loaded, opened)) in loaded.iter().zip(opened).enumerate() {
+        let request = number as u32;
+        let sections =
+            [&loaded.main, &loaded.alt].into_iter().flatten().flat_map(|sections| &sections.damage);
+        findings.extend(sections.map(|&(kind, offset)| Finding { request, offset, kind }));
+        let headers =
+            [&opened.main, &opened.alt].into_iter().flatten().filter_map(|file| file.damage);
+        findings.extend(headers.map(|offset| Finding {
+            request,
+            offset,
+            kind: FindingKind::UnitHeader,
+        }));
+    }
+    for done in done {
+        let damage = done.result.damage.iter();
+        findings.extend(damage.map(|&(kind, offset)| Finding {
+            request: done.job.request,
+            offset,
+            kind,
+        }));
+    }
+    findings.sort_unstable_by_key(|finding| (finding.request, finding.kind, finding.offset));
+    findings.dedup();
+    findings
+}

@@ -1,0 +1,173 @@
+//! From the replay and the names to the profile that printers print.
+
+use address::{BuildId, ModuleId};
+use module_map::{Module, ModuleKind as MapKind, Timeline};
+use output::{
+    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
+    RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
+};
+use perf_data::Recording;
+use unwinder::Replay;
+
+use crate::symbols::{Resolved, Source};
+
+/// Puts the tables together.
+pub(crate) fn assemble(
+    recording: &Recording<'_>,
+    timeline: &Timeline,
+    replay: Replay,
+    resolved: &Resolved,
+) -> Profile {
+    let mut strings = Strings::default();
+    let info = recording_info(recording, &mut strings);
+    let events = recording
+        .events()
+        .iter()
+        .map(|event| EventRow { name: strings.intern(event.name.as_bytes()) })
+        .collect();
+    let modules =
+        timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
+    let (locations, inlines) = locations(resolved, &mut strings);
+    let frames = replay.frames.iter().zip(&resolved.of_frame).map(|(frame, &location)| FrameRow {
+        location,
+        found_by: frame.found_by,
+        kernel: frame.kernel,
+        instance: frame.instance,
+    });
+    let frames = frames.collect();
+    let threads = replay.threads.iter().map(|thread| ThreadRow {
+        pid: thread.pid,
+        tid: thread.tid,
+        comm: strings.intern(timeline.comm_name(thread.comm)),
+    });
+    let threads = threads.collect();
+    let summary = Summary {
+        samples: replay.samples.len() as u64,
+        samples_filtered: replay.filtered,
+        samples_dropped: replay.undecoded,
+        frames: replay.n_frames,
+        dump_used_up: replay.dump_used_up,
+        ..Summary::default()
+    };
+    Profile {
+        recording: info,
+        events,
+        modules,
+        inlines,
+        locations,
+        frames,
+        stacks: replay
+            .stacks
+            .iter()
+            .map(|node| StackRow { parent: node.parent, frame: node.frame })
+            .collect(),
+        layouts: replay
+            .layouts
+            .into_iter()
+            .map(|layout| LayoutRow { biases: layout.biases })
+            .collect(),
+        threads,
+        samples: replay.samples.iter().map(sample_row).collect(),
+        strings,
+        summary,
+    }
+}
+
+fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
+    SampleRow {
+        time: (outcome.time.0 != 0).then_some(outcome.time),
+        thread: outcome.thread,
+        event: outcome.event,
+        end: outcome.end,
+        cpu: outcome.cpu,
+        period: outcome.period,
+        stack: outcome.stack,
+        layout: outcome.layout,
+    }
+}
+
+fn recording_info(recording: &Recording<'_>, strings: &mut Strings) -> RecordingInfo {
+    let features = recording.features();
+    let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
+    RecordingInfo {
+        hostname: intern(features.hostname),
+        os_release: intern(features.os_release),
+        arch: intern(features.arch),
+        perf_version: intern(features.version),
+        cpu_desc: intern(features.cpu_description),
+        cpus_online: features.cpu_count.map(|count| count.online),
+        command_line: features.command_line.iter().map(|word| strings.intern(word)).collect(),
+    }
+}
+
+fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
+    use std::os::unix::ffi::OsStrExt as _;
+    let file = module.outcome().and_then(Result::ok);
+    let kind = match (module.kind, file) {
+        (_, Some(_)) => ModuleKind::Elf,
+        (MapKind::File | MapKind::Unopened | MapKind::Vdso, None) => ModuleKind::File,
+        (MapKind::Anonymous, None) => ModuleKind::Anonymous,
+        (MapKind::Kernel, None) => ModuleKind::Kernel,
+    };
+    let found: Option<BuildId> = file.and_then(|file| file.image().build_id());
+    ModuleRow {
+        path: strings.intern(&module.path),
+        opened: file.map(|file| strings.intern(file.image().path().as_os_str().as_bytes())),
+        build_id: module.identity.build_id.or(found),
+        kind,
+    }
+}
+
+/// The rows of the locations, and the inline rows that they own.
+fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, Vec<InlineRow>) {
+    let names: Vec<StringId> =
+        resolved.symbols.names.iter().map(|name| strings.intern(name)).collect();
+    let name_of =
+        |id: Option<symbolizer::NameId>| id.and_then(|id| names.get(id.0 as usize).copied());
+    let mut inlines = Vec::new();
+    let rows = resolved.locations.iter().enumerate().map(|(index, location)| {
+        let first_inline = inlines.len() as u32;
+        let mut start = None;
+        match resolved.names.get(index) {
+            Some(&Source::File(request, at)) => {
+                let answers = resolved.symbols.addresses.get(request as usize);
+                if let Some(answer) = answers.and_then(|answers| answers.get(at as usize)) {
+                    start = answer.function_start.map(|start| start.0);
+                    let range = answer.frames.start as usize..answer.frames.end as usize;
+                    let frames = resolved.symbols.frames.get(range).unwrap_or_default();
+                    inlines.extend(frames.iter().map(|frame| InlineRow {
+                        function: name_of(frame.function),
+                        file: name_of(frame.file),
+                        line: frame.line,
+                        column: frame.column,
+                        inlined: frame.inlined,
+                    }));
+                }
+            }
+            Some(&Source::List(at)) => {
+                if let Some(listed) = resolved.listed.get(at as usize) {
+                    start = Some(listed.start);
+                    let function = Some(strings.intern(&listed.name));
+                    inlines.push(InlineRow {
+                        function,
+                        file: None,
+                        line: 0,
+                        column: 0,
+                        inlined: false,
+                    });
+                }
+            }
+            _ => {}
+        }
+        LocationRow {
+            module: location.module.map(|ModuleId(id)| ModuleId(id)),
+            relative: location.relative,
+            offset: resolved.offsets.get(index).copied().flatten(),
+            function_offset: start.and_then(|start| location.relative.checked_sub(start)),
+            first_inline,
+            n_inlines: inlines.len() as u32 - first_inline,
+        }
+    });
+    let rows = rows.collect();
+    (rows, inlines)
+}

@@ -1,0 +1,187 @@
+//! The arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use output::{Format, Weight};
+
+/// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
+///
+/// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
+/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged; 2 no result.
+#[derive(Debug, Parser)]
+#[command(name = "unwind-perf", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) main: MainArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The jobs beside the main one.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {}
+
+/// The arguments of the main job.
+#[derive(Debug, Args)]
+pub(crate) struct MainArgs {
+    /// The recording
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Write to FILE instead of standard output; the file appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Format of the output [default: by the ending of FILE, else json]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    /// Threads to use [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// No progress, no summary; errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// The most user frames of a callchain; the rest is cut off at the outer end
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub(crate) max_frames: usize,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) folded: FoldedArgs,
+}
+
+/// Which samples are wanted; the memory maps are replayed in full all the same.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which samples")]
+pub(crate) struct Filters {
+    /// Only samples of these processes
+    #[arg(long, value_name = "PID,…", value_delimiter = ',')]
+    pub(crate) pid: Vec<i32>,
+
+    /// Only samples of these threads
+    #[arg(long, value_name = "TID,…", value_delimiter = ',')]
+    pub(crate) tid: Vec<i32>,
+
+    /// Only samples of threads of these names
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) comm: Vec<String>,
+
+    /// Only samples of these events
+    #[arg(long, value_name = "EVENT,…", value_delimiter = ',')]
+    pub(crate) event: Vec<String>,
+
+    /// Only samples from time A to time B, in seconds of the recording's clock as perf script prints them; either may
+    /// be left out
+    #[arg(long, value_name = "A,B")]
+    pub(crate) time: Option<String>,
+}
+
+/// What is looked up for an address.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Symbols")]
+pub(crate) struct SymbolArgs {
+    /// Leave out inlined functions
+    #[arg(long)]
+    pub(crate) no_inline: bool,
+
+    /// Leave out all names: addresses and modules only
+    #[arg(long)]
+    pub(crate) no_symbols: bool,
+
+    /// How function names are written
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = DemangleArg::Full)]
+    pub(crate) demangle: DemangleArg,
+
+    /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
+    /// is the running one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kallsyms: Option<PathBuf>,
+}
+
+/// Where files are looked for. Each is used only where its build-id is the recorded one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Files")]
+pub(crate) struct FileArgs {
+    /// Use this file for the module of its build-id or name; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) module: Vec<PathBuf>,
+
+    /// Look for recorded paths below DIR, and there alone; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sysroot: Vec<PathBuf>,
+
+    /// The build-id cache [default: ~/.debug]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) buildid_dir: Option<PathBuf>,
+
+    /// Directory of separate debug files; can be repeated [default: /usr/lib/debug]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
+}
+
+/// What only the folded format knows.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Folded stacks")]
+pub(crate) struct FoldedArgs {
+    /// Keep incomplete stacks beside the complete ones instead of under one [truncated] frame
+    #[arg(long)]
+    pub(crate) keep_unrooted: bool,
+
+    /// What a stack weighs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WeightArg::Samples)]
+    pub(crate) weight: WeightArg,
+
+    /// Mark kernel functions with the suffix _[k]
+    #[arg(long)]
+    pub(crate) kernel_suffix: bool,
+}
+
+/// How names are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DemangleArg {
+    /// With parameters
+    Full,
+    /// Without parameters and template arguments
+    Short,
+    /// As the linker knows them
+    None,
+}
+
+/// What a folded stack weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WeightArg {
+    /// The number of samples
+    Samples,
+    /// The sum of their periods
+    Period,
+}
+
+impl From<WeightArg> for Weight {
+    fn from(weight: WeightArg) -> Self {
+        match weight {
+            WeightArg::Samples => Self::Samples,
+            WeightArg::Period => Self::Period,
+        }
+    }
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    Format::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("known formats are {}", names.join(", "))
+    })
+}

@@ -1,0 +1,76 @@
+//! The filters of the command line as the replay knows them.
+
+use address::{Pid, Tid, Timestamp};
+use anyhow::{Context as _, bail};
+use perf_data::Event;
+use unwinder::Filter;
+
+use crate::cli::Filters;
+
+/// The filter that the arguments ask for.
+pub(crate) fn filter(args: &Filters, events: &[Event]) -> anyhow::Result<Filter> {
+    let (from, to) = match &args.time {
+        None => (None, None),
+        Some(text) => {
+            time_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
+        }
+    };
+    let mut wanted = Vec::new();
+    for name in &args.event {
+        let before = wanted.len();
+        let known =
+            events.iter().zip(0..).filter(|(event, _)| event.name == *name).map(|(_, index)| index);
+        wanted.extend(known);
+        if wanted.len() == before {
+            let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
+            bail!("--event {name}: the recording has {}", names.join(", "));
+        }
+    }
+    Ok(Filter {
+        pids: args.pid.iter().copied().map(Pid).collect(),
+        tids: args.tid.iter().copied().map(Tid).collect(),
+        comms: args.comm.iter().map(|name| name.clone().into_bytes()).collect(),
+        events: wanted,
+        from,
+        to,
+    })
+}
+
+fn time_range(text: &str) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let (from, to) = text.split_once(',').context("no comma")?;
+    Ok((seconds(from)?, seconds(to)?))
+}
+
+/// Seconds with up to nine decimals, exactly; nothing for an open end.
+fn seconds(text: &str) -> anyhow::Result<Option<Timestamp>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        bail!("{text} is no time");
+    }
+    let whole: u64 = whole.parse().with_context(|| format!("{text} is no time"))?;
+    let nanos: u64 = format!("{fraction:0<9}").parse()?;
+    let time = whole.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanos));
+    Ok(Some(Timestamp(time.with_context(|| format!("{text} is too large"))?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact() {
+        let range =
+            |text| time_range(text).ok().map(|(from, to)| (from.map(|t| t.0), to.map(|t| t.0)));
+        assert_eq!(range("1.5,2"), Some((Some(1_500_000_000), Some(2_000_000_000))));
+        assert_eq!(range("123456.789012345,"), Some((Some(123_456_789_012_345), None)));
+        assert_eq!(range(",0.000000001"), Some((None, Some(1))));
+        assert_eq!(range("1"), None);
+        assert_eq!(range("1.0000000001,2"), None);
+        assert_eq!(range("-1,2"), None);
+        assert_eq!(range("99999999999,"), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
+//! served; the kernel and JIT code from their own lists.
+
+use std::sync::Arc;
+
+use address::{Avma, FileOffset, ModuleId, Svma};
+use hashbrown::HashMap;
+use module_map::{Library, LoadedImage, ModuleKind, Timeline};
+use rayon::prelude::*;
+use symbolizer::{Demangle, Options, PerfMap, Request, SymbolSource, Symbols, symbolize};
+use unwinder::Replay;
+
+use crate::cli::{DemangleArg, SymbolArgs};
+use crate::jit;
+use crate::kernel::KernelNames;
+
+/// A distinct looked-up address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Location {
+    pub(crate) module: Option<ModuleId>,
+    pub(crate) relative: u64,
+}
+
+/// The distinct addresses of a replay and what is known about them.
+#[derive(Debug, Default)]
+pub(crate) struct Resolved {
+    pub(crate) locations: Vec<Location>,
+    /// For each frame of the replay, the index of its location.
+    pub(crate) of_frame: Vec<u32>,
+    /// For each location, where its names are.
+    pub(crate) names: Vec<Source>,
+    /// The answers for files.
+    pub(crate) symbols: Symbols,
+    /// The answers for everything else: name and start of the function, file offset.
+    pub(crate) listed: Vec<Listed>,
+    /// For each location, its offset in the file, where there is a file.
+    pub(crate) offsets: Vec<Option<u64>>,
+}
+
+/// Where the names of a location are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    Nothing,
+    /// Request and index in it.
+    File(u32, u32),
+    /// Index of `listed`.
+    List(u32),
+}
+
+/// A function of the kernel or of JIT code.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) name: Vec<u8>,
+    pub(crate) start: u64,
+}
+
+impl Resolved {
+    /// The distinct addresses without any name.
+    pub(crate) fn nothing(replay: &Replay, timeline: &Timeline) -> Self {
+        let mut resolved = Self::locate(replay);
+        resolved.offsets =
+            resolved.locations.iter().map(|location| offset_of(*location, timeline)).collect();
+        resolved
+    }
+
+    fn locate(replay: &Replay) -> Self {
+        let mut index = HashMap::with_capacity(replay.frames.len());
+        let mut resolved =
+            Self { of_frame: Vec::with_capacity(replay.frames.len()), ..Self::default() };
+        for frame in &replay.frames {
+            let location = Location { module: frame.module, relative: frame.relative };
+            let id = *index.entry(location).or_insert_with(|| {
+                resolved.locations.push(location);
+                resolved.locations.len() as u32 - 1
+            });
+            resolved.of_frame.push(id);
+        }
+        resolved.names = vec![Source::Nothing; resolved.locations.len()];
+        resolved
+    }
+}
+
+/// Looks up all distinct addresses.
+pub(crate) fn resolve(
+    replay: &Replay,
+    timeline: &Timeline,
+    library: &Library,
+    kernel: Option<&KernelNames>,
+    args: &SymbolArgs,
+) -> Resolved {
+    let mut resolved = Resolved::nothing(replay, timeline);
+    resolve_files(&mut resolved, timeline, library, args);
+    if let Some(kernel) = kernel {
+        resolve_kernel(&mut resolved, timeline, kernel);
+    }
+    resolve_jit(&mut resolved, timeline);
+    resolved
+}
+
+fn resolve_files(
+    resolved: &mut Resolved,
+    timeline: &Timeline,
+    library: &Library,
+    args: &SymbolArgs,
+) {
+    let mut files: Vec<(Arc<LoadedImage>, Vec<(u64, u32)>)> = Vec::new();
+    let mut index = HashMap::new();
+    for (location, id) in resolved.locations.iter().zip(0_u32..) {
+        let Some(file) = file_of(*location, timeline) else { continue };
+        let at = *index.entry(file.serial).or_insert_with(|| {
+            files.push((file.clone(), Vec::new()));
+            files.len() - 1
+        });
+        if let Some((_, wanted)) = files.get_mut(at) {
+            wanted.push((location.relative, id));
+        }
+    }
+    let addresses: Vec<Vec<Svma>> = files
+        .par_iter_mut()
+        .map(|(file, wanted)| {
+            file.debug(library);
+            wanted.sort_unstable();
+            let mut addresses: Vec<Svma> = wanted.iter().map(|&(svma, _)| Svma(svma)).collect();
+            addresses.dedup();
+            addresses
+        })
+        .collect();
+    let requests: Vec<Request<'_>> = files
+        .iter()
+        .zip(&addresses)
+        .map(|((file, _), addresses)| Request {
+            source: SymbolSource {
+                debug: file.debug_if_loaded().map(|debug| &**debug),
+                ..SymbolSource::of(file.image())
+            },
+            addresses,
+        })
+        .collect();
+    let demangle = match args.demangle {
+        DemangleArg::Full => Demangle::Full,
+        DemangleArg::Short => Demangle::Short,
+        DemangleArg::None => Demangle::None,
+    };
+    resolved.symbols =
+        symbolize(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
+    for (request, (_, wanted)) in files.iter().enumerate() {
+        let mut at = 0_u32;
+        let mut last = None;
+        for &(svma, location) in wanted {
+            if last.is_some_and(|last| last != svma) {
+                at += 1;
+            }
+            last = Some(svma);
+            if let Some(slot) = resolved.names.get_mut(location as usize) {
+                *slot = Source::File(request as u32, at);
+            }
+        }
+    }
+}
+
+fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {
+    let Some(list) = kernel.parse() else { return };
+    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
+        if kind_of(*location, timeline) != Some(ModuleKind::Kernel) {
+            continue;
+        }
+        if let Some(symbol) = list.lookup(kernel.in_list(Avma(location.relative))) {
+            *slot = Source::List(resolved.listed.len() as u32);
+            resolved.listed.push(Listed {
+                name: symbol.name.to_vec(),
+                start: kernel.in_kernel(symbol.start).0,
+            });
+        }
+    }
+}
+
+fn resolve_jit(resolved: &mut Resolved, timeline: &Timeline) {
+    let mut texts: HashMap<address::Pid, Vec<u8>> = HashMap::new();
+    let owner_of = |location: &Location| timeline.modules().get(location.module?.index())?.owner;
+    for pid in resolved.locations.iter().filter_map(owner_of) {
+        texts.entry(pid).or_insert_with(|| jit::map_of(pid).unwrap_or_default());
+    }
+    let maps: HashMap<address::Pid, PerfMap<'_>> =
+        texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
+    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
+        let map = owner_of(location).and_then(|pid| maps.get(&pid));
+        if let Some(symbol) = map.and_then(|map| map.lookup(Avma(location.relative))) {
+            *slot = Source::List(resolved.listed.len() as u32);
+            resolved.listed.push(Listed { name: symbol.name.to_vec(), start: symbol.start.0 });
+        }
+    }
+}
+
+fn kind_of(location: Location, timeline: &Timeline) -> Option<ModuleKind> {
+    Some(timeline.modules().get(location.module?.index())?.kind)
+}
+
+/// The opened file of a location's module.
+fn file_of(location: Location, timeline: &Timeline) -> Option<&Arc<LoadedImage>> {
+    timeline.modules().get(location.module?.index())?.outcome()?.ok()
+}
+
+fn offset_of(location: Location, timeline: &Timeline) -> Option<u64> {
+    if let Some(file) = file_of(location, timeline) {
+        return file
+            .image()
+            .offset_of_svma(Svma(location.relative))
+            .map(|FileOffset(offset)| offset);
+    }
+    match kind_of(location, timeline)? {
+        ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => Some(location.relative),
+        ModuleKind::Anonymous | ModuleKind::Kernel => None,
+    }
+}

@@ -1,0 +1,201 @@
+//! The walk of a batch: each sample's kernel chain and user stack, interned among the samples of the batch.
+
+use address::Avma;
+use module_map::Space;
+use perf_data::{Context, CpuMode, Recording, RegsAbi, Sample};
+
+use crate::arch::Arch;
+use crate::reason::{EndReason, FoundBy};
+use crate::replay::intern::Interner;
+use crate::replay::layout::{Layout, Layouts};
+use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
+use crate::replay::plan::Planned;
+use crate::walk::{Frame, UserState, Walker};
+
+/// What came of one sample, in ids of its batch.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    pub(crate) planned: u32,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) period: Option<u64>,
+    pub(crate) stack: u32,
+    pub(crate) layout: u32,
+    pub(crate) end: EndReason,
+    pub(crate) n_frames: u32,
+    pub(crate) dump_used_up: bool,
+}
+
+/// What came of a run of samples.
+#[derive(Debug, Default)]
+pub(crate) struct BatchResult {
+    pub(crate) frames: Interner<FrameKey>,
+    pub(crate) stacks: Interner<StackNode>,
+    pub(crate) layouts: Layouts,
+    pub(crate) samples: Vec<Walked>,
+    pub(crate) undecoded: u64,
+}
+
+/// Walks a run of planned samples.
+pub(crate) fn walk_batch(
+    recording: &Recording<'_>,
+    planned: &[Planned],
+    walker: &mut Walker<'_>,
+) -> BatchResult {
+    let mut result =
+        BatchResult { samples: Vec::with_capacity(planned.len()), ..BatchResult::default() };
+    let arch = match recording.machine().arch {
+        perf_data::Arch::X86_64 => Some(Arch::X86_64),
+        perf_data::Arch::Aarch64 => Some(Arch::Aarch64),
+        _ => None,
+    };
+    let mut frames = Vec::new();
+    for (index, planned) in planned.iter().enumerate() {
+        let Ok(sample) = recording.sample(&planned.entry) else {
+            result.undecoded += 1;
+            continue;
+        };
+        frames.clear();
+        kernel_frames(&sample, &planned.kernel, &mut frames);
+        let end = user_frames(&sample, arch, recording, &planned.space, walker, &mut frames);
+        let dump_used_up = end == EndReason::StackExhausted;
+        let (stack, layout) = result.intern(planned, &frames);
+        result.samples.push(Walked {
+            planned: index as u32,
+            cpu: sample.cpu,
+            period: sample.period,
+            stack,
+            layout,
+            end,
+            n_frames: frames.len() as u32,
+            dump_used_up,
+        });
+    }
+    result
+}
+
+impl BatchResult {
+    /// The ids of the stack and of the layout of a sample's frames.
+    fn intern(&mut self, planned: &Planned, frames: &[Frame]) -> (u32, u32) {
+        let mut layout = Layout::default();
+        let mut parent = NO_NODE;
+        let mut last = None;
+        for frame in frames.iter().rev() {
+            let instance = match (frame.module, last) {
+                (None, _) => 0,
+                (Some(module), Some((known, bias, instance)))
+                    if known == module && bias == frame.bias =>
+                {
+                    instance
+                }
+                (Some(module), _) => {
+                    let instance = layout.instance(module, frame.bias);
+                    last = Some((module, frame.bias, instance));
+                    instance
+                }
+            };
+            let key = FrameKey {
+                module: frame.module,
+                relative: frame.relative,
+                instance,
+                found_by: frame.found_by,
+                kernel: frame.kernel,
+            };
+            let frame = self.frames.intern(key);
+            parent = self.stacks.intern(StackNode { parent, frame });
+        }
+        (parent, self.layouts.find(planned.lineage, &layout))
+    }
+}
+
+/// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
+fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
+    let in_kernel =
+        matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel | CpuMode::Hypervisor);
+    let chain = sample.callchain.iter().flat_map(|chain| chain.frames());
+    for (context, ip) in chain {
+        let kernel_context = match context {
+            Context::Kernel | Context::Hypervisor | Context::GuestKernel => true,
+            Context::Unmarked => in_kernel,
+            _ => false,
+        };
+        if kernel_context {
+            let (lookup, found_by) = if frames.is_empty() {
+                (ip, FoundBy::Sampled)
+            } else {
+                (ip.sub(1), FoundBy::Callchain)
+            };
+            frames.push(kernel_frame(lookup, found_by, kernel));
+        }
+    }
+    if let (true, true, Some(ip)) = (frames.is_empty(), in_kernel, sample.ip) {
+        frames.push(kernel_frame(ip, FoundBy::Sampled, kernel));
+    }
+}
+
+fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
+    let module = kernel.lookup(lookup).map(|piece| piece.module.id);
+    Frame { module, relative: lookup.0, bias: 0, found_by, kernel: true }
+}
+
+/// The user part: the replayed stack, else the recorded chain, else the sampled address.
+fn user_frames(
+    sample: &Sample<'_>,
+    arch: Option<Arch>,
+    recording: &Recording<'_>,
+    space: &Space,
+    walker: &mut Walker<'_>,
+    frames: &mut Vec<Frame>,
+) -> EndReason {
+    let n_kernel = frames.len();
+    let reason = match (sample.user_regs, arch) {
+        (Some(registers), Some(arch)) if registers.abi() == RegsAbi::Bits64 => {
+            let state = UserState {
+                arch,
+                stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
+                big_endian: recording.endian() == perf_data::Endian::Big,
+                partial_registers: sample.cpu_mode == CpuMode::Kernel,
+                space,
+            };
+            let end = walker.walk(&state, registers.iter(), frames);
+            if state.stack.is_empty() && end == EndReason::StackExhausted {
+                EndReason::NoUserStack
+            } else {
+                end
+            }
+        }
+        (Some(_), _) => EndReason::UnsupportedAbi,
+        (None, _) if n_kernel > 0 => EndReason::KernelOnly,
+        (None, _) => EndReason::NoUserRegs,
+    };
+    let n_walked = frames.len() - n_kernel;
+    let user_mode = sample.cpu_mode == CpuMode::User;
+    // A chain that the recorder unwound is taken where the replay could do nothing, or less.
+    if n_walked < 2 && recorded_user_chain(sample, user_mode).count() > n_walked {
+        frames.truncate(n_kernel);
+        for (index, ip) in recorded_user_chain(sample, user_mode).enumerate() {
+            let (lookup, found_by) = match index {
+                0 if user_mode => (ip, FoundBy::Sampled),
+                0 => (ip, FoundBy::Callchain),
+                _ => (ip.sub(1), FoundBy::Callchain),
+            };
+            frames.push(walker.frame_at(lookup, space, found_by));
+        }
+        return EndReason::Recorded;
+    }
+    if frames.is_empty() {
+        if let Some(ip) = sample.ip {
+            frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
+        }
+    }
+    reason
+}
+
+/// The user part of the recorded chain.
+fn recorded_user_chain(sample: &Sample<'_>, user_mode: bool) -> impl Iterator<Item = Avma> {
+    let chain = sample.callchain.into_iter().flat_map(|chain| chain.frames());
+    chain.filter_map(move |(context, ip)| match context {
+        Context::User => Some(ip),
+        Context::Unmarked => user_mode.then_some(ip),
+        _ => None,
+    })
+}

@@ -1,0 +1,52 @@
+//! Interning: distinct values get dense ids in order of first appearance.
+
+use std::hash::{BuildHasher as _, Hash};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// Distinct values of a type by dense id.
+#[derive(Debug)]
+pub(crate) struct Interner<T> {
+    values: Vec<T>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), index: HashTable::new(), hasher: DefaultHashBuilder::default() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Interner<T> {
+    /// The id of a value, which is added where it is new.
+    #[inline]
+    pub(crate) fn intern(&mut self, value: T) -> u32 {
+        let Self { values, index, hasher } = self;
+        let hash = hasher.hash_one(value);
+        let entry = index.entry(
+            hash,
+            |&id| values.get(id as usize) == Some(&value),
+            |&id| values.get(id as usize).map_or(0, |value| hasher.hash_one(value)),
+        );
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(known) => *known.get(),
+            hashbrown::hash_table::Entry::Vacant(free) => {
+                let id = values.len() as u32;
+                free.insert(id);
+                values.push(value);
+                id
+            }
+        }
+    }
+
+    /// All values in order of their ids.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All values in order of their ids.
+    pub(crate) fn into_values(self) -> Vec<T> {
+        self.values
+    }
+}

@@ -1,0 +1,23 @@
+//! The replay of a recording: one sequential plan in time order, parallel pure walks, one sequential merge in the
+//! order of the samples. The plan of the next batch and the merge of the last one run beside the walk of the current
+//! one.
+//!
+//! ```text
+//!   plan    | b0 | b1 | b2 | ...          maps, forks, execs; which space each sample sees
+//!   walk         | b0 | b1 | b2 | ...     parallel, each batch interned by itself
+//!   merge             | b0 | b1 | ...     ids in order of first appearance
+//! ```
+//!
+//! Batches are of a fixed size, so that neither ids nor order depend on the number of threads.
+
+mod batch;
+mod intern;
+mod layout;
+mod merge;
+mod plan;
+mod run;
+
+pub use layout::Layout;
+pub use merge::{FrameKey, Outcome, StackNode};
+pub use plan::{Filter, Thread};
+pub use run::{Replay, ReplayOptions, replay};

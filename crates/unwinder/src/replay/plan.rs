@@ -1,0 +1,194 @@
+//! The plan: records in time order move the timeline on; each sample that passes the filter is given the space of its
+//! process as it is at that moment.
+
+use std::sync::Arc;
+
+use address::{BuildId, Pid, Tid, Timestamp};
+use hashbrown::HashMap;
+use module_map::{CommId, FileIdentity, Lineage, MapEvent, Space, Timeline};
+use perf_data::{
+    CpuMode, Ksymbol, Mmap, MmapId, Record, Recording, SampleEntry, Scan, TimedRecord,
+};
+
+/// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Process ids.
+    pub pids: Vec<Pid>,
+    /// Thread ids.
+    pub tids: Vec<Tid>,
+    /// Thread names.
+    pub comms: Vec<Vec<u8>>,
+    /// Indexes of events.
+    pub events: Vec<u16>,
+    /// The earliest time that is wanted.
+    pub from: Option<Timestamp>,
+    /// The latest time that is wanted.
+    pub to: Option<Timestamp>,
+}
+
+impl Filter {
+    fn wants(&self, entry: &SampleEntry, comm: impl FnOnce() -> bool) -> bool {
+        let any = |empty: bool, found: bool| empty || found;
+        any(self.pids.is_empty(), self.pids.contains(&entry.pid))
+            && any(self.tids.is_empty(), self.tids.contains(&entry.tid))
+            && any(self.events.is_empty(), self.events.contains(&entry.event))
+            && self.from.is_none_or(|from| from <= entry.time)
+            && self.to.is_none_or(|to| entry.time <= to)
+            && any(self.comms.is_empty(), comm())
+    }
+}
+
+/// A thread under one name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Thread {
+    /// Its process.
+    pub pid: Pid,
+    /// Its id.
+    pub tid: Tid,
+    /// Its name at the time; [`Timeline::comm_name`] has the bytes.
+    pub comm: CommId,
+}
+
+/// A sample and what it needs for its walk.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) entry: SampleEntry,
+    pub(crate) space: Arc<Space>,
+    pub(crate) kernel: Arc<Space>,
+    pub(crate) lineage: Lineage,
+    pub(crate) thread: u32,
+}
+
+/// The state of the plan.
+pub(crate) struct Planner<'r, 'd> {
+    records: std::slice::Iter<'r, TimedRecord<'d>>,
+    samples: std::slice::Iter<'r, SampleEntry>,
+    timeline: &'r mut Timeline,
+    filter: &'r Filter,
+    threads: Vec<Thread>,
+    thread_index: HashMap<Thread, u32>,
+    pub(crate) filtered: u64,
+}
+
+impl<'r, 'd> Planner<'r, 'd> {
+    pub(crate) fn new(
+        recording: &Recording<'d>,
+        scan: &'r Scan<'d>,
+        timeline: &'r mut Timeline,
+        filter: &'r Filter,
+    ) -> Self {
+        for entry in &recording.features().build_ids {
+            if let Some(id) = entry.build_id {
+                timeline.list_build_id(entry.name, id);
+            }
+        }
+        Self {
+            records: scan.records.iter(),
+            samples: scan.samples.iter(),
+            timeline,
+            filter,
+            threads: Vec::new(),
+            thread_index: HashMap::new(),
+            filtered: 0,
+        }
+    }
+
+    /// The next `limit` samples that are wanted, fewer at the end of the recording, none behind it.
+    pub(crate) fn next_batch(&mut self, limit: usize) -> Vec<Planned> {
+        let mut batch = Vec::with_capacity(limit.min(self.samples.len()));
+        while batch.len() < limit {
+            let Some(entry) = self.samples.next() else { break };
+            let now = (entry.time, entry.position);
+            while let Some(record) =
+                self.records.as_slice().first().filter(|r| (r.time, r.position) < now)
+            {
+                apply(self.timeline, record);
+                self.records.next();
+            }
+            let comm = self.timeline.comm_of(entry.pid, entry.tid);
+            let named =
+                || self.filter.comms.iter().any(|wanted| *wanted == self.timeline.comm_name(comm));
+            if !self.filter.wants(entry, named) {
+                self.filtered += 1;
+                continue;
+            }
+            let thread = self.thread(Thread { pid: entry.pid, tid: entry.tid, comm });
+            let (space, lineage) = self.timeline.space(entry.pid);
+            batch.push(Planned {
+                entry: *entry,
+                space,
+                kernel: self.timeline.kernel(),
+                lineage,
+                thread,
+            });
+        }
+        batch
+    }
+
+    fn thread(&mut self, thread: Thread) -> u32 {
+        let Self { threads, thread_index, .. } = self;
+        *thread_index.entry(thread).or_insert_with(|| {
+            threads.push(thread);
+            threads.len() as u32 - 1
+        })
+    }
+
+    pub(crate) fn into_threads(self) -> Vec<Thread> {
+        self.threads
+    }
+}
+
+/// Moves the timeline over one record.
+fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
+    match &record.record {
+        Record::Mmap(map) => apply_map(timeline, map),
+        Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),
+        Record::Fork(task) => timeline.fork(task.pid, task.tid, task.ppid, task.ptid),
+        Record::Exit(task) => timeline.exit(task.pid, task.tid),
+        Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
+        _ => {}
+    }
+}
+
+fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
+    const PROT_WRITE: u32 = 2;
+    let identity = match map.id {
+        MmapId::None => FileIdentity::default(),
+        MmapId::Inode { major, minor, inode, generation } => {
+            FileIdentity { build_id: None, inode: Some((major, minor, inode, generation)) }
+        }
+        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), inode: None },
+    };
+    let kernel = matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel);
+    timeline.map(&MapEvent {
+        pid: map.pid,
+        kernel,
+        start: map.start,
+        len: map.len,
+        offset: map.pgoff,
+        executable: map.executable,
+        writable: map.prot & PROT_WRITE != 0,
+        path: map.path,
+        identity,
+    });
+}
+
+fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {
+    if symbol.unregister {
+        timeline.unmap_kernel(symbol.addr, u64::from(symbol.len));
+        return;
+    }
+    let none: Option<BuildId> = None;
+    timeline.map(&MapEvent {
+        pid: Pid(-1),
+        kernel: true,
+        start: symbol.addr,
+        len: u64::from(symbol.len),
+        offset: address::FileOffset(0),
+        executable: true,
+        writable: false,
+        path: symbol.name,
+        identity: FileIdentity { build_id: none, inode: None },
+    });
+}

@@ -1,0 +1,118 @@
+//! The driver: batches go through plan, walk and merge, three of them at a time.
+
+use module_map::{Library, Timeline};
+use perf_data::{Recording, Scan};
+use rayon::prelude::*;
+
+use crate::engine::Engine;
+use crate::replay::batch::{BatchResult, walk_batch};
+use crate::replay::layout::Layout;
+use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
+use crate::replay::plan::{Filter, Planned, Planner, Thread};
+use crate::walk::Walker;
+
+/// How to replay.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// Which samples are wanted.
+    pub filter: Filter,
+    /// The most user frames of a sample.
+    pub max_frames: usize,
+}
+
+/// A replayed recording.
+#[derive(Debug)]
+pub struct Replay {
+    /// Threads that have samples, in order of first appearance.
+    pub threads: Vec<Thread>,
+    /// Distinct frames.
+    pub frames: Vec<FrameKey>,
+    /// The prefix tree of stacks; parents before their children.
+    pub stacks: Vec<StackNode>,
+    /// Where modules lay.
+    pub layouts: Vec<Layout>,
+    /// The samples in time order.
+    pub samples: Vec<Outcome>,
+    /// Frames of all samples.
+    pub n_frames: u64,
+    /// Samples that the filter left out.
+    pub filtered: u64,
+    /// Samples that could not be decoded.
+    pub undecoded: u64,
+    /// Samples whose stack bytes were used to the end.
+    pub dump_used_up: u64,
+}
+
+/// Samples that are walked and interned as one.
+const RUN: usize = 512;
+/// Samples that are planned at a time.
+const BATCH: usize = 32 * RUN;
+
+/// Replays a recording on the current thread pool. `progress` is told the number of samples that are done.
+///
+/// The result is the same whatever the number of threads is: runs of samples are of a fixed size, each is interned by
+/// itself, and they are merged in their order.
+pub fn replay(
+    recording: &Recording<'_>,
+    scan: &Scan<'_>,
+    timeline: &mut Timeline,
+    library: &Library,
+    options: &ReplayOptions,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Replay {
+    let engine = Engine::new();
+    let mut planner = Planner::new(recording, scan, timeline, &options.filter);
+    let mut merged = Merged::default();
+    let mut current = planner.next_batch(BATCH);
+    let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
+    while !current.is_empty() {
+        let (walked, next) = rayon::join(
+            || walk_all(recording, &current, &engine, library, options),
+            || {
+                if let Some((planned, results)) = done.take() {
+                    merge_all(&mut merged, &planned, &results);
+                    progress(merged.samples.len() as u64);
+                }
+                planner.next_batch(BATCH)
+            },
+        );
+        done = Some((std::mem::replace(&mut current, next), walked));
+    }
+    if let Some((planned, results)) = done {
+        merge_all(&mut merged, &planned, &results);
+        progress(merged.samples.len() as u64);
+    }
+    Replay {
+        filtered: planner.filtered,
+        threads: planner.into_threads(),
+        frames: merged.frames.into_values(),
+        stacks: merged.stacks.into_values(),
+        layouts: merged.layouts.rows.into_iter().map(|(_, layout)| layout).collect(),
+        samples: merged.samples,
+        n_frames: merged.n_frames,
+        undecoded: merged.undecoded,
+        dump_used_up: merged.dump_used_up,
+    }
+}
+
+fn walk_all(
+    recording: &Recording<'_>,
+    batch: &[Planned],
+    engine: &Engine,
+    library: &Library,
+    options: &ReplayOptions,
+) -> Vec<BatchResult> {
+    batch
+        .par_chunks(RUN)
+        .map_init(
+            || Walker::new(engine, library, options.max_frames),
+            |walker, run| walk_batch(recording, run, walker),
+        )
+        .collect()
+}
+
+fn merge_all(merged: &mut Merged, planned: &[Planned], results: &[BatchResult]) {
+    for (planned, result) in planned.chunks(RUN).zip(results) {
+        merged.add(planned, result);
+    }
+}
