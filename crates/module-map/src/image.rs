@@ -72,6 +72,7 @@ pub struct Image {
     machine: Machine,
     relocatable: bool,
     little_endian: bool,
+    entry: Svma,
     build_id: Option<BuildId>,
     segments: Vec<Segment>,
     sections: Vec<Section>,
@@ -107,6 +108,7 @@ impl Image {
         let build_id = file.build_id().ok().flatten().and_then(BuildId::new);
         let relocatable = file.kind() == object::ObjectKind::Relocatable;
         let little_endian = file.is_little_endian();
+        let entry = Svma(file.entry());
         drop(file);
         Ok(Self {
             path: path.to_owned(),
@@ -114,6 +116,7 @@ impl Image {
             machine,
             relocatable,
             little_endian,
+            entry,
             build_id,
             segments,
             sections,
@@ -148,6 +151,12 @@ impl Image {
     #[must_use]
     pub const fn is_little_endian(&self) -> bool {
         self.little_endian
+    }
+
+    /// Where a process that runs this file begins (`e_entry`); 0 for a library.
+    #[must_use]
+    pub const fn entry(&self) -> Svma {
+        self.entry
     }
 
     /// The file's own build-id.

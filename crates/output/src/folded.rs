@@ -114,7 +114,8 @@ impl Folded {
 
 /// Whether a chain that ended so holds all frames that it could: it reached its root, or there is nothing to be
 /// unwound, or it is a recorder's.
-pub(crate) const fn is_complete(end: EndReason) -> bool {
+#[must_use]
+pub const fn is_complete(end: EndReason) -> bool {
     matches!(end, EndReason::Root | EndReason::KernelOnly | EndReason::Recorded)
 }
 

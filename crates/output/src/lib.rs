@@ -20,7 +20,7 @@ mod strings;
 mod summary;
 mod text;
 
-pub use folded::Folded;
+pub use folded::{Folded, is_complete};
 pub use format::{Format, FormatOptions, Printer, Weight};
 pub use json::Json;
 pub use ndjson::Ndjson;

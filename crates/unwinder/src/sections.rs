@@ -100,6 +100,16 @@ impl Sections {
         self.find_eh(svma).or_else(|| self.find_debug(svma, library))
     }
 
+    /// Whether the address is in the code that a process begins with, which has no caller: within a short way behind
+    /// the entry point, all of it without any description. The dynamic loader's is such code.
+    pub(crate) fn is_entry_code(&self, svma: Svma, library: &Library) -> bool {
+        const LONGEST: u64 = 0x80;
+        const STEP: usize = 4;
+        let entry = self.file.image().entry();
+        let way = svma.since(entry);
+        entry.0 != 0 && way < LONGEST && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), library).is_none())
+    }
+
     fn find_eh(&self, svma: Svma) -> Option<Result<Found<'_>, gimli::Error>> {
         let image = self.file.image();
         let bytes = image.bytes().get(self.eh_frame.clone()?)?;

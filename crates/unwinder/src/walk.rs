@@ -184,8 +184,8 @@ impl<'e> Walker<'e> {
             }
         };
         let moved = registers.sp(arch);
-        // A leaf of aarch64 has its return address in a register and an empty frame.
-        let advanced = moved > sp || (is_leaf && moved == sp && arch == Arch::Aarch64);
+        // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in vfork.
+        let advanced = moved > sp || (is_leaf && moved == sp);
         if !advanced && !rule.signal {
             return Err(EndReason::NoProgress);
         }
