@@ -1,1 +1,81 @@
-fn main(){}
+//! The tasks of this repository, run as `cargo xtask NAME`. Each task is a room of its own; this file is their table.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "these are commands; they talk to the terminal"
+)]
+
+mod args;
+mod bench;
+mod bless;
+mod command;
+mod compare;
+mod json;
+mod testdata;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::args::Args;
+
+/// One row of the table of tasks.
+struct Task {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: fn(Args) -> Result<ExitCode>,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "testdata",
+        usage: "[CASE]...",
+        about: "compile testdata/programs, record them with perf, store the cases; without a name: all, from scratch",
+        run: testdata::run,
+    },
+    Task {
+        name: "bless",
+        usage: "[CASE]... [--ours PATH]",
+        about: "rewrite the expected outputs of the cases with the built unwind-perf",
+        run: bless::run,
+    },
+    Task {
+        name: "compare",
+        usage: "CASE|FILE [--peer perf|hotspot] [--base ours|perf|hotspot] [--ours PATH] [--sysroot DIR] [-v N]",
+        about: "our chains beside a peer's, sample by sample; fails below 99.5 % equal or longer",
+        run: compare::run,
+    },
+    Task {
+        name: "bench",
+        usage: "[--input NAME] [--runs N] [--slow-runs N] [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
+        about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
+        run: bench::run,
+    },
+    Task {
+        name: "tidy",
+        usage: "",
+        about: "the conventions of this repository, checked",
+        run: tidy::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprintln!("usage: cargo xtask TASK");
+        for task in TASKS {
+            eprintln!("  {} {}\n      {}", task.name, task.usage, task.about);
+        }
+        return ExitCode::from(2);
+    };
+    match (task.run)(Args::new(arguments.collect())) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Arguments of a task: options are taken out by name, what is left must be names, and nothing may be left over.
+
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+
+/// The arguments behind the task's name.
+pub(crate) struct Args(Vec<String>);
+
+impl Args {
+    /// Takes the arguments in their order.
+    pub(crate) const fn new(arguments: Vec<String>) -> Self {
+        Self(arguments)
+    }
+
+    /// Takes `NAME VALUE` or `NAME=VALUE` out.
+    pub(crate) fn value(&mut self, name: &str) -> Result<Option<String>> {
+        let prefix = format!("{name}=");
+        let Some(at) = self.0.iter().position(|word| word == name || word.starts_with(&prefix))
+        else {
+            return Ok(None);
+        };
+        let word = self.0.remove(at);
+        if let Some(value) = word.strip_prefix(&prefix) {
+            return Ok(Some(value.to_owned()));
+        }
+        if at == self.0.len() {
+            bail!("{name} needs a value");
+        }
+        Ok(Some(self.0.remove(at)))
+    }
+
+    /// Takes an option out whose value is a number, or gives the default.
+    pub(crate) fn number<T>(&mut self, name: &str, default: T) -> Result<T>
+    where
+        T: FromStr,
+        T::Err: std::error::Error + Send + Sync + 'static,
+    {
+        match self.value(name)? {
+            Some(text) => text.parse().with_context(|| format!("{name} {text}")),
+            None => Ok(default),
+        }
+    }
+
+    /// What is left: names only.
+    pub(crate) fn names(self) -> Result<Vec<String>> {
+        if let Some(unknown) = self.0.iter().find(|word| word.starts_with('-')) {
+            bail!("unknown option {unknown}");
+        }
+        Ok(self.0)
+    }
+
+    /// For tasks without names: nothing may be left.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.names()?.first() {
+            Some(name) => bail!("unexpected argument {name}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+
+    fn args(words: &str) -> Args {
+        Args::new(words.split(' ').map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn options_are_taken_out_and_names_stay() {
+        let mut given = args("a --runs 3 b --peer=perf");
+        assert_eq!(given.number("--runs", 5_u32).unwrap(), 3);
+        assert_eq!(given.number("--slow-runs", 2_u32).unwrap(), 2);
+        assert_eq!(given.value("--peer").unwrap().as_deref(), Some("perf"));
+        assert_eq!(given.names().unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn unknown_options_and_missing_values_are_refused() {
+        assert_eq!(args("a --no").names().unwrap_err().to_string(), "unknown option --no");
+        assert_eq!(args("--runs").value("--runs").unwrap_err().to_string(), "--runs needs a value");
+        assert_eq!(args("a").finish().unwrap_err().to_string(), "unexpected argument a");
+    }
+}

@@ -1,0 +1,148 @@
+//! The recordings that are timed, made once into `bench-data`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command;
+
+/// Names of the inputs, in the order of the report.
+pub(super) const NAMES: &[&str] = &["cargo-build", "cxx-compile", "search", "system-wide"];
+
+/// How a missing input is made.
+pub(super) struct Making {
+    /// Smallest size of the cargo build's recording, MB.
+    pub(super) size: u64,
+    /// Samples a second and processor to begin with.
+    pub(super) frequency: u32,
+}
+
+/// The recording of that name; recorded now if it is not there.
+pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
+    std::fs::create_dir_all(data)?;
+    let file = data.join(format!("{name}.perfdata"));
+    if file.is_file() {
+        return Ok(file);
+    }
+    match name {
+        "cargo-build" => cargo_build(data, &file, making)?,
+        "cxx-compile" => record(&file, making.frequency, &cxx(data)?)?,
+        "search" => record(&file, making.frequency, &search(data)?)?,
+        "system-wide" => system_wide(data, &file, making.frequency)?,
+        _ => bail!("no input {name}; there are: {}", NAMES.join(" ")),
+    }
+    Ok(file)
+}
+
+/// `perf record` of a command, to a name that is only given when all went well.
+fn record(file: &Path, frequency: u32, program: &Command) -> Result<()> {
+    record_with(&[], file, frequency, program)
+}
+
+fn record_with(options: &[&str], file: &Path, frequency: u32, program: &Command) -> Result<()> {
+    let part = file.with_extension("part");
+    let mut perf = Command::new("perf");
+    perf.args([
+        "record",
+        "--quiet",
+        "-e",
+        "cpu-clock",
+        "--call-graph",
+        "dwarf",
+        "-F",
+        &frequency.to_string(),
+    ]);
+    perf.args(options)
+        .arg("-o")
+        .arg(&part)
+        .arg("--")
+        .arg(program.get_program())
+        .args(program.get_args());
+    perf.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdout(std::process::Stdio::null());
+    if let Some(dir) = program.get_current_dir() {
+        perf.current_dir(dir);
+    }
+    command::run(&mut perf)?;
+    std::fs::rename(&part, file)?;
+    Ok(())
+}
+
+/// A build of this workspace into an empty folder, at a rate that gives the wanted size.
+fn cargo_build(data: &Path, file: &Path, making: &Making) -> Result<()> {
+    let mut frequency = making.frequency;
+    for _ in 0..4 {
+        let target = data.join("cargo-build-target");
+        if target.exists() {
+            std::fs::remove_dir_all(&target)?;
+        }
+        let mut cargo = command::words("cargo build --release --workspace --quiet");
+        record(
+            file,
+            frequency,
+            cargo.env("CARGO_TARGET_DIR", &target).current_dir(command::root()),
+        )?;
+        let size = std::fs::metadata(file)?.len() / 1_000_000;
+        eprintln!("  {size} MB at {frequency} Hz");
+        if size >= making.size {
+            return Ok(());
+        }
+        let factor = making.size.div_ceil(size.max(1)).max(2);
+        frequency = frequency.saturating_mul(u32::try_from(factor)?).min(20_000);
+    }
+    bail!("{} stays smaller than {} MB", file.display(), making.size)
+}
+
+/// A compile of a file full of templates.
+fn cxx(data: &Path) -> Result<Command> {
+    let source = command::root().join("testdata/programs/templates.cpp");
+    let mut compiler = command::words("g++ -std=c++17 -O2 -g -c");
+    compiler.arg(source).arg("-o").arg(data.join("templates.o"));
+    Ok(compiler)
+}
+
+/// A Rust program with full debug information, two threads, over a large tree.
+fn search(data: &Path) -> Result<Command> {
+    let program = data.join("rg/bin/rg");
+    if !program.is_file() {
+        let mut install = command::words("cargo install ripgrep --locked --root");
+        install
+            .arg(data.join("rg"))
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "2")
+            .env("CARGO_PROFILE_RELEASE_STRIP", "none");
+        command::run(&mut install)?;
+    }
+    let mut search = Command::new(program);
+    search.args([
+        "--threads",
+        "2",
+        "--no-ignore",
+        "--count-matches",
+        r"(\w+)\s*\(\s*\w+[,)].*[aeiou]{3}",
+    ]);
+    for place in [cargo_home().join("registry"), sysroot()?] {
+        if place.is_dir() {
+            search.arg(place);
+        }
+    }
+    Ok(search)
+}
+
+/// Everything that ran while a compile and a search ran beside each other.
+fn system_wide(data: &Path, file: &Path, frequency: u32) -> Result<()> {
+    let (compile, search) = (cxx(data)?, search(data)?);
+    let line = format!("({}) & ({}) & wait", command::show(&compile), command::show(&search));
+    record_with(&["-a"], file, frequency, Command::new("sh").args(["-c", &line]))
+}
+
+fn cargo_home() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo");
+    std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
+}
+
+fn sysroot() -> Result<PathBuf> {
+    let text = command::quiet_output(&mut command::words("rustc --print sysroot"))
+        .context("the toolchain's folder")?;
+    Ok(PathBuf::from(text.trim()))
+}

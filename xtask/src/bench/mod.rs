@@ -1,0 +1,153 @@
+//! `cargo xtask bench`: times us and the peers on the same warm recordings, alternating, and writes the table into
+//! docs/BENCHMARKING.md. Outputs are checked first: a program that loses samples is not faster.
+
+mod inputs;
+mod measure;
+mod report;
+mod tools;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::args::Args;
+use crate::{command, compare};
+use inputs::Making;
+use measure::Usage;
+use tools::Tool;
+
+/// How often, and how long at most.
+struct Plan {
+    runs: usize,
+    slow_runs: usize,
+    limit: Duration,
+}
+
+/// The measurements of one recording.
+struct Measured {
+    name: String,
+    bytes: u64,
+    samples: usize,
+    frames: usize,
+    reading: Vec<Duration>,
+    rows: Vec<Row>,
+}
+
+/// The runs of one tool.
+struct Row {
+    tool: &'static str,
+    usages: Vec<Usage>,
+    /// Why there are none, or what is wrong with the output.
+    note: Option<String>,
+}
+
+/// Makes what is missing, measures, writes.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let plan = Plan {
+        runs: args.number("--runs", 5)?,
+        slow_runs: args.number("--slow-runs", 1)?,
+        limit: Duration::from_secs(args.number("--limit", 600)?),
+    };
+    let making =
+        Making { size: args.number("--size", 300)?, frequency: args.number("--freq", 997)? };
+    let only = args.value("--input")?;
+    let ours = args.value("--ours")?;
+    args.finish()?;
+    if plan.runs == 0 || plan.slow_runs == 0 {
+        bail!("at least one run");
+    }
+    let ours = command::ours(ours)?;
+    let data = command::root().join("bench-data");
+    let tools = tools::all(&ours, &data)?;
+    let machine = report::machine();
+    let mut results = Vec::new();
+    for &name in
+        inputs::NAMES.iter().filter(|&&name| only.as_deref().is_none_or(|only| only == name))
+    {
+        let file = inputs::get(name, &data, &making)?;
+        results.push(measure_all(name, &file, &ours, &tools, &plan)?);
+    }
+    if results.is_empty() {
+        bail!("no such input; there are: {}", inputs::NAMES.join(" "));
+    }
+    let text = report::table(&machine, &results);
+    println!("{text}");
+    // Part of a table would replace the whole of the page's.
+    if only.is_none() {
+        report::write(&command::root().join("docs/BENCHMARKING.md"), &text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure_all(
+    name: &str,
+    file: &Path,
+    ours: &Path,
+    tools: &[Tool],
+    plan: &Plan,
+) -> Result<Measured> {
+    let bytes = std::fs::metadata(file)?.len();
+    let (samples, frames) = compare::count("ours", file, Some(ours))?;
+    let mut result = Measured {
+        name: name.to_owned(),
+        bytes,
+        samples,
+        frames,
+        reading: Vec::new(),
+        rows: Vec::new(),
+    };
+    result.rows =
+        tools.iter().map(|tool| Row { tool: tool.name, usages: Vec::new(), note: None }).collect();
+    verify(&mut result, file, tools);
+    measure::read_through(file)?;
+    for round in 0..plan.runs.max(plan.slow_runs) {
+        if round < plan.runs {
+            result.reading.push(measure::read_through(file)?);
+        }
+        for (tool, row) in tools.iter().zip(&mut result.rows) {
+            let wanted = if tool.slow { plan.slow_runs } else { plan.runs };
+            if round < wanted && !(row.usages.is_empty() && row.note.is_some()) {
+                time(tool, file, plan, row);
+            }
+        }
+    }
+    Ok(result)
+}
+
+fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
+    let mut command = tool.command(file);
+    command::announce(&command);
+    match measure::measure(&mut command, tool.good, plan.limit) {
+        Ok(Some(usage)) => {
+            eprintln!(
+                "  {:.3} s, {:.2} s of processors, {} MB",
+                usage.wall.as_secs_f64(),
+                usage.cpu.as_secs_f64(),
+                usage.peak_rss >> 20
+            );
+            row.usages.push(usage);
+        }
+        Ok(None) => row.note = Some(format!("more than {} s", plan.limit.as_secs())),
+        Err(error) => row.note = Some(format!("failed: {error}")),
+    }
+}
+
+/// Every tool whose output is readable must tell as many samples as we do.
+fn verify(result: &mut Measured, file: &Path, tools: &[Tool]) {
+    for (peer, prefix) in [("perf", "perf "), ("hotspot", "hotspot")] {
+        if !tools.iter().any(|tool| tool.name.starts_with(prefix)) {
+            continue;
+        }
+        let note = match compare::count(peer, file, None) {
+            Ok((samples, _)) if samples == result.samples => continue,
+            Ok((samples, _)) => format!("{samples} samples"),
+            Err(error) => format!("failed: {error:#}"),
+        };
+        for row in result.rows.iter_mut().filter(|row| row.tool.starts_with(prefix)) {
+            row.usages.clear();
+            row.note = Some(note.clone());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Running other programs: every command is printed before it runs, and a failure names it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    // Set by `cargo run`; without it we are in the workspace's folder.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    manifest.as_deref().and_then(Path::parent).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// A command from one line of words; for lines written in this source, without quoting.
+pub(crate) fn words(line: &str) -> Command {
+    let mut words = line.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
+
+/// The command as one would type it, with its folder where it has one.
+pub(crate) fn show(command: &Command) -> String {
+    let quoted = |word: &std::ffi::OsStr| {
+        let word = word.to_string_lossy();
+        let plain = |c: char| c.is_alphanumeric() || "-_./=:,+%@".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    let mut line = quoted(command.get_program());
+    for word in command.get_args() {
+        line.push(' ');
+        line.push_str(&quoted(word));
+    }
+    match command.get_current_dir() {
+        Some(dir) => format!("(cd {} && {line})", dir.display()),
+        None => line,
+    }
+}
+
+/// Prints the command as it is about to run.
+pub(crate) fn announce(command: &Command) {
+    eprintln!("$ {}", show(command));
+}
+
+/// Runs it with our own terminal. A failure is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    announce(command);
+    let status = command.status().with_context(|| show(command))?;
+    if !status.success() {
+        bail!("{status}: {}", show(command));
+    }
+    Ok(())
+}
+
+/// Runs it and gives its standard output. A failure is an error that carries the end of its diagnostics.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    announce(command);
+    quiet_output(command)
+}
+
+/// As [`output`], for questions too small to be printed (versions and the like).
+pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stderr);
+        let last: Vec<&str> = told.lines().rev().take(5).collect();
+        bail!(
+            "{}: {}\n{}",
+            output.status,
+            show(command),
+            last.into_iter().rev().collect::<Vec<_>>().join("\n")
+        );
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// First line of what the command prints, or a note that it is missing.
+pub(crate) fn version_of(line: &str) -> String {
+    match quiet_output(&mut words(line)) {
+        Ok(text) => text.lines().next().unwrap_or_default().trim().to_owned(),
+        Err(_) => format!("{} is not installed", line.split(' ').next().unwrap_or_default()),
+    }
+}
+
+/// The program to test: the one given with `--ours`, else a release build of this workspace.
+pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return std::path::absolute(&path).with_context(|| path);
+    }
+    let root = root();
+    run(words("cargo build --release --package unwind-perf").current_dir(&root))?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("release/unwind-perf"))
+}
+
+/// The backend of hotspot: in the search path, or where Debian and upstream install it.
+pub(crate) fn hotspot() -> Result<PathBuf> {
+    let places = [
+        "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser",
+        "/usr/lib/aarch64-linux-gnu/libexec/hotspot-perfparser",
+        "/usr/libexec/hotspot-perfparser",
+        "/usr/lib/libexec/hotspot-perfparser",
+    ];
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&search)
+        .map(|dir| dir.join("hotspot-perfparser"))
+        .chain(places.map(PathBuf::from))
+        .find(|path| path.is_file())
+        .context("hotspot-perfparser is not installed (package hotspot)")
+}
+
+/// A file's name without its folders.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,216 @@
+//! The canonical form of a tool's output: samples with their user frames, innermost first.
+
+use std::collections::BTreeMap;
+
+/// Index of a string in [`Words`].
+pub(super) type Word = u32;
+
+/// Strings of both sides, each once. Word 0 is the empty one: unknown.
+pub(super) struct Words {
+    texts: Vec<Box<str>>,
+    index: BTreeMap<Box<str>, Word>,
+}
+
+impl Words {
+    /// Only the empty string.
+    pub(super) fn new() -> Self {
+        Self { texts: vec![Box::from("")], index: BTreeMap::from([(Box::from(""), 0)]) }
+    }
+
+    /// The index of a string.
+    pub(super) fn intern(&mut self, text: &str) -> Word {
+        if let Some(&word) = self.index.get(text) {
+            return word;
+        }
+        let word = Word::try_from(self.texts.len()).unwrap_or(0);
+        self.texts.push(Box::from(text));
+        self.index.insert(Box::from(text), word);
+        word
+    }
+
+    /// The string at an index.
+    pub(super) fn text(&self, word: Word) -> &str {
+        self.texts.get(word as usize).map_or("", |text| text)
+    }
+
+    /// Every string, in the order of the indexes.
+    pub(super) fn texts(&self) -> &[Box<str>] {
+        &self.texts
+    }
+}
+
+/// A number that is never an address: the tool did not tell this one.
+pub(super) const UNTOLD: u64 = u64::MAX;
+
+/// A frame. Tools state different addresses: `perf script` prints file offsets for user frames, hotspot addresses in
+/// the process, we both. Two frames are the same where any stated number is.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    /// Address in the process, offset in the file, address stated in the file, address in some process that had the
+    /// module mapped; each or [`UNTOLD`].
+    pub(super) stated: [u64; 4],
+    /// Path of the module.
+    pub(super) module: Word,
+    /// Name of the function, without its offset.
+    pub(super) symbol: Word,
+    /// How it was found (ours only).
+    pub(super) found_by: Word,
+}
+
+impl Frame {
+    /// Whether both tell of the same place. A difference of one is the convention for callers (return address, or one
+    /// before it), not a finding. Tools that state nothing in common are held to the offset in the page.
+    pub(super) fn same_place(&self, other: &Self) -> bool {
+        let told = |number: u64| number != UNTOLD;
+        let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
+        let pairs = || self.stated.iter().zip(other.stated).filter(|&(&a, b)| told(a) && told(b));
+        if pairs().next().is_none() {
+            return near(self.shown() & 0xfff, other.shown() & 0xfff);
+        }
+        let any = |&number: &u64| {
+            told(number) && other.stated.iter().any(|&b| told(b) && near(number, b))
+        };
+        pairs().any(|(&a, b)| near(a, b)) || self.stated.iter().any(any)
+    }
+
+    /// One number for print.
+    pub(super) fn shown(&self) -> u64 {
+        self.stated.into_iter().find(|&number| number != UNTOLD).unwrap_or(UNTOLD)
+    }
+}
+
+/// A sample.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    /// Nanoseconds of the recording's clock.
+    pub(super) time: u64,
+    /// Thread.
+    pub(super) tid: u32,
+    /// Processor, or `u32::MAX`.
+    pub(super) cpu: u32,
+    /// Name of the event.
+    pub(super) event: Word,
+    /// First user frame in [`Chains::frames`].
+    pub(super) first: u32,
+    /// Number of user frames.
+    pub(super) n_user: u32,
+    /// Number of kernel frames.
+    pub(super) n_kernel: u32,
+    /// Why the chain ended (ours only).
+    pub(super) end: Word,
+}
+
+/// The output of one tool.
+#[derive(Default)]
+pub(super) struct Chains {
+    /// In the order of the output; sorted by [`Chains::sort`].
+    pub(super) samples: Vec<Sample>,
+    /// User frames of all samples.
+    pub(super) frames: Vec<Frame>,
+    /// Frames at the outer end that stand for "no address" and were left out.
+    pub(super) null_tails: u64,
+}
+
+impl Chains {
+    /// The user frames of a sample, innermost first.
+    pub(super) fn user(&self, sample: &Sample) -> &[Frame] {
+        let first = sample.first as usize;
+        self.frames.get(first..first + sample.n_user as usize).unwrap_or_default()
+    }
+
+    /// Opens a sample: frames pushed from now on are its own.
+    pub(super) fn open(&mut self, mut sample: Sample) {
+        self.close();
+        sample.first = index(self.frames.len());
+        self.samples.push(sample);
+    }
+
+    /// Adds the next outer frame to the last sample.
+    pub(super) fn push(&mut self, frame: Frame, kernel: bool) {
+        let Some(sample) = self.samples.last_mut() else { return };
+        if kernel {
+            sample.n_kernel += 1;
+        } else {
+            sample.n_user += 1;
+            self.frames.push(frame);
+        }
+    }
+
+    /// Ends the last sample: a tail of frames without an address (0, or 0 - 1 as a caller), or at addresses where nothing
+    /// is mapped, is no part of the chain: some tools print where a walk failed, others do not.
+    pub(super) fn close(&mut self) {
+        let Some(sample) = self.samples.last_mut() else { return };
+        let nowhere = |frame: &Frame| frame.module == 0 || matches!(frame.shown(), 0 | UNTOLD);
+        while sample.n_user > 1 && self.frames.last().is_some_and(nowhere) {
+            self.frames.pop();
+            sample.n_user -= 1;
+            self.null_tails += 1;
+        }
+    }
+
+    /// Brings samples into the order of (time, thread, event, processor); equal ones keep the order of the output.
+    pub(super) fn sort(&mut self, words: &Words) {
+        self.close();
+        self.samples.sort_by(|a, b| {
+            let key = |sample: &Sample| (sample.time, sample.tid);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| words.text(a.event).cmp(words.text(b.event)))
+                .then_with(|| a.cpu.cmp(&b.cpu))
+        });
+    }
+}
+
+/// An index that fits: outputs with 2^32 frames are not compared.
+pub(super) fn index(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame([addr, offset, svma]: [u64; 3]) -> Frame {
+        Frame { stated: [addr, offset, svma, UNTOLD], module: 1, symbol: 0, found_by: 0 }
+    }
+
+    #[test]
+    fn one_stated_number_in_common_is_enough() {
+        let ours = frame([0x7f10_0000_1234, 0x234, 0x1234]);
+        assert!(ours.same_place(&frame([UNTOLD, 0x234, UNTOLD])));
+        assert!(ours.same_place(&frame([UNTOLD, 0x235, UNTOLD])));
+        assert!(ours.same_place(&frame([UNTOLD, 0x1234, UNTOLD])));
+        assert!(!ours.same_place(&frame([UNTOLD, 0x236, UNTOLD])));
+        assert!(!ours.same_place(&frame([0x7f10_0000_2234, UNTOLD, UNTOLD])));
+    }
+
+    #[test]
+    fn without_a_common_space_the_page_offset_decides() {
+        let offset = frame([UNTOLD, 0x1234, UNTOLD]);
+        assert!(offset.same_place(&frame([0x7f10_0005_6234, UNTOLD, UNTOLD])));
+        let elsewhere = Frame { stated: [UNTOLD, UNTOLD, UNTOLD, 0x7f66_0005_6234], ..offset };
+        assert!(frame([0x7f10_0005_6234, 0x1234, UNTOLD]).same_place(&elsewhere));
+        assert!(!offset.same_place(&frame([0x7f10_0005_6237, UNTOLD, UNTOLD])));
+    }
+
+    #[test]
+    fn tails_without_an_address_are_left_out() {
+        let mut chains = Chains::default();
+        chains.open(Sample {
+            time: 0,
+            tid: 0,
+            cpu: 0,
+            event: 0,
+            first: 0,
+            n_user: 0,
+            n_kernel: 0,
+            end: 0,
+        });
+        for address in [0x10, 0x20, UNTOLD, 0] {
+            let module = u32::from(address != 0x20);
+            chains.push(Frame { module, ..frame([UNTOLD, address, UNTOLD]) }, false);
+        }
+        chains.close();
+        assert_eq!((chains.samples[0].n_user, chains.frames.len(), chains.null_tails), (1, 1, 3));
+    }
+}

@@ -1,0 +1,197 @@
+//! `cargo xtask compare`: runs us and a peer on one recording, brings both to one canonical form, and tells for every
+//! sample whether the chains agree. The bias is towards no false alarm: a frame is the same where any address that both
+//! tools state is the same, and names are compared without parameters, template arguments and suffixes.
+
+mod chain;
+mod hotspot;
+mod names;
+mod ndjson;
+mod perf_script;
+mod report;
+mod verdict;
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Args;
+use crate::command;
+use chain::{Chains, Words};
+use report::Sides;
+use verdict::Naming;
+
+/// Frames that every tool is asked for; perf's own limit would be 127.
+const MAX_FRAMES: usize = 1024;
+/// Below this share of equal or longer chains the comparison fails, in percent.
+const THRESHOLD: f64 = 99.5;
+
+/// What is compared.
+struct Input {
+    file: PathBuf,
+    sysroot: Option<PathBuf>,
+}
+
+/// Runs both sides and prints the result.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let peer = args.value("--peer")?.unwrap_or_else(|| "perf".to_owned());
+    let base = args.value("--base")?.unwrap_or_else(|| "ours".to_owned());
+    let examples: usize = args.number("-v", 0)?;
+    let ours = args.value("--ours")?;
+    let sysroot = args.value("--sysroot")?.map(PathBuf::from);
+    let names = args.names()?;
+    let [name] = names.as_slice() else { bail!("one recording, or one case of testdata/cases") };
+    let input = input(name, sysroot)?;
+
+    let mut words = Words::new();
+    let mut left = chains(&base, &input, ours, &mut words)?;
+    let mut right = chains(&peer, &input, None, &mut words)?;
+    left.sort(&words);
+    right.sort(&words);
+    let forms = names::comparable(&mut words)?;
+    let naming = Naming { words: &words, forms: &forms, joins: peer == "hotspot" };
+    let tally = verdict::compare([&left, &right], &naming, MAX_FRAMES);
+    let sides = Sides { names: [&base, &peer], chains: [&left, &right], words: &words };
+    sides.print_examples(&tally, examples);
+    sides.print(&tally);
+    let complete = tally.only_right == 0 && tally.matched > 0;
+    if tally.good() >= THRESHOLD && complete {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!(
+        "\nnot good enough: {:.3} % equal or longer, {} samples missing",
+        tally.good(),
+        tally.only_right
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+/// Samples and user frames of one tool's output.
+pub(crate) fn count(tool: &str, file: &Path, ours: Option<&Path>) -> Result<(usize, usize)> {
+    let input = Input { file: file.to_owned(), sysroot: None };
+    let ours = ours.map(|path| path.display().to_string());
+    let chains = chains(tool, &input, ours, &mut Words::new())?;
+    Ok((chains.samples.len(), chains.frames.len()))
+}
+
+fn input(name: &str, sysroot: Option<PathBuf>) -> Result<Input> {
+    let testdata = command::root().join("testdata");
+    let case = testdata.join("cases").join(name).join("perf.data");
+    if !name.contains('/') && case.is_file() {
+        return Ok(Input {
+            file: case,
+            sysroot: Some(sysroot.unwrap_or_else(|| testdata.join("sysroot"))),
+        });
+    }
+    let file = std::path::absolute(name)?;
+    if !file.exists() {
+        bail!("{name}: neither a file nor a case");
+    }
+    Ok(Input { file, sysroot })
+}
+
+fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) -> Result<Chains> {
+    match tool {
+        "ours" => {
+            let mut command = Command::new(command::ours(ours)?);
+            command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
+            if let Some(sysroot) = &input.sysroot {
+                command.arg("--sysroot").arg(sysroot);
+            }
+            parse(command.arg(&input.file), &[0, 1], |output| ndjson::read(output, words))
+        }
+        "perf" => {
+            let mut command = Command::new("perf");
+            command.args([
+                "script",
+                "--ns",
+                "--no-inline",
+                "--max-stack",
+                &MAX_FRAMES.to_string(),
+                "-F",
+            ]);
+            command.arg(perf_fields(&input.file)?);
+            if let Some(sysroot) = &input.sysroot {
+                command.arg("--symfs").arg(sysroot);
+            }
+            parse(command.arg("-i").arg(&input.file), &[0], |output| {
+                perf_script::read(output, words)
+            })
+        }
+        "hotspot" => {
+            let mut command = Command::new(command::hotspot()?);
+            command.args(["--max-frames", &MAX_FRAMES.to_string()]);
+            if let Some(sysroot) = &input.sysroot {
+                command.arg("--sysroot").arg(sysroot);
+            }
+            parse(command.arg("--input").arg(&input.file), &[0], |output| {
+                hotspot::read(output, words)
+            })
+        }
+        other => bail!("no tool {other}: ours, perf or hotspot"),
+    }
+}
+
+/// perf refuses to print a field that was not recorded.
+fn perf_fields(file: &Path) -> Result<String> {
+    let events =
+        command::quiet_output(Command::new("perf").args(["evlist", "-v", "-i"]).arg(file))?;
+    let types: Vec<&str> =
+        events.lines().filter_map(|line| line.split("sample_type: ").nth(1)).collect();
+    let has = |name: &str| {
+        let in_one = |types: &&str| {
+            types.split(',').next().unwrap_or_default().split('|').any(|word| word == name)
+        };
+        !types.is_empty() && types.iter().all(in_one)
+    };
+    let mut fields = "comm,pid,tid,time,event,ip,sym,symoff,dso".to_owned();
+    for (name, field) in [("CPU", ",cpu"), ("PERIOD", ",period")] {
+        if has(name) {
+            fields.push_str(field);
+        }
+    }
+    Ok(fields)
+}
+
+type Output<'a> = BufReader<&'a mut ChildStdout>;
+
+/// Runs the command and reads its output while it runs. Its diagnostics are shown only where it fails.
+fn parse(
+    command: &mut Command,
+    good: &[i32],
+    read: impl FnOnce(Output<'_>) -> Result<Chains>,
+) -> Result<Chains> {
+    command::announce(command);
+    let begin = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| command::show(command))?;
+    let mut stdout = child.stdout.take().context("no output")?;
+    let mut stderr = child.stderr.take().context("no diagnostics")?;
+    let told = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stderr.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let chains = read(BufReader::with_capacity(1 << 20, &mut stdout));
+    drop(stdout);
+    let status = child.wait()?;
+    // What could not be read comes first: the tool's own failure may be that nobody read on.
+    let chains = chains.with_context(|| format!("output of {}", command::show(command)))?;
+    let told = told.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    if !status.code().is_some_and(|code| good.contains(&code)) {
+        eprintln!("{}", String::from_utf8_lossy(&told));
+        bail!("{status}: {}", command::show(command));
+    }
+    eprintln!(
+        "  {} samples, {} user frames, {:.2?}",
+        chains.samples.len(),
+        chains.frames.len(),
+        begin.elapsed()
+    );
+    Ok(chains)
+}

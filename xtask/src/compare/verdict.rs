@@ -1,0 +1,267 @@
+//! Two outputs beside each other: which samples belong together, and how their chains relate.
+
+use std::collections::BTreeMap;
+
+use super::chain::{Chains, Frame, Sample, Word, Words};
+use super::names;
+
+/// How our chain relates to the peer's, user frames only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Verdict {
+    /// The same frames.
+    Equal,
+    /// The peer's frames are the inner part of ours.
+    Longer,
+    /// Ours is shorter where the sample's stack bytes end, and the peer goes on with frames of another sample.
+    /// Known difference of hotspot; whether ours ends there rightly is seen in the comparison with perf.
+    Joined,
+    /// Our frames are the inner part of the peer's.
+    Shorter,
+    /// They differ at some frame.
+    Diverging,
+}
+
+impl Verdict {
+    /// In the order of the table.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Equal, Self::Longer, Self::Joined, Self::Shorter, Self::Diverging];
+
+    /// The word in the table.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Longer => "longer",
+            Self::Joined => "shorter, joined there",
+            Self::Shorter => "shorter",
+            Self::Diverging => "diverging",
+        }
+    }
+}
+
+/// What a group of samples has in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Group {
+    pub(super) verdict: Verdict,
+    /// Module of our first differing frame; of our last one where ours is shorter.
+    pub(super) module: Word,
+    /// How that frame was found, or why our chain ended.
+    pub(super) reason: Word,
+}
+
+/// The sums.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) matched: u64,
+    pub(super) only_left: u64,
+    pub(super) only_right: u64,
+    pub(super) verdicts: BTreeMap<Verdict, u64>,
+    /// Kernel parts of different length.
+    pub(super) kernel_differs: u64,
+    pub(super) common_frames: u64,
+    pub(super) both_named: u64,
+    pub(super) same_name: u64,
+    pub(super) only_left_named: u64,
+    pub(super) only_right_named: u64,
+    pub(super) other_names: BTreeMap<(Word, Word), u64>,
+    pub(super) groups: BTreeMap<Group, Vec<(Sample, Sample)>>,
+    /// Number of samples in each group; `groups` keeps only the first examples.
+    pub(super) group_sizes: BTreeMap<Group, u64>,
+    /// Why our chains ended.
+    pub(super) ends: BTreeMap<Word, u64>,
+}
+
+/// What is known about names, and about the peer.
+pub(super) struct Naming<'a> {
+    pub(super) words: &'a Words,
+    /// The comparable form of each word.
+    pub(super) forms: &'a [Word],
+    /// Whether the peer joins chains that were cut off.
+    pub(super) joins: bool,
+}
+
+impl Naming<'_> {
+    fn same(&self, one: Word, other: Word) -> bool {
+        let form = |word: Word| self.forms.get(word as usize).copied().unwrap_or(word);
+        let (one, other) = (form(one), form(other));
+        one == other || names::same(self.words.text(one), self.words.text(other))
+    }
+}
+
+/// Examples kept of each group.
+const KEPT: usize = 50;
+
+/// Both sides sorted; chains are compared up to `depth` frames.
+pub(super) fn compare(sides: [&Chains; 2], naming: &Naming<'_>, depth: usize) -> Tally {
+    let [left, right] = sides;
+    let mut tally = Tally::default();
+    for sample in &left.samples {
+        *tally.ends.entry(sample.end).or_default() += 1;
+    }
+    let (mut lefts, mut rights) = (left.samples.iter().peekable(), right.samples.iter().peekable());
+    loop {
+        let key = |sample: &Sample| (sample.time, sample.tid);
+        match (lefts.peek(), rights.peek()) {
+            (Some(a), Some(b)) if key(a) == key(b) => {
+                tally.pair(sides, (a, b), naming, depth);
+                lefts.next();
+                rights.next();
+            }
+            (Some(a), Some(b)) if key(a) < key(b) => {
+                tally.only_left += 1;
+                lefts.next();
+            }
+            (Some(_), None) => {
+                tally.only_left += 1;
+                lefts.next();
+            }
+            (_, Some(_)) => {
+                tally.only_right += 1;
+                rights.next();
+            }
+            (None, None) => break,
+        }
+    }
+    tally
+}
+
+impl Tally {
+    fn pair(
+        &mut self,
+        [left, right]: [&Chains; 2],
+        (a, b): (&Sample, &Sample),
+        naming: &Naming<'_>,
+        depth: usize,
+    ) {
+        self.matched += 1;
+        self.kernel_differs += u64::from(a.n_kernel != b.n_kernel);
+        let (ours, theirs) = (cut(left.user(a), a, depth), cut(right.user(b), b, depth));
+        let common =
+            ours.iter().zip(theirs).take_while(|(one, other)| one.same_place(other)).count();
+        for (one, other) in ours.iter().zip(theirs).take(common) {
+            self.names(one, other, naming);
+        }
+        let verdict = match (common == ours.len(), common == theirs.len()) {
+            (true, true) => Verdict::Equal,
+            (false, true) => Verdict::Longer,
+            (true, false) if naming.joins && naming.words.text(a.end) == "stack-exhausted" => {
+                Verdict::Joined
+            }
+            (true, false) => Verdict::Shorter,
+            (false, false) => Verdict::Diverging,
+        };
+        *self.verdicts.entry(verdict).or_default() += 1;
+        if verdict == Verdict::Equal {
+            return;
+        }
+        let at = ours.get(common).or_else(|| ours.last());
+        let reason = if verdict == Verdict::Diverging {
+            at.map_or(0, |frame| frame.found_by)
+        } else {
+            a.end
+        };
+        let group = Group { verdict, module: at.map_or(0, |frame| frame.module), reason };
+        *self.group_sizes.entry(group).or_default() += 1;
+        let examples = self.groups.entry(group).or_default();
+        if examples.len() < KEPT {
+            examples.push((*a, *b));
+        }
+    }
+
+    fn names(&mut self, one: &Frame, other: &Frame, naming: &Naming<'_>) {
+        self.common_frames += 1;
+        match (one.symbol, other.symbol) {
+            (0, 0) => {}
+            (_, 0) => self.only_left_named += 1,
+            (0, _) => self.only_right_named += 1,
+            (a, b) => {
+                self.both_named += 1;
+                if naming.same(a, b) {
+                    self.same_name += 1;
+                } else {
+                    *self.other_names.entry((a, b)).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// Share of the matched samples that are equal or longer, or differ for a known reason, in percent.
+    pub(super) fn good(&self) -> f64 {
+        let count = |verdict| self.verdicts.get(&verdict).copied().unwrap_or(0);
+        100.0 * (count(Verdict::Equal) + count(Verdict::Longer) + count(Verdict::Joined)) as f64
+            / self.matched.max(1) as f64
+    }
+}
+
+/// The chain as far as a tool with a limit of frames can tell it: the limit counts kernel frames too.
+fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
+    let limit = depth.saturating_sub(sample.n_kernel as usize);
+    frames.get(..limit).unwrap_or(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::chain::UNTOLD;
+
+    fn chains(samples: &[(u64, &[u64])]) -> Chains {
+        let mut chains = Chains::default();
+        for &(time, addresses) in samples {
+            chains.open(Sample {
+                time,
+                tid: 1,
+                cpu: 0,
+                event: 0,
+                first: 0,
+                n_user: 0,
+                n_kernel: 0,
+                end: 0,
+            });
+            for &address in addresses {
+                let stated = [address, UNTOLD, UNTOLD, UNTOLD];
+                chains.push(Frame { stated, module: 1, symbol: 0, found_by: 0 }, false);
+            }
+        }
+        chains.close();
+        chains
+    }
+
+    fn tally(ours: &Chains, theirs: &Chains, joins: bool, depth: usize) -> Tally {
+        let mut words = Words::new();
+        assert_eq!(words.intern("stack-exhausted"), 1);
+        compare([ours, theirs], &Naming { words: &words, forms: &[0, 1], joins }, depth)
+    }
+
+    fn counts(tally: &Tally) -> Vec<u64> {
+        Verdict::ALL
+            .iter()
+            .map(|verdict| tally.verdicts.get(verdict).copied().unwrap_or(0))
+            .collect()
+    }
+
+    #[test]
+    fn every_relation_is_told_and_missing_samples_are_counted() {
+        let ours =
+            chains(&[(1, &[16, 32]), (2, &[16, 32, 48]), (3, &[16]), (4, &[16, 99]), (5, &[16])]);
+        let theirs =
+            chains(&[(1, &[16, 32]), (2, &[16, 32]), (3, &[16, 32]), (4, &[16, 32]), (6, &[16])]);
+        let tally = tally(&ours, &theirs, false, 1024);
+        assert_eq!(counts(&tally), [1, 1, 0, 1, 1]);
+        assert_eq!((tally.matched, tally.only_left, tally.only_right), (4, 1, 1));
+        assert_eq!(tally.good(), 50.0);
+    }
+
+    #[test]
+    fn a_peer_that_joins_is_not_believed_behind_the_end_of_the_stack_bytes() {
+        let mut ours = chains(&[(1, &[16]), (2, &[16])]);
+        ours.samples[0].end = 1;
+        let theirs = chains(&[(1, &[16, 32]), (2, &[16, 32])]);
+        assert_eq!(counts(&tally(&ours, &theirs, true, 1024)), [0, 0, 1, 1, 0]);
+        assert_eq!(counts(&tally(&ours, &theirs, false, 1024)), [0, 0, 0, 2, 0]);
+    }
+
+    #[test]
+    fn chains_are_compared_up_to_the_limit() {
+        let (ours, theirs) = (chains(&[(1, &[0x10, 0x20, 0x30])]), chains(&[(1, &[0x10, 0x20])]));
+        assert_eq!(counts(&tally(&ours, &theirs, false, 2)), [1, 0, 0, 0, 0]);
+    }
+}
