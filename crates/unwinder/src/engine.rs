@@ -83,7 +83,9 @@ impl Engine {
             return complex(index, true);
         }
         match sections.find(svma, memory.library) {
-            None if sections.is_entry_code(svma, memory.library) => Rule::plain(RuleKind::Outermost),
+            None if sections.is_entry_code(svma, memory.library) => {
+                Rule::plain(RuleKind::Outermost)
+            }
             None => Rule::plain(RuleKind::None),
             Some(Err(_)) => Rule::plain(RuleKind::Bad),
             Some(Ok(found)) => match compile(&found, sections.bases(), svma, arch, context) {

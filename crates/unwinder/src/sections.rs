@@ -107,7 +107,9 @@ impl Sections {
         const STEP: usize = 4;
         let entry = self.file.image().entry();
         let way = svma.since(entry);
-        entry.0 != 0 && way < LONGEST && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), library).is_none())
+        entry.0 != 0
+            && way < LONGEST
+            && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), library).is_none())
     }
 
     fn find_eh(&self, svma: Svma) -> Option<Result<Found<'_>, gimli::Error>> {
