@@ -37,6 +37,11 @@ impl Piece {
         self.offset.add(avma.since(self.start))
     }
 
+    /// The part of this piece between two of its addresses.
+    pub(crate) fn part(&self, start: Avma, end: Avma) -> Self {
+        Self { end, ..self.tail(start) }
+    }
+
     /// The part of this piece from `start` on.
     fn tail(&self, start: Avma) -> Self {
         Self { start, offset: self.offset_of(start), ..self.clone() }

@@ -132,7 +132,8 @@ fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, V
             Some(&Source::File(request, at)) => {
                 let answers = resolved.symbols.addresses.get(request as usize);
                 if let Some(answer) = answers.and_then(|answers| answers.get(at as usize)) {
-                    start = answer.function_start.map(|start| start.0);
+                    let slide = resolved.slides.get(&(index as u32)).copied().unwrap_or(0);
+                    start = answer.function_start.map(|start| start.0.wrapping_add(slide));
                     let range = answer.frames.start as usize..answer.frames.end as usize;
                     let frames = resolved.symbols.frames.get(range).unwrap_or_default();
                     inlines.extend(frames.iter().map(|frame| InlineRow {

@@ -4,13 +4,18 @@
 
 mod assemble;
 mod cli;
+#[cfg(feature = "debuginfod")]
+mod debuginfod;
+mod files;
 mod filter;
 mod findings;
 mod input;
 mod jit;
 mod kernel;
+mod notes;
 mod pipeline;
 mod progress;
+mod split;
 mod symbols;
 mod write;
 

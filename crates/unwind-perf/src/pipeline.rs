@@ -3,13 +3,14 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use module_map::{Library, Timeline};
+use module_map::Timeline;
 use output::{Format, FormatOptions, write_summary};
 use perf_data::{Findings, Recording, Severity};
 use unwinder::{ReplayOptions, replay};
 
 use crate::assemble::assemble;
 use crate::cli::MainArgs;
+use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
 use crate::symbols::{Resolved, resolve};
@@ -50,18 +51,20 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         filter: filter(&cli.filters, recording.events())?,
         max_frames: cli.max_frames.max(1),
     };
-    let library = Library::new(findings::file_options(&cli.files, &recording));
+    let mut files = Files::new(&cli.files, &recording)?;
     let mut timeline = Timeline::new();
+    files.tell(&mut timeline);
+    let library = &files.library;
     progress.samples("unwinding", scan.samples.len() as u64);
     let replay =
-        replay(&recording, &scan, &mut timeline, &library, &options, &|done| progress.done(done));
+        replay(&recording, &scan, &mut timeline, library, &options, &|done| progress.done(done));
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, &timeline);
+    let kernel = kernel::load(&cli.symbols, &recording, &cli.input, &timeline, library);
     let resolved = if cli.symbols.no_symbols {
         Resolved::nothing(&replay, &timeline)
     } else {
-        resolve(&replay, &timeline, &library, kernel.symbols.as_ref(), &cli.symbols)
+        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
     };
     let mut profile = assemble(&recording, &timeline, replay, &resolved);
     findings::account(&mut profile, &scan, &found, &timeline, &kernel);

@@ -7,4 +7,5 @@ mod features;
 mod identity;
 mod kernel_records;
 mod samples;
+mod session;
 mod user_records;
