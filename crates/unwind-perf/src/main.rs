@@ -12,6 +12,7 @@ mod kernel;
 mod pipeline;
 mod progress;
 mod symbols;
+mod timings;
 mod write;
 
 use std::process::ExitCode;

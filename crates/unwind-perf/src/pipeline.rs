@@ -13,6 +13,7 @@ use crate::cli::MainArgs;
 use crate::filter::filter;
 use crate::progress::Progress;
 use crate::symbols::{Resolved, resolve};
+use crate::timings::Timings;
 use crate::{findings, input, kernel, write};
 
 /// How the run went.
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
 
 fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let progress = Progress::new(cli.quiet);
+    let mut timings = Timings::start();
     let format =
         cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
@@ -45,6 +47,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let recording = Recording::parse(&bytes, &mut found)
         .with_context(|| format!("cannot read {}", cli.input.display()))?;
     let scan = recording.scan(&mut found);
+    timings.ended("scan");
 
     let options = ReplayOptions {
         filter: filter(&cli.filters, recording.events())?,
@@ -56,6 +59,9 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let replay =
         replay(&recording, &scan, &mut timeline, &library, &options, &|done| progress.done(done));
 
+    timings.ended("replay");
+    let replay_timings = replay.timings;
+
     progress.stage("symbolizing");
     let kernel = kernel::load(&cli.symbols, &timeline);
     let resolved = if cli.symbols.no_symbols {
@@ -63,8 +69,11 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     } else {
         resolve(&replay, &timeline, &library, kernel.symbols.as_ref(), &cli.symbols)
     };
+    timings.ended("symbolize");
     let mut profile = assemble(&recording, &timeline, replay, &resolved);
     findings::account(&mut profile, &scan, &found, &timeline, &kernel);
+
+    timings.ended("assemble");
 
     progress.stage("writing");
     let options = FormatOptions {
@@ -77,6 +86,10 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let written = write::write(&profile, &*format.printer(options), cli.output.as_deref());
     progress.clear();
     written?;
+    timings.ended("print");
+    if cli.timings {
+        eprint!("{}", timings.report(&replay_timings, library.n_images(), profile.locations.len()));
+    }
     if !cli.quiet {
         let mut text = Vec::new();
         write_summary(&profile, &mut text)?;

@@ -66,7 +66,7 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
         _ => false,
     };
     if undefined {
-        return Some(Compiled::Rule(Rule { signal, ..Rule::plain(RuleKind::Outermost) }));
+        return Some(Compiled::Rule(Rule::plain(RuleKind::Outermost).of_signal(signal)));
     }
     if return_address == arch.return_address() {
         if let Some(rule) = pack(row, arch, signal) {
@@ -105,13 +105,7 @@ fn pack(row: &UnwindTableRow<usize, Storage>, arch: Arch, signal: bool) -> Optio
     if arch == Arch::X86_64 && saved[0] == 0 {
         return None;
     }
-    Some(Rule {
-        kind: RuleKind::Packed,
-        signal,
-        cfa_register,
-        cfa_offset: i32::try_from(offset).ok()?,
-        saved,
-    })
+    Some(Rule::packed(cfa_register, i32::try_from(offset).ok()?, saved).of_signal(signal))
 }
 
 fn full_row<'a, S: UnwindSection<Bytes<'a>>>(

@@ -80,7 +80,7 @@ impl Engine {
         if at_signal_trampoline(arch, lookup, memory) {
             let slot = &self.signal_rows[arch as usize];
             let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
-            return complex(index, true);
+            return Rule::complex(index).of_signal(true);
         }
         match sections.find(svma, memory.library) {
             None if sections.is_entry_code(svma, memory.library) => Rule::plain(RuleKind::Outermost),
@@ -88,7 +88,7 @@ impl Engine {
             Some(Err(_)) => Rule::plain(RuleKind::Bad),
             Some(Ok(found)) => match compile(&found, sections.bases(), svma, arch, context) {
                 Compiled::Rule(rule) => rule,
-                Compiled::Full(row, signal) => complex(self.keep_row(row), signal),
+                Compiled::Full(row, signal) => Rule::complex(self.keep_row(row)).of_signal(signal),
             },
         }
     }
@@ -96,7 +96,7 @@ impl Engine {
     /// The full row of a complex rule.
     pub(crate) fn row(&self, rule: &Rule) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        rows.get(rule.cfa_offset as u32 as usize).cloned()
+        rows.get(rule.row() as usize).cloned()
     }
 
     fn keep_row(&self, row: FullRow) -> u32 {
@@ -122,10 +122,6 @@ impl Engine {
             all[index].get_or_insert_with(|| Arc::new(Sections::new(file.clone()))).clone()
         })
     }
-}
-
-const fn complex(index: u32, signal: bool) -> Rule {
-    Rule { cfa_offset: index as i32, signal, ..Rule::plain(RuleKind::Complex) }
 }
 
 /// Whether the code at the looked-up address is a signal trampoline: the address is its first instruction or the
