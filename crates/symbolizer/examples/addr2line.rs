@@ -1,5 +1,5 @@
 //! Prints inline chains the way `addr2line -afiC -e FILE` does, to compare with other tools:
-//! `addr2line [--short] [--raw] [--no-inlines] [--debug FILE] [--alt FILE] [--time] FILE < ADDRESSES`.
+//! `addr2line [--short] [--raw] [--no-inlines] [--debug FILE] [--alt FILE] [--split FILE] [--time] FILE < ADDRESSES`.
 //! Addresses are hexadecimal, one a line; the answers come in the order of the input.
 
 use std::io::{BufRead as _, Write as _};
@@ -9,16 +9,26 @@ use std::time::Instant;
 use address::Svma;
 use module_map::Image;
 use symbolizer::{
-    Demangle, Names, Options, Request, ResolvedFrame, SymbolSource, Symbols, symbolize,
+    Demangle, Names, Options, Request, ResolvedFrame, SplitFiles, SymbolSource, Symbols, symbolize,
 };
 
 type Failure = Box<dyn std::error::Error>;
+
+/// The file of all split units.
+struct OneSplitFile(Image);
+
+impl SplitFiles for OneSplitFile {
+    fn find(&self, _: u64, _: &[u8], _: &[u8]) -> Option<&Image> {
+        Some(&self.0)
+    }
+}
 
 struct Arguments {
     options: Options,
     file: String,
     debug: Option<String>,
     alt: Option<String>,
+    split: Option<String>,
     time: bool,
 }
 
@@ -28,6 +38,7 @@ fn arguments() -> Result<Arguments, Failure> {
         file: String::new(),
         debug: None,
         alt: None,
+        split: None,
         time: false,
     };
     let mut rest = std::env::args().skip(1);
@@ -39,6 +50,7 @@ fn arguments() -> Result<Arguments, Failure> {
             "--no-lines" => parsed.options.lines = false,
             "--debug" => parsed.debug = rest.next(),
             "--alt" => parsed.alt = rest.next(),
+            "--split" => parsed.split = rest.next(),
             "--time" => parsed.time = true,
             _ => parsed.file = argument,
         }
@@ -62,8 +74,13 @@ fn main() -> Result<(), Failure> {
     let open =
         |path: &Option<String>| path.as_ref().map(|path| Image::open(Path::new(path))).transpose();
     let (debug, alt) = (open(&arguments.debug)?, open(&arguments.alt)?);
-    let source =
-        SymbolSource { debug: debug.as_ref(), alt: alt.as_ref(), ..SymbolSource::of(&image) };
+    let split = open(&arguments.split)?.map(OneSplitFile);
+    let source = SymbolSource {
+        debug: debug.as_ref(),
+        alt: alt.as_ref(),
+        split: split.as_ref().map(|split| split as &dyn SplitFiles),
+        ..SymbolSource::of(&image)
+    };
     let symbols = symbolize(&[Request { source, addresses: &addresses }], &arguments.options);
     if arguments.time {
         writeln!(std::io::stderr(), "{} addresses in {:?}", addresses.len(), start.elapsed())?;

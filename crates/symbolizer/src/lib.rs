@@ -28,6 +28,7 @@ mod names;
 mod perf_map;
 mod plt;
 mod request;
+mod splits;
 mod symbolize;
 
 pub use demangle::{Demangle, demangle};
@@ -35,7 +36,7 @@ pub use kallsyms::{Kallsyms, KallsymsError, KernelSymbol};
 pub use names::{NameId, Names};
 pub use perf_map::{JitSymbol, PerfMap};
 pub use request::{
-    Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SymbolSource, Symbols,
-    WhyNoName,
+    Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
+    SymbolSource, Symbols, WhyNoName,
 };
 pub use symbolize::symbolize;

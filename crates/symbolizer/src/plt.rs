@@ -46,7 +46,7 @@ pub(crate) fn names(
         let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
         let stubs = match image.machine() {
             Machine::X86_64 => x86_64_stubs(&code, start, relocations),
-            Machine::Aarch64 => aarch64_stubs(&code, start),
+            Machine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
         for (at, address) in
@@ -166,7 +166,7 @@ fn x86_64_stubs(code: &[u8], start: u64, relocations: &Relocations) -> Vec<Stub>
 }
 
 /// `adrp x16, page; ldr x17, [x16, #offset]`, with `bti c` before it or not.
-fn aarch64_stubs(code: &[u8], start: u64) -> Vec<Stub> {
+fn aarch64_stubs(code: &[u8], start: u64, slots: &HashMap<u64, Target>) -> Vec<Stub> {
     let (words, _) = code.as_chunks::<4>();
     let word = |at: usize| words.get(at).map(|bytes| u32::from_le_bytes(*bytes));
     let mut stubs = Vec::new();
@@ -182,9 +182,12 @@ fn aarch64_stubs(code: &[u8], start: u64) -> Vec<Stub> {
         let slot = (address & !0xfff)
             .wrapping_add_signed(pages << 12)
             .wrapping_add(u64::from(load >> 10 & 0xfff) * 8);
+        // That of the header has no relocation.
+        if !slots.contains_key(&slot) {
+            continue;
+        }
         let guarded = at.checked_sub(1).and_then(word) == Some(0xd503_245f);
         stubs.push(Stub { start: if guarded { address.wrapping_sub(4) } else { address }, slot });
     }
-    // The first of a lazy table's loads is that of the header, whose slot no relocation names.
     stubs
 }

@@ -21,13 +21,16 @@ pub struct SymbolSource<'a> {
     pub alt: Option<&'a Image>,
     /// A further file of which only the symbol table is used: the unpacked `.gnu_debugdata`.
     pub mini: Option<&'a Image>,
-    /// Files of split DWARF (`.dwo`, `.dwp`): for the unit's id, its compilation directory and its `DW_AT_dwo_name`,
-    /// the image that holds its `.debug_info.dwo`. Called from several threads.
-    pub split: Option<&'a SplitLoader<'a>>,
+    /// Where the files of split DWARF (`.dwo`, `.dwp`) are found.
+    pub split: Option<&'a dyn SplitFiles>,
 }
 
-/// Finds the file of a split unit: by unit id, compilation directory, file name.
-pub(crate) type SplitLoader<'a> = dyn Fn(u64, &[u8], &[u8]) -> Option<&'a Image> + Sync + 'a;
+/// Finds the files of split DWARF. Called from several threads.
+pub trait SplitFiles: Sync {
+    /// The image with the `.debug_info.dwo` of the unit with this id; `directory` is its compilation directory and
+    /// `name` its `DW_AT_dwo_name`. A package (`.dwp`) is the answer for all units in it.
+    fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image>;
+}
 
 impl<'a> SymbolSource<'a> {
     /// A file without separate debug files.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use address::Svma;
+use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
@@ -12,6 +13,7 @@ use crate::elf_symbols::{self, Table};
 use crate::merge::merge;
 use crate::plt;
 use crate::request::{Finding, FindingKind, Options, Request, Symbols};
+use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
 /// how many there are.
@@ -19,22 +21,35 @@ use crate::request::{Finding, FindingKind, Options, Request, Symbols};
 pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
     let loaded: Vec<Loaded<'_>> =
         requests.par_iter().with_max_len(1).map(|request| load(request)).collect();
-    let mut opened: Vec<Opened<'_>> = requests
+    let opened: Vec<Opened<'_>> = requests
         .par_iter()
         .with_max_len(1)
         .zip(&loaded)
         .map(|(request, loaded)| open(request, loaded, options))
         .collect();
+    let images: Vec<SplitImages<'_>> = requests
+        .par_iter()
+        .with_max_len(1)
+        .zip(&opened)
+        .map(|(request, file)| split_images(request, file))
+        .collect();
+    let views: Vec<Vec<SplitView<'_>>> = images
+        .par_iter()
+        .zip(&loaded)
+        .zip(&opened)
+        .map(|((images, loaded), file)| split_views(images, loaded, file))
+        .collect();
+    let splits: Vec<HashMap<u32, DwarfFile<'_>>> =
+        views.par_iter().zip(&opened).map(|(views, file)| split_files(views, file)).collect();
     let mut done: Vec<Done<'_>> = Vec::new();
-    // Taken out, so that results borrow from the files while answers are filled in.
     let mut answers: Vec<Vec<Option<Answer>>> =
-        opened.iter_mut().map(|file| std::mem::take(&mut file.answers)).collect();
+        requests.iter().map(|request| vec![None; request.addresses.len()]).collect();
     if options.inlines || options.lines || opened.iter().any(|file| file.symbols.contains(&None)) {
         for round in 0..=CANDIDATES {
             let jobs = plan(requests, &opened, &answers, round);
             let first = done.len();
             done.par_extend(
-                jobs.into_par_iter().with_max_len(1).map(|job| run(job, &opened, options)),
+                jobs.into_par_iter().with_max_len(1).map(|job| run(job, &opened, &splits, options)),
             );
             for (number, done) in done.iter().enumerate().skip(first) {
                 note(done, number as u32, &mut answers);
@@ -47,11 +62,11 @@ pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
 }
 
 /// The bytes of a request's files.
-struct Loaded<'a> {
+pub(crate) struct Loaded<'a> {
     tables: Vec<Table<'a>>,
     /// Which of the tables is the `.dynsym` of the image.
     dynsym: Option<usize>,
-    main: Option<Sections<'a>>,
+    pub(crate) main: Option<Sections<'a>>,
     alt: Option<Sections<'a>>,
 }
 
@@ -61,10 +76,9 @@ pub(crate) struct Opened<'l> {
     pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
     /// Whether there was anything that could have named an address.
     pub(crate) has_symbols: bool,
-    main: Option<DwarfFile<'l>>,
+    pub(crate) main: Option<DwarfFile<'l>>,
     alt: Option<DwarfFile<'l>>,
-    candidates: Vec<[Option<u32>; CANDIDATES]>,
-    answers: Vec<Option<Answer>>,
+    pub(crate) candidates: Vec<[Option<u32>; CANDIDATES]>,
 }
 
 /// A symbol that covers an address.
@@ -145,8 +159,7 @@ fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) ->
     let candidates = main.as_ref().map(|file| dwarf::candidates(file, &index)).unwrap_or_default();
     let has_symbols =
         !loaded.tables.is_empty() || main.as_ref().is_some_and(|file| !file.units.is_empty());
-    let answers = vec![None; request.addresses.len()];
-    Opened { symbols, has_symbols, main, alt, candidates, answers }
+    Opened { symbols, has_symbols, main, alt, candidates }
 }
 
 /// The units to ask in a round: the best one of each address first, then the others where it knew no function, at
@@ -216,7 +229,13 @@ fn job(number: u32, unit: u32, indices: Vec<u32>, request: &Request<'_>, file: &
     }
 }
 
-fn run<'f>(job: Job, opened: &'f [Opened<'f>], options: &Options) -> Done<'f> {
+fn run<'f>(
+    job: Job,
+    opened: &'f [Opened<'f>],
+    splits: &'f [HashMap<u32, DwarfFile<'f>>],
+    options: &Options,
+) -> Done<'f> {
+    let split = splits.get(job.request as usize).and_then(|splits| splits.get(&job.unit));
     let file = opened.get(job.request as usize);
     let result = file.and_then(|file| Some((file, file.main.as_ref()?))).map(|(file, main)| {
         let unit_job = UnitJob {
@@ -226,7 +245,7 @@ fn run<'f>(job: Job, opened: &'f [Opened<'f>], options: &Options) -> Done<'f> {
             inlines: options.inlines,
             lines: options.lines,
         };
-        dwarf::resolve(Files { file: main, alt: file.alt.as_ref() }, &unit_job)
+        dwarf::resolve(Files { file: main, alt: file.alt.as_ref() }, split, &unit_job)
     });
     Done { result: result.unwrap_or_default(), job }
 }

@@ -90,6 +90,8 @@ pub(crate) struct DwarfFile<'s> {
     pub(crate) sections: &'s Sections<'s>,
     pub(crate) units: Vec<Unit<'s>>,
     tables: Vec<OnceLock<Abbrevs>>,
+    /// In a split file, the unit that was looked for.
+    pub(crate) main_unit: Option<usize>,
     /// Where a unit's header could not be read.
     pub(crate) damage: Option<u64>,
 }
@@ -103,7 +105,7 @@ impl<'s> DwarfFile<'s> {
             unit.table = *numbers.entry((unit.abbrev_offset, unit.encoding)).or_insert(next);
         }
         let tables = numbers.iter().map(|_| OnceLock::new()).collect();
-        Self { sections, units, tables, damage }
+        Self { sections, units, tables, main_unit: None, damage }
     }
 
     /// The abbreviations of a unit.

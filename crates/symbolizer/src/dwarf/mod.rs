@@ -6,12 +6,14 @@ mod file;
 mod form;
 mod lines;
 mod ranges;
+mod split;
 mod unit;
 mod units;
 mod walk;
 
 pub(crate) use die_names::Files;
 pub(crate) use file::{DwarfFile, Sections};
+pub(crate) use split::{SplitImage, split_file, split_id};
 pub(crate) use units::{
     CANDIDATES, UnitJob, UnitResult, candidates, resolve, units_without_ranges,
 };

@@ -78,11 +78,9 @@ fn each_of_list(
                 .get_offset(encoding, base, DebugRngListsIndex(usize::try_from(index).ok()?))
                 .ok()?
         }
-        other => {
-            let base =
-                if unit.encoding.version < 5 { unit.root.gnu_ranges_base.unwrap_or(0) } else { 0 };
-            RangeListsOffset(usize::try_from(other.section_offset()?.checked_add(base)?).ok()?)
-        }
+        other => RangeListsOffset(
+            usize::try_from(other.section_offset()?.checked_add(unit.ranges_base)?).ok()?,
+        ),
     };
     let base = unit.root.low_pc.and_then(|low| file.address(unit, low)).unwrap_or(0);
     let addr = DebugAddr::from(Slice::new(&sections.addr, endian));

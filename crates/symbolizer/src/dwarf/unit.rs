@@ -20,6 +20,8 @@ pub(crate) struct Unit<'a> {
     /// Which of the file's abbreviation tables.
     pub(crate) table: u32,
     pub(crate) root: Root<'a>,
+    /// Added to the offsets of range lists: 0 but in a split unit of DWARF 4.
+    pub(crate) ranges_base: u64,
 }
 
 /// The attributes of a unit's root, as they are written.
@@ -35,7 +37,7 @@ pub(crate) struct Root<'a> {
     pub(crate) str_offsets_base: Option<u64>,
     pub(crate) addr_base: Option<u64>,
     pub(crate) rnglists_base: Option<u64>,
-    /// `DW_AT_GNU_ranges_base`: added to offsets of ranges in a split unit of DWARF 4.
+    /// `DW_AT_GNU_ranges_base`, which a skeleton of DWARF 4 states for its split unit.
     pub(crate) gnu_ranges_base: Option<u64>,
     pub(crate) dwo_name: Option<Value<'a>>,
     pub(crate) dwo_id: Option<u64>,
@@ -103,7 +105,16 @@ fn read_unit<'a>(
         let entries = cursor.at();
         let mut root = read_root(&mut cursor, abbrev, abbrev_offset, encoding)?;
         root.dwo_id = dwo_id.or(root.dwo_id);
-        Some(Unit { offset: at, entries, end, encoding, abbrev_offset, table: 0, root })
+        Some(Unit {
+            offset: at,
+            entries,
+            end,
+            encoding,
+            abbrev_offset,
+            table: 0,
+            root,
+            ranges_base: 0,
+        })
     };
     Some((end, unit()))
 }

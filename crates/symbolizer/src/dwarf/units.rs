@@ -11,6 +11,7 @@ use crate::dwarf::file::{DwarfFile, Slice};
 use crate::dwarf::form::Value;
 use crate::dwarf::lines::{self, Lines};
 use crate::dwarf::ranges::{Pcs, each_range};
+use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{NONE, Walk, walk};
 use crate::request::FindingKind;
@@ -101,12 +102,22 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) damage: Vec<(FindingKind, u64)>,
 }
 
-/// Finds the frames of a unit's addresses.
-pub(crate) fn resolve<'f>(files: Files<'f, '_>, job: &UnitJob<'_>) -> UnitResult<'f> {
+/// Finds the frames of a unit's addresses. The entries of a skeleton unit are those in `split`.
+pub(crate) fn resolve<'f, 's>(
+    files: Files<'f, 's>,
+    split: Option<&'f DwarfFile<'s>>,
+    job: &UnitJob<'_>,
+) -> UnitResult<'f> {
     let mut result = UnitResult::default();
     let Some(unit) = files.file.units.get(job.unit as usize) else { return result };
+    let split_unit = split.and_then(|file| Some((file, file.units.get(file.main_unit?)?)));
+    if split_unit.is_none() && split_id(unit).is_some() {
+        result.damage.push((FindingKind::SplitUnitMissing, unit.offset as u64));
+    }
+    let (entries, entries_unit) =
+        split_unit.map_or((files, unit), |(file, unit)| (Files { file, ..files }, unit));
     let walked = if job.inlines || job.named.contains(&false) {
-        walk(files.file, unit, job.addresses)
+        walk(entries.file, entries_unit, job.addresses)
     } else {
         Walk { innermost: vec![NONE; job.addresses.len()], ..Walk::default() }
     };
@@ -123,6 +134,7 @@ pub(crate) fn resolve<'f>(files: Files<'f, '_>, job: &UnitJob<'_>) -> UnitResult
     }
     let mut resolver = Resolver {
         files,
+        entries,
         unit,
         lines,
         walk: &walked,
@@ -140,6 +152,8 @@ pub(crate) fn resolve<'f>(files: Files<'f, '_>, job: &UnitJob<'_>) -> UnitResult
 
 struct Resolver<'r, 'f, 's> {
     files: Files<'f, 's>,
+    /// Where the entries are: the same, or the split file.
+    entries: Files<'f, 's>,
     unit: &'f Unit<'s>,
     lines: Option<Lines<'f>>,
     walk: &'r Walk,
@@ -201,9 +215,9 @@ impl Resolver<'_, '_, '_> {
         let Some(entry) = self.walk.scopes.get(scope as usize).map(|scope| scope.entry) else {
             return NONE;
         };
-        let entry = origin(self.files, entry);
-        let Self { names, result, files, .. } = self;
-        let name = *names.entry(entry).or_insert_with(|| match function_name(*files, entry) {
+        let entry = origin(self.entries, entry);
+        let Self { names, result, entries, .. } = self;
+        let name = *names.entry(entry).or_insert_with(|| match function_name(*entries, entry) {
             Some(name) => {
                 result.functions.push(name);
                 result.functions.len() as u32 - 1

@@ -1,0 +1,100 @@
+//! Split DWARF: units whose entries are in a `.dwo` file, or packed with others in a `.dwp` file.
+//!
+//! The skeleton unit in the linked file keeps the line program, the addresses and (in DWARF 4) the range lists.
+//!
+//! Source: DWARF 5, 3.1.2 "Skeleton Compilation Unit Entries", 7.3.5 "DWARF Package Files"; for DWARF 4 the GNU
+//! extension of the same shape.
+
+use std::borrow::Cow;
+
+use gimli::{DebugCuIndex, IndexSectionId};
+use module_map::Image;
+
+use crate::dwarf::file::{DwarfFile, Sections};
+use crate::dwarf::unit::Unit;
+
+/// The sections of a `.dwo` or `.dwp` file.
+pub(crate) struct SplitImage<'a> {
+    sections: Sections<'a>,
+    /// `.debug_cu_index`: only packages have one.
+    index: Cow<'a, [u8]>,
+}
+
+impl<'a> SplitImage<'a> {
+    pub(crate) fn load(image: &'a Image) -> Option<Self> {
+        let index =
+            image.section(".debug_cu_index").and_then(|section| image.section_data(section).ok());
+        Some(Self { sections: Sections::load(image, true)?, index: index.unwrap_or_default() })
+    }
+
+    /// The sections as the unit `id` sees them, completed by those of the linked file.
+    pub(crate) fn sections_of<'s>(
+        &'s self,
+        id: u64,
+        main: &'s Sections<'_>,
+    ) -> Option<Sections<'s>> {
+        let own = &self.sections;
+        let mut seen = Sections {
+            info: Cow::Borrowed(&own.info),
+            abbrev: Cow::Borrowed(&own.abbrev),
+            str: Cow::Borrowed(&own.str),
+            str_offsets: Cow::Borrowed(&own.str_offsets),
+            line: Cow::default(),
+            line_str: Cow::default(),
+            ranges: Cow::Borrowed(&main.ranges),
+            rnglists: Cow::Borrowed(&own.rnglists),
+            addr: Cow::Borrowed(&main.addr),
+            big_endian: own.big_endian,
+            damage: Vec::new(),
+        };
+        if self.index.is_empty() {
+            return Some(seen);
+        }
+        let index = DebugCuIndex::new(&self.index, own.endian()).index().ok()?;
+        for part in index.sections(index.find(id)?).ok()? {
+            let section = match part.section {
+                IndexSectionId::DebugInfo => &mut seen.info,
+                IndexSectionId::DebugAbbrev => &mut seen.abbrev,
+                IndexSectionId::DebugStrOffsets => &mut seen.str_offsets,
+                IndexSectionId::DebugRngLists => &mut seen.rnglists,
+                _ => continue,
+            };
+            let start = part.offset as usize;
+            let Cow::Borrowed(whole) = *section else { return None };
+            *section = Cow::Borrowed(whole.get(start..start.checked_add(part.size as usize)?)?);
+        }
+        Some(seen)
+    }
+}
+
+/// Whether the entries of a unit are elsewhere: the id that both halves share.
+pub(crate) fn split_id(unit: &Unit<'_>) -> Option<u64> {
+    unit.root.dwo_id.filter(|_| unit.root.dwo_name.is_some())
+}
+
+/// The units of a split file, of which the one of `skeleton` is completed by what the skeleton says.
+pub(crate) fn split_file<'s>(
+    sections: &'s Sections<'s>,
+    skeleton: &Unit<'s>,
+    id: u64,
+) -> DwarfFile<'s> {
+    let mut file = DwarfFile::new(sections);
+    for unit in &mut file.units {
+        let root = &mut unit.root;
+        let (offset_size, version) = (u64::from(unit.encoding.offset_size), unit.encoding.version);
+        // A contribution begins with a header, which the base stands behind; DWARF 4 has none.
+        let headers = if version >= 5 { (2 * offset_size, 8 + offset_size) } else { (0, 0) };
+        root.str_offsets_base = root.str_offsets_base.or(Some(headers.0));
+        root.rnglists_base = root.rnglists_base.or(Some(headers.1));
+        root.addr_base = skeleton.root.addr_base;
+        root.low_pc = skeleton.root.low_pc;
+        unit.ranges_base = skeleton.root.gnu_ranges_base.unwrap_or(0);
+    }
+    // A package's slice holds one unit; a `.dwo` file may hold type units beside it.
+    file.main_unit = file
+        .units
+        .iter()
+        .position(|unit| unit.root.dwo_id == Some(id))
+        .or_else(|| file.units.iter().position(|unit| unit.root.tag == 0x11));
+    file
+}

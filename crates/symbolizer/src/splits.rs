@@ -1,0 +1,74 @@
+//! Opens the split DWARF of the units that hold a requested address.
+
+use hashbrown::HashMap;
+use module_map::Image;
+use rayon::prelude::*;
+
+use crate::dwarf::{DwarfFile, Sections, SplitImage, split_file, split_id};
+use crate::request::Request;
+use crate::symbolize::{Loaded, Opened};
+
+/// The split files of a request, and which of them each skeleton unit uses.
+pub(crate) struct SplitImages<'a> {
+    images: Vec<Option<SplitImage<'a>>>,
+    users: Vec<(u32, usize)>,
+}
+
+/// The sections that one split unit sees.
+pub(crate) struct SplitView<'s> {
+    unit: u32,
+    sections: Sections<'s>,
+}
+
+/// Asks for the split file of each skeleton unit that holds an address; a package is opened once.
+pub(crate) fn split_images<'a>(request: &Request<'a>, file: &Opened<'_>) -> SplitImages<'a> {
+    let mut found: Vec<&'a Image> = Vec::new();
+    let mut users = Vec::new();
+    if let (Some(loader), Some(main)) = (request.source.split, &file.main) {
+        let mut units: Vec<u32> = file.candidates.iter().flatten().flatten().copied().collect();
+        units.sort_unstable();
+        units.dedup();
+        for number in units {
+            let Some(unit) = main.units.get(number as usize) else { continue };
+            let (Some(id), Some(name)) = (split_id(unit), unit.root.dwo_name) else { continue };
+            let text = |value| main.string(unit, value, None).unwrap_or(&[]);
+            let Some(image) = loader.find(id, unit.root.comp_dir.map_or(&[][..], text), text(name))
+            else {
+                continue;
+            };
+            let place =
+                found.iter().position(|known| std::ptr::eq(*known, image)).unwrap_or_else(|| {
+                    found.push(image);
+                    found.len() - 1
+                });
+            users.push((number, place));
+        }
+    }
+    SplitImages { images: found.par_iter().map(|image| SplitImage::load(image)).collect(), users }
+}
+
+/// Cuts out what each unit sees of its split file.
+pub(crate) fn split_views<'s>(
+    images: &'s SplitImages<'_>,
+    loaded: &'s Loaded<'_>,
+    file: &Opened<'_>,
+) -> Vec<SplitView<'s>> {
+    let view = |&(number, place): &(u32, usize)| {
+        let image = images.images.get(place)?.as_ref()?;
+        let id = split_id(file.main.as_ref()?.units.get(number as usize)?)?;
+        Some(SplitView { unit: number, sections: image.sections_of(id, loaded.main.as_ref()?)? })
+    };
+    images.users.iter().filter_map(view).collect()
+}
+
+/// Reads the units of the split files, by the number of the skeleton unit.
+pub(crate) fn split_files<'s>(
+    views: &'s [SplitView<'s>],
+    file: &'s Opened<'s>,
+) -> HashMap<u32, DwarfFile<'s>> {
+    let open = |view: &'s SplitView<'s>| {
+        let skeleton = file.main.as_ref()?.units.get(view.unit as usize)?;
+        Some((view.unit, split_file(&view.sections, skeleton, split_id(skeleton)?)))
+    };
+    views.par_iter().filter_map(open).collect::<Vec<_>>().into_iter().collect()
+}
