@@ -64,7 +64,8 @@ impl Segment {
     /// The offsets of the pages that the loader maps for this segment.
     fn page_range(&self) -> Range<u64> {
         const PAGE: u64 = 0x1000;
-        let end = self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
+        let end =
+            self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
         self.offset.0 & !(PAGE - 1)..end
     }
 }
@@ -223,9 +224,12 @@ impl Image {
     pub fn svma_of_range(&self, offset: FileOffset, len: u64, executable: bool) -> Option<Svma> {
         let last = offset.add(len.checked_sub(1)?);
         let mut fitting = self.segments.iter().filter(|segment| {
-            segment.executable == executable && segment.page_range().start <= last.0 && offset.0 < segment.page_range().end
+            segment.executable == executable
+                && segment.page_range().start <= last.0
+                && offset.0 < segment.page_range().end
         });
-        let segment = fitting.next().filter(|segment| segment.maps(offset) && segment.maps(last))?;
+        let segment =
+            fitting.next().filter(|segment| segment.maps(offset) && segment.maps(last))?;
         fitting.next().is_none().then(|| segment.svma.add(offset.since(segment.offset)))
     }
 

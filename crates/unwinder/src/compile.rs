@@ -8,6 +8,7 @@ use gimli::{
 use address::Svma;
 
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::lean::LastCie;
 use crate::rule::{Cfa, FullRow, Recovery, Rule, RuleKind};
 use crate::sections::{Bytes, Fde, Found};
 
@@ -21,8 +22,21 @@ impl UnwindContextStorage<usize> for Storage {
     type Stack = Box<[UnwindTableRow<usize, Self>; 16]>;
 }
 
-/// Scratch of a thread that compiles rules.
+/// gimli's scratch.
 pub(crate) type Context = UnwindContext<usize, Storage>;
+
+/// Scratch of a thread that makes rules.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    pub(crate) context: Context,
+    pub(crate) last_cie: LastCie,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self { context: Context::new_in(), last_cie: LastCie::default() }
+    }
+}
 
 /// What an address's row became.
 pub(crate) enum Compiled {

@@ -41,8 +41,12 @@ impl Rule {
 
     /// Register plus offset. Invariant: a slot of 0 means that the register was not saved.
     pub(crate) fn packed(cfa_register: u8, cfa_offset: i32, saved: [i8; N_SLOTS]) -> Self {
-        let head = RuleKind::Packed as u64 | u64::from(cfa_register) << 16 | u64::from(cfa_offset as u32) << 32;
-        let half = |slots: &[i8]| slots.iter().rev().fold(0, |word, &slot| word << 8 | u64::from(slot as u8));
+        let head = RuleKind::Packed as u64
+            | u64::from(cfa_register) << 16
+            | u64::from(cfa_offset as u32) << 32;
+        let half = |slots: &[i8]| {
+            slots.iter().rev().fold(0, |word, &slot| word << 8 | u64::from(slot as u8))
+        };
         let (low, high) = saved.split_at(8);
         Self { words: [head, half(low), half(high)] }
     }
@@ -156,9 +160,14 @@ mod tests {
         saved[9] = 127;
         saved[15] = -7;
         for (register, offset, signal) in [(7, 16, false), (31, i32::MIN, true), (0, -1, true)] {
-            let rule = Rule::from_words(Rule::packed(register, offset, saved).of_signal(signal).to_words());
+            let rule = Rule::from_words(
+                Rule::packed(register, offset, saved).of_signal(signal).to_words(),
+            );
             assert_eq!((rule.kind(), rule.is_signal()), (RuleKind::Packed, signal));
-            assert_eq!((rule.cfa_register(), rule.cfa_offset(), rule.return_address()), (register, offset, -1));
+            assert_eq!(
+                (rule.cfa_register(), rule.cfa_offset(), rule.return_address()),
+                (register, offset, -1)
+            );
             let mut found = [0; N_SLOTS];
             found[0] = rule.return_address();
             rule.for_each_saved(|slot, words| found[slot] = words);
@@ -172,6 +181,9 @@ mod tests {
             assert_eq!(Rule::plain(kind).kind(), kind);
         }
         let rule = Rule::complex(u32::MAX).of_signal(true);
-        assert_eq!((rule.kind(), rule.row(), rule.is_signal()), (RuleKind::Complex, u32::MAX, true));
+        assert_eq!(
+            (rule.kind(), rule.row(), rule.is_signal()),
+            (RuleKind::Complex, u32::MAX, true)
+        );
     }
 }

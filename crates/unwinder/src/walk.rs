@@ -8,7 +8,7 @@ use module_map::{Library, LoadedImage, ModuleKind, Space};
 
 use crate::arch::{Arch, UNUSED};
 use crate::cache::RuleCache;
-use crate::compile::Context;
+use crate::compile::Scratch;
 use crate::engine::Engine;
 use crate::fallback::Fallback;
 use crate::memory::Memory;
@@ -57,7 +57,7 @@ pub struct Walker<'e> {
     engine: &'e Engine,
     library: &'e Library,
     max_frames: usize,
-    context: Context,
+    scratch: Scratch,
     fallback: Fallback,
     view: View,
     /// Steps whose rule was in the cache, and steps whose rule had to be made.
@@ -73,7 +73,7 @@ impl<'e> Walker<'e> {
             engine,
             library,
             max_frames,
-            context: Context::new_in(),
+            scratch: Scratch::new(),
             fallback: Fallback::default(),
             view: View::default(),
             hits: 0,
@@ -132,7 +132,9 @@ impl<'e> Walker<'e> {
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let span = self.view.span(lookup, space, self.library);
-        span.map_or(Frame::nowhere(lookup, found_by), |span| Frame::in_span(&span, lookup, found_by))
+        span.map_or(Frame::nowhere(lookup, found_by), |span| {
+            Frame::in_span(&span, lookup, found_by)
+        })
     }
 
     #[inline]
@@ -183,7 +185,7 @@ impl<'e> Walker<'e> {
         }
         self.misses += 1;
         match file_at(lookup, memory) {
-            Some(file) => self.engine.make_rule(file, svma, lookup, memory, &mut self.context),
+            Some(file) => self.engine.make_rule(file, svma, memory.library, &mut self.scratch),
             None => Rule::plain(RuleKind::None),
         }
     }

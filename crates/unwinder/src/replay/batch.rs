@@ -91,7 +91,11 @@ impl BatchResult {
         for (depth, frame) in frames.iter().rev().enumerate() {
             let instance = match (frame.module, last) {
                 (None, _) => 0,
-                (Some(module), Some((known, bias, instance))) if known == module && bias == frame.bias => instance,
+                (Some(module), Some((known, bias, instance)))
+                    if known == module && bias == frame.bias =>
+                {
+                    instance
+                }
                 (Some(module), _) => {
                     let instance = scratch.layout.instance(module, frame.bias);
                     last = Some((module, frame.bias, instance));
@@ -100,7 +104,9 @@ impl BatchResult {
             };
             let key = FrameKey::new(frame, instance);
             if shared {
-                if let Some(&(_, node)) = scratch.nodes.get(depth).filter(|(known, _)| *known == key) {
+                if let Some(&(_, node)) =
+                    scratch.nodes.get(depth).filter(|(known, _)| *known == key)
+                {
                     parent = node;
                     continue;
                 }

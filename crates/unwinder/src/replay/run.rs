@@ -87,7 +87,11 @@ pub fn replay(
     let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
     while !current.is_empty() {
         let (walked, next) = rayon::join(
-            || timed(&mut timings.walk, || walk_all(recording, &current, &engine, library, options)),
+            || {
+                timed(&mut timings.walk, || {
+                    walk_all(recording, &current, &engine, library, options)
+                })
+            },
             || {
                 if let Some((planned, results)) = done.take() {
                     timed(&mut timings.merge, || merge_all(&mut merged, &planned, &results));
