@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
@@ -59,11 +60,15 @@ impl Segment {
     /// Whether the byte at `offset` is in a page that the loader maps for this segment, its own bytes or the padding
     /// before and behind them.
     fn maps(&self, offset: FileOffset) -> bool {
+        self.page_range().contains(&offset.0)
+    }
+
+    /// The offsets of the pages that the loader maps for this segment.
+    fn page_range(&self) -> Range<u64> {
         const PAGE: u64 = 0x1000;
-        let start = self.offset.0 & !(PAGE - 1);
         let end =
             self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
-        start <= offset.0 && offset.0 < end
+        self.offset.0 & !(PAGE - 1)..end
     }
 }
 
@@ -256,6 +261,21 @@ impl Image {
             .filter(|segment| segment.maps(offset))
             .max_by_key(|segment| (segment.executable == executable, segment.holds(offset)))?;
         Some(best.svma.add(offset.since(best.offset)))
+    }
+
+    /// The stated address of the first of `len` bytes of the file, where one segment is mapped for all of them and no
+    /// other can be meant: then every address of the range is as far from its offset as the first.
+    #[must_use]
+    pub fn svma_of_range(&self, offset: FileOffset, len: u64, executable: bool) -> Option<Svma> {
+        let last = offset.add(len.checked_sub(1)?);
+        let mut fitting = self.segments.iter().filter(|segment| {
+            segment.executable == executable
+                && segment.page_range().start <= last.0
+                && offset.0 < segment.page_range().end
+        });
+        let segment =
+            fitting.next().filter(|segment| segment.maps(offset) && segment.maps(last))?;
+        fitting.next().is_none().then(|| segment.svma.add(offset.since(segment.offset)))
     }
 
     /// The offset in the file of the byte at a stated address; `None` for addresses without bytes in the file.

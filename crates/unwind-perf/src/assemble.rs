@@ -30,9 +30,9 @@ pub(crate) fn assemble(
     let (locations, inlines) = locations(resolved, &mut strings);
     let frames = replay.frames.iter().zip(&resolved.of_frame).map(|(frame, &location)| FrameRow {
         location,
-        found_by: frame.found_by,
-        kernel: frame.kernel,
-        instance: frame.instance,
+        found_by: frame.found_by(),
+        kernel: frame.kernel(),
+        instance: frame.instance(),
     });
     let frames = frames.collect();
     let threads = replay.threads.iter().map(|thread| ThreadRow {

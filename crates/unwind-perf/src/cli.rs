@@ -47,6 +47,10 @@ pub(crate) struct MainArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
+    /// Say on standard error where the time went, stage by stage
+    #[arg(long)]
+    pub(crate) timings: bool,
+
     /// The most user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub(crate) max_frames: usize,

@@ -17,6 +17,7 @@ mod pipeline;
 mod progress;
 mod split;
 mod symbols;
+mod timings;
 mod write;
 
 use std::process::ExitCode;

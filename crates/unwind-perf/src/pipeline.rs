@@ -14,6 +14,7 @@ use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
 use crate::symbols::{Resolved, resolve};
+use crate::timings::Timings;
 use crate::{findings, input, kernel, write};
 
 /// How the run went.
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
 
 fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let progress = Progress::new(cli.quiet);
+    let mut timings = Timings::start();
     let format =
         cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
@@ -46,6 +48,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let recording = Recording::parse(&bytes, &mut found)
         .with_context(|| format!("cannot read {}", cli.input.display()))?;
     let scan = recording.scan(&mut found);
+    timings.ended("scan");
 
     let options = ReplayOptions {
         filter: filter(&cli.filters, recording.events())?,
@@ -59,6 +62,9 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let replay =
         replay(&recording, &scan, &mut timeline, library, &options, &|done| progress.done(done));
 
+    timings.ended("replay");
+    let replay_timings = replay.timings;
+
     progress.stage("symbolizing");
     let kernel = kernel::load(&cli.symbols, &recording, &cli.input, &timeline, library);
     let resolved = if cli.symbols.no_symbols {
@@ -66,8 +72,11 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     } else {
         resolve(&replay, &timeline, library, &kernel, &cli.symbols)
     };
+    timings.ended("symbolize");
     let mut profile = assemble(&recording, &timeline, replay, &resolved);
     findings::account(&mut profile, &scan, &found, &timeline, &kernel);
+
+    timings.ended("assemble");
 
     progress.stage("writing");
     let options = FormatOptions {
@@ -80,6 +89,10 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let written = write::write(&profile, &*format.printer(options), cli.output.as_deref());
     progress.clear();
     written?;
+    timings.ended("print");
+    if cli.timings {
+        eprint!("{}", timings.report(&replay_timings, library.n_images(), profile.locations.len()));
+    }
     if !cli.quiet {
         let mut text = Vec::new();
         write_summary(&profile, &mut text)?;

@@ -71,7 +71,7 @@ impl Resolved {
         let mut resolved =
             Self { of_frame: Vec::with_capacity(replay.frames.len()), ..Self::default() };
         for frame in &replay.frames {
-            let location = Location { module: frame.module, relative: frame.relative };
+            let location = Location { module: frame.module(), relative: frame.relative() };
             let id = *index.entry(location).or_insert_with(|| {
                 resolved.locations.push(location);
                 resolved.locations.len() as u32 - 1

@@ -33,6 +33,8 @@ pub(crate) struct BatchResult {
     pub(crate) layouts: Layouts,
     pub(crate) samples: Vec<Walked>,
     pub(crate) undecoded: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
 }
 
 /// Walks a run of planned samples.
@@ -49,6 +51,8 @@ pub(crate) fn walk_batch(
         _ => None,
     };
     let mut frames = Vec::new();
+    let mut scratch = Scratch::default();
+    let before = (walker.hits, walker.misses);
     for (index, planned) in planned.iter().enumerate() {
         let Ok(sample) = recording.sample(&planned.entry) else {
             result.undecoded += 1;
@@ -58,7 +62,7 @@ pub(crate) fn walk_batch(
         kernel_frames(&sample, &planned.kernel, &mut frames);
         let end = user_frames(&sample, arch, recording, &planned.space, walker, &mut frames);
         let dump_used_up = end == EndReason::StackExhausted;
-        let (stack, layout) = result.intern(planned, &frames);
+        let (stack, layout) = result.intern(planned, &frames, &mut scratch);
         result.samples.push(Walked {
             planned: index as u32,
             cpu: sample.cpu,
@@ -70,16 +74,21 @@ pub(crate) fn walk_batch(
             dump_used_up,
         });
     }
+    result.cache_hits = walker.hits - before.0;
+    result.cache_misses = walker.misses - before.1;
     result
 }
 
 impl BatchResult {
-    /// The ids of the stack and of the layout of a sample's frames.
-    fn intern(&mut self, planned: &Planned, frames: &[Frame]) -> (u32, u32) {
-        let mut layout = Layout::default();
+    /// The ids of the stack and of the layout of a sample's frames. Stacks that follow each other share their outer
+    /// frames as a rule: what equals the chain before it is not looked up again.
+    fn intern(&mut self, planned: &Planned, frames: &[Frame], scratch: &mut Scratch) -> (u32, u32) {
+        scratch.layout.biases.clear();
         let mut parent = NO_NODE;
         let mut last = None;
-        for frame in frames.iter().rev() {
+        let mut shared = true;
+        scratch.nodes.truncate(frames.len());
+        for (depth, frame) in frames.iter().rev().enumerate() {
             let instance = match (frame.module, last) {
                 (None, _) => 0,
                 (Some(module), Some((known, bias, instance)))
@@ -88,23 +97,36 @@ impl BatchResult {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = layout.instance(module, frame.bias);
+                    let instance = scratch.layout.instance(module, frame.bias);
                     last = Some((module, frame.bias, instance));
                     instance
                 }
             };
-            let key = FrameKey {
-                module: frame.module,
-                relative: frame.relative,
-                instance,
-                found_by: frame.found_by,
-                kernel: frame.kernel,
-            };
+            let key = FrameKey::new(frame, instance);
+            if shared {
+                if let Some(&(_, node)) =
+                    scratch.nodes.get(depth).filter(|(known, _)| *known == key)
+                {
+                    parent = node;
+                    continue;
+                }
+                shared = false;
+                scratch.nodes.truncate(depth);
+            }
             let frame = self.frames.intern(key);
             parent = self.stacks.intern(StackNode { parent, frame });
+            scratch.nodes.push((key, parent));
         }
-        (parent, self.layouts.find(planned.lineage, &layout))
+        (parent, self.layouts.find(planned.lineage, &scratch.layout))
     }
+}
+
+/// What is kept from one sample to the next.
+#[derive(Default)]
+struct Scratch {
+    layout: Layout,
+    /// The last chain, outermost first, with its nodes.
+    nodes: Vec<(FrameKey, u32)>,
 }
 
 /// The kernel part of the recorded chain. Its first address was running, the others are return addresses.

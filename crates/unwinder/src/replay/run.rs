@@ -1,5 +1,7 @@
 //! The driver: batches go through plan, walk and merge, three of them at a time.
 
+use std::time::{Duration, Instant};
+
 use module_map::{Library, Timeline};
 use perf_data::{Recording, Scan};
 use rayon::prelude::*;
@@ -41,6 +43,23 @@ pub struct Replay {
     pub undecoded: u64,
     /// Samples whose stack bytes were used to the end.
     pub dump_used_up: u64,
+    /// Where the time went.
+    pub timings: ReplayTimings,
+}
+
+/// Where the time of a replay went. Plan and merge run beside the walk of another batch.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ReplayTimings {
+    /// Time of the plan, on one thread.
+    pub plan: Duration,
+    /// Time from the start of each batch's walk to its end, summed.
+    pub walk: Duration,
+    /// Time of the merge, on one thread.
+    pub merge: Duration,
+    /// Frames whose unwind rule was in the cache.
+    pub cache_hits: u64,
+    /// Frames whose unwind rule had to be made.
+    pub cache_misses: u64,
 }
 
 /// Samples that are walked and interned as one.
@@ -63,26 +82,34 @@ pub fn replay(
     let engine = Engine::new();
     let mut planner = Planner::new(recording, scan, timeline, &options.filter);
     let mut merged = Merged::default();
-    let mut current = planner.next_batch(BATCH);
+    let mut timings = ReplayTimings::default();
+    let mut current = timed(&mut timings.plan, || planner.next_batch(BATCH));
     let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
     while !current.is_empty() {
         let (walked, next) = rayon::join(
-            || walk_all(recording, &current, &engine, library, options),
+            || {
+                timed(&mut timings.walk, || {
+                    walk_all(recording, &current, &engine, library, options)
+                })
+            },
             || {
                 if let Some((planned, results)) = done.take() {
-                    merge_all(&mut merged, &planned, &results);
+                    timed(&mut timings.merge, || merge_all(&mut merged, &planned, &results));
                     progress(merged.samples.len() as u64);
                 }
-                planner.next_batch(BATCH)
+                timed(&mut timings.plan, || planner.next_batch(BATCH))
             },
         );
         done = Some((std::mem::replace(&mut current, next), walked));
     }
     if let Some((planned, results)) = done {
-        merge_all(&mut merged, &planned, &results);
+        timed(&mut timings.merge, || merge_all(&mut merged, &planned, &results));
         progress(merged.samples.len() as u64);
     }
+    timings.cache_hits = merged.cache_hits;
+    timings.cache_misses = merged.cache_misses;
     Replay {
+        timings,
         filtered: planner.filtered,
         threads: planner.into_threads(),
         frames: merged.frames.into_values(),
@@ -93,6 +120,14 @@ pub fn replay(
         undecoded: merged.undecoded,
         dump_used_up: merged.dump_used_up,
     }
+}
+
+/// Adds the time that `f` takes.
+fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = f();
+    *total += start.elapsed();
+    result
 }
 
 fn walk_all(
