@@ -72,6 +72,7 @@ impl RecordKind {
                 | Self::HEADER_FEATURE
                 | Self::COMPRESSED
                 | Self::HEADER_EVENT_TYPE
+                | Self::HEADER_BUILD_ID
                 | Self::CPU_MAP
                 | Self::EVENT_UPDATE
         ) || self.0 >= Self::FIRST_SIMPLEPERF

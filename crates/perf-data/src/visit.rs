@@ -12,6 +12,7 @@ use crate::head::Head;
 use crate::input::{Input, open};
 use crate::raw_records::{RawRecord, raw_body};
 use crate::record::RecordKind;
+use crate::scan::{index_record, index_sample, is_kept};
 use crate::session::SessionOptions;
 use crate::walker::Found;
 
@@ -51,9 +52,14 @@ impl Sink for Visit<'_> {
     fn piece(&mut self, _piece: OwnedPiece) {}
 
     fn record(&mut self, found: &Found<'_>, place: Place, context: Context<'_>) -> Flow {
-        let Context { head, findings, .. } = context;
-        let kind = found.header.kind;
-        if kind.0 != RecordKind::SAMPLE.0 && !kind.is_known(head.schema.simpleperf) {
+        let Context { head, counts, findings } = context;
+        let (schema, kind) = (&head.schema, found.header.kind);
+        if kind == RecordKind::SAMPLE {
+            // For its part in the counts.
+            let _ = index_sample(schema, found, counts, findings);
+        } else if is_kept(kind) {
+            let _ = index_record(schema, found, counts, findings);
+        } else if !kind.is_known(schema.simpleperf) {
             findings.push(Finding::UnknownRecord { offset: found.position, kind });
         }
         let record = RawRecord {
@@ -63,7 +69,7 @@ impl Sink for Visit<'_> {
             inside: place.inside,
             header: found.header,
             bytes: found.bytes,
-            body: raw_body(&head.schema, found, findings),
+            body: raw_body(schema, found, &mut Findings::default()),
         };
         match (self.visitor)(head, &record) {
             ControlFlow::Continue(()) => Flow::Continue,

@@ -193,8 +193,7 @@ fn cut(maps: &mut BTreeMap<(i32, u64), Mapped>, space: i32, start: u64, end: u64
 }
 
 fn drop_all(maps: &mut BTreeMap<(i32, u64), Mapped>, space: i32) {
-    let keys: Vec<_> =
-        maps.range((space, 0)..=(space, u64::MAX)).map(|(key, _)| *key).collect();
+    let keys: Vec<_> = maps.range((space, 0)..=(space, u64::MAX)).map(|(key, _)| *key).collect();
     keys.iter().for_each(|key| drop(maps.remove(key)));
 }
 
@@ -207,6 +206,8 @@ fn addresses(sample: &Sample<'_>) -> Vec<(bool, Avma)> {
         Context::Unmarked => (in_kernel, address),
         context => (context == Context::Kernel, address),
     }));
-    all.extend(sample.user_callchain.iter().flat_map(|chain| chain.frames()).map(|it| (false, it.1)));
+    all.extend(
+        sample.user_callchain.iter().flat_map(|chain| chain.frames()).map(|it| (false, it.1)),
+    );
     all
 }

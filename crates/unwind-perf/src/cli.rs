@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use output::{Format, Weight};
 
+use crate::buildid_list::BuildIdArgs;
+use crate::dump::DumpArgs;
+use crate::info::InfoArgs;
+
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
 /// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
 /// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "unwind-perf [OPTIONS] <PERF_DATA>\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) main: MainArgs,
@@ -22,13 +27,22 @@ pub(crate) struct Cli {
 
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Tell what a recording says of itself, its machine and its events
+    Info(InfoArgs),
+    /// Write out every record, one a line
+    Dump(DumpArgs),
+    /// List the build-ids of the recorded files
+    #[command(name = "buildid-list")]
+    BuildIdList(BuildIdArgs),
+}
 
 /// The arguments of the main job.
 #[derive(Debug, Args)]
 pub(crate) struct MainArgs {
-    /// The recording
-    #[arg(value_name = "PERF_DATA")]
+    /// The recording, or - for standard input
+    // Required, but not so that it would be with a subcommand, too: an empty path stands for none.
+    #[arg(value_name = "PERF_DATA", default_value = "", hide_default_value = true)]
     pub(crate) input: PathBuf,
 
     /// Write to FILE instead of standard output; the file appears when it is complete

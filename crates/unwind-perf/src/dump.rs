@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use address::Timestamp;
 use anyhow::Context as _;
 use clap::Args;
-use perf_data::{
-    Findings, Head, RawBody, RawRecord, Record, RecordKind, Severity, visit_records,
-};
+use perf_data::{Findings, Head, RawBody, RawRecord, Record, RecordKind, Severity, visit_records};
 
 use crate::dump_line::Line;
 use crate::dump_record;
@@ -69,10 +67,13 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
             time_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
         }
     };
-    let mut dump = Dump { args, times, line: Line::new(args.json), out: io::stdout().lock(), failed: None };
+    let mut dump =
+        Dump { args, times, line: Line::new(args.json), out: io::stdout().lock(), failed: None };
     let mut findings = Findings::default();
-    visit_records(open(&args.input)?, &mut findings, &mut |head, record| dump.take_in(head, record))
-        .with_context(|| format!("cannot read {}", args.input.display()))?;
+    visit_records(open(&args.input)?, &mut findings, &mut |head, record| {
+        dump.take_in(head, record)
+    })
+    .with_context(|| format!("cannot read {}", args.input.display()))?;
     dump.flush();
     if let Some(error) = dump.failed {
         return Err(error.into());

@@ -59,7 +59,8 @@ impl Line {
         if self.json {
             // Strings always serialize, and memory takes everything.
             let _ = serde_json::to_writer(&mut self.text, &value);
-        } else if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        } else if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
             let _ = write!(self.text, "{value:?}");
         } else {
             self.text.extend_from_slice(value.as_bytes());

@@ -1,6 +1,8 @@
 //! What each type of record says, key by key.
 
-use perf_data::{Head, Mmap, MmapId, Record, RegsAbi, Registers, Sample, SimpleperfRecord, UserRecord};
+use perf_data::{
+    Head, Mmap, MmapId, Record, Registers, RegsAbi, Sample, SimpleperfRecord, UserRecord,
+};
 
 use crate::dump_line::Line;
 

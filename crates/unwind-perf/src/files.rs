@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use address::FileOffset;
 use anyhow::{Context as _, bail};
-use module_map::{Archive, FileOptions, Fetcher, Hint, Image, Library, Timeline};
+use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Recording;
 
 use crate::cli::FileArgs;
@@ -135,7 +135,8 @@ fn open_hint(mut hint: Hint) -> anyhow::Result<(Hint, Image)> {
     let image = Image::open_for_copies(&hint.object)?;
     if relocatable && hint.offset.is_none() {
         let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
-        let first = code.next().with_context(|| format!("map hint {hint}: the file has no code"))?;
+        let first =
+            code.next().with_context(|| format!("map hint {hint}: the file has no code"))?;
         if let Some(second) = code.next() {
             let name = |section: &module_map::Section| {
                 format!("{} at {:#x}", String::from_utf8_lossy(&section.name), section.offset().0)

@@ -128,7 +128,8 @@ fn files(
         let Some(file) = id.and_then(|id| library.kernel_file(&module.path, id).ok()) else {
             continue;
         };
-        let slide = if itself { kernel_slide(timeline, &file) } else { module_slide(timeline, module) };
+        let slide =
+            if itself { kernel_slide(timeline, &file) } else { module_slide(timeline, module) };
         if let Some(slide) = slide {
             files.insert(module.id, KernelFile { file, slide });
         }
@@ -166,14 +167,19 @@ fn list(
 ) -> Result<KernelNames, String> {
     let named = args.kallsyms.clone();
     let beside = recording.is_dir().then(|| recording.join("kcore_dir/kallsyms"));
-    let kept = named.or_else(|| beside.filter(|path| path.is_file())).or_else(|| cached(library, id?));
+    let kept =
+        named.or_else(|| beside.filter(|path| path.is_file())).or_else(|| cached(library, id?));
     let path = match kept {
         Some(path) => path,
         None => running_kernel_is(id).map(|()| PathBuf::from("/proc/kallsyms"))?,
     };
     let text = fs::metadata(&path)
         .and_then(|metadata| {
-            if metadata.is_file() { fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
+            if metadata.is_file() {
+                fs::read(&path)
+            } else {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
         })
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Kallsyms::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -8,4 +8,5 @@ mod identity;
 mod kernel_records;
 mod samples;
 mod session;
+mod streams;
 mod user_records;
