@@ -94,7 +94,8 @@ impl Fetch for Client {
         let path = self.cache.join(id.to_string()).join(kind.as_str());
         // Other clients write an empty file for what no server has.
         let cached = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-        let found = cached || self.servers.iter().any(|server| self.get(server, id, kind, &path).is_ok());
+        let found =
+            cached || self.servers.iter().any(|server| self.get(server, id, kind, &path).is_ok());
         let found = found.then_some(path);
         asked.insert((id, kind), found.clone());
         found

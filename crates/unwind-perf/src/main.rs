@@ -13,6 +13,7 @@ mod input;
 mod jit;
 mod kernel;
 mod notes;
+mod open;
 mod pipeline;
 mod progress;
 mod split;

@@ -7,7 +7,9 @@ use address::{Avma, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, ModuleKind, Timeline};
 use rayon::prelude::*;
-use symbolizer::{Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize};
+use symbolizer::{
+    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
+};
 use unwinder::Replay;
 
 use crate::cli::{DemangleArg, SymbolArgs};
@@ -173,7 +175,8 @@ fn resolve_files(
                 at += 1;
             }
             last = Some(svma);
-            let answer = resolved.symbols.addresses.get(request).and_then(|all| all.get(at as usize));
+            let answer =
+                resolved.symbols.addresses.get(request).and_then(|all| all.get(at as usize));
             // What the file cannot name may still be in the kernel's list.
             if answer.is_none_or(|answer| answer.frames.is_empty()) {
                 continue;
@@ -188,7 +191,9 @@ fn resolve_files(
 fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {
     let Some(list) = kernel.parse() else { return };
     for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        if kind_of(*location, timeline) != Some(ModuleKind::Kernel) || !matches!(slot, Source::Nothing) {
+        if kind_of(*location, timeline) != Some(ModuleKind::Kernel)
+            || !matches!(slot, Source::Nothing)
+        {
             continue;
         }
         if let Some(symbol) = list.lookup(kernel.in_list(Avma(location.relative))) {
