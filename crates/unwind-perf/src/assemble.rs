@@ -6,21 +6,21 @@ use output::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
     RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
 };
-use perf_data::Recording;
+use perf_data::Head;
 use unwinder::Replay;
 
 use crate::symbols::{Resolved, Source};
 
 /// Puts the tables together.
 pub(crate) fn assemble(
-    recording: &Recording<'_>,
+    head: &Head,
     timeline: &Timeline,
     replay: Replay,
     resolved: &Resolved,
 ) -> Profile {
     let mut strings = Strings::default();
-    let info = recording_info(recording, &mut strings);
-    let events = recording
+    let info = recording_info(head, &mut strings);
+    let events = head
         .events()
         .iter()
         .map(|event| EventRow { name: strings.intern(event.name.as_bytes()) })
@@ -86,8 +86,8 @@ fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
     }
 }
 
-fn recording_info(recording: &Recording<'_>, strings: &mut Strings) -> RecordingInfo {
-    let features = recording.features();
+fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
+    let features = head.features();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
         hostname: intern(features.hostname),

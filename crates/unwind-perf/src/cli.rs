@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use output::{Format, Weight};
 
@@ -43,6 +44,7 @@ pub(crate) struct MainArgs {
     /// The recording, or - for standard input
     // Required, but not so that it would be with a subcommand, too: an empty path stands for none.
     #[arg(value_name = "PERF_DATA", default_value = "", hide_default_value = true)]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) input: PathBuf,
 
     /// Write to FILE instead of standard output; the file appears when it is complete

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use address::FileOffset;
 use anyhow::{Context as _, bail};
 use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
-use perf_data::Recording;
+use perf_data::Head;
 
 use crate::cli::FileArgs;
 
@@ -21,9 +21,9 @@ pub(crate) struct Files {
 
 impl Files {
     /// Reads the arguments; opens what they name.
-    pub(crate) fn new(args: &FileArgs, recording: &Recording<'_>) -> anyhow::Result<Self> {
+    pub(crate) fn new(args: &FileArgs, head: &Head) -> anyhow::Result<Self> {
         let (dirs, archives) = build_id_dirs(args)?;
-        let mut options = file_options(args, recording)?;
+        let mut options = file_options(args, head)?;
         options.build_id_dirs = dirs;
         Ok(Self { library: Library::new(options), hints: open_hints(args)?, _archives: archives })
     }
@@ -38,7 +38,7 @@ impl Files {
     }
 }
 
-fn file_options(args: &FileArgs, recording: &Recording<'_>) -> anyhow::Result<FileOptions> {
+fn file_options(args: &FileArgs, head: &Head) -> anyhow::Result<FileOptions> {
     let debug_dirs = match args.debug_dir.as_slice() {
         [] if args.sysroot.is_empty() => vec![PathBuf::from("/usr/lib/debug")],
         [] => args.sysroot.iter().map(|root| root.join("usr/lib/debug")).collect(),
@@ -46,7 +46,7 @@ fn file_options(args: &FileArgs, recording: &Recording<'_>) -> anyhow::Result<Fi
     };
     let this_host = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
     let this_release = std::fs::read("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let features = recording.features();
+    let features = head.features();
     let same = |recorded: Option<&[u8]>, here: &[u8]| {
         recorded.is_some_and(|recorded| recorded == here.trim_ascii_end())
     };

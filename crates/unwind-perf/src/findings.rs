@@ -3,7 +3,7 @@
 use address::ModuleId;
 use module_map::{Module, ModuleKind, Refusal, Timeline};
 use output::{FindingRow, ModuleLoss, NO_STACK, Profile};
-use perf_data::{Findings, RecordKind, Scan};
+use perf_data::{Findings, RecordCounts, RecordKind};
 use unwinder::EndReason;
 
 use crate::kernel::Kernel;
@@ -11,17 +11,17 @@ use crate::kernel::Kernel;
 /// Fills in the losses and the findings of the summary.
 pub(crate) fn account(
     profile: &mut Profile,
-    scan: &Scan<'_>,
+    counts: &RecordCounts,
     found: &Findings,
     timeline: &Timeline,
     kernel: &Kernel,
 ) {
     profile.summary.losses = losses(profile, timeline);
     let summary = &mut profile.summary;
-    summary.samples_dropped += scan.counts.dropped_samples;
-    summary.lost_records = scan.counts.lost_events;
-    summary.lost_samples = scan.counts.lost_samples;
-    summary.throttled = scan.counts.of(RecordKind::THROTTLE).records;
+    summary.samples_dropped += counts.dropped_samples;
+    summary.lost_records = counts.lost_events;
+    summary.lost_samples = counts.lost_samples;
+    summary.throttled = counts.of(RecordKind::THROTTLE).records;
     for group in found.iter() {
         if let Some(first) = group.examples.first() {
             summary.findings.push(FindingRow {

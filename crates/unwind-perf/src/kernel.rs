@@ -8,7 +8,7 @@ use std::sync::Arc;
 use address::{Avma, BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, Module, ModuleKind, Timeline, kernel_module_name};
-use perf_data::Recording;
+use perf_data::Head;
 use symbolizer::Kallsyms;
 
 use crate::cli::SymbolArgs;
@@ -61,7 +61,7 @@ impl KernelNames {
 /// the build-id cache, else of the running kernel where its build-id is the recorded one.
 pub(crate) fn load(
     args: &SymbolArgs,
-    recording: &Recording<'_>,
+    head: &Head,
     path: &Path,
     timeline: &Timeline,
     library: &Library,
@@ -70,7 +70,7 @@ pub(crate) fn load(
         return Kernel::default();
     }
     let shared_ids = shared_ids(timeline);
-    let id = kernel_id(recording, timeline);
+    let id = kernel_id(head, timeline);
     let mut kernel = Kernel { shared_ids, ..Kernel::default() };
     kernel.files = files(timeline, library, id, &kernel.shared_ids);
     match list(args, path, timeline, library, id) {
@@ -86,12 +86,14 @@ fn is_kernel_itself(module: &Module) -> bool {
 }
 
 /// The build-id of the recorded kernel: from its map record or from the table of the header, under any of its names.
-fn kernel_id(recording: &Recording<'_>, timeline: &Timeline) -> Option<BuildId> {
+fn kernel_id(head: &Head, timeline: &Timeline) -> Option<BuildId> {
     let kernel = timeline.modules().iter();
     let mut kernel = kernel.filter(|m| m.kind == ModuleKind::Kernel && is_kernel_itself(m));
     kernel.find_map(|module| module.identity.build_id).or_else(|| {
-        let listed = recording.features().build_ids.iter();
-        listed
+        let features = head.features();
+        features
+            .build_ids
+            .iter()
             .filter(|entry| {
                 entry.name.starts_with(b"[kernel.") || entry.name.ends_with(b"/vmlinux")
             })

@@ -21,8 +21,13 @@ impl Timings {
     /// The stage of that name ended now.
     pub(crate) fn ended(&mut self, stage: &'static str) {
         let now = Instant::now();
-        self.stages.push((stage, now - self.last));
+        let time = now - self.last;
         self.last = now;
+        // A stage that comes again, once for each window, is added up.
+        match self.stages.iter_mut().find(|(known, _)| *known == stage) {
+            Some((_, total)) => *total += time,
+            None => self.stages.push((stage, time)),
+        }
     }
 
     /// A line a stage, and the counters of the replay.
