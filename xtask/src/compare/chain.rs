@@ -109,6 +109,8 @@ pub(super) struct Chains {
     pub(super) frames: Vec<Frame>,
     /// Frames at the outer end that stand for "no address" and were left out.
     pub(super) null_tails: u64,
+    /// Build-ids of modules (ours only).
+    pub(super) build_ids: BTreeMap<Word, Word>,
 }
 
 impl Chains {

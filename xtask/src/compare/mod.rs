@@ -2,15 +2,18 @@
 //! sample whether the chains agree. The bias is towards no false alarm: a frame is the same where any address that both
 //! tools state is the same, and names are compared without parameters, template arguments and suffixes.
 
+mod binary;
 mod chain;
 mod hotspot;
 mod names;
 mod ndjson;
 mod perf_script;
+mod referee;
 mod report;
 mod verdict;
 
 use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -20,12 +23,14 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 use chain::{Chains, Words};
+use referee::{Evidence, Referee};
 use report::Sides;
 use verdict::Naming;
 
 /// Frames that every tool is asked for; perf's own limit would be 127.
 const MAX_FRAMES: usize = 1024;
-/// Below this share of equal or longer chains the comparison fails, in percent.
+/// Below this share of chains that are equal, longer, or other than what the referee proved wrong, the comparison
+/// fails, in percent.
 const THRESHOLD: f64 = 99.5;
 
 /// What is compared.
@@ -52,20 +57,27 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     right.sort(&words);
     let forms = names::comparable(&mut words)?;
     let naming = Naming { words: &words, forms: &forms, joins: peer == "hotspot" };
-    let tally = verdict::compare([&left, &right], &naming, MAX_FRAMES);
+    let anonymous = anonymous_code(&input.file)?;
+    let mut referee = Referee::new(Evidence {
+        words: &words,
+        sysroot: input.sysroot.as_deref(),
+        build_ids: &left.build_ids,
+        anonymous_code: Some(&anonymous),
+    });
+    let tally = verdict::compare([&left, &right], &naming, &mut referee, MAX_FRAMES);
     let sides = Sides { names: [&base, &peer], chains: [&left, &right], words: &words };
     sides.print_examples(&tally, examples);
     sides.print(&tally);
     let complete = tally.only_right == 0 && tally.matched > 0;
-    if tally.good() >= THRESHOLD && complete {
-        return Ok(ExitCode::SUCCESS);
-    }
+    let good = tally.good() >= THRESHOLD && complete;
     println!(
-        "\nnot good enough: {:.3} % equal or longer, {} samples missing",
+        "\n{}: {:.3} % equal or longer, {:.3} % with those where {peer} is proven wrong; {} samples missing",
+        if good { "good" } else { "not good enough" },
+        tally.agreeing(),
         tally.good(),
         tally.only_right
     );
-    Ok(ExitCode::FAILURE)
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Samples and user frames of one tool's output.
@@ -153,6 +165,26 @@ fn perf_fields(file: &Path) -> Result<String> {
         }
     }
     Ok(fields)
+}
+
+/// What was ever mapped executable without a file: JIT code and the like.
+fn anonymous_code(file: &Path) -> Result<Vec<Range<u64>>> {
+    let mut command = Command::new("perf");
+    // A name that no process has keeps the samples out.
+    command.args(["script", "--show-mmap-events", "--comm", "/", "-i"]).arg(file);
+    let text = command::output(&mut command)?;
+    let range = |line: &str| {
+        let (_, rest) = line.split_once("PERF_RECORD_MMAP2 ")?;
+        let (map, rest) = rest.split_once('[')?.1.split_once(')')?;
+        let mut words = rest.split_once("]: ")?.1.split_whitespace();
+        let executable = words.next()?.contains('x');
+        let without_file = words.next().is_none_or(|name| !name.starts_with('/') || name == "//anon");
+        let (start, len) = map.split_once('(')?;
+        let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+        let start = number(start)?;
+        (executable && without_file).then_some(start..start.wrapping_add(number(len)?))
+    };
+    Ok(text.lines().filter_map(range).collect())
 }
 
 type Output<'a> = BufReader<&'a mut ChildStdout>;

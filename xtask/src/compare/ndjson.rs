@@ -1,10 +1,11 @@
 //! Reads our own NDJSON.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use anyhow::{Context, Result};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD, Words};
+use super::chain::{Chains, Frame, Sample, UNTOLD, Word, Words};
 use crate::json::Json;
 
 /// Reads all samples. Frames marked as inlined are left out: the comparison is about physical frames.
@@ -24,7 +25,7 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
         }
         frames.clear();
         let sample =
-            sample(&line, words, &mut frames).with_context(|| format!("NDJSON line {number}"))?;
+            sample(&line, words, &mut frames, &mut chains.build_ids).with_context(|| format!("NDJSON line {number}"))?;
         chains.open(sample);
         for &(frame, kernel) in &frames {
             chains.push(frame, kernel);
@@ -33,7 +34,14 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
     Ok(chains)
 }
 
-fn sample(line: &str, words: &mut Words, frames: &mut Vec<(Frame, bool)>) -> Result<Sample> {
+type BuildIds = BTreeMap<Word, Word>;
+
+fn sample(
+    line: &str,
+    words: &mut Words,
+    frames: &mut Vec<(Frame, bool)>,
+    build_ids: &mut BuildIds,
+) -> Result<Sample> {
     let mut sample = Sample {
         time: 0,
         tid: 0,
@@ -51,7 +59,7 @@ fn sample(line: &str, words: &mut Words, frames: &mut Vec<(Frame, bool)>) -> Res
             "cpu" => sample.cpu = u32::try_from(value.number()?)?,
             "event" => sample.event = words.intern(&value.string()?),
             "end" => sample.end = words.intern(&value.string()?),
-            "frames" => value.array(|item| frame(item, words, frames))?,
+            "frames" => value.array(|item| frame(item, words, frames, build_ids))?,
             _ => value.skip()?,
         }
         Ok(())
@@ -59,7 +67,13 @@ fn sample(line: &str, words: &mut Words, frames: &mut Vec<(Frame, bool)>) -> Res
     Ok(sample)
 }
 
-fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<(Frame, bool)>) -> Result<()> {
+fn frame(
+    json: &mut Json<'_>,
+    words: &mut Words,
+    frames: &mut Vec<(Frame, bool)>,
+    build_ids: &mut BuildIds,
+) -> Result<()> {
+    let mut build_id = 0;
     let mut frame = Frame { stated: [UNTOLD; 4], module: 0, symbol: 0, found_by: 0 };
     let [mut addr, mut offset, mut svma, elsewhere] = frame.stated;
     let (mut kernel, mut inlined) = (false, false);
@@ -69,6 +83,7 @@ fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<(Frame, bool)>
             "offset" => offset = value.hex()?,
             "svma" => svma = value.hex()?,
             "module" => frame.module = words.intern(&value.string()?),
+            "build_id" => build_id = words.intern(&value.string()?),
             "function" => frame.symbol = words.intern(&value.string()?),
             "found_by" => frame.found_by = words.intern(&value.string()?),
             "kernel" => kernel = value.word()? == "true",
@@ -78,6 +93,9 @@ fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<(Frame, bool)>
         Ok(())
     })?;
     frame.stated = [addr, offset, svma, elsewhere];
+    if build_id != 0 {
+        build_ids.insert(frame.module, build_id);
+    }
     if !inlined {
         frames.push((frame, kernel));
     }

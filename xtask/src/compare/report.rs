@@ -1,6 +1,7 @@
 //! The printed result of a comparison.
 
 use super::chain::{Chains, Sample, Word, Words};
+use super::referee::Ruling;
 use super::verdict::{Group, Tally, Verdict};
 
 /// Both sides and what they are called.
@@ -27,6 +28,11 @@ impl Sides<'_> {
                 verdict.word(),
                 percent(count, tally.matched)
             );
+            for ruling in Ruling::ALL {
+                if let Some(count) = tally.rulings.get(&(verdict, ruling)) {
+                    println!("    {:<18}{count:>12}", ruling.words());
+                }
+            }
         }
         println!("  {:<20}{:>12}", "kernel part differs", tally.kernel_differs);
         println!("\n{} frames in common", tally.common_frames);
@@ -66,7 +72,8 @@ impl Sides<'_> {
                 let example = tally.groups.get(&group).and_then(|examples| examples.first());
                 let at = example.map_or_else(String::new, |(sample, _)| at(sample));
                 println!(
-                    "  {count:>9}  {}  {}  e.g. {at}",
+                    "  {count:>9}  {:<17}  {}  {}  e.g. {at}",
+                    group.ruling.words(),
                     self.text(group.module),
                     self.text(group.reason)
                 );
@@ -96,7 +103,13 @@ impl Sides<'_> {
             groups.iter().filter_map(move |(group, all)| Some((group, all.get(round)?)))
         });
         for (group, (one, other)) in turns.take(limit) {
-            println!("\n{} {} ({})", group.verdict.word(), at(one), self.text(one.end));
+            println!(
+                "\n{} {} ({}), {}",
+                group.verdict.word(),
+                at(one),
+                self.text(one.end),
+                group.ruling.words()
+            );
             let (ours, theirs) = (self.chains[0].user(one), self.chains[1].user(other));
             for depth in 0..ours.len().max(theirs.len()) {
                 let (a, b) = (ours.get(depth), theirs.get(depth));

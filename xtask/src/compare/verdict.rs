@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chain::{Chains, Frame, Sample, Word, Words};
 use super::names;
+use super::referee::{Referee, Ruling};
 
 /// How our chain relates to the peer's, user frames only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,6 +43,8 @@ impl Verdict {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Group {
     pub(super) verdict: Verdict,
+    /// What the binaries prove.
+    pub(super) ruling: Ruling,
     /// Module of our first differing frame; of our last one where ours is shorter.
     pub(super) module: Word,
     /// How that frame was found, or why our chain ended.
@@ -55,6 +58,8 @@ pub(super) struct Tally {
     pub(super) only_left: u64,
     pub(super) only_right: u64,
     pub(super) verdicts: BTreeMap<Verdict, u64>,
+    /// What the binaries prove about the samples that are not equal.
+    pub(super) rulings: BTreeMap<(Verdict, Ruling), u64>,
     /// Kernel parts of different length.
     pub(super) kernel_differs: u64,
     pub(super) common_frames: u64,
@@ -91,7 +96,12 @@ impl Naming<'_> {
 const KEPT: usize = 50;
 
 /// Both sides sorted; chains are compared up to `depth` frames.
-pub(super) fn compare(sides: [&Chains; 2], naming: &Naming<'_>, depth: usize) -> Tally {
+pub(super) fn compare(
+    sides: [&Chains; 2],
+    naming: &Naming<'_>,
+    referee: &mut Referee<'_>,
+    depth: usize,
+) -> Tally {
     let [left, right] = sides;
     let mut tally = Tally::default();
     for sample in &left.samples {
@@ -102,7 +112,10 @@ pub(super) fn compare(sides: [&Chains; 2], naming: &Naming<'_>, depth: usize) ->
         let key = |sample: &Sample| (sample.time, sample.tid);
         match (lefts.peek(), rights.peek()) {
             (Some(a), Some(b)) if key(a) == key(b) => {
-                tally.pair(sides, (a, b), naming, depth);
+                let verdict = tally.pair(sides, (a, b), naming, depth);
+                if verdict.1 != Verdict::Equal {
+                    tally.differing(sides, (a, b), verdict, referee, depth);
+                }
                 lefts.next();
                 rights.next();
             }
@@ -131,7 +144,7 @@ impl Tally {
         (a, b): (&Sample, &Sample),
         naming: &Naming<'_>,
         depth: usize,
-    ) {
+    ) -> (usize, Verdict) {
         self.matched += 1;
         self.kernel_differs += u64::from(a.n_kernel != b.n_kernel);
         let (ours, theirs) = (cut(left.user(a), a, depth), cut(right.user(b), b, depth));
@@ -150,16 +163,28 @@ impl Tally {
             (false, false) => Verdict::Diverging,
         };
         *self.verdicts.entry(verdict).or_default() += 1;
-        if verdict == Verdict::Equal {
-            return;
-        }
+        (common, verdict)
+    }
+
+    /// Puts a sample that is not equal into its group, with what the binaries prove.
+    fn differing(
+        &mut self,
+        [left, right]: [&Chains; 2],
+        (a, b): (&Sample, &Sample),
+        (common, verdict): (usize, Verdict),
+        referee: &mut Referee<'_>,
+        depth: usize,
+    ) {
+        let (ours, theirs) = (cut(left.user(a), a, depth), cut(right.user(b), b, depth));
+        let ruling = referee.rule(ours, theirs, common);
+        *self.rulings.entry((verdict, ruling)).or_default() += 1;
         let at = ours.get(common).or_else(|| ours.last());
         let reason = if verdict == Verdict::Diverging {
             at.map_or(0, |frame| frame.found_by)
         } else {
             a.end
         };
-        let group = Group { verdict, module: at.map_or(0, |frame| frame.module), reason };
+        let group = Group { verdict, ruling, module: at.map_or(0, |frame| frame.module), reason };
         *self.group_sizes.entry(group).or_default() += 1;
         let examples = self.groups.entry(group).or_default();
         if examples.len() < KEPT {
@@ -185,10 +210,27 @@ impl Tally {
     }
 
     /// Share of the matched samples that are equal or longer, or differ for a known reason, in percent.
+    pub(super) fn agreeing(&self) -> f64 {
+        self.percent(self.sum_agreeing())
+    }
+
+    /// The same with the samples where the peer is proven wrong, and without those where we are, though longer.
     pub(super) fn good(&self) -> f64 {
+        let ruled = |verdict, ruling| self.rulings.get(&(verdict, ruling)).copied().unwrap_or(0);
+        let peer_wrong = ruled(Verdict::Shorter, Ruling::PeerWrong)
+            + ruled(Verdict::Diverging, Ruling::PeerWrong);
+        self.percent(
+            self.sum_agreeing() + peer_wrong - ruled(Verdict::Longer, Ruling::OursWrong),
+        )
+    }
+
+    fn sum_agreeing(&self) -> u64 {
         let count = |verdict| self.verdicts.get(&verdict).copied().unwrap_or(0);
-        100.0 * (count(Verdict::Equal) + count(Verdict::Longer) + count(Verdict::Joined)) as f64
-            / self.matched.max(1) as f64
+        count(Verdict::Equal) + count(Verdict::Longer) + count(Verdict::Joined)
+    }
+
+    fn percent(&self, count: u64) -> f64 {
+        100.0 * count as f64 / self.matched.max(1) as f64
     }
 }
 
@@ -202,6 +244,7 @@ fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
 mod tests {
     use super::*;
     use crate::compare::chain::UNTOLD;
+    use crate::compare::referee::Evidence;
 
     fn chains(samples: &[(u64, &[u64])]) -> Chains {
         let mut chains = Chains::default();
@@ -228,7 +271,15 @@ mod tests {
     fn tally(ours: &Chains, theirs: &Chains, joins: bool, depth: usize) -> Tally {
         let mut words = Words::new();
         assert_eq!(words.intern("stack-exhausted"), 1);
-        compare([ours, theirs], &Naming { words: &words, forms: &[0, 1], joins }, depth)
+        let naming = Naming { words: &words, forms: &[0, 1], joins };
+        let build_ids = BTreeMap::new();
+        let evidence = Evidence {
+            words: &words,
+            sysroot: None,
+            build_ids: &build_ids,
+            anonymous_code: None,
+        };
+        compare([ours, theirs], &naming, &mut Referee::new(evidence), depth)
     }
 
     fn counts(tally: &Tally) -> Vec<u64> {
@@ -247,7 +298,7 @@ mod tests {
         let tally = tally(&ours, &theirs, false, 1024);
         assert_eq!(counts(&tally), [1, 1, 0, 1, 1]);
         assert_eq!((tally.matched, tally.only_left, tally.only_right), (4, 1, 1));
-        assert_eq!(tally.good(), 50.0);
+        assert_eq!((tally.agreeing(), tally.good()), (50.0, 50.0));
     }
 
     #[test]

@@ -1,0 +1,371 @@
+//! What an ELF file of x86-64 says about its functions: their bounds, their names, which function a PLT stub leads to,
+//! which functions a function jumps to. Only what the referee needs; instructions are recognized, not disassembled.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use gimli::UnwindSection as _;
+use object::{
+    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
+    RelocationTarget,
+    SymbolKind,
+};
+
+/// An opened file. Addresses are those that the file states.
+pub(super) struct Binary {
+    bytes: Vec<u8>,
+    segments: Vec<Segment>,
+    /// Functions by call frame information, sorted.
+    described: Vec<Range<u64>>,
+    /// Functions by symbol, sorted by start.
+    named: Vec<Named>,
+    plt: Vec<Range<u64>>,
+    /// What the loader writes into slots of the global offset table.
+    slots: BTreeMap<u64, Slot>,
+    build_id: Vec<u8>,
+}
+
+struct Segment {
+    offset: u64,
+    size: u64,
+    start: u64,
+    executable: bool,
+}
+
+struct Named {
+    range: Range<u64>,
+    name: String,
+    /// Resolved at run time: the function that runs has another name.
+    indirect: bool,
+}
+
+enum Slot {
+    /// The address of the function of that name.
+    Named(String),
+    /// An address of this file.
+    Own(u64),
+}
+
+/// The instruction before a return address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    /// To this address.
+    Direct(u64),
+    /// Through this slot of the global offset table, which holds a function of some name.
+    Slot(u64),
+    /// Through a register or memory.
+    Indirect,
+    /// No call stands there.
+    No,
+    /// The file has no code there.
+    Unknown,
+}
+
+/// How sure something is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Answer {
+    No,
+    Open,
+    Yes,
+}
+
+/// Functions that are looked at for one chain of jumps.
+const JUMPS: usize = 64;
+/// Functions longer than this are not searched for jumps.
+const LONGEST: u64 = 1 << 18;
+
+impl Binary {
+    /// Opens a file.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        Self::parse(bytes).with_context(|| path.display().to_string())
+    }
+
+    fn parse(bytes: Vec<u8>) -> Result<Self> {
+        let file = object::File::parse(bytes.as_slice())?;
+        if file.architecture() != object::Architecture::X86_64 {
+            bail!("not of x86-64");
+        }
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            let executable = match segment.flags() {
+                object::SegmentFlags::Elf { p_flags, .. } => p_flags.0 & 1 != 0,
+                _ => false,
+            };
+            Segment { offset, size, start: segment.address(), executable }
+        });
+        let segments = segments.collect();
+        let described = described(&file);
+        let named = named(&file);
+        let plt = file
+            .sections()
+            .filter(|section| section.name().is_ok_and(|name| name.starts_with(".plt")))
+            .map(|section| section.address()..section.address() + section.size())
+            .collect();
+        let slots = slots(&file);
+        let build_id = file.build_id()?.unwrap_or_default().to_vec();
+        drop(file);
+        Ok(Self { bytes, segments, described, named, plt, slots, build_id })
+    }
+
+    /// Whether the file's build-id begins with the one that was recorded.
+    pub(super) fn is_recorded(&self, recorded: &str) -> bool {
+        let own: String = self.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+        own.starts_with(recorded)
+    }
+
+    /// The address of a byte of code by its offset in the file.
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|s| s.executable && offset.wrapping_sub(s.offset) < s.size)?;
+        Some(segment.start.wrapping_add(offset - segment.offset))
+    }
+
+    fn code(&self, range: Range<u64>) -> Option<&[u8]> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|s| s.executable && range.start.wrapping_sub(s.start) < s.size)?;
+        let start = usize::try_from(segment.offset.checked_add(range.start - segment.start)?).ok()?;
+        let len = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+        self.bytes.get(start..start.checked_add(len)?)
+    }
+
+    /// The instruction that ends at an address.
+    ///
+    /// Source: Intel SDM, CALL: `E8 rel32`, or `FF /2` with its addressing bytes.
+    pub(super) fn call_before(&self, address: u64) -> Call {
+        let Some(code) = self.code(address.wrapping_sub(7)..address) else { return Call::Unknown };
+        let at = |back: usize| code.get(7 - back).copied().unwrap_or(0);
+        let indirect =
+            [2, 3, 4, 6, 7].into_iter().any(|len| at(len) == 0xff && at(len - 1) & 0x38 == 0x10);
+        if (at(6), at(5)) == (0xff, 0x15) {
+            let slot = relative(address, code, 3);
+            return match slot.and_then(|slot| Some((slot, self.slots.get(&slot)?))) {
+                Some((_, Slot::Own(target))) => Call::Direct(*target),
+                Some((slot, Slot::Named(_))) => Call::Slot(slot),
+                None => Call::Indirect,
+            };
+        }
+        let direct = (at(5) == 0xe8).then(|| relative(address, code, 3)).flatten();
+        match direct.filter(|&target| self.code(target..target.wrapping_add(1)).is_some()) {
+            Some(target) if !indirect => Call::Direct(target),
+            _ if indirect => Call::Indirect,
+            _ => Call::No,
+        }
+    }
+
+    /// Whether a signal handler returns to the code at an address.
+    pub(super) fn is_signal_trampoline(&self, address: u64) -> bool {
+        const RT_SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+        self.code(address..address.wrapping_add(9)) == Some(&RT_SIGRETURN)
+    }
+
+    /// The bounds of the functions that an address is in, by both sources; they can differ.
+    pub(super) fn bounds(&self, address: u64) -> Vec<Range<u64>> {
+        let mut all: Vec<Range<u64>> = self.symbols_at(address).map(|s| s.range.clone()).collect();
+        let behind = self.described.partition_point(|range| range.start <= address);
+        all.extend(
+            self.described[..behind].last().filter(|range| range.contains(&address)).cloned(),
+        );
+        all
+    }
+
+    /// Names of the functions that an address is in.
+    pub(super) fn names_at(&self, address: u64) -> impl Iterator<Item = &str> {
+        self.symbols_at(address).map(|symbol| symbol.name.as_str())
+    }
+
+    fn symbols_at(&self, address: u64) -> impl Iterator<Item = &Named> {
+        const NEIGHBOURS: usize = 16;
+        let behind = self.named.partition_point(|symbol| symbol.range.start <= address);
+        let near = &self.named[behind.saturating_sub(NEIGHBOURS)..behind];
+        near.iter().filter(move |symbol| symbol.range.contains(&address))
+    }
+
+    /// Where the function of that name begins, if there is one and it is not chosen at run time.
+    pub(super) fn defined(&self, name: &str) -> Option<u64> {
+        let mut all = self.named.iter().filter(|symbol| symbol.name == name);
+        let first = all.next()?;
+        (!first.indirect && all.all(|other| other.range.start == first.range.start))
+            .then_some(first.range.start)
+    }
+
+    /// Whether an address is in a procedure linkage table.
+    pub(super) fn in_plt(&self, address: u64) -> bool {
+        self.plt.iter().any(|range| range.contains(&address))
+    }
+
+    /// The name of the function that a PLT stub leads to, or that a slot of the global offset table holds.
+    pub(super) fn imported(&self, stub_or_slot: u64) -> Option<&str> {
+        let in_stub = || {
+            let code = self.code(stub_or_slot..stub_or_slot.wrapping_add(16))?;
+            let at = code.windows(2).position(|pair| pair == [0xff, 0x25])?;
+            relative(stub_or_slot.wrapping_add(at as u64 + 6), code, at + 2)
+        };
+        match self.slots.get(&in_stub().unwrap_or(stub_or_slot))? {
+            Slot::Named(name) => Some(name),
+            Slot::Own(_) => None,
+        }
+    }
+
+    /// Whether the function at `target` is one of `callee`, or hands over to one by jumps. Open where it jumps through
+    /// a register or memory, or where its bounds are not known. The PLT stubs that it jumps to are added to `stubs`.
+    pub(super) fn hands_over(
+        &self,
+        target: u64,
+        callee: &[Range<u64>],
+        stubs: &mut Vec<u64>,
+    ) -> Answer {
+        let reached = |address: u64| callee.iter().any(|range| range.contains(&address));
+        if reached(target) {
+            return Answer::Yes;
+        }
+        let mut answer = Answer::No;
+        let mut starts = vec![target];
+        let mut done = 0;
+        while let Some(&start) = starts.get(done) {
+            done += 1;
+            let bounds = self.bounds(start).into_iter().max_by_key(|range| range.end - range.start);
+            let Some(bounds) = bounds.filter(|range| range.end - range.start <= LONGEST) else {
+                answer = Answer::Open;
+                continue;
+            };
+            let code = self.code(bounds.clone()).unwrap_or_default();
+            for at in 0..code.len() {
+                match jump(bounds.start, code, at) {
+                    Jump::To(to) | Jump::Near(to) if reached(to) => return Answer::Yes,
+                    Jump::Indirect => answer = Answer::Open,
+                    Jump::To(to) if self.in_plt(to) && to % 8 == 0 => stubs.push(to),
+                    Jump::To(to) if !bounds.contains(&to) && !starts.contains(&to) => {
+                        if self.bounds(to).iter().any(|range| range.start == to) {
+                            starts.push(to);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            // Hand-written code can run on into the function behind it.
+            if reached(bounds.end) || done > JUMPS {
+                return Answer::Open;
+            }
+        }
+        answer
+    }
+}
+
+/// The jump that may begin at a byte. Not knowing where instructions begin finds too many, which only makes the answer
+/// more careful.
+fn jump(start: u64, code: &[u8], at: usize) -> Jump {
+    let byte = |index: usize| code.get(index).copied().unwrap_or(0);
+    let here = start.wrapping_add(at as u64);
+    let far = |to: Option<u64>| to.map_or(Jump::No, Jump::To);
+    // A call, a jump or an operand with 32 bits begins four or five bytes before: this byte is the last of its number.
+    let inside = || {
+        let before = |back: usize| at.checked_sub(back).map_or(0, byte);
+        matches!(before(4), 0xe8 | 0xe9)
+            || before(5) == 0x0f && before(4) & 0xf0 == 0x80
+            || before(4) & 0xc7 == 0x05
+            || before(4) & 0xc0 == 0x80
+    };
+    match byte(at) {
+        0xe9 => far(relative(here.wrapping_add(5), code, at + 1)),
+        0x0f if byte(at + 1) & 0xf0 == 0x80 => far(relative(here.wrapping_add(6), code, at + 2)),
+        0xeb | 0x70..=0x7f => {
+            let by = i64::from(byte(at + 1) as i8);
+            Jump::Near(here.wrapping_add(2).wrapping_add_signed(by))
+        }
+        // The prefix `notrack` marks the jumps of switches, which stay inside.
+        0xff if byte(at + 1) & 0x38 == 0x20
+            && (at == 0 || byte(at - 1) != 0x3e)
+            && (byte(at + 1) & 0xc0 == 0xc0 || !inside()) =>
+        {
+            Jump::Indirect
+        }
+        _ => Jump::No,
+    }
+}
+
+enum Jump {
+    No,
+    To(u64),
+    /// With a distance of one byte: too likely to be no jump at all to be followed.
+    Near(u64),
+    Indirect,
+}
+
+/// `from` plus the signed 32 bits at an index of the code.
+fn relative(from: u64, code: &[u8], at: usize) -> Option<u64> {
+    let bytes = code.get(at..)?.first_chunk::<4>()?;
+    Some(from.wrapping_add_signed(i64::from(i32::from_le_bytes(*bytes))))
+}
+
+fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
+    let mut slots = BTreeMap::new();
+    let table = file.dynamic_symbol_table();
+    for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let symbol = match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                table.as_ref().and_then(|table| table.symbol_by_index(index).ok())
+            }
+            RelocationTarget::Absolute if relocation.kind() == object::RelocationKind::Unknown => {
+                if let object::RelocationFlags::Elf { r_type } = relocation.flags()
+                    && r_type.0 == R_X86_64_RELATIVE
+                {
+                    slots.insert(at, Slot::Own(relocation.addend() as u64));
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(Ok(name)) = symbol.map(|symbol| symbol.name()) {
+            slots.insert(at, Slot::Named(name.to_owned()));
+        }
+    }
+    slots
+}
+
+/// The slot holds an address of the file itself, moved with it.
+const R_X86_64_RELATIVE: u32 = 8;
+
+fn described(file: &object::File<'_>) -> Vec<Range<u64>> {
+    let Some(section) = file.section_by_name(".eh_frame") else { return Vec::new() };
+    let Ok(data) = section.data() else { return Vec::new() };
+    let frames = gimli::EhFrame::new(data, gimli::LittleEndian);
+    let bases = gimli::BaseAddresses::default().set_eh_frame(section.address());
+    let mut ranges = Vec::new();
+    let mut entries = frames.entries(&bases);
+    while let Ok(Some(entry)) = entries.next() {
+        let gimli::CieOrFde::Fde(partial) = entry else { continue };
+        if let Ok(fde) = partial.parse(gimli::EhFrame::cie_from_offset) {
+            ranges.push(fde.initial_address()..fde.end_address());
+        }
+    }
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+fn named(file: &object::File<'_>) -> Vec<Named> {
+    let mut named: Vec<Named> = file
+        .symbols()
+        .chain(file.dynamic_symbols())
+        .filter(|symbol| !symbol.is_undefined() && symbol.size() > 0)
+        .filter_map(|symbol| {
+            let indirect = matches!(
+                symbol.flags(),
+                object::SymbolFlags::Elf { st_info, .. } if st_info.0 & 0xf == 10
+            );
+            let code = indirect || symbol.kind() == SymbolKind::Text;
+            let range = symbol.address()..symbol.address().checked_add(symbol.size())?;
+            let name = symbol.name().ok().filter(|_| code)?.to_owned();
+            Some(Named { range, name, indirect })
+        })
+        .collect();
+    named.sort_by(|a, b| (a.range.start, a.range.end, &a.name).cmp(&(b.range.start, b.range.end, &b.name)));
+    named.dedup_by(|a, b| a.range == b.range && a.name == b.name);
+    named
+}
