@@ -1,0 +1,1 @@
+//! Samples through the whole replay.
