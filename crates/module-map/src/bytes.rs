@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at the call")]
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -13,6 +14,8 @@ use crate::ImageError;
 pub(crate) enum FileBytes {
     /// A mapped regular file.
     Mapped(Mmap),
+    /// A part of a mapped regular file. Invariant: the range is inside the mapping.
+    Part(Mmap, Range<usize>),
     /// Bytes in memory.
     Owned(Vec<u8>),
 }
@@ -38,9 +41,20 @@ impl FileBytes {
         Ok(Self::Mapped(map))
     }
 
+    /// A part of these bytes; all of them where the range is not inside.
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        match self {
+            Self::Mapped(map) if range.start <= range.end && range.end <= map.len() => {
+                Self::Part(map, range)
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             Self::Mapped(map) => map,
+            Self::Part(map, range) => map.get(range.clone()).unwrap_or_default(),
             Self::Owned(bytes) => bytes,
         }
     }

@@ -56,4 +56,10 @@ pub enum ImageError {
         /// What the decoder said.
         source: std::io::Error,
     },
+    /// A relocatable file whose headers are damaged, or which is not of 64 bits and little-endian.
+    #[error("{} is a relocatable file that cannot be laid out", path.display())]
+    Relocatable {
+        /// The file.
+        path: PathBuf,
+    },
 }

@@ -3,16 +3,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
 use object::{
-    Object as _, ObjectSection as _, ObjectSegment as _, SectionFlags, SegmentFlags, elf,
+    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, SectionFlags, SegmentFlags, elf,
 };
 
 use crate::ImageError;
 use crate::bytes::FileBytes;
+use crate::relocate::{SectionLayout, link};
 use crate::section::{Section, decompress};
+use crate::zip::stored_entry;
 
 /// The processor that an ELF file was made for, as far as this project tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -57,11 +60,15 @@ impl Segment {
     /// Whether the byte at `offset` is in a page that the loader maps for this segment, its own bytes or the padding
     /// before and behind them.
     fn maps(&self, offset: FileOffset) -> bool {
+        self.page_range().contains(&offset.0)
+    }
+
+    /// The offsets of the pages that the loader maps for this segment.
+    fn page_range(&self) -> Range<u64> {
         const PAGE: u64 = 0x1000;
-        let start = self.offset.0 & !(PAGE - 1);
         let end =
             self.offset.0.saturating_add(self.file_size).saturating_add(PAGE - 1) & !(PAGE - 1);
-        start <= offset.0 && offset.0 < end
+        self.offset.0 & !(PAGE - 1)..end
     }
 }
 
@@ -69,6 +76,7 @@ impl Segment {
 pub struct Image {
     path: PathBuf,
     bytes: FileBytes,
+    base: FileOffset,
     machine: Machine,
     relocatable: bool,
     little_endian: bool,
@@ -86,6 +94,33 @@ impl Image {
     /// Where the file is missing, is no regular file, cannot be read, or is no ELF file.
     pub fn open(path: &Path) -> Result<Self, ImageError> {
         Self::from_bytes(path, FileBytes::map(path)?)
+    }
+
+    /// Opens the ELF file that is mapped from `offset` of a file: the file itself, or what is stored there in a zip
+    /// archive. Offsets of mappings stay those of the archive.
+    ///
+    /// # Errors
+    /// As for [`Image::open`], and where no ELF file is stored there.
+    pub fn open_at(path: &Path, offset: FileOffset) -> Result<Self, ImageError> {
+        let bytes = FileBytes::map(path)?;
+        let Some(range) = stored_entry(bytes.as_slice(), offset.0) else {
+            return Self::from_bytes(path, bytes);
+        };
+        let base = FileOffset(range.start as u64);
+        Ok(Self { base, ..Self::from_bytes(path, bytes.part(range))? })
+    }
+
+    /// Opens a file of which somebody copied code: as [`Image::open`], but a relocatable file is laid out first, each
+    /// byte at its own offset.
+    ///
+    /// # Errors
+    /// As for [`Image::open`], and where a relocatable file cannot be laid out.
+    pub fn open_for_copies(path: &Path) -> Result<Self, ImageError> {
+        let image = Self::open(path)?;
+        if !image.relocatable {
+            return Ok(image);
+        }
+        Self::from_vec(path, link(path, image.bytes(), SectionLayout::FileOffsets)?)
     }
 
     /// An image from bytes that were made or unpacked in memory; `path` only names it.
@@ -113,6 +148,7 @@ impl Image {
         Ok(Self {
             path: path.to_owned(),
             bytes,
+            base: FileOffset(0),
             machine,
             relocatable,
             little_endian,
@@ -129,10 +165,16 @@ impl Image {
         &self.path
     }
 
-    /// The whole file.
+    /// The whole ELF file, without what may be around it in an archive.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
+    }
+
+    /// Where the ELF file begins in the file that was opened: 0 unless that is an archive.
+    #[must_use]
+    pub const fn base(&self) -> FileOffset {
+        self.base
     }
 
     /// The processor it was made for.
@@ -145,6 +187,13 @@ impl Image {
     #[must_use]
     pub const fn is_relocatable(&self) -> bool {
         self.relocatable
+    }
+
+    /// Whether it is a separate debug file: it states sections with code, but holds bytes of none of them.
+    #[must_use]
+    pub fn is_stripped_of_code(&self) -> bool {
+        let mut code = self.sections.iter().filter(|section| section.executable && section.allocated);
+        code.clone().next().is_some() && !code.any(Section::has_bytes)
     }
 
     /// Whether its data is little-endian.
@@ -205,6 +254,7 @@ impl Image {
     /// Source: gABI, "Program Loading"; `elf_map` in `fs/binfmt_elf.c` maps whole pages.
     #[must_use]
     pub fn svma_of_offset(&self, offset: FileOffset, executable: bool) -> Option<Svma> {
+        let offset = offset.sub(self.base.0);
         let best = self
             .segments
             .iter()
@@ -213,12 +263,27 @@ impl Image {
         Some(best.svma.add(offset.since(best.offset)))
     }
 
+    /// The stated address of the first of `len` bytes of the file, where one segment is mapped for all of them and no
+    /// other can be meant: then every address of the range is as far from its offset as the first.
+    #[must_use]
+    pub fn svma_of_range(&self, offset: FileOffset, len: u64, executable: bool) -> Option<Svma> {
+        let last = offset.add(len.checked_sub(1)?);
+        let mut fitting = self.segments.iter().filter(|segment| {
+            segment.executable == executable
+                && segment.page_range().start <= last.0
+                && offset.0 < segment.page_range().end
+        });
+        let segment =
+            fitting.next().filter(|segment| segment.maps(offset) && segment.maps(last))?;
+        fitting.next().is_none().then(|| segment.svma.add(offset.since(segment.offset)))
+    }
+
     /// The offset in the file of the byte at a stated address; `None` for addresses without bytes in the file.
     #[must_use]
     pub fn offset_of_svma(&self, svma: Svma) -> Option<FileOffset> {
         let segment =
             self.segments.iter().find(|segment| svma.since(segment.svma) < segment.file_size)?;
-        Some(segment.offset.add(svma.since(segment.svma)))
+        Some(segment.offset.add(svma.since(segment.svma)).add(self.base.0))
     }
 
     /// The bias of a piece that maps `offset` of this file at `start`: from the `PT_LOAD` header, never
@@ -226,6 +291,15 @@ impl Image {
     #[must_use]
     pub fn bias(&self, start: Avma, offset: FileOffset, executable: bool) -> Option<Bias> {
         Some(Bias::between(start, self.svma_of_offset(offset, executable)?))
+    }
+
+    /// The address of the first symbol of that name.
+    #[must_use]
+    pub fn symbol_address(&self, name: &[u8]) -> Option<Svma> {
+        let file = object::File::parse(self.bytes()).ok()?;
+        let mut symbols = file.symbols().chain(file.dynamic_symbols());
+        let found = symbols.find(|symbol| symbol.name_bytes() == Ok(name))?;
+        Some(Svma(found.address()))
     }
 
     /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.

@@ -7,25 +7,44 @@
 //! bias taken from the `PT_LOAD` header that covers the byte, because linkers are free to state another address than
 //! the offset in the file.
 
+mod archive;
 mod bytes;
 mod debug_file;
+mod elf_write;
 mod error;
 mod find;
+mod hint;
+mod hints;
 mod image;
+mod kernel_files;
 mod library;
+mod line_write;
+mod live;
+mod loaded;
 mod module;
 mod name;
+mod options;
+mod relocate;
+mod relocate_raw;
 mod section;
 mod space;
+mod split_dwarf;
 mod table;
 mod timeline;
+mod unpack;
 mod vdso;
+mod zip;
 
+pub use archive::Archive;
+pub use elf_write::{CodeImage, LineRow};
 pub use error::ImageError;
-pub use find::FileOptions;
+pub use hint::{Hint, HintError, HintScope};
 pub use image::{Image, Machine, Segment};
-pub use library::{Library, LoadedImage, Refusal};
+pub use library::{Library, Refusal};
+pub use loaded::LoadedImage;
 pub use module::{FileIdentity, Module, ModuleKind};
+pub use name::kernel_module_name;
+pub use options::{Fetch, FetchKind, Fetcher, FileOptions};
 pub use section::Section;
 pub use space::{Piece, Space};
-pub use timeline::{CommId, Lineage, MapEvent, Timeline};
+pub use timeline::{CommId, Inference, Lineage, MapEvent, Timeline};

@@ -2,41 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use address::BuildId;
 use hashbrown::HashMap;
 
-use crate::find::{FileOptions, cached_vdso, candidates, recorded_path};
+use crate::find::{cached_vdso, candidates, recorded_path};
+use crate::kernel_files;
+use crate::loaded::LoadedImage;
 use crate::module::{Module, ModuleKind};
-use crate::{Image, ImageError, debug_file, vdso};
-
-/// An opened file and what belongs to it. Shared by all modules of the same content.
-#[derive(Debug)]
-pub struct LoadedImage {
-    /// Unique among the images of a run; the key of caches.
-    pub serial: u32,
-    image: Image,
-    debug: OnceLock<Option<Arc<Image>>>,
-}
-
-impl LoadedImage {
-    /// The file that is mapped at run time.
-    #[must_use]
-    pub const fn image(&self) -> &Image {
-        &self.image
-    }
-
-    /// Its separate debug file, looked for at the first call and checked by build-id or CRC.
-    pub fn debug(&self, library: &Library) -> Option<&Arc<Image>> {
-        self.debug.get_or_init(|| debug_file::find(&self.image, &library.options)).as_ref()
-    }
-
-    /// The debug file, if somebody asked for it and there is one.
-    pub fn debug_if_loaded(&self) -> Option<&Arc<Image>> {
-        self.debug.get().and_then(Option::as_ref)
-    }
-}
+use crate::options::{FetchKind, FileOptions};
+use crate::{Image, ImageError, vdso};
 
 /// Why no file is used for a module.
 #[derive(Debug)]
@@ -90,6 +66,7 @@ pub struct Library {
 struct Images {
     by_path: HashMap<PathBuf, Result<Arc<LoadedImage>, Arc<ImageError>>>,
     by_id: HashMap<BuildId, Arc<LoadedImage>>,
+    provided: HashMap<Box<[u8]>, Arc<LoadedImage>>,
 }
 
 impl Library {
@@ -111,14 +88,63 @@ impl Library {
         self.next_serial.load(Ordering::Relaxed)
     }
 
+    /// Serves `image` for modules of that name whose build-id, where one is recorded, is the image's. What the user
+    /// named for a range of memory and what was made of JIT code comes this way.
+    pub fn provide(&self, name: &[u8], image: Image) {
+        let serial = self.next_serial.fetch_add(1, Ordering::Relaxed);
+        let loaded = Arc::new(LoadedImage::new(serial, image));
+        self.with_images(|images| images.provided.insert(name.into(), loaded));
+    }
+
     /// Finds the file of a module. Called once per module.
     pub(crate) fn load(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
+        if let Some(image) = self.provided(module) {
+            return Ok(image);
+        }
         match module.kind {
             ModuleKind::File => self.load_file(module),
             ModuleKind::Vdso => self.load_vdso(module),
+            ModuleKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
             ModuleKind::Unopened => Err(Refusal::NotOpened),
             ModuleKind::Anonymous | ModuleKind::Kernel => Err(Refusal::NoFile),
         }
+    }
+
+    /// The image of the kernel or of a kernel module, found by its build-id alone: `name` is the kernel's own
+    /// (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
+    ///
+    /// # Errors
+    /// Why no file can be used for it.
+    pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, Refusal> {
+        if let Some(image) = self.with_images(|images| images.by_id.get(&id).cloned()) {
+            return Ok(image);
+        }
+        let mut refusal = None;
+        let found = kernel_files::candidates(&self.options, name, id)
+            .chain(self.options.fetched(id, FetchKind::DebugInfo))
+            .find_map(|path| {
+                let loaded = self.open_with(&path, || kernel_files::open(&path)).ok()?;
+                match loaded.image().build_id() {
+                    Some(found) if found.matches(&id) => Some(loaded),
+                    found => {
+                        refusal.get_or_insert(Refusal::BuildId { path, recorded: id, found });
+                        None
+                    }
+                }
+            });
+        let name = String::from_utf8_lossy(name).into_owned();
+        found.ok_or_else(|| refusal.unwrap_or(Refusal::Missing(PathBuf::from(name))))
+    }
+
+    fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
+        let image = self.with_images(|images| {
+            if images.provided.is_empty() { None } else { images.provided.get(&module.path).cloned() }
+        })?;
+        let wanted = module.identity.build_id;
+        let fits = wanted.is_none_or(|wanted| {
+            image.image().build_id().is_some_and(|found| found.matches(&wanted))
+        });
+        fits.then_some(image)
     }
 
     fn load_file(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
@@ -129,12 +155,22 @@ impl Library {
             return Ok(image);
         }
         let mut refusal = None;
-        for path in candidates(&self.options, module) {
-            match self.open(&path) {
-                Ok(loaded) => match (wanted, loaded.image.build_id()) {
+        let fetched = || wanted.and_then(|id| self.options.fetched(id, FetchKind::Executable));
+        let paths = candidates(&self.options, module);
+        for path in paths.into_iter().chain(std::iter::once_with(fetched).flatten()) {
+            let opened = match module.part {
+                Some(offset) => Image::open_at(&path, offset).map_err(Arc::new).map(|image| {
+                    self.with_images(|images| self.keep(images, image))
+                }),
+                None => self.open(&path),
+            };
+            match opened {
+                Ok(loaded) => match (wanted, loaded.image().build_id()) {
                     (Some(recorded), found) if !found.is_some_and(|id| id.matches(&recorded)) => {
                         refusal.get_or_insert(Refusal::BuildId { path, recorded, found });
                     }
+                    // A debug file of that id has no code: it serves symbols, not unwinding.
+                    _ if loaded.image().is_stripped_of_code() => {}
                     _ => return Ok(loaded),
                 },
                 Err(error) => {
@@ -152,7 +188,7 @@ impl Library {
         let cached = wanted.and_then(|id| cached_vdso(&self.options, id));
         let fits = |loaded: &Arc<LoadedImage>| {
             loaded
-                .image
+                .image()
                 .build_id()
                 .zip(wanted)
                 .is_some_and(|(found, wanted)| found.matches(&wanted))
@@ -166,7 +202,7 @@ impl Library {
                 Image::from_vec(path, vdso::running_kernels().ok_or_else(|| vdso::missing(path))?)
             })
             .map_err(|_| Refusal::Missing(path.to_owned()))?;
-        match (wanted, loaded.image.build_id()) {
+        match (wanted, loaded.image().build_id()) {
             (Some(wanted), Some(found)) if wanted.matches(&found) => Ok(loaded),
             (Some(recorded), found) => {
                 Err(Refusal::BuildId { path: path.to_owned(), recorded, found })
@@ -206,12 +242,13 @@ impl Library {
 
     /// Files of one content are one image, whatever their paths are.
     fn keep(&self, images: &mut Images, image: Image) -> Arc<LoadedImage> {
-        let id = image.build_id();
+        // The same library in an archive lies at other offsets: that is another image.
+        let id = image.build_id().filter(|_| image.base().0 == 0);
         if let Some(known) = id.and_then(|id| images.by_id.get(&id)) {
             return known.clone();
         }
         let serial = self.next_serial.fetch_add(1, Ordering::Relaxed);
-        let loaded = Arc::new(LoadedImage { serial, image, debug: OnceLock::new() });
+        let loaded = Arc::new(LoadedImage::new(serial, image));
         if let Some(id) = id {
             images.by_id.insert(id, loaded.clone());
         }

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use address::{BuildId, ModuleId, Pid};
+use address::{Avma, BuildId, FileOffset, ModuleId, Pid};
 
-use crate::library::{Library, LoadedImage, Refusal};
+use crate::library::{Library, Refusal};
+use crate::loaded::LoadedImage;
+use crate::table::ModuleKey;
 
 /// What kind of thing was mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -44,18 +46,25 @@ pub struct Module {
     pub identity: FileIdentity,
     /// Whose anonymous memory it is; `None` for everything that has a name of its own.
     pub owner: Option<Pid>,
+    /// For archives, which hold several files: the offset that was mapped.
+    pub part: Option<FileOffset>,
+    /// Who mapped it first, and where.
+    pub first_mapped: Option<(Pid, Avma)>,
     file: OnceLock<Result<Arc<LoadedImage>, Refusal>>,
 }
 
 impl Module {
-    pub(crate) const fn new(
-        id: ModuleId,
-        path: Box<[u8]>,
-        kind: ModuleKind,
-        identity: FileIdentity,
-        owner: Option<Pid>,
-    ) -> Self {
-        Self { id, path, kind, identity, owner, file: OnceLock::new() }
+    pub(crate) fn new(id: ModuleId, key: ModuleKey<'_>, first_mapped: Option<(Pid, Avma)>) -> Self {
+        Self {
+            id,
+            path: key.path.into(),
+            kind: key.kind,
+            identity: key.identity,
+            owner: key.owner,
+            part: key.part,
+            first_mapped,
+            file: OnceLock::new(),
+        }
     }
 
     /// The file of this module, found, opened and checked at the first call.

@@ -29,6 +29,27 @@ pub(crate) fn path_on_disk(name: &[u8]) -> &[u8] {
     name.strip_suffix(DELETED).unwrap_or(name)
 }
 
+/// Whether the file may be an archive that holds libraries which are mapped from it: an Android package.
+pub(crate) fn is_archive(path: &[u8]) -> bool {
+    path_on_disk(path).ends_with(b".apk")
+}
+
+/// The name by which the kernel knows a module: without directory, brackets, `.ko` and what it was packed with, and
+/// with `_` for `-`.
+///
+/// Source: `kmod_path__parse` in `tools/perf/util/dso.c`; `KBUILD_MODNAME`.
+#[must_use]
+pub fn kernel_module_name(name: &[u8]) -> Vec<u8> {
+    let base = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
+    let base = base.strip_prefix(b"[").and_then(|base| base.strip_suffix(b"]")).unwrap_or(base);
+    let end = base.windows(3).rposition(|window| window == b".ko").filter(|&end| {
+        // `.ko` is the end of the name, or what follows says how it was packed or that it is the debug file.
+        matches!(base.get(end + 3), None | Some(b'.'))
+    });
+    let base = end.map_or(base, |end| base.get(..end).unwrap_or(base));
+    base.iter().map(|&byte| if byte == b'-' { b'_' } else { byte }).collect()
+}
+
 /// The name of a kernel map without the reference symbol that recorders append: `[kernel.kallsyms]_text`.
 pub(crate) fn kernel_name(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     match name.iter().position(|&byte| byte == b']') {
@@ -61,6 +82,21 @@ mod tests {
         ] {
             assert_eq!(kind_of(name), kind, "{}", String::from_utf8_lossy(name));
         }
+    }
+
+    #[test]
+    fn modules_have_one_name() {
+        for name in [
+            "[snd_hda_intel]",
+            "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko",
+            "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko.xz",
+            "snd-hda-intel.ko.zst",
+            "/usr/lib/debug/lib/modules/6.1.0/snd-hda-intel.ko.debug",
+            "snd_hda_intel",
+        ] {
+            assert_eq!(kernel_module_name(name.as_bytes()), b"snd_hda_intel", "{name}");
+        }
+        assert_eq!(kernel_module_name(b"[a.kobold]"), b"a.kobold");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! never changes: the next version shares all chunks that a change does not touch.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset};
 
@@ -37,6 +38,11 @@ impl Piece {
         self.offset.add(avma.since(self.start))
     }
 
+    /// The part of this piece between two of its addresses.
+    pub(crate) fn part(&self, start: Avma, end: Avma) -> Self {
+        Self { end, ..self.tail(start) }
+    }
+
     /// The part of this piece from `start` on.
     fn tail(&self, start: Avma) -> Self {
         Self { start, offset: self.offset_of(start), ..self.clone() }
@@ -51,6 +57,8 @@ const CHUNK: usize = 32;
 /// Invariant: pieces are disjoint and sorted; no chunk is empty; `first[i]` is the start of `chunks[i]`.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
+    /// Differs between any two spaces of different contents; a clone has the same.
+    version: u64,
     first: Vec<Avma>,
     chunks: Vec<Arc<Vec<Piece>>>,
 }
@@ -63,6 +71,12 @@ impl Space {
         let pieces = self.chunks.get(chunk)?;
         let index = pieces.partition_point(|piece| piece.start <= avma).checked_sub(1)?;
         pieces.get(index).filter(|piece| avma < piece.end)
+    }
+
+    /// A number that tells contents apart: two spaces of the same version are equal.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
     }
 
     /// All pieces in order of address.
@@ -100,6 +114,8 @@ impl Space {
     }
 
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) {
+        static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
+        self.version = NEXT_VERSION.fetch_add(1, Ordering::Relaxed);
         let mut rest = Vec::new();
         // Every chunk that can hold an overlapping piece, or into which the new piece belongs.
         let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);

@@ -3,7 +3,7 @@
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use address::{ModuleId, Pid};
+use address::{Avma, FileOffset, ModuleId, Pid};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::module::{FileIdentity, Module, ModuleKind};
@@ -23,6 +23,7 @@ pub(crate) struct ModuleKey<'a> {
     pub(crate) kind: ModuleKind,
     pub(crate) identity: FileIdentity,
     pub(crate) owner: Option<Pid>,
+    pub(crate) part: Option<FileOffset>,
 }
 
 impl<'a> From<&'a Module> for ModuleKey<'a> {
@@ -32,13 +33,14 @@ impl<'a> From<&'a Module> for ModuleKey<'a> {
             kind: module.kind,
             identity: module.identity,
             owner: module.owner,
+            part: module.part,
         }
     }
 }
 
 impl ModuleTable {
-    /// The module of that key, made where it is new.
-    pub(crate) fn intern(&mut self, key: ModuleKey<'_>) -> Arc<Module> {
+    /// The module of that key, made where it is new; `first` says who mapped it then, and where.
+    pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> Arc<Module> {
         let Self { modules, index, hasher } = self;
         let of = |&at: &u32| modules.get(at as usize).map(|module| ModuleKey::from(&**module));
         let hash = hasher.hash_one(key);
@@ -49,8 +51,7 @@ impl ModuleTable {
         }
         let id = u32::try_from(modules.len()).unwrap_or(u32::MAX);
         index.insert_unique(hash, id, |at| of(at).map_or(0, |key| hasher.hash_one(key)));
-        let module =
-            Arc::new(Module::new(ModuleId(id), key.path.into(), key.kind, key.identity, key.owner));
+        let module = Arc::new(Module::new(ModuleId(id), key, first));
         modules.push(module.clone());
         module
     }

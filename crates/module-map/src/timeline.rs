@@ -7,8 +7,10 @@ use std::sync::Arc;
 use address::{Avma, BuildId, FileOffset, Pid, Tid};
 use hashbrown::HashMap;
 
+use crate::hint::Hint;
+use crate::hints::{Hints, InForce, LaidHint};
 use crate::module::{FileIdentity, Module, ModuleKind};
-use crate::name::{kernel_name, kind_of};
+use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
 use crate::table::{ModuleKey, ModuleTable};
 
@@ -48,6 +50,28 @@ struct Process {
     space: Arc<Space>,
     lineage: Lineage,
     threads: u32,
+    hints: InForce,
+    /// Pieces of code over which memory without file was put: where that becomes code, it is the same code.
+    covered: Vec<Piece>,
+}
+
+impl Process {
+    const fn new(space: Arc<Space>, lineage: Lineage) -> Self {
+        Self { space, lineage, threads: 1, hints: Vec::new(), covered: Vec::new() }
+    }
+}
+
+/// Memory without a file that was taken for the file that had been mapped there before.
+#[derive(Clone, Debug)]
+pub struct Inference {
+    /// The process.
+    pub pid: Pid,
+    /// The first address.
+    pub start: Avma,
+    /// The address behind the last.
+    pub end: Avma,
+    /// The file that was mapped there before.
+    pub module: Arc<Module>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +96,8 @@ pub struct Timeline {
     comm_index: HashMap<Box<[u8]>, CommId>,
     next_lineage: u32,
     unmappable: u64,
+    hints: Hints,
+    inferences: Vec<Inference>,
 }
 
 impl Default for Timeline {
@@ -96,6 +122,8 @@ impl Timeline {
             comm_index: HashMap::new(),
             next_lineage: 0,
             unmappable: 0,
+            hints: Hints::default(),
+            inferences: Vec::new(),
         };
         let idle = timeline.intern_comm(b"swapper");
         timeline.threads.insert(Tid(0), Thread { comm: idle });
@@ -105,6 +133,21 @@ impl Timeline {
     /// Tells the build-id that the recording lists for a path; used where a map record carries none.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         self.listed_ids.insert(path.into(), id);
+    }
+
+    /// Tells what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
+    /// is `build_id`, from `offset` on. To be told before anything happens.
+    pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
+        use std::os::unix::ffi::OsStrExt as _;
+        let key = ModuleKey {
+            path: hint.object.as_os_str().as_bytes(),
+            kind: ModuleKind::File,
+            identity: FileIdentity { build_id, inode: None },
+            owner: None,
+            part: None,
+        };
+        let module = self.modules.intern(key, None);
+        self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
     }
 
     /// A mapping came into being.
@@ -133,8 +176,71 @@ impl Timeline {
         if event.kernel {
             Arc::make_mut(&mut self.kernel).map(piece);
         } else {
-            Arc::make_mut(&mut self.process(event.pid).space).map(piece);
+            let (start, end) = (piece.start, piece.end);
+            let piece = if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
+            self.process(event.pid);
+            let Some(process) = self.processes.get_mut(&event.pid) else { return };
+            let space = Arc::make_mut(&mut process.space);
+            space.map(piece);
+            self.hints.lay(&process.hints, space, event.pid, start, end);
         }
+    }
+
+    /// Text that is moved to huge pages comes back as memory without a file in the place of a piece of code: exactly
+    /// its range, or whole huge pages within it. Then it is still that code.
+    fn infer(&mut self, pid: Pid, piece: Piece) -> Piece {
+        const COVERED_KEPT: usize = 16;
+        const HUGE: u64 = 2 << 20;
+        self.process(pid);
+        let Some(process) = self.processes.get_mut(&pid) else { return piece };
+        let before = process.space.lookup(piece.start);
+        let code = |old: &&Piece| old.executable && old.module.kind == ModuleKind::File;
+        if !piece.executable {
+            if let Some(old) = before.filter(code).filter(|old| piece.end <= old.end) {
+                if process.covered.len() == COVERED_KEPT {
+                    process.covered.remove(0);
+                }
+                process.covered.push(old.part(piece.start, piece.end));
+            }
+            return piece;
+        }
+        let whole = |old: &&Piece| {
+            let exact = old.start == piece.start && old.end == piece.end;
+            let huge = piece.start.0.is_multiple_of(HUGE) && piece.end.0.is_multiple_of(HUGE);
+            exact || (huge && old.start <= piece.start && piece.end <= old.end)
+        };
+        let old = before.filter(code).into_iter().chain(process.covered.iter().rev());
+        let Some(old) = old.filter(|old| whole(old)).map(|old| old.part(piece.start, piece.end)).next()
+        else {
+            return piece;
+        };
+        self.inferences.push(Inference {
+            pid,
+            start: old.start,
+            end: old.end,
+            module: old.module.clone(),
+        });
+        old
+    }
+
+    /// Memory without a file that was taken for the file that had been mapped there before, in the order of time.
+    #[must_use]
+    pub fn inferences(&self) -> &[Inference] {
+        &self.inferences
+    }
+
+    /// The first space of a process image, with the hints that are in force in it.
+    fn begin(&mut self, pid: Pid, comm: &[u8], mut space: Arc<Space>, inherited: &[u32]) -> Process {
+        let lineage = self.new_lineage();
+        if self.hints.is_empty() {
+            return Process::new(space, lineage);
+        }
+        let mut in_force = self.hints.own(pid, comm);
+        in_force.extend(inherited);
+        in_force.sort_unstable();
+        in_force.dedup();
+        self.hints.begin(&in_force, Arc::make_mut(&mut space));
+        Process { hints: in_force, ..Process::new(space, lineage) }
     }
 
     /// Kernel code that was made at run time went away.
@@ -156,13 +262,14 @@ impl Timeline {
         if pid == parent {
             self.process(pid).threads += 1;
         } else {
-            let space = self
-                .processes
-                .get(&parent)
-                .map(|process| process.space.clone())
+            let parent = self.processes.get(&parent);
+            let (space, hints, covered) = parent
+                .map(|parent| (parent.space.clone(), parent.hints.clone(), parent.covered.clone()))
                 .unwrap_or_default();
-            let lineage = self.new_lineage();
-            self.processes.insert(pid, Process { space, lineage, threads: 1 });
+            self.hints.forked(pid);
+            let name = self.comm_name(comm).to_vec();
+            let process = self.begin(pid, &name, space, &hints);
+            self.processes.insert(pid, Process { covered, ..process });
         }
     }
 
@@ -171,9 +278,24 @@ impl Timeline {
         let comm = self.intern_comm(name);
         self.threads.insert(tid, Thread { comm });
         if exec {
-            let lineage = self.new_lineage();
-            self.processes.insert(pid, Process { space: Arc::default(), lineage, threads: 1 });
+            self.hints.executed(pid);
+            let process = self.begin(pid, name, Arc::default(), &[]);
+            self.processes.insert(pid, process);
+        } else if tid.0 == pid.0 && !self.hints.is_empty() {
+            self.renamed(pid, name);
         }
+    }
+
+    /// A process took another name: hints for that name come into force.
+    fn renamed(&mut self, pid: Pid, name: &[u8]) {
+        let own = self.hints.own(pid, name);
+        self.process(pid);
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let fresh: InForce =
+            own.into_iter().filter(|index| !process.hints.contains(index)).collect();
+        self.hints.begin(&fresh, Arc::make_mut(&mut process.space));
+        process.hints.extend(fresh);
+        process.hints.sort_unstable();
     }
 
     /// A thread ended. The space of a process stays readable for a while after its last thread, since samples of its
@@ -243,10 +365,16 @@ impl Timeline {
     }
 
     fn process(&mut self, pid: Pid) -> &mut Process {
+        if !self.processes.contains_key(&pid) {
+            let comm = self.threads.get(&Tid(pid.0)).map(|thread| thread.comm);
+            let name = comm.map_or_else(Vec::new, |comm| self.comm_name(comm).to_vec());
+            let process = self.begin(pid, &name, Arc::default(), &[]);
+            self.processes.insert(pid, process);
+        }
         let next = &mut self.next_lineage;
         self.processes.entry(pid).or_insert_with(|| {
             *next += 1;
-            Process { space: Arc::default(), lineage: Lineage(*next), threads: 1 }
+            Process::new(Arc::default(), Lineage(*next))
         })
     }
 
@@ -273,7 +401,9 @@ impl Timeline {
         }
         // Code in memory without a file belongs to its process: the same address means something else in another.
         let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
-        self.modules.intern(ModuleKey { path, kind, identity, owner })
+        let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
+        let key = ModuleKey { path, kind, identity, owner, part };
+        self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)))
     }
 }
 

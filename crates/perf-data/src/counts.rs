@@ -1,5 +1,6 @@
 //! How many records of which type a recording has.
 
+use crate::losses::Losses;
 use crate::record::RecordKind;
 
 /// Records and bytes of one type.
@@ -29,6 +30,10 @@ pub struct RecordCounts {
     pub lost_events: u64,
     /// Samples that the kernel says it lost.
     pub lost_samples: u64,
+    /// What was lost, by event.
+    pub losses: Losses,
+    /// Samples whose user callchain was to come in a record of its own and did not.
+    pub unmatched_chains: u64,
     /// Bytes that damage made unreadable.
     pub skipped_bytes: u64,
 }
@@ -42,6 +47,8 @@ impl Default for RecordCounts {
             dropped_samples: 0,
             lost_events: 0,
             lost_samples: 0,
+            losses: Losses::default(),
+            unmatched_chains: 0,
             skipped_bytes: 0,
         }
     }

@@ -26,10 +26,8 @@ pub enum Error {
         /// The size found.
         found: u64,
     },
-    /// A stream made with `perf record -o -`.
-    #[error(
-        "recording is a pipe stream (header of 16 bytes at offset 0x0), which is not supported yet"
-    )]
+    /// A stream made with `perf record -o -`, which is no file.
+    #[error("recording is a pipe stream (header of 16 bytes at offset 0x0), expected a file")]
     PipeMode,
     /// A version-1 file of which not even the byte order can be found out.
     #[error(
@@ -80,5 +78,19 @@ pub enum Error {
         offset: u64,
         /// The number of entries.
         found: u64,
+    },
+    /// A stream ends without telling of any event.
+    #[error("no events: the stream of {len} bytes has no attribute record")]
+    NoEventsInStream {
+        /// Its length in bytes.
+        len: u64,
+    },
+    /// The begin of a stream cannot be read, or what it is packed in is damaged there.
+    #[error("cannot read the recording at offset {offset:#x}: {error}")]
+    Unreadable {
+        /// Bytes read before.
+        offset: u64,
+        /// What kind of failure it was.
+        error: std::io::ErrorKind,
     },
 }

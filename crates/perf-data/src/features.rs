@@ -101,35 +101,51 @@ pub struct Features<'d> {
 /// The numbers of simpleperf's own features.
 const SIMPLEPERF: Range<u16> = 128..135;
 
-impl<'d> Features<'d> {
-    /// Reads the table and all sections.
-    pub(crate) fn read(bytes: &'d [u8], container: &Container, findings: &mut Findings) -> Self {
-        let mut features = Self::default();
-        let set = (0..256_u16)
-            .filter(|&bit| container.features[usize::from(bit / 64)] >> (bit % 64) & 1 == 1);
-        let table = usize::try_from(container.feature_table)
-            .ok()
-            .and_then(|at| bytes.get(at..))
-            .unwrap_or_default();
-        let mut table = Cursor::new(table, container.endian);
-        for bit in set {
-            let mut entry = || Some((table.u64()?, table.u64()?));
-            let Some((offset, size)) = entry() else {
-                findings.push(Finding::FeatureIgnored {
-                    feature: bit,
-                    offset: container.feature_table,
-                    size: 0,
-                });
-                continue;
-            };
-            let range = || Some((usize::try_from(offset).ok()?, usize::try_from(size).ok()?));
-            let section = range().and_then(|(at, len)| bytes.get(at..)?.get(..len));
-            let read = section.and_then(|section| {
-                features.sections.push((bit, section));
-                features.decode(bit, section, container.endian)
-            });
-            if read.is_none() {
+/// Where the sections of a file are, by the table behind its data.
+pub(crate) fn feature_sections(
+    bytes: &[u8],
+    container: &Container,
+    findings: &mut Findings,
+) -> Vec<(u16, Range<usize>)> {
+    let set = (0..256_u16)
+        .filter(|&bit| container.features[usize::from(bit / 64)] >> (bit % 64) & 1 == 1);
+    let table = usize::try_from(container.feature_table)
+        .ok()
+        .and_then(|at| bytes.get(at..))
+        .unwrap_or_default();
+    let mut table = Cursor::new(table, container.endian);
+    let mut sections = Vec::new();
+    for bit in set {
+        let mut entry = || Some((table.u64()?, table.u64()?));
+        let (offset, size) = entry().unwrap_or((container.feature_table, u64::MAX));
+        let range = || {
+            let start = usize::try_from(offset).ok()?;
+            let end = start.checked_add(usize::try_from(size).ok()?)?;
+            (end <= bytes.len()).then_some(start..end)
+        };
+        match range() {
+            Some(range) => sections.push((bit, range)),
+            None => {
+                let size = if size == u64::MAX { 0 } else { size };
                 findings.push(Finding::FeatureIgnored { feature: bit, offset, size });
+            }
+        }
+    }
+    sections
+}
+
+impl<'d> Features<'d> {
+    /// Decodes sections in ascending order of their bits; `ignored` is told those that do not parse.
+    pub(crate) fn decode_all(
+        sections: impl Iterator<Item = (u16, &'d [u8])>,
+        endian: Endian,
+        ignored: &mut dyn FnMut(u16),
+    ) -> Self {
+        let mut features = Self::default();
+        for (bit, section) in sections {
+            features.sections.push((bit, section));
+            if features.decode(bit, section, endian).is_none() {
+                ignored(bit);
             }
         }
         features

@@ -150,7 +150,50 @@ pub enum Finding {
         /// Stated size of the payload in bytes.
         size: u64,
     },
-    /// A compressed record, which is not expanded yet; the records in it are missing.
+    /// Text follows the last record of a stream, as what the recorder tells its user.
+    TrailingText {
+        /// Where it begins.
+        offset: u64,
+        /// Its length in bytes.
+        len: u64,
+    },
+    /// The compressed records of a stream cannot be expanded from here on.
+    BadCompression {
+        /// Where the compressed record begins.
+        offset: u64,
+    },
+    /// A compressed record expands to more than any recorder puts in one; its stream is not read on.
+    ExpansionTooLarge {
+        /// Where the compressed record begins.
+        offset: u64,
+        /// The bytes that it may expand to.
+        limit: u64,
+    },
+    /// Reading failed in mid-stream, or what the recording is packed in is damaged; the records before are there.
+    StreamBroken {
+        /// Where reading stopped.
+        offset: u64,
+        /// What kind of failure it was.
+        error: std::io::ErrorKind,
+    },
+    /// A record is older than records that were already given out; it is ordered too late.
+    OutOfOrder {
+        /// Where it begins.
+        offset: u64,
+    },
+    /// A stream does not say when its records up to a time are complete, and more of it came than can be held: order
+    /// was given up.
+    RoundsMissing {
+        /// Where in the stream.
+        offset: u64,
+    },
+    /// A user callchain that was to follow a sample did not come.
+    ChainMissing {
+        /// Where the sample begins.
+        offset: u64,
+    },
+    /// A compressed record that was passed over, because its stream was broken before or records are read in place.
+    /// The records in it are missing.
     CompressedRecord {
         /// Where it begins.
         offset: u64,
@@ -160,7 +203,7 @@ pub enum Finding {
         /// The version of the directory format.
         version: u64,
     },
-    /// The recording was made by Android's simpleperf; its own record types are skipped.
+    /// The recording was made by Android's simpleperf.
     Simpleperf,
 }
 
@@ -186,6 +229,13 @@ impl Finding {
             Self::SampleWithoutTime { .. } => "sample-without-time",
             Self::EventsLost { .. } => "events-lost",
             Self::PayloadCut { .. } => "payload-cut",
+            Self::TrailingText { .. } => "trailing-text",
+            Self::BadCompression { .. } => "bad-compression",
+            Self::ExpansionTooLarge { .. } => "expansion-too-large",
+            Self::StreamBroken { .. } => "stream-broken",
+            Self::OutOfOrder { .. } => "out-of-order",
+            Self::RoundsMissing { .. } => "rounds-missing",
+            Self::ChainMissing { .. } => "chain-missing",
             Self::CompressedRecord { .. } => "compressed-record",
             Self::DirectoryRecording { .. } => "directory-recording",
             Self::Simpleperf => "simpleperf",
@@ -202,6 +252,10 @@ impl Finding {
             | Self::UnknownRecord { .. }
             | Self::SampleWithoutTime { .. }
             | Self::EventsLost { .. }
+            | Self::TrailingText { .. }
+            | Self::OutOfOrder { .. }
+            | Self::RoundsMissing { .. }
+            | Self::ChainMissing { .. }
             | Self::Simpleperf => Severity::Note,
             _ => Severity::Damage,
         }
@@ -280,14 +334,35 @@ impl fmt::Display for Finding {
             Self::PayloadCut { offset, size } => {
                 write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
             }
+            Self::TrailingText { offset, len } => {
+                write!(f, "{len} bytes of text behind the last record, at {offset:#x}")
+            }
+            Self::BadCompression { offset } => {
+                write!(f, "compressed record at {offset:#x} is damaged: its stream ends here")
+            }
+            Self::ExpansionTooLarge { offset, limit } => {
+                write!(f, "compressed record at {offset:#x} expands to more than {limit} bytes")
+            }
+            Self::StreamBroken { offset, error } => {
+                write!(f, "reading stopped at {offset:#x}: {error}")
+            }
+            Self::OutOfOrder { offset } => {
+                write!(f, "record at {offset:#x} is older than its round")
+            }
+            Self::RoundsMissing { offset } => {
+                write!(f, "no end of a round up to {offset:#x}: records may be out of order")
+            }
+            Self::ChainMissing { offset } => {
+                write!(f, "user callchain of the sample at {offset:#x} did not come")
+            }
             Self::CompressedRecord { offset } => {
-                write!(f, "compressed record at {offset:#x}: not supported yet")
+                write!(f, "compressed record at {offset:#x} passed over")
             }
             Self::DirectoryRecording { version } => {
                 write!(f, "directory recording (format {version}): samples are in files beside it")
             }
             Self::Simpleperf => {
-                f.write_str("recorded by simpleperf: its own record types are skipped")
+                f.write_str("recorded by simpleperf: samples were unwound on the device where they carry no stack")
             }
         }
     }

@@ -56,11 +56,16 @@ impl Identity {
         }
     }
 
+    /// The event with that id, if there is one.
+    pub(crate) fn event_of_id(&self, id: u64) -> Option<u16> {
+        self.ids.binary_search_by_key(&id, |entry| entry.0).ok().map(|at| self.ids[at].1)
+    }
+
     /// The event with that id. Records that the recorder made up have the id 0 and go to the first event.
     fn find(&self, id: u64) -> Result<u16, u64> {
         if id == 0 {
             return Ok(0);
         }
-        self.ids.binary_search_by_key(&id, |entry| entry.0).map(|at| self.ids[at].1).map_err(|_| id)
+        self.event_of_id(id).ok_or(id)
     }
 }

@@ -5,7 +5,7 @@
 
 use address::{Pid, Tid, Timestamp};
 
-use crate::attr::{EventAttr, SampleType};
+use crate::attr::{EventAttr, ReadFormat, SampleType};
 use crate::cursor::Endian;
 use crate::record::SampleId;
 
@@ -116,6 +116,10 @@ pub(crate) struct Layout {
     pub(crate) regs_intr_len: u16,
     /// Whether a stack of which nothing is said to be valid is valid as a whole (simpleperf).
     pub(crate) whole_stacks: bool,
+    /// Whether samples carry the number of lost samples.
+    pub(crate) reads_lost: bool,
+    /// Whether user callchains may come in records of their own.
+    pub(crate) defers_chains: bool,
 }
 
 impl Layout {
@@ -142,6 +146,10 @@ impl Layout {
             regs_user_len: attr.sample_regs_user.count_ones() as u16 * 8,
             regs_intr_len: attr.sample_regs_intr.count_ones() as u16 * 8,
             whole_stacks: false,
+            reads_lost: attr.sample_type.has(SampleType::READ)
+                && attr.read_format.has(ReadFormat::LOST),
+            defers_chains: attr.sample_type.has(SampleType::CALLCHAIN)
+                && attr.flags.defer_callchain(),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::record::{Record, RecordHeader, RecordKind, SampleId};
 use crate::recording::Recording;
 use crate::sample::Sample;
 use crate::sample_decode::decode_sample;
+use crate::schema::Schema;
 use crate::walker::{Found, Walker};
 
 /// What a record says.
@@ -23,6 +24,12 @@ pub enum RawBody<'d> {
 pub struct RawRecord<'d> {
     /// Its position; in a plain file its offset.
     pub position: u64,
+    /// The file's number among those of a directory; 0 is `data`.
+    pub file: u32,
+    /// The offset of the record in its file or stream, or that of the record that it was packed in.
+    pub offset: u64,
+    /// Where it is in what that one expands to.
+    pub inside: Option<u64>,
     /// Its header.
     pub header: RecordHeader,
     /// The whole record, header included.
@@ -41,7 +48,7 @@ pub struct RawRecords<'r, 'd> {
 
 impl<'r, 'd> RawRecords<'r, 'd> {
     pub(crate) fn new(recording: &'r Recording<'d>) -> Self {
-        let walker = Walker::new(recording.source(), recording.header_rules());
+        let walker = Walker::new(recording.source(), recording.schema().header_rules());
         Self { recording, walker, findings: Findings::default() }
     }
 
@@ -50,18 +57,25 @@ impl<'r, 'd> RawRecords<'r, 'd> {
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
+}
 
-    fn body(&mut self, found: &Found<'d>) -> Option<RawBody<'d>> {
+/// Decodes a record of any type.
+pub(crate) fn raw_body<'d>(
+    schema: &Schema,
+    found: &Found<'d>,
+    findings: &mut Findings,
+) -> RawBody<'d> {
+    let mut body = || {
         if found.header.kind != RecordKind::SAMPLE {
-            let decoded = self.recording.decode_record(found, &mut self.findings)?;
+            let decoded = schema.record(found, findings)?;
             return Some(RawBody::Record(decoded.record, decoded.trailer));
         }
-        let endian = self.recording.endian();
-        let index = self.recording.identity().of_sample(found.bytes, endian).ok()?;
-        let event = self.recording.events().get(usize::from(index))?;
-        let sample = decode_sample(found.bytes, found.header.misc, index, event, endian)?;
+        let index = schema.identity.of_sample(found.bytes, schema.endian).ok()?;
+        let event = schema.events.get(usize::from(index))?;
+        let sample = decode_sample(found.bytes, found.header.misc, index, event, schema.endian)?;
         Some(RawBody::Sample(Box::new(sample)))
-    }
+    };
+    body().unwrap_or(RawBody::Undecodable)
 }
 
 impl<'d> Iterator for RawRecords<'_, 'd> {
@@ -69,7 +83,14 @@ impl<'d> Iterator for RawRecords<'_, 'd> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.walker.next(&mut self.findings)?;
-        let body = self.body(&found).unwrap_or(RawBody::Undecodable);
-        Some(RawRecord { position: found.position, header: found.header, bytes: found.bytes, body })
+        Some(RawRecord {
+            position: found.position,
+            file: 0,
+            offset: found.position,
+            inside: None,
+            header: found.header,
+            bytes: found.bytes,
+            body: raw_body(self.recording.schema(), &found, &mut self.findings),
+        })
     }
 }

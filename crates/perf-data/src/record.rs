@@ -12,6 +12,7 @@ use crate::kernel_records::{
     TextPoke, Throttle,
 };
 use crate::read_values::ReadValues;
+use crate::simpleperf_records::SimpleperfRecord;
 use crate::user_records::UserRecord;
 
 /// The type number of a record.
@@ -45,6 +46,9 @@ kinds! {
     STAT_CONFIG = 75; STAT = 76; STAT_ROUND = 77; EVENT_UPDATE = 78; TIME_CONV = 79; HEADER_FEATURE = 80;
     COMPRESSED = 81; FINISHED_INIT = 82; COMPRESSED2 = 83; BPF_METADATA = 84; SCHEDSTAT_CPU = 85;
     SCHEDSTAT_DOMAIN = 86;
+    SIMPLEPERF_KERNEL_SYMBOL = 32769; SIMPLEPERF_DSO = 32770; SIMPLEPERF_SYMBOL = 32771; SIMPLEPERF_SPLIT = 32772;
+    SIMPLEPERF_SPLIT_END = 32773; SIMPLEPERF_EVENT_ID = 32774; SIMPLEPERF_CALLCHAIN = 32775;
+    SIMPLEPERF_UNWINDING_RESULT = 32776; SIMPLEPERF_TRACING_DATA = 32777; SIMPLEPERF_DEBUG = 32778;
 }
 
 impl RecordKind {
@@ -68,6 +72,9 @@ impl RecordKind {
                 | Self::HEADER_FEATURE
                 | Self::COMPRESSED
                 | Self::HEADER_EVENT_TYPE
+                | Self::HEADER_BUILD_ID
+                | Self::CPU_MAP
+                | Self::EVENT_UPDATE
         ) || self.0 >= Self::FIRST_SIMPLEPERF
     }
 }
@@ -203,6 +210,8 @@ pub enum Record<'d> {
     CallchainDeferred(CallchainDeferred<'d>),
     /// A record of the recording tool.
     User(UserRecord<'d>),
+    /// A record of Android's simpleperf.
+    Simpleperf(SimpleperfRecord<'d>),
     /// An unknown type.
     Unknown {
         /// Its number.

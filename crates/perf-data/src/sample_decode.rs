@@ -47,6 +47,7 @@ pub(crate) fn decode_sample<'d>(
         period: fields.period(record, endian),
         read: None,
         callchain: None,
+        user_callchain: None,
         raw: None,
         branch_stack: None,
         user_regs: None,

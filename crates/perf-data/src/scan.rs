@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::findings::Findings;
 use crate::record::{CpuMode, Record, RecordKind, SampleId};
 use crate::recording::Recording;
+use crate::schema::Schema;
 use crate::walker::{Found, Walker};
 
 /// A sample's place and what a planner needs of it.
@@ -30,6 +31,12 @@ pub struct SampleEntry {
 }
 
 impl SampleEntry {
+    /// An entry that only says where a sample of that event is.
+    pub(crate) fn unplaced(position: u64, event: u16) -> Self {
+        let (time, pid, tid) = (Timestamp(0), Pid(-1), Tid(-1));
+        Self { time, position, pid, tid, cpu: u32::MAX, event, misc: 0 }
+    }
+
     /// The mode of the processor.
     #[must_use]
     pub fn cpu_mode(&self) -> CpuMode {
@@ -67,7 +74,7 @@ pub struct Scan<'d> {
 }
 
 /// Whether records of the type are kept. Those that are not come in great numbers, or say nothing about stacks.
-const fn is_kept(kind: RecordKind) -> bool {
+pub(crate) const fn is_kept(kind: RecordKind) -> bool {
     use RecordKind as K;
     matches!(
         kind,
@@ -90,27 +97,33 @@ const fn is_kept(kind: RecordKind) -> bool {
             | K::THREAD_MAP
             | K::EVENT_UPDATE
             | K::TIME_CONV
+            | K::READ
+            | K::BPF_METADATA
+            | K::AUX_OUTPUT_HW_ID
+            | K::SIMPLEPERF_CALLCHAIN
     )
 }
 
 impl<'d> Scan<'d> {
     pub(crate) fn run(recording: &Recording<'d>, findings: &mut Findings) -> Self {
+        let schema = recording.schema();
         let mut scan = Self::default();
-        let mut walker = Walker::new(recording.source(), recording.header_rules());
+        let mut walker = Walker::new(recording.source(), schema.header_rules());
         while let Some(found) = walker.next(findings) {
             let kind = found.header.kind;
             scan.counts.add(kind, found.bytes.len() as u64 + found.payload);
             if kind == RecordKind::SAMPLE {
-                scan.take_sample(recording, &found, findings);
+                scan.samples.extend(index_sample(schema, &found, &mut scan.counts, findings));
             } else if is_kept(kind) {
-                scan.take_record(recording, &found, findings);
+                scan.records.extend(index_record(schema, &found, &mut scan.counts, findings));
             } else if matches!(kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
                 findings.push(Finding::CompressedRecord { offset: found.position });
-            } else if !kind.is_known(recording.header_rules().simpleperf) {
+            } else if !kind.is_known(schema.simpleperf) {
                 findings.push(Finding::UnknownRecord { offset: found.position, kind });
             }
         }
-        scan.counts.skipped_bytes = walker.skipped;
+        scan.counts.skipped_bytes = walker.skipped();
+        scan.counts.losses.finish(schema);
         // Positions ascend, so sorting by time alone, stably, sorts by (time, position).
         if !scan.samples.is_sorted_by_key(|sample| sample.time) {
             scan.samples.sort_by_key(|sample| sample.time);
@@ -120,72 +133,81 @@ impl<'d> Scan<'d> {
         }
         scan
     }
+}
 
-    #[inline]
-    fn take_sample(
-        &mut self,
-        recording: &Recording<'d>,
-        found: &Found<'d>,
-        findings: &mut Findings,
-    ) {
-        let offset = found.position;
-        let endian = recording.endian();
-        let event = match recording.identity().of_sample(found.bytes, endian) {
-            Ok(event) => event,
-            Err(id) => {
-                findings.push(Finding::UnknownEventId { offset, id });
-                self.counts.dropped_samples += 1;
-                return;
-            }
-        };
-        let Some(layout) = recording.layout(event) else { return };
-        let fields = &layout.sample;
-        if found.bytes.len() < usize::from(fields.end) {
-            findings.push(Finding::ShortRecord { offset, kind: RecordKind::SAMPLE });
-            self.counts.dropped_samples += 1;
-            return;
+/// The index entry of a sample; `None` where it is damaged so much that it is dropped.
+#[inline]
+pub(crate) fn index_sample(
+    schema: &Schema,
+    found: &Found<'_>,
+    counts: &mut RecordCounts,
+    findings: &mut Findings,
+) -> Option<SampleEntry> {
+    let offset = found.position;
+    let endian = schema.endian;
+    let event = match schema.identity.of_sample(found.bytes, endian) {
+        Ok(event) => event,
+        Err(id) => {
+            findings.push(Finding::UnknownEventId { offset, id });
+            counts.dropped_samples += 1;
+            return None;
         }
-        let word = fields.time(found.bytes, endian);
-        let time = crate::layout::recorded_time(word);
-        if word.is_some() && time == Timestamp(0) {
-            findings.push(Finding::SampleWithoutTime { offset });
-        }
-        let (pid, tid) = fields.task(found.bytes, endian).unwrap_or((Pid(-1), Tid(-1)));
-        self.samples.push(SampleEntry {
-            time,
-            position: offset,
-            pid,
-            tid,
-            cpu: fields.cpu(found.bytes, endian).unwrap_or(u32::MAX),
-            event,
-            misc: found.header.misc,
-        });
+    };
+    let layout = schema.layout(event).filter(|it| found.bytes.len() >= it.sample.end.into());
+    let Some(layout) = layout else {
+        findings.push(Finding::ShortRecord { offset, kind: RecordKind::SAMPLE });
+        counts.dropped_samples += 1;
+        return None;
+    };
+    let fields = &layout.sample;
+    let word = fields.time(found.bytes, endian);
+    let time = crate::layout::recorded_time(word);
+    if word.is_some() && time == Timestamp(0) {
+        findings.push(Finding::SampleWithoutTime { offset });
     }
+    let (pid, tid) = fields.task(found.bytes, endian).unwrap_or((Pid(-1), Tid(-1)));
+    if layout.reads_lost {
+        counts.losses.sample(schema, found, event);
+    }
+    Some(SampleEntry {
+        time,
+        position: offset,
+        pid,
+        tid,
+        cpu: fields.cpu(found.bytes, endian).unwrap_or(u32::MAX),
+        event,
+        misc: found.header.misc,
+    })
+}
 
-    fn take_record(
-        &mut self,
-        recording: &Recording<'d>,
-        found: &Found<'d>,
-        findings: &mut Findings,
-    ) {
-        let offset = found.position;
-        let Some(decoded) = recording.decode_record(found, findings) else {
-            findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
-            return;
-        };
-        match decoded.record {
-            Record::Lost(lost) => {
-                findings.push(Finding::EventsLost { offset, lost: lost.lost });
-                self.counts.lost_events = self.counts.lost_events.saturating_add(lost.lost);
-            }
-            Record::LostSamples(lost) => {
-                findings.push(Finding::EventsLost { offset, lost: lost.lost });
-                self.counts.lost_samples = self.counts.lost_samples.saturating_add(lost.lost);
-            }
-            _ => {}
+/// A record that is kept, decoded; `None` where it is too short for its type.
+pub(crate) fn index_record<'d>(
+    schema: &Schema,
+    found: &Found<'d>,
+    counts: &mut RecordCounts,
+    findings: &mut Findings,
+) -> Option<TimedRecord<'d>> {
+    let offset = found.position;
+    let Some(decoded) = schema.record(found, findings) else {
+        findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
+        return None;
+    };
+    match decoded.record {
+        Record::Lost(lost) => {
+            findings.push(Finding::EventsLost { offset, lost: lost.lost });
+            counts.lost_events = counts.lost_events.saturating_add(lost.lost);
+            let event = schema.identity.event_of_id(lost.id).unwrap_or(decoded.event);
+            counts.losses.of_event(event).records(lost.lost);
         }
-        self.records.push(decoded);
+        Record::LostSamples(lost) => {
+            findings.push(Finding::EventsLost { offset, lost: lost.lost });
+            counts.lost_samples = counts.lost_samples.saturating_add(lost.lost);
+            counts.losses.of_event(decoded.event).samples(lost.lost);
+        }
+        Record::Read { values, .. } => counts.losses.read(&values, decoded.event),
+        _ => {}
     }
+    Some(decoded)
 }
 
 #[cfg(test)]

@@ -5,86 +5,12 @@
 //!                └─ skipped, counted ──┘                               or fewer that end with the data
 //! ```
 
-use crate::cursor::{Cursor, Endian};
 use crate::finding::{Finding, HeaderFault};
 use crate::findings::Findings;
+use crate::header_rules::HeaderRules;
 use crate::layout::HEADER_LEN;
-use crate::record::{RecordHeader, RecordKind};
+use crate::record::RecordHeader;
 use crate::source::Source;
-use crate::user_records::auxtrace;
-
-/// How many plausible headers in a row make a place to go on.
-const CHAIN: usize = 3;
-
-/// How headers are to be read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeaderRules {
-    pub(crate) endian: Endian,
-    /// Whether types from 32768 on have simpleperf's wide size.
-    pub(crate) simpleperf: bool,
-}
-
-impl HeaderRules {
-    /// The header at the start of `bytes`, unchecked.
-    #[inline]
-    pub(crate) fn read(self, bytes: &[u8]) -> Option<RecordHeader> {
-        let chunk: &[u8; HEADER_LEN] = bytes.first_chunk()?;
-        let kind = RecordKind(self.endian.u32([chunk[0], chunk[1], chunk[2], chunk[3]]));
-        let misc = self.endian.u16([chunk[4], chunk[5]]);
-        let size = u32::from(self.endian.u16([chunk[6], chunk[7]]));
-        if self.simpleperf && kind.0 >= RecordKind::FIRST_SIMPLEPERF {
-            // The upper half of the size stands where others have `misc`.
-            return Some(RecordHeader { kind, misc: 0, size: u32::from(misc) << 16 | size });
-        }
-        Some(RecordHeader { kind, misc, size })
-    }
-
-    /// What is wrong with a header that `available` bytes begin with.
-    #[inline]
-    fn fault(self, header: RecordHeader, available: usize) -> Option<HeaderFault> {
-        if (header.size as usize) < HEADER_LEN {
-            Some(HeaderFault::TooSmall)
-        } else if !header.size.is_multiple_of(8) && !header.kind.is_unpadded() {
-            Some(HeaderFault::Unaligned)
-        } else if header.size as usize > available {
-            Some(HeaderFault::TooLarge)
-        } else {
-            None
-        }
-    }
-
-    /// Whether a chain of plausible headers begins with `bytes`: of known types, or with `unknown_first` an unknown
-    /// one in front.
-    fn is_chain(self, mut bytes: &[u8], unknown_first: bool) -> bool {
-        for link in 0..CHAIN {
-            if bytes.is_empty() && link > 0 {
-                return true;
-            }
-            let Some(header) = self.read(bytes) else { return false };
-            let known = header.kind.is_known(self.simpleperf) && header.misc & 7 <= 5;
-            if self.fault(header, bytes.len()).is_some() || !(known || unknown_first && link == 0) {
-                return false;
-            }
-            let payload = self.payload_len(header, bytes).unwrap_or_default();
-            let len =
-                usize::try_from(payload).unwrap_or(usize::MAX).saturating_add(header.size as usize);
-            bytes = bytes.get(len..).unwrap_or_default();
-        }
-        true
-    }
-
-    /// Bytes that follow a record without belonging to its size.
-    fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
-        let body = || Some(Cursor::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
-        match header.kind {
-            RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
-            RecordKind::HEADER_TRACING_DATA => {
-                body()?.u32().map(|size| u64::from(size).next_multiple_of(8))
-            }
-            _ => None,
-        }
-    }
-}
 
 /// One record as found.
 #[derive(Clone, Copy, Debug)]
@@ -97,55 +23,87 @@ pub(crate) struct Found<'d> {
     pub(crate) payload: u64,
 }
 
-/// Walks all records of a source in the order of their positions.
+/// Walks the records of one block of bytes, which may be a part of a longer stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Walker<'s, 'd> {
-    source: &'s Source<'d>,
+pub(crate) struct BlockWalker {
     rules: HeaderRules,
-    piece: usize,
-    offset: usize,
+    /// Where in the block the next record begins.
+    pub(crate) offset: usize,
     /// Bytes passed over because of damage.
     pub(crate) skipped: u64,
+    /// Bytes of a payload that go on in the next block.
+    owed: u64,
 }
 
-impl<'s, 'd> Walker<'s, 'd> {
-    pub(crate) fn new(source: &'s Source<'d>, rules: HeaderRules) -> Self {
-        Self { source, rules, piece: 0, offset: 0, skipped: 0 }
+/// What is known of the bytes behind a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Behind {
+    /// Nothing: the data end with the block.
+    End,
+    /// More of the stream. Damage is looked into only once that many bytes are there, or the end.
+    More(usize),
+}
+
+impl BlockWalker {
+    pub(crate) fn new(rules: HeaderRules) -> Self {
+        Self { rules, offset: 0, skipped: 0, owed: 0 }
     }
 
-    /// The next record.
+    pub(crate) fn rules(&self) -> HeaderRules {
+        self.rules
+    }
+
+    /// How many of the bytes to come are part of a payload and no records.
+    pub(crate) fn owed(&self) -> u64 {
+        self.owed
+    }
+
+    /// The next record of the block, `base` being the position of its first byte. `None` at its end, and where the
+    /// rest is to be seen together with the bytes behind it: [`Self::offset`] says where that begins.
     #[inline]
-    pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Found<'d>> {
+    pub(crate) fn next<'d>(
+        &mut self,
+        block: &'d [u8],
+        base: u64,
+        behind: Behind,
+        findings: &mut Findings,
+    ) -> Option<Found<'d>> {
         loop {
-            let piece = self.source.pieces().get(self.piece)?;
-            let rest = piece.bytes.get(self.offset..).unwrap_or_default();
-            let position = piece.start + self.offset as u64;
+            if self.owed > 0 {
+                let here = self.owed.min((block.len() - self.offset.min(block.len())) as u64);
+                self.owed -= here;
+                self.offset += here as usize;
+            }
+            let rest = block.get(self.offset..).unwrap_or_default();
+            let position = base + self.offset as u64;
             let Some(header) = self.rules.read(rest) else {
-                if !rest.is_empty() {
-                    findings
-                        .push(Finding::PartialRecord { offset: position, len: rest.len() as u64 });
-                    self.skipped += rest.len() as u64;
+                if behind == Behind::End && !rest.is_empty() {
+                    self.end_of_stream(position, rest, HeaderFault::TooLarge, findings);
                 }
-                self.piece += 1;
-                self.offset = 0;
-                continue;
+                return None;
             };
-            let sound = self.rules.fault(header, rest.len()).is_none();
-            if sound && header.kind.is_known(self.rules.simpleperf) {
-                return Some(self.step(position, header, rest, findings));
+            let fault = self.rules.fault(header, rest.len());
+            if fault.is_none()
+                && (header.kind.is_known(self.rules.simpleperf) || self.rules.is_chain(rest, true))
+            {
+                return Some(self.step(position, header, rest, behind, findings));
             }
-            if sound && self.rules.is_chain(rest, true) {
-                return Some(self.step(position, header, rest, findings));
+            if let Behind::More(lookahead) = behind
+                && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_cut(header)
+                    || rest.len() < lookahead)
+            {
+                return None;
             }
-            self.resynchronize(position, header, rest, findings);
+            self.resynchronize(position, header, rest, behind, findings);
         }
     }
 
-    fn step(
+    fn step<'d>(
         &mut self,
         position: u64,
         header: RecordHeader,
         rest: &'d [u8],
+        behind: Behind,
         findings: &mut Findings,
     ) -> Found<'d> {
         let size = header.size as usize;
@@ -153,21 +111,25 @@ impl<'s, 'd> Walker<'s, 'd> {
         let mut payload = 0;
         if let Some(stated) = self.rules.payload_len(header, rest) {
             let left = (rest.len() - size) as u64;
-            if stated > left {
-                findings.push(Finding::PayloadCut { offset: position, size: stated });
-            }
             payload = stated.min(left);
             self.offset += payload as usize;
+            if behind != Behind::End {
+                self.owed = stated - payload;
+                payload = stated;
+            } else if stated > left {
+                findings.push(Finding::PayloadCut { offset: position, size: stated });
+            }
         }
         Found { position, header, bytes: &rest[..size], payload }
     }
 
-    /// Goes on at the next place where headers make sense; at the end of the piece where there is none.
+    /// Goes on at the next place where headers make sense; at the end of the block where there is none.
     fn resynchronize(
         &mut self,
         position: u64,
         header: RecordHeader,
         rest: &[u8],
+        behind: Behind,
         findings: &mut Findings,
     ) {
         let fault = self.rules.fault(header, rest.len()).unwrap_or(HeaderFault::Garbage);
@@ -177,14 +139,80 @@ impl<'s, 'd> Walker<'s, 'd> {
         let rounded = (header.size as usize).next_multiple_of(8).max(HEADER_LEN);
         let start =
             Some(rounded).filter(is_start).or_else(|| (8..rest.len()).step_by(8).find(is_start));
-        let skipped = start.unwrap_or(rest.len());
-        self.offset += skipped;
-        self.skipped += skipped as u64;
-        // The last record of a cut file is no damage of its own.
-        findings.push(if start.is_none() && fault == HeaderFault::TooLarge {
-            Finding::PartialRecord { offset: position, len: rest.len() as u64 }
+        match start {
+            Some(skipped) => {
+                self.offset += skipped;
+                self.skipped += skipped as u64;
+                findings.push(Finding::BadRecord {
+                    offset: position,
+                    fault,
+                    skipped: skipped as u64,
+                });
+            }
+            // In the middle of a stream it is not known what follows.
+            None if behind != Behind::End => {
+                self.end_of_stream(position, rest, HeaderFault::Garbage, findings);
+            }
+            None => self.end_of_stream(position, rest, fault, findings),
+        }
+    }
+
+    /// Passes over all the rest.
+    fn end_of_stream(
+        &mut self,
+        position: u64,
+        rest: &[u8],
+        fault: HeaderFault,
+        findings: &mut Findings,
+    ) {
+        let len = rest.len() as u64;
+        self.offset += rest.len();
+        self.skipped += len;
+        findings.push(if self.rules.pipe && is_text(rest) {
+            // `perf record -o - 2>&1` puts what it tells its user behind the records.
+            Finding::TrailingText { offset: position, len }
+        } else if fault == HeaderFault::TooLarge {
+            // The last record of a cut file is no damage of its own.
+            Finding::PartialRecord { offset: position, len }
         } else {
-            Finding::BadRecord { offset: position, fault, skipped: skipped as u64 }
+            Finding::BadRecord { offset: position, fault, skipped: len }
         });
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}
+
+/// Walks all records of a source in the order of their positions.
+#[derive(Clone, Debug)]
+pub(crate) struct Walker<'s, 'd> {
+    source: &'s Source<'d>,
+    block: BlockWalker,
+    piece: usize,
+}
+
+impl<'s, 'd> Walker<'s, 'd> {
+    pub(crate) fn new(source: &'s Source<'d>, rules: HeaderRules) -> Self {
+        Self { source, block: BlockWalker::new(rules), piece: 0 }
+    }
+
+    /// Bytes passed over because of damage.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.block.skipped
+    }
+
+    /// The next record.
+    #[inline]
+    pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Found<'d>> {
+        loop {
+            let piece = self.source.pieces().get(self.piece)?;
+            let found = self.block.next(piece.bytes, piece.start, Behind::End, findings);
+            if found.is_some() {
+                return found;
+            }
+            self.piece += 1;
+            self.block.offset = 0;
+        }
     }
 }

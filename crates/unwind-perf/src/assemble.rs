@@ -6,21 +6,21 @@ use output::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
     RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
 };
-use perf_data::Recording;
+use perf_data::Head;
 use unwinder::Replay;
 
 use crate::symbols::{Resolved, Source};
 
 /// Puts the tables together.
 pub(crate) fn assemble(
-    recording: &Recording<'_>,
+    head: &Head,
     timeline: &Timeline,
     replay: Replay,
     resolved: &Resolved,
 ) -> Profile {
     let mut strings = Strings::default();
-    let info = recording_info(recording, &mut strings);
-    let events = recording
+    let info = recording_info(head, &mut strings);
+    let events = head
         .events()
         .iter()
         .map(|event| EventRow { name: strings.intern(event.name.as_bytes()) })
@@ -30,9 +30,9 @@ pub(crate) fn assemble(
     let (locations, inlines) = locations(resolved, &mut strings);
     let frames = replay.frames.iter().zip(&resolved.of_frame).map(|(frame, &location)| FrameRow {
         location,
-        found_by: frame.found_by,
-        kernel: frame.kernel,
-        instance: frame.instance,
+        found_by: frame.found_by(),
+        kernel: frame.kernel(),
+        instance: frame.instance(),
     });
     let frames = frames.collect();
     let threads = replay.threads.iter().map(|thread| ThreadRow {
@@ -86,8 +86,8 @@ fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
     }
 }
 
-fn recording_info(recording: &Recording<'_>, strings: &mut Strings) -> RecordingInfo {
-    let features = recording.features();
+fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
+    let features = head.features();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
         hostname: intern(features.hostname),
@@ -132,7 +132,8 @@ fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, V
             Some(&Source::File(request, at)) => {
                 let answers = resolved.symbols.addresses.get(request as usize);
                 if let Some(answer) = answers.and_then(|answers| answers.get(at as usize)) {
-                    start = answer.function_start.map(|start| start.0);
+                    let slide = resolved.slides.get(&(index as u32)).copied().unwrap_or(0);
+                    start = answer.function_start.map(|start| start.0.wrapping_add(slide));
                     let range = answer.frames.start as usize..answer.frames.end as usize;
                     let frames = resolved.symbols.frames.get(range).unwrap_or_default();
                     inlines.extend(frames.iter().map(|frame| InlineRow {

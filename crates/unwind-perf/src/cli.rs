@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use output::{Format, Weight};
+
+use crate::buildid_list::BuildIdArgs;
+use crate::dump::DumpArgs;
+use crate::info::InfoArgs;
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -11,7 +16,8 @@ use output::{Format, Weight};
 /// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "unwind-perf [OPTIONS] <PERF_DATA>\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) main: MainArgs,
@@ -22,13 +28,23 @@ pub(crate) struct Cli {
 
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Tell what a recording says of itself, its machine and its events
+    Info(InfoArgs),
+    /// Write out every record, one a line
+    Dump(DumpArgs),
+    /// List the build-ids of the recorded files
+    #[command(name = "buildid-list")]
+    BuildIdList(BuildIdArgs),
+}
 
 /// The arguments of the main job.
 #[derive(Debug, Args)]
 pub(crate) struct MainArgs {
-    /// The recording
-    #[arg(value_name = "PERF_DATA")]
+    /// The recording, or - for standard input
+    // Required, but not so that it would be with a subcommand, too: an empty path stands for none.
+    #[arg(value_name = "PERF_DATA", default_value = "", hide_default_value = true)]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) input: PathBuf,
 
     /// Write to FILE instead of standard output; the file appears when it is complete
@@ -46,6 +62,10 @@ pub(crate) struct MainArgs {
     /// No progress, no summary; errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Say on standard error where the time went, stage by stage
+    #[arg(long)]
+    pub(crate) timings: bool,
 
     /// The most user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]
@@ -113,24 +133,42 @@ pub(crate) struct SymbolArgs {
 }
 
 /// Where files are looked for. Each is used only where its build-id is the recorded one.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
     /// Use this file for the module of its build-id or name; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) module: Vec<PathBuf>,
 
+    /// Look for recorded paths that begin with FROM at TO instead; can be repeated
+    #[arg(long, value_name = "FROM=TO")]
+    pub(crate) path_map: Vec<String>,
+
     /// Look for recorded paths below DIR, and there alone; can be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) sysroot: Vec<PathBuf>,
 
-    /// The build-id cache [default: ~/.debug]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) buildid_dir: Option<PathBuf>,
+    /// A build-id cache, or an archive that perf archive made; can be repeated [default: ~/.debug]
+    #[arg(long, value_name = "DIR|FILE")]
+    pub(crate) buildid_dir: Vec<PathBuf>,
 
     /// Directory of separate debug files; can be repeated [default: /usr/lib/debug]
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
+
+    /// Fetch what is found nowhere from this debuginfod server [default URL: those of DEBUGINFOD_URLS]
+    #[cfg(feature = "debuginfod")]
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
+    pub(crate) debuginfod: Option<Option<String>>,
+
+    /// What memory holds: LEN bytes of OBJECT (from OFFSET on) at START of process PID and of its children; PID can be
+    /// * for all or comm:NAME. Covers recorded maps; can be repeated
+    #[arg(long, value_name = "OBJECT@PID,START,LEN[,OFFSET]")]
+    pub(crate) map: Vec<String>,
+
+    /// The same, one a line of FILE; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) map_file: Vec<PathBuf>,
 }
 
 /// What only the folded format knows.

@@ -36,7 +36,7 @@ pub(crate) fn filter(args: &Filters, events: &[Event]) -> anyhow::Result<Filter>
     })
 }
 
-fn time_range(text: &str) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
+pub(crate) fn time_range(text: &str) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
     let (from, to) = text.split_once(',').context("no comma")?;
     Ok((seconds(from)?, seconds(to)?))
 }

@@ -1,55 +1,27 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
-use std::path::PathBuf;
-
 use address::ModuleId;
-use module_map::{FileOptions, Module, ModuleKind, Refusal, Timeline};
+use module_map::{Module, ModuleKind, Refusal, Timeline};
 use output::{FindingRow, ModuleLoss, NO_STACK, Profile};
-use perf_data::{Findings, RecordKind, Recording, Scan};
+use perf_data::{Findings, RecordCounts, RecordKind};
 use unwinder::EndReason;
 
-use crate::cli::FileArgs;
 use crate::kernel::Kernel;
-
-/// Where files are looked for, by the arguments and by who made the recording.
-pub(crate) fn file_options(args: &FileArgs, recording: &Recording<'_>) -> FileOptions {
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".debug"));
-    let debug_dirs = match args.debug_dir.as_slice() {
-        [] if args.sysroot.is_empty() => vec![PathBuf::from("/usr/lib/debug")],
-        [] => args.sysroot.iter().map(|root| root.join("usr/lib/debug")).collect(),
-        dirs => dirs.to_vec(),
-    };
-    let this_host = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
-    let this_release = std::fs::read("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let features = recording.features();
-    let same = |recorded: Option<&[u8]>, here: &[u8]| {
-        recorded.is_some_and(|recorded| recorded == here.trim_ascii_end())
-    };
-    FileOptions {
-        modules: args.module.clone(),
-        sysroots: args.sysroot.clone(),
-        build_id_dirs: args.buildid_dir.clone().or(home).into_iter().collect(),
-        debug_dirs,
-        trust_running_kernel: args.sysroot.is_empty()
-            && same(features.hostname, &this_host)
-            && same(features.os_release, &this_release),
-    }
-}
 
 /// Fills in the losses and the findings of the summary.
 pub(crate) fn account(
     profile: &mut Profile,
-    scan: &Scan<'_>,
+    counts: &RecordCounts,
     found: &Findings,
     timeline: &Timeline,
     kernel: &Kernel,
 ) {
     profile.summary.losses = losses(profile, timeline);
     let summary = &mut profile.summary;
-    summary.samples_dropped += scan.counts.dropped_samples;
-    summary.lost_records = scan.counts.lost_events;
-    summary.lost_samples = scan.counts.lost_samples;
-    summary.throttled = scan.counts.of(RecordKind::THROTTLE).records;
+    summary.samples_dropped += counts.dropped_samples;
+    summary.lost_records = counts.lost_events;
+    summary.lost_samples = counts.lost_samples;
+    summary.throttled = counts.of(RecordKind::THROTTLE).records;
     for group in found.iter() {
         if let Some(first) = group.examples.first() {
             summary.findings.push(FindingRow {

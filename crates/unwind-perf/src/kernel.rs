@@ -1,20 +1,36 @@
-//! Kernel names: a list that belongs to the recorded kernel, or none. Names of another kernel are worse than none.
+//! Kernel names: from the files and the list that are proven to be of the recorded kernel, or none. Names of another
+//! kernel are worse than none.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use address::{Avma, BuildId};
-use module_map::{ModuleKind, Timeline};
+use address::{Avma, BuildId, ModuleId, Svma};
+use hashbrown::HashMap;
+use module_map::{Library, LoadedImage, Module, ModuleKind, Timeline, kernel_module_name};
+use perf_data::Head;
 use symbolizer::Kallsyms;
 
 use crate::cli::SymbolArgs;
+use crate::notes::build_id_of_notes;
 
 /// The kernel's names and what is to be said about them.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub(crate) symbols: Option<KernelNames>,
-    /// Why there are none, in plain words; only where kernel code was mapped.
+    /// Files of the kernel and of its modules, by module.
+    pub(crate) files: HashMap<ModuleId, KernelFile>,
+    /// Why there are no names, in plain words; only where kernel code was mapped.
     pub(crate) refused: Option<String>,
+    /// Build-ids that several modules were recorded with, which therefore prove nothing.
+    pub(crate) shared_ids: Vec<BuildId>,
+}
+
+/// A file of kernel code, and how far the code lay from where the file states it.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelFile {
+    pub(crate) file: Arc<LoadedImage>,
+    pub(crate) slide: u64,
 }
 
 /// A kernel symbol list in memory, and how far the recorded kernel lay from it.
@@ -41,45 +57,148 @@ impl KernelNames {
     }
 }
 
-/// The names of the recorded kernel: from the file that the user named, else from the running kernel where its
-/// build-id is the recorded one.
-pub(crate) fn load(args: &SymbolArgs, timeline: &Timeline) -> Kernel {
+/// The names of the recorded kernel: files by build-id, and a symbol list from the file that the user named, else of
+/// the build-id cache, else of the running kernel where its build-id is the recorded one.
+pub(crate) fn load(
+    args: &SymbolArgs,
+    head: &Head,
+    path: &Path,
+    timeline: &Timeline,
+    library: &Library,
+) -> Kernel {
     if args.no_symbols || timeline.kernel().is_empty() {
         return Kernel::default();
     }
-    let path = match &args.kallsyms {
-        Some(path) => path.as_path(),
-        None => match running_kernel_is_recorded(timeline) {
-            Ok(()) => Path::new("/proc/kallsyms"),
-            Err(reason) => return Kernel { symbols: None, refused: Some(reason) },
-        },
-    };
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) => {
-            return Kernel {
-                symbols: None,
-                refused: Some(format!("cannot read {}: {error}", path.display())),
-            };
-        }
-    };
-    if let Err(error) = Kallsyms::parse(&text) {
-        return Kernel { symbols: None, refused: Some(format!("{}: {error}", path.display())) };
+    let shared_ids = shared_ids(timeline);
+    let id = kernel_id(head, timeline);
+    let mut kernel = Kernel { shared_ids, ..Kernel::default() };
+    kernel.files = files(timeline, library, id, &kernel.shared_ids);
+    match list(args, path, timeline, library, id) {
+        Ok(names) => kernel.symbols = Some(names),
+        Err(_) if !kernel.files.is_empty() => {}
+        Err(reason) => kernel.refused = Some(reason),
     }
+    kernel
+}
+
+fn is_kernel_itself(module: &Module) -> bool {
+    module.path.starts_with(b"[kernel") || module.path.starts_with(b"[guest.kernel")
+}
+
+/// The build-id of the recorded kernel: from its map record or from the table of the header, under any of its names.
+fn kernel_id(head: &Head, timeline: &Timeline) -> Option<BuildId> {
+    let kernel = timeline.modules().iter();
+    let mut kernel = kernel.filter(|m| m.kind == ModuleKind::Kernel && is_kernel_itself(m));
+    kernel.find_map(|module| module.identity.build_id).or_else(|| {
+        let features = head.features();
+        features
+            .build_ids
+            .iter()
+            .filter(|entry| {
+                entry.name.starts_with(b"[kernel.") || entry.name.ends_with(b"/vmlinux")
+            })
+            .find_map(|entry| entry.build_id)
+    })
+}
+
+/// Some recorders wrote the id of one module for all of them.
+fn shared_ids(timeline: &Timeline) -> Vec<BuildId> {
+    let mut names: HashMap<BuildId, Vec<u8>> = HashMap::new();
+    let mut shared = Vec::new();
+    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+        let Some(id) = module.identity.build_id else { continue };
+        let name = kernel_module_name(&module.path);
+        let known = names.entry(id).or_insert_with(|| name.clone());
+        if *known != name && !shared.contains(&id) {
+            shared.push(id);
+        }
+    }
+    shared
+}
+
+fn files(
+    timeline: &Timeline,
+    library: &Library,
+    kernel: Option<BuildId>,
+    shared: &[BuildId],
+) -> HashMap<ModuleId, KernelFile> {
+    let mut files = HashMap::new();
+    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+        let itself = is_kernel_itself(module);
+        let id = if itself { kernel } else { module.identity.build_id };
+        let id = id.filter(|id| itself || (!shared.contains(id) && Some(*id) != kernel));
+        let Some(file) = id.and_then(|id| library.kernel_file(&module.path, id).ok()) else {
+            continue;
+        };
+        let slide =
+            if itself { kernel_slide(timeline, &file) } else { module_slide(timeline, module) };
+        if let Some(slide) = slide {
+            files.insert(module.id, KernelFile { file, slide });
+        }
+    }
+    files
+}
+
+/// How far the kernel was moved when it booted: the recorder's address of its reference symbol, less the file's.
+fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
+    let (symbol, recorded) = timeline.kernel_reference()?;
+    let stated = file.image().symbol_address(symbol)?;
+    Some(recorded.0.wrapping_sub(stated.0))
+}
+
+/// A module's code begins where its map does; its file states it from 0 on.
+fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
+    let kernel = timeline.kernel();
+    let piece = kernel.pieces().find(|piece| piece.module.id == module.id)?;
+    Some(piece.start.0.wrapping_sub(piece.offset.0))
+}
+
+impl KernelFile {
+    /// The address that the file states for an address of the recorded kernel.
+    pub(crate) const fn svma(&self, avma: u64) -> Svma {
+        Svma(avma.wrapping_sub(self.slide))
+    }
+}
+
+fn list(
+    args: &SymbolArgs,
+    recording: &Path,
+    timeline: &Timeline,
+    library: &Library,
+    id: Option<BuildId>,
+) -> Result<KernelNames, String> {
+    let named = args.kallsyms.clone();
+    let beside = recording.is_dir().then(|| recording.join("kcore_dir/kallsyms"));
+    let kept =
+        named.or_else(|| beside.filter(|path| path.is_file())).or_else(|| cached(library, id?));
+    let path = match kept {
+        Some(path) => path,
+        None => running_kernel_is(id).map(|()| PathBuf::from("/proc/kallsyms"))?,
+    };
+    let text = fs::metadata(&path)
+        .and_then(|metadata| {
+            if metadata.is_file() {
+                fs::read(&path)
+            } else {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
+        })
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Kallsyms::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let slide = timeline
         .kernel_reference()
         .and_then(|(symbol, recorded)| Some(recorded.since(address_of(&text, symbol)?)));
-    Kernel { symbols: Some(KernelNames { text, slide: slide.unwrap_or(0) }), refused: None }
+    Ok(KernelNames { text, slide: slide.unwrap_or(0) })
 }
 
-fn running_kernel_is_recorded(timeline: &Timeline) -> Result<(), String> {
-    let recorded = timeline
-        .modules()
-        .iter()
-        .find(|module| {
-            module.kind == ModuleKind::Kernel && module.path.starts_with(b"[kernel.kallsyms]")
-        })
-        .and_then(|module| module.identity.build_id);
+/// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.
+fn cached(library: &Library, id: BuildId) -> Option<PathBuf> {
+    let dirs = library.options().build_id_dirs.iter();
+    let entries = dirs.map(|dir| dir.join("[kernel.kallsyms]").join(id.to_string()));
+    entries.flat_map(|entry| [entry.join("kallsyms"), entry]).find(|path| path.is_file())
+}
+
+fn running_kernel_is(recorded: Option<BuildId>) -> Result<(), String> {
     let running = fs::read("/sys/kernel/notes").ok().and_then(|notes| build_id_of_notes(&notes));
     match (recorded, running) {
         (Some(recorded), Some(running)) if recorded.matches(&running) => Ok(()),
@@ -96,31 +215,6 @@ fn running_kernel_is_recorded(timeline: &Timeline) -> Result<(), String> {
     }
 }
 
-/// The build-id in a notes section.
-///
-/// Source: ELF notes: name size, descriptor size, type, each of 4 bytes; name and descriptor padded to 4.
-fn build_id_of_notes(notes: &[u8]) -> Option<BuildId> {
-    const NT_GNU_BUILD_ID: u32 = 3;
-    let mut rest = notes;
-    loop {
-        let (header, body) = rest.split_first_chunk::<12>()?;
-        let word = |at: usize| {
-            header
-                .get(at..at + 4)
-                .and_then(|w| w.first_chunk::<4>())
-                .map(|w| u32::from_ne_bytes(*w))
-        };
-        let (name_size, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
-        let name = body.get(..name_size)?;
-        let start = name_size.checked_next_multiple_of(4)?;
-        let content = body.get(start..start.checked_add(size)?)?;
-        if kind == NT_GNU_BUILD_ID && name == b"GNU\0" {
-            return BuildId::new(content);
-        }
-        rest = body.get(start.checked_add(size.checked_next_multiple_of(4)?)?..)?;
-    }
-}
-
 /// The address of a symbol in the list.
 fn address_of(text: &[u8], symbol: &[u8]) -> Option<Avma> {
     text.split(|&byte| byte == b'\n').find_map(|line| {
@@ -133,24 +227,6 @@ fn address_of(text: &[u8], symbol: &[u8]) -> Option<Avma> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn notes_are_searched_for_the_build_id() {
-        let note = |name: &[u8], kind: u32, content: &[u8]| {
-            let sizes = [name.len() as u32, content.len() as u32, kind];
-            let mut bytes: Vec<u8> = sizes.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            for part in [name, content] {
-                bytes.extend_from_slice(part);
-                bytes.resize(bytes.len().next_multiple_of(4), 0);
-            }
-            bytes
-        };
-        let mut notes = note(b"Linux\0", 0x100, &[1, 2, 3]);
-        notes.extend(note(b"GNU\0", 3, &[0xab, 0xcd]));
-        assert_eq!(build_id_of_notes(&notes).map(|id| id.to_string()).as_deref(), Some("abcd"));
-        assert_eq!(build_id_of_notes(&notes[..notes.len() - 4]), None);
-        assert_eq!(build_id_of_notes(&[]), None);
-    }
 
     #[test]
     fn the_reference_symbol_is_found() {

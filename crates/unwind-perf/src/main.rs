@@ -3,29 +3,46 @@
 #![allow(clippy::print_stderr, reason = "a command talks to people on stderr")]
 
 mod assemble;
+mod buildid_list;
 mod cli;
+#[cfg(feature = "debuginfod")]
+mod debuginfod;
+mod dump;
+mod dump_line;
+mod dump_record;
+mod files;
 mod filter;
 mod findings;
+mod info;
 mod input;
 mod jit;
 mod kernel;
+mod notes;
+mod open;
 mod pipeline;
 mod progress;
+mod split;
 mod symbols;
+mod timings;
 mod write;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Command};
 use crate::pipeline::Status;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
+        Some(Command::Info(args)) => info::run(args),
+        Some(Command::Dump(args)) => dump::run(args),
+        Some(Command::BuildIdList(args)) => buildid_list::run(args),
+        None if cli.main.input.as_os_str().is_empty() => {
+            Err(anyhow::anyhow!("no recording named; see --help"))
+        }
         None => pipeline::run(&cli.main),
-        Some(command) => match *command {},
     };
     match result {
         Ok(Status::Complete) => ExitCode::SUCCESS,

@@ -3,17 +3,19 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use module_map::{Library, Timeline};
+use module_map::Timeline;
 use output::{Format, FormatOptions, write_summary};
-use perf_data::{Findings, Recording, Severity};
-use unwinder::{ReplayOptions, replay};
+use perf_data::{Findings, Session, SessionOptions, Severity};
+use unwinder::{ReplayOptions, Replayer};
 
 use crate::assemble::assemble;
 use crate::cli::MainArgs;
+use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
 use crate::symbols::{Resolved, resolve};
-use crate::{findings, input, kernel, write};
+use crate::timings::Timings;
+use crate::{findings, kernel, open, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,35 +38,48 @@ pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
 
 fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let progress = Progress::new(cli.quiet);
+    let mut timings = Timings::start();
     let format =
         cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
     progress.stage("reading");
-    let bytes = input::map(&cli.input)?;
+    let cannot_read = || format!("cannot read {}", cli.input.display());
     let mut found = Findings::default();
-    let recording = Recording::parse(&bytes, &mut found)
-        .with_context(|| format!("cannot read {}", cli.input.display()))?;
-    let scan = recording.scan(&mut found);
+    let mut session = Session::open(open::open(&cli.input)?, SessionOptions::default(), &mut found)
+        .with_context(cannot_read)?;
 
     let options = ReplayOptions {
-        filter: filter(&cli.filters, recording.events())?,
+        filter: filter(&cli.filters, session.head().events())?,
         max_frames: cli.max_frames.max(1),
     };
-    let library = Library::new(findings::file_options(&cli.files, &recording));
+    let mut files = Files::new(&cli.files, session.head())?;
     let mut timeline = Timeline::new();
-    progress.samples("unwinding", scan.samples.len() as u64);
-    let replay =
-        replay(&recording, &scan, &mut timeline, &library, &options, &|done| progress.done(done));
+    files.tell(&mut timeline);
+    let library = &files.library;
+    let mut replayer = Replayer::new(&mut timeline, library, &options);
+    timings.ended("open");
+    while let Some(window) = session.next_window(&mut found) {
+        timings.ended("scan");
+        progress.samples("unwinding", window.samples().len() as u64);
+        replayer.feed(&window, &|done| progress.done(done));
+        timings.ended("replay");
+    }
+    let replay = replayer.finish();
+    let head = session.head();
+    let replay_timings = replay.timings;
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, &timeline);
+    let kernel = kernel::load(&cli.symbols, head, &cli.input, &timeline, library);
     let resolved = if cli.symbols.no_symbols {
         Resolved::nothing(&replay, &timeline)
     } else {
-        resolve(&replay, &timeline, &library, kernel.symbols.as_ref(), &cli.symbols)
+        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
     };
-    let mut profile = assemble(&recording, &timeline, replay, &resolved);
-    findings::account(&mut profile, &scan, &found, &timeline, &kernel);
+    timings.ended("symbolize");
+    let mut profile = assemble(head, &timeline, replay, &resolved);
+    findings::account(&mut profile, session.counts(), &found, &timeline, &kernel);
+
+    timings.ended("assemble");
 
     progress.stage("writing");
     let options = FormatOptions {
@@ -77,6 +92,10 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let written = write::write(&profile, &*format.printer(options), cli.output.as_deref());
     progress.clear();
     written?;
+    timings.ended("print");
+    if cli.timings {
+        eprint!("{}", timings.report(&replay_timings, library.n_images(), profile.locations.len()));
+    }
     if !cli.quiet {
         let mut text = Vec::new();
         write_summary(&profile, &mut text)?;

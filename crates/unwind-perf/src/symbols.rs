@@ -7,12 +7,15 @@ use address::{Avma, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, ModuleKind, Timeline};
 use rayon::prelude::*;
-use symbolizer::{Demangle, Options, PerfMap, Request, SymbolSource, Symbols, symbolize};
+use symbolizer::{
+    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
+};
 use unwinder::Replay;
 
 use crate::cli::{DemangleArg, SymbolArgs};
 use crate::jit;
-use crate::kernel::KernelNames;
+use crate::kernel::{Kernel, KernelNames};
+use crate::split::SplitOf;
 
 /// A distinct looked-up address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +38,8 @@ pub(crate) struct Resolved {
     pub(crate) listed: Vec<Listed>,
     /// For each location, its offset in the file, where there is a file.
     pub(crate) offsets: Vec<Option<u64>>,
+    /// For kernel locations that a file names, how far they lay from where the file states them.
+    pub(crate) slides: HashMap<u32, u64>,
 }
 
 /// Where the names of a location are.
@@ -68,7 +73,7 @@ impl Resolved {
         let mut resolved =
             Self { of_frame: Vec::with_capacity(replay.frames.len()), ..Self::default() };
         for frame in &replay.frames {
-            let location = Location { module: frame.module, relative: frame.relative };
+            let location = Location { module: frame.module(), relative: frame.relative() };
             let id = *index.entry(location).or_insert_with(|| {
                 resolved.locations.push(location);
                 resolved.locations.len() as u32 - 1
@@ -85,12 +90,12 @@ pub(crate) fn resolve(
     replay: &Replay,
     timeline: &Timeline,
     library: &Library,
-    kernel: Option<&KernelNames>,
+    kernel: &Kernel,
     args: &SymbolArgs,
 ) -> Resolved {
     let mut resolved = Resolved::nothing(replay, timeline);
-    resolve_files(&mut resolved, timeline, library, args);
-    if let Some(kernel) = kernel {
+    resolve_files(&mut resolved, timeline, library, kernel, args);
+    if let Some(kernel) = &kernel.symbols {
         resolve_kernel(&mut resolved, timeline, kernel);
     }
     resolve_jit(&mut resolved, timeline);
@@ -101,36 +106,55 @@ fn resolve_files(
     resolved: &mut Resolved,
     timeline: &Timeline,
     library: &Library,
+    kernel: &Kernel,
     args: &SymbolArgs,
 ) {
     let mut files: Vec<(Arc<LoadedImage>, Vec<(u64, u32)>)> = Vec::new();
     let mut index = HashMap::new();
     for (location, id) in resolved.locations.iter().zip(0_u32..) {
-        let Some(file) = file_of(*location, timeline) else { continue };
+        let in_kernel = location.module.and_then(|module| kernel.files.get(&module));
+        let (file, svma) = match in_kernel {
+            Some(known) => {
+                resolved.slides.insert(id, known.slide);
+                (&known.file, known.svma(location.relative).0)
+            }
+            None => match file_of(*location, timeline) {
+                Some(file) => (file, location.relative),
+                None => continue,
+            },
+        };
         let at = *index.entry(file.serial).or_insert_with(|| {
             files.push((file.clone(), Vec::new()));
             files.len() - 1
         });
         if let Some((_, wanted)) = files.get_mut(at) {
-            wanted.push((location.relative, id));
+            wanted.push((svma, id));
         }
     }
     let addresses: Vec<Vec<Svma>> = files
         .par_iter_mut()
         .map(|(file, wanted)| {
             file.debug(library);
+            file.alt(library);
+            file.mini();
             wanted.sort_unstable();
             let mut addresses: Vec<Svma> = wanted.iter().map(|&(svma, _)| Svma(svma)).collect();
             addresses.dedup();
             addresses
         })
         .collect();
+    let splits: Vec<SplitOf<'_>> =
+        files.iter().map(|(file, _)| SplitOf { file: &**file, library }).collect();
     let requests: Vec<Request<'_>> = files
         .iter()
         .zip(&addresses)
-        .map(|((file, _), addresses)| Request {
+        .zip(&splits)
+        .map(|(((file, _), addresses), split)| Request {
             source: SymbolSource {
                 debug: file.debug_if_loaded().map(|debug| &**debug),
+                alt: file.alt(library).map(|alt| &**alt),
+                mini: file.mini(),
+                split: Some(split as &dyn SplitFiles),
                 ..SymbolSource::of(file.image())
             },
             addresses,
@@ -151,6 +175,12 @@ fn resolve_files(
                 at += 1;
             }
             last = Some(svma);
+            let answer =
+                resolved.symbols.addresses.get(request).and_then(|all| all.get(at as usize));
+            // What the file cannot name may still be in the kernel's list.
+            if answer.is_none_or(|answer| answer.frames.is_empty()) {
+                continue;
+            }
             if let Some(slot) = resolved.names.get_mut(location as usize) {
                 *slot = Source::File(request as u32, at);
             }
@@ -161,7 +191,9 @@ fn resolve_files(
 fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {
     let Some(list) = kernel.parse() else { return };
     for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        if kind_of(*location, timeline) != Some(ModuleKind::Kernel) {
+        if kind_of(*location, timeline) != Some(ModuleKind::Kernel)
+            || !matches!(slot, Source::Nothing)
+        {
             continue;
         }
         if let Some(symbol) = list.lookup(kernel.in_list(Avma(location.relative))) {

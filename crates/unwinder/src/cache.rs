@@ -95,12 +95,11 @@ fn start_of(key: u64, bits: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::RuleKind;
 
     #[test]
     fn many_rules_are_found_again() {
         let cache = RuleCache::new();
-        let rule = |svma: u64| Rule { cfa_offset: svma as i32, ..Rule::plain(RuleKind::Packed) };
+        let rule = |svma: u64| Rule::complex(svma as u32);
         let n = 200_000;
         for svma in 0..n {
             cache.insert(RuleCache::key(3, Svma(svma)).expect("a small address"), rule(svma));

@@ -8,6 +8,7 @@ use gimli::{
 use address::Svma;
 
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::lean::LastCie;
 use crate::rule::{Cfa, FullRow, Recovery, Rule, RuleKind};
 use crate::sections::{Bytes, Fde, Found};
 
@@ -21,8 +22,21 @@ impl UnwindContextStorage<usize> for Storage {
     type Stack = Box<[UnwindTableRow<usize, Self>; 16]>;
 }
 
-/// Scratch of a thread that compiles rules.
+/// gimli's scratch.
 pub(crate) type Context = UnwindContext<usize, Storage>;
+
+/// Scratch of a thread that makes rules.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    pub(crate) context: Context,
+    pub(crate) last_cie: LastCie,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self { context: Context::new_in(), last_cie: LastCie::default() }
+    }
+}
 
 /// What an address's row became.
 pub(crate) enum Compiled {
@@ -66,7 +80,7 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
         _ => false,
     };
     if undefined {
-        return Some(Compiled::Rule(Rule { signal, ..Rule::plain(RuleKind::Outermost) }));
+        return Some(Compiled::Rule(Rule::plain(RuleKind::Outermost).of_signal(signal)));
     }
     if return_address == arch.return_address() {
         if let Some(rule) = pack(row, arch, signal) {
@@ -105,13 +119,7 @@ fn pack(row: &UnwindTableRow<usize, Storage>, arch: Arch, signal: bool) -> Optio
     if arch == Arch::X86_64 && saved[0] == 0 {
         return None;
     }
-    Some(Rule {
-        kind: RuleKind::Packed,
-        signal,
-        cfa_register,
-        cfa_offset: i32::try_from(offset).ok()?,
-        saved,
-    })
+    Some(Rule::packed(cfa_register, i32::try_from(offset).ok()?, saved).of_signal(signal))
 }
 
 fn full_row<'a, S: UnwindSection<Bytes<'a>>>(

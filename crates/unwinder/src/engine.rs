@@ -3,13 +3,12 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use address::{Avma, Svma};
-use module_map::LoadedImage;
+use address::Svma;
+use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::RuleCache;
-use crate::compile::{Compiled, Context, compile, signal_row};
-use crate::memory::Memory;
+use crate::compile::{Compiled, Scratch, compile, signal_row};
 use crate::rule::{FullRow, Rule, RuleKind};
 use crate::sections::Sections;
 
@@ -53,14 +52,13 @@ impl Engine {
         &self,
         file: &Arc<LoadedImage>,
         svma: Svma,
-        lookup: Avma,
-        memory: &Memory<'_>,
-        context: &mut Context,
+        library: &Library,
+        scratch: &mut Scratch,
     ) -> Rule {
         let sections = self.sections(file);
         let rule = match sections.arch {
             None => Rule::plain(RuleKind::None),
-            Some(arch) => self.compile(&sections, arch, svma, lookup, memory, context),
+            Some(arch) => self.compile(&sections, arch, svma, library, scratch),
         };
         if let Some(key) = RuleCache::key(file.serial, svma) {
             self.cache.insert(key, rule);
@@ -73,30 +71,36 @@ impl Engine {
         sections: &Sections,
         arch: Arch,
         svma: Svma,
-        lookup: Avma,
-        memory: &Memory<'_>,
-        context: &mut Context,
+        library: &Library,
+        scratch: &mut Scratch,
     ) -> Rule {
-        if at_signal_trampoline(arch, lookup, memory) {
+        if at_signal_trampoline(arch, svma, sections.file.image()) {
             let slot = &self.signal_rows[arch as usize];
             let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
-            return complex(index, true);
+            return Rule::complex(index).of_signal(true);
         }
-        match sections.find(svma, memory.library) {
-            None if sections.is_entry_code(svma, memory.library) => Rule::plain(RuleKind::Outermost),
+        if let Some(rule) = sections.lean_rule(svma, arch, &mut scratch.last_cie) {
+            return rule;
+        }
+        match sections.find(svma, library) {
+            None if sections.is_entry_code(svma, library) => Rule::plain(RuleKind::Outermost),
             None => Rule::plain(RuleKind::None),
             Some(Err(_)) => Rule::plain(RuleKind::Bad),
-            Some(Ok(found)) => match compile(&found, sections.bases(), svma, arch, context) {
-                Compiled::Rule(rule) => rule,
-                Compiled::Full(row, signal) => complex(self.keep_row(row), signal),
-            },
+            Some(Ok(found)) => {
+                match compile(&found, sections.bases(), svma, arch, &mut scratch.context) {
+                    Compiled::Rule(rule) => rule,
+                    Compiled::Full(row, signal) => {
+                        Rule::complex(self.keep_row(row)).of_signal(signal)
+                    }
+                }
+            }
         }
     }
 
     /// The full row of a complex rule.
     pub(crate) fn row(&self, rule: &Rule) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        rows.get(rule.cfa_offset as u32 as usize).cloned()
+        rows.get(rule.row() as usize).cloned()
     }
 
     fn keep_row(&self, row: FullRow) -> u32 {
@@ -124,19 +128,22 @@ impl Engine {
     }
 }
 
-const fn complex(index: u32, signal: bool) -> Rule {
-    Rule { cfa_offset: index as i32, signal, ..Rule::plain(RuleKind::Complex) }
-}
-
-/// Whether the code at the looked-up address is a signal trampoline: the address is its first instruction or the
+/// Whether the code at a looked-up address is a signal trampoline: the address is its first instruction or the
 /// system call (a sampled pc), or one before its first (the return address of a handler, less one).
-fn at_signal_trampoline(arch: Arch, lookup: Avma, memory: &Memory<'_>) -> bool {
-    const LEN: usize = 9;
-    let second = match arch {
+fn at_signal_trampoline(arch: Arch, svma: Svma, image: &Image) -> bool {
+    let before = match arch {
         Arch::X86_64 => 7,
         Arch::Aarch64 => 4,
     };
-    [lookup.add(1), lookup, lookup.sub(second)]
-        .into_iter()
-        .any(|start| memory.code(start, LEN).is_some_and(|code| arch.is_signal_trampoline(code)))
+    let code = image.offset_of_svma(svma).and_then(|offset| {
+        let end = usize::try_from(offset.0).ok()?.checked_add(10)?.min(image.bytes().len());
+        image.bytes().get(usize::try_from(offset.0.checked_sub(before)?).ok()?..end)
+    });
+    let starts = [0, before as usize, before as usize + 1];
+    code.is_some_and(|code| {
+        starts
+            .into_iter()
+            .filter_map(|start| code.get(start..))
+            .any(|code| arch.is_signal_trampoline(code))
+    })
 }

@@ -12,6 +12,7 @@ mod engine;
 mod expression;
 mod fallback;
 mod fde_index;
+mod lean;
 mod memory;
 mod reason;
 mod registers;
@@ -19,12 +20,14 @@ mod replay;
 mod rule;
 mod sections;
 mod step;
+mod view;
 mod walk;
 
 pub use arch::Arch;
 pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
 pub use replay::{
-    Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, StackNode, Thread, replay,
+    Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, ReplayTimings, Replayer, StackNode,
+    Thread,
 };
 pub use walk::{Frame, UserState, Walker};

@@ -2,22 +2,19 @@
 
 use crate::arch::N_SLOTS;
 
-/// What to do at a looked-up address. Three words, copied out of the cache in one go.
+/// What to do at a looked-up address, in three words, as it is in the cache.
 ///
 /// Most rows of real programs say: the frame begins at a register plus a constant, and registers were saved at
 /// multiples of eight from there. Those are packed; the others are kept in a table beside the cache.
+///
+/// ```text
+///   word 0   bits 0-7 kind   8 signal   16-23 CFA register   32-63 CFA offset, or index of the full row
+///   word 1   slots 0 to 7    where each register was saved, in words from the CFA; 0 where it was not
+///   word 2   slots 8 to 15   slot 0 is the return address, the others are the architecture's
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
-    pub(crate) kind: RuleKind,
-    /// The interrupted frame of a signal: the next pc is exact.
-    pub(crate) signal: bool,
-    /// The register that the frame's address is counted from (packed).
-    pub(crate) cfa_register: u8,
-    /// What to add to it (packed), or the index of the row (complex).
-    pub(crate) cfa_offset: i32,
-    /// For each slot of the architecture, where the register was saved in words from the frame's address (the CFA);
-    /// 0 where it was not. Slot 0 is the return address.
-    pub(crate) saved: [i8; N_SLOTS],
+    words: [u64; 3],
 }
 
 /// The kinds of rules.
@@ -37,41 +34,86 @@ pub(crate) enum RuleKind {
 }
 
 impl Rule {
+    /// A rule that needs no more than its kind.
     pub(crate) const fn plain(kind: RuleKind) -> Self {
-        Self { kind, signal: false, cfa_register: 0, cfa_offset: 0, saved: [0; N_SLOTS] }
+        Self { words: [kind as u64, 0, 0] }
     }
 
-    /// The rule as three words.
-    pub(crate) fn to_words(self) -> [u64; 3] {
-        let head = self.kind as u64
-            | u64::from(self.signal) << 8
-            | u64::from(self.cfa_register) << 16
-            | u64::from(self.cfa_offset as u32) << 32;
-        let half = |range: std::ops::Range<usize>| {
-            self.saved[range].iter().rev().fold(0, |word, &slot| word << 8 | u64::from(slot as u8))
+    /// Register plus offset. Invariant: a slot of 0 means that the register was not saved.
+    pub(crate) fn packed(cfa_register: u8, cfa_offset: i32, saved: [i8; N_SLOTS]) -> Self {
+        let head = RuleKind::Packed as u64
+            | u64::from(cfa_register) << 16
+            | u64::from(cfa_offset as u32) << 32;
+        let half = |slots: &[i8]| {
+            slots.iter().rev().fold(0, |word, &slot| word << 8 | u64::from(slot as u8))
         };
-        [head, half(0..8), half(8..16)]
+        let (low, high) = saved.split_at(8);
+        Self { words: [head, half(low), half(high)] }
     }
 
-    /// The rule of three words that [`Self::to_words`] made.
-    #[inline]
-    pub(crate) fn from_words(words: [u64; 3]) -> Self {
-        let kind = match words[0] as u8 {
+    /// The full row of that index.
+    pub(crate) fn complex(index: u32) -> Self {
+        Self { words: [RuleKind::Complex as u64 | u64::from(index) << 32, 0, 0] }
+    }
+
+    /// The same rule for the frame of a signal: the next pc was interrupted, not called from.
+    pub(crate) const fn of_signal(self, signal: bool) -> Self {
+        let [head, low, high] = self.words;
+        Self { words: [head | (signal as u64) << 8, low, high] }
+    }
+
+    pub(crate) const fn to_words(self) -> [u64; 3] {
+        self.words
+    }
+
+    /// The rule of three words that [`Self::to_words`] gave.
+    pub(crate) const fn from_words(words: [u64; 3]) -> Self {
+        Self { words }
+    }
+
+    pub(crate) const fn kind(&self) -> RuleKind {
+        match self.words[0] as u8 {
             1 => RuleKind::Packed,
             2 => RuleKind::Complex,
             3 => RuleKind::Outermost,
             4 => RuleKind::None,
             _ => RuleKind::Bad,
-        };
-        let mut saved = [0; N_SLOTS];
-        let bytes = words[1].to_le_bytes().into_iter().chain(words[2].to_le_bytes());
-        saved.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte as i8);
-        Self {
-            kind,
-            signal: words[0] >> 8 & 1 != 0,
-            cfa_register: (words[0] >> 16) as u8,
-            cfa_offset: (words[0] >> 32) as i32,
-            saved,
+        }
+    }
+
+    pub(crate) const fn is_signal(&self) -> bool {
+        self.words[0] >> 8 & 1 != 0
+    }
+
+    /// The register that the frame's address is counted from (packed).
+    pub(crate) const fn cfa_register(&self) -> u8 {
+        (self.words[0] >> 16) as u8
+    }
+
+    /// What to add to it (packed).
+    pub(crate) const fn cfa_offset(&self) -> i32 {
+        (self.words[0] >> 32) as i32
+    }
+
+    /// The index of the full row (complex).
+    pub(crate) const fn row(&self) -> u32 {
+        (self.words[0] >> 32) as u32
+    }
+
+    /// Where the return address was saved, in words from the CFA; 0 where it is still in its register.
+    pub(crate) const fn return_address(&self) -> i8 {
+        self.words[1] as i8
+    }
+
+    /// Calls `f` with the slot and the place, in words from the CFA, of each saved register but the return address.
+    #[inline]
+    pub(crate) fn for_each_saved(&self, mut f: impl FnMut(usize, i8)) {
+        for (base, mut word) in [(0, self.words[1] & !0xff), (8, self.words[2])] {
+            while word != 0 {
+                let byte = word.trailing_zeros() / 8;
+                f(base + byte as usize, (word >> (8 * byte)) as i8);
+                word &= !(0xff << (8 * byte));
+            }
         }
     }
 }
@@ -110,26 +152,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_survives_the_cache() {
+    fn a_packed_rule_gives_back_what_it_was_made_of() {
         let mut saved = [0; N_SLOTS];
         saved[0] = -1;
         saved[1] = -128;
+        saved[7] = 3;
         saved[9] = 127;
         saved[15] = -7;
-        for kind in [
-            RuleKind::Packed,
-            RuleKind::Complex,
-            RuleKind::Outermost,
-            RuleKind::None,
-            RuleKind::Bad,
-        ] {
-            for (cfa_register, cfa_offset, signal) in
-                [(7, 16, false), (31, i32::MIN, true), (0, -1, true)]
-            {
-                let rule = Rule { kind, signal, cfa_register, cfa_offset, saved };
-                assert_eq!(Rule::from_words(rule.to_words()), rule);
-                assert_ne!(rule.to_words()[0], 0);
-            }
+        for (register, offset, signal) in [(7, 16, false), (31, i32::MIN, true), (0, -1, true)] {
+            let rule = Rule::from_words(
+                Rule::packed(register, offset, saved).of_signal(signal).to_words(),
+            );
+            assert_eq!((rule.kind(), rule.is_signal()), (RuleKind::Packed, signal));
+            assert_eq!(
+                (rule.cfa_register(), rule.cfa_offset(), rule.return_address()),
+                (register, offset, -1)
+            );
+            let mut found = [0; N_SLOTS];
+            found[0] = rule.return_address();
+            rule.for_each_saved(|slot, words| found[slot] = words);
+            assert_eq!(found, saved);
         }
+    }
+
+    #[test]
+    fn other_rules() {
+        for kind in [RuleKind::Outermost, RuleKind::None, RuleKind::Bad] {
+            assert_eq!(Rule::plain(kind).kind(), kind);
+        }
+        let rule = Rule::complex(u32::MAX).of_signal(true);
+        assert_eq!(
+            (rule.kind(), rule.row(), rule.is_signal()),
+            (RuleKind::Complex, u32::MAX, true)
+        );
     }
 }

@@ -15,19 +15,20 @@ pub(crate) fn step_packed(
     memory: &Memory<'_>,
     arch: Arch,
 ) -> Result<u64, EndReason> {
-    let base = registers.get(rule.cfa_register, memory).map_err(reason_of_register)?;
-    let cfa = base.wrapping_add_signed(i64::from(rule.cfa_offset));
+    let base = registers.get(rule.cfa_register(), memory).map_err(reason_of_register)?;
+    let cfa = base.wrapping_add_signed(i64::from(rule.cfa_offset()));
     let slot_at = |words: i8| cfa.wrapping_add_signed(i64::from(words) * 8);
-    let return_address = if rule.saved[0] == 0 {
+    let return_address = if rule.return_address() == 0 {
         registers.get(arch.return_address(), memory).map_err(reason_of_register)?
     } else {
-        memory.read(slot_at(rule.saved[0])).map_err(reason_of_memory)?
+        memory.read(slot_at(rule.return_address())).map_err(reason_of_memory)?
     };
-    for (&register, &words) in arch.slots().iter().zip(&rule.saved).skip(1) {
-        if words != 0 {
+    let slots = arch.slots();
+    rule.for_each_saved(|slot, words| {
+        if let Some(&register) = slots.get(slot) {
             registers.set_saved(register, slot_at(words));
         }
-    }
+    });
     registers.set(arch.sp(), cfa);
     registers.set(arch.return_address(), return_address);
     Ok(return_address)

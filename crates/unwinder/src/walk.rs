@@ -1,19 +1,22 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
-use address::{Avma, ModuleId};
-use module_map::{Library, ModuleKind, Piece, Space};
+use std::sync::Arc;
+
+use address::{Avma, ModuleId, Svma};
+use module_map::{Library, LoadedImage, ModuleKind, Space};
 
 use crate::arch::{Arch, UNUSED};
 use crate::cache::RuleCache;
-use crate::compile::Context;
+use crate::compile::Scratch;
 use crate::engine::Engine;
 use crate::fallback::Fallback;
 use crate::memory::Memory;
 use crate::reason::{EndReason, FoundBy};
 use crate::registers::Registers;
-use crate::rule::RuleKind;
+use crate::rule::{Rule, RuleKind};
 use crate::step::{step_full, step_packed};
+use crate::view::{Span, View};
 
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,15 +57,12 @@ pub struct Walker<'e> {
     engine: &'e Engine,
     library: &'e Library,
     max_frames: usize,
-    context: Context,
+    scratch: Scratch,
     fallback: Fallback,
-}
-
-/// A frame's place: the piece, and the file's address where there is a file.
-pub(crate) struct Place<'s> {
-    piece: &'s Piece,
-    pub(crate) frame: Frame,
-    has_file: bool,
+    view: View,
+    /// Steps whose rule was in the cache, and steps whose rule had to be made.
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
 }
 
 impl<'e> Walker<'e> {
@@ -73,8 +73,11 @@ impl<'e> Walker<'e> {
             engine,
             library,
             max_frames,
-            context: Context::new_in(),
+            scratch: Scratch::new(),
             fallback: Fallback::default(),
+            view: View::default(),
+            hits: 0,
+            misses: 0,
         }
     }
 
@@ -100,30 +103,22 @@ impl<'e> Walker<'e> {
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
         loop {
-            let place = match self.place(lookup, state.space, found_by) {
-                Some(place) => place,
-                None if frames.len() == first => {
-                    frames.push(Frame {
-                        module: None,
-                        relative: pc,
-                        bias: 0,
-                        found_by,
-                        kernel: false,
-                    });
-                    return EndReason::NotMapped;
+            let Some(span) = self.view.span(lookup, state.space, self.library) else {
+                if frames.len() == first {
+                    frames.push(Frame::nowhere(lookup, found_by));
                 }
-                None => return EndReason::NotMapped,
+                return EndReason::NotMapped;
             };
-            if frames.len() > first && !place.piece.executable {
+            if frames.len() > first && !span.executable {
                 // A return address outside of all code: the chain went wrong here, or code was never reported.
                 return EndReason::NotMapped;
             }
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
-            frames.push(place.frame);
+            frames.push(Frame::in_span(&span, lookup, found_by));
             let is_leaf = frames.len() - first == 1;
-            match self.step(&place, lookup, is_leaf, &mut registers, &memory, arch) {
+            match self.step(&span, lookup, is_leaf, &mut registers, &memory, arch) {
                 Ok(Caller { pc: 0, .. }) => return EndReason::Root,
                 Ok(caller) => {
                     lookup = if caller.exact { Avma(caller.pc) } else { Avma(caller.pc).sub(1) };
@@ -135,88 +130,92 @@ impl<'e> Walker<'e> {
     }
 
     /// The frame of an address that was not walked to.
-    pub(crate) fn frame_at(&self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
-        let nowhere = Frame { module: None, relative: lookup.0, bias: 0, found_by, kernel: false };
-        self.place(lookup, space, found_by).map_or(nowhere, |place| place.frame)
+    pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
+        let span = self.view.span(lookup, space, self.library);
+        span.map_or(Frame::nowhere(lookup, found_by), |span| {
+            Frame::in_span(&span, lookup, found_by)
+        })
     }
 
+    #[inline]
     fn step(
         &mut self,
-        place: &Place<'_>,
+        span: &Span,
         lookup: Avma,
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Caller, EndReason> {
+        let svma = Svma(lookup.0.wrapping_sub(span.bias));
+        let rule = match span.file {
+            Some(file) => self.rule(file, svma, lookup, memory),
+            None => Rule::plain(RuleKind::None),
+        };
         let sp = registers.sp(arch);
-        let file = if place.has_file { place.piece.module.file(self.library).ok() } else { None };
-        let rule = file.map(|file| {
-            let svma = address::Svma(place.frame.relative);
-            let cached = RuleCache::key(file.serial, svma).and_then(|key| self.engine.cached(key));
-            cached.unwrap_or_else(|| {
-                self.engine.make_rule(file, svma, lookup, memory, &mut self.context)
-            })
-        });
-        let (rule, pc) = match rule {
-            Some(rule) if rule.kind == RuleKind::Packed => {
-                (rule, step_packed(&rule, registers, memory, arch)?)
-            }
-            Some(rule) if rule.kind == RuleKind::Complex => {
+        let pc = match rule.kind() {
+            RuleKind::Packed => step_packed(&rule, registers, memory, arch)?,
+            RuleKind::Complex => {
                 let row = self.engine.row(&rule).ok_or(EndReason::BadUnwindInfo)?;
-                (rule, step_full(&row, registers, memory, arch)?)
+                step_full(&row, registers, memory, arch)?
             }
-            Some(rule) if rule.kind == RuleKind::Outermost => return Err(EndReason::Root),
-            rule => {
-                let reason = match (rule.map(|rule| rule.kind), place.piece.module.kind) {
-                    (Some(RuleKind::Bad), _) => EndReason::BadUnwindInfo,
-                    (Some(_), _) => EndReason::NoUnwindInfo,
-                    (None, ModuleKind::Anonymous | ModuleKind::Unopened) => {
-                        EndReason::AnonymousMemory
-                    }
-                    (None, _) => EndReason::NoModule,
-                };
-                let svma = address::Svma(place.frame.relative);
-                let code = file.map(|file| (file, svma));
-                let caller =
-                    self.fallback.step(code, is_leaf, registers, memory, arch).ok_or(reason)?;
-                return Ok(caller);
+            RuleKind::Outermost => return Err(EndReason::Root),
+            kind @ (RuleKind::None | RuleKind::Bad) => {
+                let file = span.file.and_then(|_| file_at(lookup, memory)).map(|file| (file, svma));
+                let caller = self.fallback.step(file, is_leaf, registers, memory, arch);
+                return caller.ok_or_else(|| reason_without_rule(kind, span));
             }
         };
         let moved = registers.sp(arch);
-        // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in vfork.
+        // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in
+        // vfork.
         let advanced = moved > sp || (is_leaf && moved == sp);
-        if !advanced && !rule.signal {
+        if !advanced && !rule.is_signal() {
             return Err(EndReason::NoProgress);
         }
-        Ok(Caller { pc: strip(arch, pc), exact: rule.signal, found_by: FoundBy::Cfi })
+        Ok(Caller { pc: strip(arch, pc), exact: rule.is_signal(), found_by: FoundBy::Cfi })
     }
 
-    pub(crate) fn place<'s>(
-        &self,
-        lookup: Avma,
-        space: &'s Space,
-        found_by: FoundBy,
-    ) -> Option<Place<'s>> {
-        let piece = space.lookup(lookup)?;
-        let svma = piece.module.file(self.library).ok().and_then(|file| {
-            file.image().svma_of_offset(piece.offset_of(lookup), piece.executable)
-        });
-        let relative = match (svma, piece.module.kind) {
-            (Some(svma), _) => svma.0,
-            (None, ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso) => {
-                piece.offset_of(lookup).0
-            }
-            (None, ModuleKind::Anonymous | ModuleKind::Kernel) => lookup.0,
-        };
-        let frame = Frame {
-            module: Some(piece.module.id),
-            relative,
-            bias: lookup.0.wrapping_sub(relative),
-            found_by,
-            kernel: false,
-        };
-        Some(Place { piece, frame, has_file: svma.is_some() })
+    /// The rule of an address of a file: from the cache, or made now.
+    #[inline]
+    fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
+        if let Some(rule) = RuleCache::key(file, svma).and_then(|key| self.engine.cached(key)) {
+            self.hits += 1;
+            return rule;
+        }
+        self.misses += 1;
+        match file_at(lookup, memory) {
+            Some(file) => self.engine.make_rule(file, svma, memory.library, &mut self.scratch),
+            None => Rule::plain(RuleKind::None),
+        }
+    }
+}
+
+/// The opened file that is mapped at an address.
+fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
+    memory.space.lookup(lookup)?.module.file(memory.library).ok()
+}
+
+/// Why a chain ends where no rule is to be had and no fallback worked.
+const fn reason_without_rule(kind: RuleKind, span: &Span) -> EndReason {
+    match (kind, span.file, span.kind) {
+        (RuleKind::Bad, ..) => EndReason::BadUnwindInfo,
+        (_, Some(_), _) => EndReason::NoUnwindInfo,
+        (_, None, ModuleKind::Anonymous | ModuleKind::Unopened) => EndReason::AnonymousMemory,
+        (_, None, _) => EndReason::NoModule,
+    }
+}
+
+impl Frame {
+    /// A frame at an address where nothing is mapped.
+    const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
+        Self { module: None, relative: lookup.0, bias: 0, found_by, kernel: false }
+    }
+
+    #[inline]
+    const fn in_span(span: &Span, lookup: Avma, found_by: FoundBy) -> Self {
+        let relative = lookup.0.wrapping_sub(span.bias);
+        Self { module: Some(span.module), relative, bias: span.bias, found_by, kernel: false }
     }
 }
 

@@ -177,7 +177,7 @@ fn kinds_of_recordings_that_are_named() {
     let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
     assert_eq!(
         list(&findings),
-        [(1, Finding::DirectoryRecording { version: 1 }), (1, Finding::Simpleperf)]
+        [(1, Finding::Simpleperf), (1, Finding::DirectoryRecording { version: 1 })]
     );
     assert_eq!(recording.features().simpleperf_meta, [(&b"clockid"[..], &b"monotonic"[..])]);
 }

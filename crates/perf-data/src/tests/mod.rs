@@ -7,4 +7,6 @@ mod features;
 mod identity;
 mod kernel_records;
 mod samples;
+mod session;
+mod streams;
 mod user_records;

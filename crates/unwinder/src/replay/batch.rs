@@ -2,7 +2,7 @@
 
 use address::Avma;
 use module_map::Space;
-use perf_data::{Context, CpuMode, Recording, RegsAbi, Sample};
+use perf_data::{Context, CpuMode, Head, RegsAbi, Sample, Window};
 
 use crate::arch::Arch;
 use crate::reason::{EndReason, FoundBy};
@@ -33,32 +33,32 @@ pub(crate) struct BatchResult {
     pub(crate) layouts: Layouts,
     pub(crate) samples: Vec<Walked>,
     pub(crate) undecoded: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
 }
 
 /// Walks a run of planned samples.
 pub(crate) fn walk_batch(
-    recording: &Recording<'_>,
+    window: &Window,
     planned: &[Planned],
     walker: &mut Walker<'_>,
 ) -> BatchResult {
     let mut result =
         BatchResult { samples: Vec::with_capacity(planned.len()), ..BatchResult::default() };
-    let arch = match recording.machine().arch {
-        perf_data::Arch::X86_64 => Some(Arch::X86_64),
-        perf_data::Arch::Aarch64 => Some(Arch::Aarch64),
-        _ => None,
-    };
+    let machine = Machine::of(window.head());
     let mut frames = Vec::new();
+    let mut scratch = Scratch::default();
+    let before = (walker.hits, walker.misses);
     for (index, planned) in planned.iter().enumerate() {
-        let Ok(sample) = recording.sample(&planned.entry) else {
+        let Ok(sample) = window.sample(&planned.entry) else {
             result.undecoded += 1;
             continue;
         };
         frames.clear();
         kernel_frames(&sample, &planned.kernel, &mut frames);
-        let end = user_frames(&sample, arch, recording, &planned.space, walker, &mut frames);
+        let end = user_frames(&sample, machine, &planned.space, walker, &mut frames);
         let dump_used_up = end == EndReason::StackExhausted;
-        let (stack, layout) = result.intern(planned, &frames);
+        let (stack, layout) = result.intern(planned, &frames, &mut scratch);
         result.samples.push(Walked {
             planned: index as u32,
             cpu: sample.cpu,
@@ -70,16 +70,21 @@ pub(crate) fn walk_batch(
             dump_used_up,
         });
     }
+    result.cache_hits = walker.hits - before.0;
+    result.cache_misses = walker.misses - before.1;
     result
 }
 
 impl BatchResult {
-    /// The ids of the stack and of the layout of a sample's frames.
-    fn intern(&mut self, planned: &Planned, frames: &[Frame]) -> (u32, u32) {
-        let mut layout = Layout::default();
+    /// The ids of the stack and of the layout of a sample's frames. Stacks that follow each other share their outer
+    /// frames as a rule: what equals the chain before it is not looked up again.
+    fn intern(&mut self, planned: &Planned, frames: &[Frame], scratch: &mut Scratch) -> (u32, u32) {
+        scratch.layout.biases.clear();
         let mut parent = NO_NODE;
         let mut last = None;
-        for frame in frames.iter().rev() {
+        let mut shared = true;
+        scratch.nodes.truncate(frames.len());
+        for (depth, frame) in frames.iter().rev().enumerate() {
             let instance = match (frame.module, last) {
                 (None, _) => 0,
                 (Some(module), Some((known, bias, instance)))
@@ -88,23 +93,55 @@ impl BatchResult {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = layout.instance(module, frame.bias);
+                    let instance = scratch.layout.instance(module, frame.bias);
                     last = Some((module, frame.bias, instance));
                     instance
                 }
             };
-            let key = FrameKey {
-                module: frame.module,
-                relative: frame.relative,
-                instance,
-                found_by: frame.found_by,
-                kernel: frame.kernel,
-            };
+            let key = FrameKey::new(frame, instance);
+            if shared {
+                if let Some(&(_, node)) =
+                    scratch.nodes.get(depth).filter(|(known, _)| *known == key)
+                {
+                    parent = node;
+                    continue;
+                }
+                shared = false;
+                scratch.nodes.truncate(depth);
+            }
             let frame = self.frames.intern(key);
             parent = self.stacks.intern(StackNode { parent, frame });
+            scratch.nodes.push((key, parent));
         }
-        (parent, self.layouts.find(planned.lineage, &layout))
+        (parent, self.layouts.find(planned.lineage, &scratch.layout))
     }
+}
+
+/// What the walk needs to know of the recorded machine.
+#[derive(Clone, Copy)]
+struct Machine {
+    /// The processor, if it is one that is unwound.
+    arch: Option<Arch>,
+    big_endian: bool,
+}
+
+impl Machine {
+    fn of(head: &Head) -> Self {
+        let arch = match head.machine().arch {
+            perf_data::Arch::X86_64 => Some(Arch::X86_64),
+            perf_data::Arch::Aarch64 => Some(Arch::Aarch64),
+            _ => None,
+        };
+        Self { arch, big_endian: head.endian() == perf_data::Endian::Big }
+    }
+}
+
+/// What is kept from one sample to the next.
+#[derive(Default)]
+struct Scratch {
+    layout: Layout,
+    /// The last chain, outermost first, with its nodes.
+    nodes: Vec<(FrameKey, u32)>,
 }
 
 /// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
@@ -140,19 +177,18 @@ fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
 /// The user part: the replayed stack, else the recorded chain, else the sampled address.
 fn user_frames(
     sample: &Sample<'_>,
-    arch: Option<Arch>,
-    recording: &Recording<'_>,
+    machine: Machine,
     space: &Space,
     walker: &mut Walker<'_>,
     frames: &mut Vec<Frame>,
 ) -> EndReason {
     let n_kernel = frames.len();
-    let reason = match (sample.user_regs, arch) {
+    let reason = match (sample.user_regs, machine.arch) {
         (Some(registers), Some(arch)) if registers.abi() == RegsAbi::Bits64 => {
             let state = UserState {
                 arch,
                 stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
-                big_endian: recording.endian() == perf_data::Endian::Big,
+                big_endian: machine.big_endian,
                 partial_registers: sample.cpu_mode == CpuMode::Kernel,
                 space,
             };
@@ -190,12 +226,14 @@ fn user_frames(
     reason
 }
 
-/// The user part of the recorded chain.
+/// The user part of the recorded chain: in the sample, or in a record that came later.
 fn recorded_user_chain(sample: &Sample<'_>, user_mode: bool) -> impl Iterator<Item = Avma> {
+    let later = sample.user_callchain.into_iter().flat_map(|chain| chain.frames());
     let chain = sample.callchain.into_iter().flat_map(|chain| chain.frames());
-    chain.filter_map(move |(context, ip)| match context {
-        Context::User => Some(ip),
-        Context::Unmarked => user_mode.then_some(ip),
-        _ => None,
-    })
+    let own = chain.filter(move |(context, _)| match context {
+        Context::User => true,
+        Context::Unmarked => user_mode,
+        _ => false,
+    });
+    later.chain(own).map(|(_, ip)| ip)
 }

@@ -1,5 +1,7 @@
 //! The merge: what the batches found becomes one set of tables, in the order of the samples.
 
+use std::hash::{Hash, Hasher};
+
 use address::ModuleId;
 
 use crate::reason::{EndReason, FoundBy};
@@ -7,29 +9,79 @@ use crate::replay::batch::BatchResult;
 use crate::replay::intern::Interner;
 use crate::replay::layout::Layouts;
 use crate::replay::plan::Planned;
+use crate::walk::Frame;
 
-/// A distinct frame, apart from where its module lay.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// A distinct frame, apart from where its module lay. Two words, since a million of them are hashed and compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameKey {
+    relative: u64,
+    /// Module (all ones for none), then a byte each of instance, found-by and kernel mode.
+    rest: u64,
+}
+
+impl FrameKey {
+    pub(crate) fn new(frame: &Frame, instance: u8) -> Self {
+        let module = frame.module.map_or(u32::MAX, |module| module.0);
+        let rest = u64::from(module) << 32
+            | u64::from(instance) << 16
+            | (frame.found_by as u64) << 8
+            | u64::from(frame.kernel);
+        Self { relative: frame.relative, rest }
+    }
+
     /// What was mapped at the looked-up address.
-    pub module: Option<ModuleId>,
+    #[must_use]
+    pub fn module(&self) -> Option<ModuleId> {
+        let id = (self.rest >> 32) as u32;
+        (id != u32::MAX).then_some(ModuleId(id))
+    }
+
     /// The looked-up address in the module, as in [`crate::Frame`].
-    pub relative: u64,
+    #[must_use]
+    pub const fn relative(&self) -> u64 {
+        self.relative
+    }
+
     /// Which of several images of the module in one process.
-    pub instance: u8,
+    #[must_use]
+    pub const fn instance(&self) -> u8 {
+        (self.rest >> 16) as u8
+    }
+
     /// How it was found.
-    pub found_by: FoundBy,
+    #[must_use]
+    pub fn found_by(&self) -> FoundBy {
+        let index = usize::from((self.rest >> 8) as u8);
+        FoundBy::ALL.get(index).copied().unwrap_or(FoundBy::Guess)
+    }
+
     /// Whether it ran in kernel mode.
-    pub kernel: bool,
+    #[must_use]
+    pub const fn kernel(&self) -> bool {
+        self.rest & 1 != 0
+    }
+}
+
+impl Hash for FrameKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // One multiplication less than hashing both: the modules' numbers are small.
+        state.write_u64(self.relative ^ self.rest.rotate_left(23));
+    }
 }
 
 /// A node of the prefix tree of stacks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackNode {
     /// The caller's node, or [`NO_NODE`] for an outermost frame.
     pub parent: u32,
     /// The index of the frame.
     pub frame: u32,
+}
+
+impl Hash for StackNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.parent) << 32 | u64::from(self.frame));
+    }
 }
 
 /// No node: the parent of outermost frames, the stack of a sample without frames.
@@ -66,6 +118,8 @@ pub(crate) struct Merged {
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
     pub(crate) dump_used_up: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
 }
 
 impl Merged {
@@ -98,5 +152,7 @@ impl Merged {
             });
         }
         self.undecoded += batch.undecoded;
+        self.cache_hits += batch.cache_hits;
+        self.cache_misses += batch.cache_misses;
     }
 }

@@ -20,4 +20,4 @@ mod run;
 pub use layout::Layout;
 pub use merge::{FrameKey, Outcome, StackNode};
 pub use plan::{Filter, Thread};
-pub use run::{Replay, ReplayOptions, replay};
+pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};

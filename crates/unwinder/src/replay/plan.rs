@@ -7,7 +7,7 @@ use address::{BuildId, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{CommId, FileIdentity, Lineage, MapEvent, Space, Timeline};
 use perf_data::{
-    CpuMode, Ksymbol, Mmap, MmapId, Record, Recording, SampleEntry, Scan, TimedRecord,
+    CpuMode, Head, Ksymbol, Mmap, MmapId, Record, RecordEntry, SampleEntry, TimedRecord, Window,
 };
 
 /// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
@@ -61,9 +61,7 @@ pub(crate) struct Planned {
 }
 
 /// The state of the plan.
-pub(crate) struct Planner<'r, 'd> {
-    records: std::slice::Iter<'r, TimedRecord<'d>>,
-    samples: std::slice::Iter<'r, SampleEntry>,
+pub(crate) struct Planner<'r> {
     timeline: &'r mut Timeline,
     filter: &'r Filter,
     threads: Vec<Thread>,
@@ -71,40 +69,57 @@ pub(crate) struct Planner<'r, 'd> {
     pub(crate) filtered: u64,
 }
 
-impl<'r, 'd> Planner<'r, 'd> {
-    pub(crate) fn new(
-        recording: &Recording<'d>,
-        scan: &'r Scan<'d>,
-        timeline: &'r mut Timeline,
-        filter: &'r Filter,
-    ) -> Self {
-        for entry in &recording.features().build_ids {
-            if let Some(id) = entry.build_id {
-                timeline.list_build_id(entry.name, id);
-            }
+/// How far the plan has come in a window.
+pub(crate) struct Place<'w> {
+    window: &'w Window,
+    records: std::slice::Iter<'w, RecordEntry>,
+    samples: std::slice::Iter<'w, SampleEntry>,
+}
+
+impl<'w> Place<'w> {
+    pub(crate) fn start(window: &'w Window) -> Self {
+        Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
+    }
+
+    /// The next record that comes before a sample; without a sample, the next one.
+    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<TimedRecord<'w>> {
+        let next = self.records.as_slice().first()?;
+        if sample.is_some_and(|sample| (next.time, next.position) >= (sample.time, sample.position))
+        {
+            return None;
         }
-        Self {
-            records: scan.records.iter(),
-            samples: scan.samples.iter(),
-            timeline,
-            filter,
-            threads: Vec::new(),
-            thread_index: HashMap::new(),
-            filtered: 0,
+        self.records.next();
+        // What is listed was decoded before; a window whose bytes changed under us has lost it.
+        self.window.record(next.position).or_else(|| self.record_before(sample))
+    }
+}
+
+impl<'r> Planner<'r> {
+    pub(crate) fn new(timeline: &'r mut Timeline, filter: &'r Filter) -> Self {
+        Self { timeline, filter, threads: Vec::new(), thread_index: HashMap::new(), filtered: 0 }
+    }
+
+    /// Takes in what the recording lists apart from its records.
+    pub(crate) fn learn(&mut self, head: &Head) {
+        for entry in &head.features().build_ids {
+            if let Some(id) = entry.build_id {
+                self.timeline.list_build_id(entry.name, id);
+            }
         }
     }
 
-    /// The next `limit` samples that are wanted, fewer at the end of the recording, none behind it.
-    pub(crate) fn next_batch(&mut self, limit: usize) -> Vec<Planned> {
-        let mut batch = Vec::with_capacity(limit.min(self.samples.len()));
+    /// The next `limit` samples that are wanted, fewer at the end of the window, none behind it.
+    pub(crate) fn next_batch(&mut self, place: &mut Place<'_>, limit: usize) -> Vec<Planned> {
+        let mut batch = Vec::with_capacity(limit.min(place.samples.len()));
         while batch.len() < limit {
-            let Some(entry) = self.samples.next() else { break };
-            let now = (entry.time, entry.position);
-            while let Some(record) =
-                self.records.as_slice().first().filter(|r| (r.time, r.position) < now)
-            {
-                apply(self.timeline, record);
-                self.records.next();
+            let Some(entry) = place.samples.next() else {
+                while let Some(record) = place.record_before(None) {
+                    apply(self.timeline, &record);
+                }
+                break;
+            };
+            while let Some(record) = place.record_before(Some(entry)) {
+                apply(self.timeline, &record);
             }
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let named =

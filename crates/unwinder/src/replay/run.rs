@@ -1,14 +1,17 @@
 //! The driver: batches go through plan, walk and merge, three of them at a time.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use module_map::{Library, Timeline};
-use perf_data::{Recording, Scan};
+use perf_data::{Head, Window};
 use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
-use crate::replay::plan::{Filter, Planned, Planner, Thread};
+use crate::replay::plan::{Filter, Place, Planned, Planner, Thread};
 use crate::walk::Walker;
 
 /// How to replay.
@@ -41,6 +44,23 @@ pub struct Replay {
     pub undecoded: u64,
     /// Samples whose stack bytes were used to the end.
     pub dump_used_up: u64,
+    /// Where the time went.
+    pub timings: ReplayTimings,
+}
+
+/// Where the time of a replay went. Plan and merge run beside the walk of another batch.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ReplayTimings {
+    /// Time of the plan, on one thread.
+    pub plan: Duration,
+    /// Time from the start of each batch's walk to its end, summed.
+    pub walk: Duration,
+    /// Time of the merge, on one thread.
+    pub merge: Duration,
+    /// Frames whose unwind rule was in the cache.
+    pub cache_hits: u64,
+    /// Frames whose unwind rule had to be made.
+    pub cache_misses: u64,
 }
 
 /// Samples that are walked and interned as one.
@@ -48,55 +68,111 @@ const RUN: usize = 512;
 /// Samples that are planned at a time.
 const BATCH: usize = 32 * RUN;
 
-/// Replays a recording on the current thread pool. `progress` is told the number of samples that are done.
+/// A replay under way: it is fed with the windows of a recording in their order.
 ///
 /// The result is the same whatever the number of threads is: runs of samples are of a fixed size, each is interned by
 /// itself, and they are merged in their order.
-pub fn replay(
-    recording: &Recording<'_>,
-    scan: &Scan<'_>,
-    timeline: &mut Timeline,
-    library: &Library,
-    options: &ReplayOptions,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Replay {
-    let engine = Engine::new();
-    let mut planner = Planner::new(recording, scan, timeline, &options.filter);
-    let mut merged = Merged::default();
-    let mut current = planner.next_batch(BATCH);
-    let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
-    while !current.is_empty() {
-        let (walked, next) = rayon::join(
-            || walk_all(recording, &current, &engine, library, options),
-            || {
-                if let Some((planned, results)) = done.take() {
-                    merge_all(&mut merged, &planned, &results);
-                    progress(merged.samples.len() as u64);
-                }
-                planner.next_batch(BATCH)
-            },
-        );
-        done = Some((std::mem::replace(&mut current, next), walked));
-    }
-    if let Some((planned, results)) = done {
-        merge_all(&mut merged, &planned, &results);
-        progress(merged.samples.len() as u64);
-    }
-    Replay {
-        filtered: planner.filtered,
-        threads: planner.into_threads(),
-        frames: merged.frames.into_values(),
-        stacks: merged.stacks.into_values(),
-        layouts: merged.layouts.rows.into_iter().map(|(_, layout)| layout).collect(),
-        samples: merged.samples,
-        n_frames: merged.n_frames,
-        undecoded: merged.undecoded,
-        dump_used_up: merged.dump_used_up,
+pub struct Replayer<'r> {
+    library: &'r Library,
+    options: &'r ReplayOptions,
+    engine: Engine,
+    planner: Planner<'r>,
+    merged: Merged,
+    timings: ReplayTimings,
+    head: Option<Arc<Head>>,
+}
+
+impl std::fmt::Debug for Replayer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replayer")
+            .field("samples", &self.merged.samples.len())
+            .finish_non_exhaustive()
     }
 }
 
+impl<'r> Replayer<'r> {
+    /// A replay that has seen nothing yet. `timeline` may have been told hints.
+    #[must_use]
+    pub fn new(
+        timeline: &'r mut Timeline,
+        library: &'r Library,
+        options: &'r ReplayOptions,
+    ) -> Self {
+        Self {
+            library,
+            options,
+            engine: Engine::new(),
+            planner: Planner::new(timeline, &options.filter),
+            merged: Merged::default(),
+            timings: ReplayTimings::default(),
+            head: None,
+        }
+    }
+
+    /// Replays a window on the current thread pool. `progress` is told the number of samples that are done.
+    pub fn feed(&mut self, window: &Window, progress: &(dyn Fn(u64) + Sync)) {
+        if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, window.head())) {
+            self.planner.learn(window.head());
+            self.head = Some(window.head().clone());
+        }
+        let Self { library, options, engine, planner, merged, timings, .. } = self;
+        let mut place = Place::start(window);
+        let mut current = timed(&mut timings.plan, || planner.next_batch(&mut place, BATCH));
+        let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
+        while !current.is_empty() {
+            let (walked, next) = rayon::join(
+                || {
+                    timed(&mut timings.walk, || {
+                        walk_all(window, &current, engine, library, options)
+                    })
+                },
+                || {
+                    if let Some((planned, results)) = done.take() {
+                        timed(&mut timings.merge, || merge_all(merged, &planned, &results));
+                        progress(merged.samples.len() as u64);
+                    }
+                    timed(&mut timings.plan, || planner.next_batch(&mut place, BATCH))
+                },
+            );
+            done = Some((std::mem::replace(&mut current, next), walked));
+        }
+        if let Some((planned, results)) = done {
+            timed(&mut timings.merge, || merge_all(merged, &planned, &results));
+            progress(merged.samples.len() as u64);
+        }
+    }
+
+    /// What came of all windows.
+    #[must_use]
+    pub fn finish(self) -> Replay {
+        let Self { planner, merged, mut timings, .. } = self;
+        timings.cache_hits = merged.cache_hits;
+        timings.cache_misses = merged.cache_misses;
+        Replay {
+            timings,
+            filtered: planner.filtered,
+            threads: planner.into_threads(),
+            frames: merged.frames.into_values(),
+            stacks: merged.stacks.into_values(),
+            layouts: merged.layouts.rows.into_iter().map(|(_, layout)| layout).collect(),
+            samples: merged.samples,
+            n_frames: merged.n_frames,
+            undecoded: merged.undecoded,
+            dump_used_up: merged.dump_used_up,
+        }
+    }
+}
+
+/// Adds the time that `f` takes.
+fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = f();
+    *total += start.elapsed();
+    result
+}
+
 fn walk_all(
-    recording: &Recording<'_>,
+    window: &Window,
     batch: &[Planned],
     engine: &Engine,
     library: &Library,
@@ -106,7 +182,7 @@ fn walk_all(
         .par_chunks(RUN)
         .map_init(
             || Walker::new(engine, library, options.max_frames),
-            |walker, run| walk_batch(recording, run, walker),
+            |walker, run| walk_batch(window, run, walker),
         )
         .collect()
 }

@@ -1,0 +1,176 @@
+//! What the user says about memory: this range of that process holds bytes of this file.
+
+use std::path::PathBuf;
+
+use address::{Avma, FileOffset, Pid};
+
+/// Whose memory a hint speaks of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HintScope {
+    /// A process and the children that it forks.
+    Process(Pid),
+    /// Every process of that thread name.
+    Comm(Box<[u8]>),
+    /// Every process.
+    All,
+}
+
+/// A range of memory and the file whose bytes it holds: `OBJECT@PID,START,LEN[,OFFSET]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hint {
+    /// The file.
+    pub object: PathBuf,
+    /// Whose memory.
+    pub scope: HintScope,
+    /// The first address.
+    pub start: Avma,
+    /// How many bytes.
+    pub len: u64,
+    /// The offset in the file of the first byte; `None` where the hint does not say.
+    pub offset: Option<FileOffset>,
+}
+
+/// A hint that cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HintError {
+    /// Not of the form.
+    #[error("map hint {text:?}: {what}; expected OBJECT@PID,START,LEN[,OFFSET]")]
+    Form {
+        /// The hint.
+        text: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Two hints speak of the same bytes.
+    #[error("map hints overlap: {first} and {second}")]
+    Overlap {
+        /// The one.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+impl Hint {
+    /// Reads a hint. Numbers are hexadecimal with `0x` or where they have the digits a to f, else decimal; the process
+    /// is an id, `*` for all, or `comm:NAME`.
+    ///
+    /// # Errors
+    /// Where the text is not of the form, or the range is empty or passes the end of the address space.
+    pub fn parse(text: &str) -> Result<Self, HintError> {
+        let form = |what| HintError::Form { text: text.to_owned(), what };
+        let (object, rest) = text.rsplit_once('@').ok_or_else(|| form("there is no @"))?;
+        if object.is_empty() {
+            return Err(form("there is no file"));
+        }
+        // A thread name may hold commas: the numbers are taken from the end.
+        let words: Vec<&str> = rest.split(',').collect();
+        let n_numbers = if words.len() >= 4 && number(words[words.len() - 3]).is_some() { 3 } else { 2 };
+        let n_scope = words.len().checked_sub(n_numbers).filter(|&n| n > 0);
+        let n_scope = n_scope.ok_or_else(|| form("there are fewer than three values"))?;
+        let (scope, numbers) = words.split_at(n_scope);
+        let scope = scope_of(&scope.join(",")).ok_or_else(|| form("the process is no id, * or comm:NAME"))?;
+        let mut values = [0; 3];
+        for (value, word) in values.iter_mut().zip(numbers) {
+            *value = number(word).ok_or_else(|| form("an address is no number"))?;
+        }
+        let [start, len, offset] = values;
+        if len == 0 || start.checked_add(len).is_none() {
+            return Err(form("the range is empty or passes the end of the address space"));
+        }
+        let offset = (numbers.len() == 3).then_some(FileOffset(offset));
+        Ok(Self { object: object.into(), scope, start: Avma(start), len, offset })
+    }
+
+    /// The address behind the last byte.
+    #[must_use]
+    pub const fn end(&self) -> Avma {
+        self.start.add(self.len)
+    }
+
+    /// Refuses hints that speak of the same bytes of the same process. A hint for one process may refine one for all
+    /// or for a name; the narrower one wins.
+    ///
+    /// # Errors
+    /// The first two that overlap.
+    pub fn check(hints: &[Self]) -> Result<(), HintError> {
+        for (index, first) in hints.iter().enumerate() {
+            for second in hints.iter().skip(index + 1) {
+                let apart = first.end() <= second.start || second.end() <= first.start;
+                if first.scope == second.scope && !apart {
+                    return Err(HintError::Overlap {
+                        first: first.to_string(),
+                        second: second.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@", self.object.display())?;
+        match &self.scope {
+            HintScope::Process(pid) => write!(f, "{pid}")?,
+            HintScope::Comm(name) => write!(f, "comm:{}", String::from_utf8_lossy(name))?,
+            HintScope::All => f.write_str("*")?,
+        }
+        write!(f, ",{:#x},{:#x}", self.start.0, self.len)?;
+        self.offset.map_or(Ok(()), |offset| write!(f, ",{:#x}", offset.0))
+    }
+}
+
+fn scope_of(text: &str) -> Option<HintScope> {
+    if text == "*" {
+        return Some(HintScope::All);
+    }
+    if let Some(name) = text.strip_prefix("comm:") {
+        return (!name.is_empty()).then(|| HintScope::Comm(name.as_bytes().into()));
+    }
+    let pid = i32::try_from(number(text)?).ok()?;
+    Some(HintScope::Process(Pid(pid)))
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match digits {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+        None => u64::from_str_radix(text, 16).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms() {
+        let hint = Hint::parse("/lib/a@b.so@12,0x1000,4096,0x2000").expect("a hint");
+        assert_eq!(hint.object, PathBuf::from("/lib/a@b.so"));
+        assert_eq!(hint.scope, HintScope::Process(Pid(12)));
+        assert_eq!((hint.start, hint.len), (Avma(0x1000), 4096));
+        assert_eq!(hint.offset, Some(FileOffset(0x2000)));
+        assert_eq!(hint.to_string(), "/lib/a@b.so@12,0x1000,0x1000,0x2000");
+        let all = Hint::parse("x.o@*,7f00aa000000,16").expect("a hint without offset");
+        assert_eq!((all.scope, all.start, all.offset), (HintScope::All, Avma(0x7f00_aa00_0000), None));
+        let comm = Hint::parse("x.o@comm:a,b,0x10,0x20").expect("a hint by name");
+        assert_eq!(comm.scope, HintScope::Comm(b"a,b"[..].into()));
+        for bad in ["x.o", "x.o@1", "x.o@1,2", "@1,2,3", "x@p,1,2", "x@1,0,0", "x@1,0xffffffffffffffff,2"] {
+            assert!(Hint::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn overlaps_name_both() {
+        let hints = ["a@1,0x1000,0x1000", "b@1,0x1fff,1", "c@2,0x1000,0x1000"]
+            .map(|text| Hint::parse(text).expect("a hint"));
+        let error = Hint::check(&hints).expect_err("the first two overlap");
+        assert_eq!(error.to_string(), "map hints overlap: a@1,0x1000,0x1000 and b@1,0x1fff,0x1");
+        assert_eq!(Hint::check(&hints[1..]), Ok(()));
+    }
+}

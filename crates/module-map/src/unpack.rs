@@ -1,0 +1,102 @@
+//! Packed files: told by their first bytes, never by their names, and unpacked with a limit.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// The most that a file or section may become when it is unpacked.
+const LIMIT: u64 = 1 << 30;
+
+/// How a stream is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packing {
+    Gzip,
+    Xz,
+    Zstd,
+    Bzip2,
+}
+
+impl Packing {
+    /// By the magic number.
+    ///
+    /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's "BZh".
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        [
+            (&[0x1f, 0x8b][..], Self::Gzip),
+            (&[0xfd, b'7', b'z', b'X', b'Z', 0], Self::Xz),
+            (&[0x28, 0xb5, 0x2f, 0xfd], Self::Zstd),
+            (b"BZh", Self::Bzip2),
+        ]
+        .into_iter()
+        .find_map(|(magic, packing)| bytes.starts_with(magic).then_some(packing))
+    }
+
+    /// A reader of what is packed in `bytes`.
+    pub(crate) fn reader(self, bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(bytes, true)),
+            Self::Zstd => Box::new(
+                ruzstd::decoding::StreamingDecoder::new(bytes).map_err(io::Error::other)?,
+            ),
+            Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        })
+    }
+}
+
+/// The bytes of a file, unpacked where it is packed.
+///
+/// # Errors
+/// Where it does not unpack, or becomes larger than any file that is of use here.
+pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    let Some(packing) = Packing::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
+    // The best compressors reach about a thousand to one on zeros; code and symbols never come near that.
+    let limit = LIMIT.min((bytes.len() as u64).saturating_mul(256).max(1 << 20));
+    let mut unpacked = Vec::new();
+    packing.reader(bytes)?.take(limit + 1).read_to_end(&mut unpacked)?;
+    if unpacked.len() as u64 > limit {
+        return Err(io::Error::other("unpacks to more than it can sensibly hold"));
+    }
+    Ok(Cow::Owned(unpacked))
+}
+
+/// The unpacked bytes of an `SHF_COMPRESSED` section of a 64-bit little-endian file, where they are sound and not
+/// longer than `limit`.
+///
+/// Source: gABI, "Section Compression": `Elf64_Chdr` is type (4 bytes), reserved (4), size (8), alignment (8).
+pub(crate) fn inflate_section(section: &[u8], limit: u64) -> Option<Vec<u8>> {
+    let (header, packed) = section.split_first_chunk::<24>()?;
+    let size = header.get(8..16)?.first_chunk().map(|size| u64::from_le_bytes(*size))?;
+    let size = size.min(limit);
+    let mut unpacked = Vec::new();
+    match header.first()? {
+        1 => flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked).ok()?,
+        2 => ruzstd::decoding::StreamingDecoder::new(packed)
+            .ok()?
+            .take(size)
+            .read_to_end(&mut unpacked)
+            .ok()?,
+        _ => return None,
+    };
+    Some(unpacked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `printf 'module text\n' | xz --check=crc32`, and the same through gzip, zstd and bzip2.
+    const XZ: &[u8] = &[
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36,
+    ];
+
+    #[test]
+    fn magic_numbers_decide() {
+        assert_eq!(Packing::of(XZ), Some(Packing::Xz));
+        assert_eq!(Packing::of(&[0x1f, 0x8b, 8]), Some(Packing::Gzip));
+        assert_eq!(Packing::of(b"BZh91"), Some(Packing::Bzip2));
+        assert_eq!(Packing::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Packing::Zstd));
+        assert_eq!(Packing::of(b"\x7fELF"), None);
+        assert!(unpack(XZ).is_err());
+        assert_eq!(unpack(b"plain").expect("not packed").as_ref(), b"plain");
+    }
+}

@@ -1,0 +1,80 @@
+//! Recordings that were packed as a whole: `.zst`, `.gz`, `.xz`. Known by content, never by name.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Packed files may always expand to this many bytes …
+const FREE: u64 = 256 << 20;
+/// … and beyond that to so many times their own size. Recordings of nothing but equal stacks stay below.
+const RATIO: u64 = 1024;
+
+/// How a recording is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packing {
+    Zstd,
+    Gzip,
+    Xz,
+}
+
+impl Packing {
+    /// Bytes that tell all packings apart.
+    pub(crate) const MAGIC_LEN: usize = 6;
+
+    /// The packing of data that begin with `bytes`.
+    ///
+    /// Source: RFC 8878 3.1.1, RFC 1952 2.3.1, the .xz file format 2.1.1.1.
+    pub(crate) fn detect(bytes: &[u8]) -> Option<Self> {
+        const MAGICS: [(&[u8], Packing); 3] = [
+            (&[0x28, 0xb5, 0x2f, 0xfd], Packing::Zstd),
+            (&[0x1f, 0x8b, 8], Packing::Gzip),
+            (&[0xfd, b'7', b'z', b'X', b'Z', 0], Packing::Xz),
+        ];
+        MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|magic| magic.1)
+    }
+
+    /// Reads what was packed.
+    pub(crate) fn unpack(self, packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+        let taken = Arc::new(AtomicU64::new(0));
+        let packed = Counted { inner: packed, taken: Arc::clone(&taken) };
+        let inner: Box<dyn Read + Send> = match self {
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(packed)?),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(packed, true)),
+        };
+        Ok(Box::new(Capped { inner, taken, given: 0 }))
+    }
+}
+
+/// Counts what is read.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.taken.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
+/// Ends with an error where more comes out than a recording can hold.
+struct Capped {
+    inner: Box<dyn Read + Send>,
+    taken: Arc<AtomicU64>,
+    given: u64,
+}
+
+impl Read for Capped {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.given += len as u64;
+        let allowed = FREE.saturating_add(self.taken.load(Ordering::Relaxed).saturating_mul(RATIO));
+        if self.given > allowed {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "expands without measure"));
+        }
+        Ok(len)
+    }
+}

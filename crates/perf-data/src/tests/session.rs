@@ -1,0 +1,215 @@
+//! The same recording in every container gives the same samples and records, in the same order.
+
+use std::io::{Cursor, Write as _};
+
+use synth::{
+    CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, PipeLayout, Record,
+    SampleBuilder, SampleId, UserRecord,
+};
+
+use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
+
+/// Small enough for several windows.
+const OPTIONS: SessionOptions =
+    SessionOptions { window_bytes: 4096, pending_bytes: 1 << 20, expansion_bytes: 1 << 20 };
+
+/// Rounds of samples that are out of order within two rounds, with a map record now and then.
+pub(super) fn recording(endian: Endian) -> PerfDataBuilder {
+    let mut it = PerfDataBuilder::new(endian);
+    it.event("cycles:u", EventAttr::dwarf(0x00ff_0fff), &[7]);
+    it.describe_events();
+    it.feature(&Feature::Hostname("host"));
+    it.feature(&Feature::Arch("x86_64"));
+    for round in 0..40_u64 {
+        for at in [3, 1, 2, 0, 5, 4_u64] {
+            let time = 1000 + round * 5 + at * 2;
+            let (ip, tid) = (0x40_0000 + time, 20 + at as u32);
+            let stack = vec![at as u8; 64 + round as usize * 8];
+            let sample = SampleBuilder::at(ip, 20, tid, time).with_regs(&[round; 20]);
+            it.sample(&sample.with_stack(&stack));
+        }
+        let comm = Record::Comm { pid: 20, tid: 21, comm: b"name", exec: false };
+        it.record_at(&comm, SampleId::at(20, 21, 1000 + round * 5));
+        it.user_record(&UserRecord::FinishedRound);
+    }
+    it
+}
+
+/// What a session gave: samples and records in one list each, and how many windows.
+#[derive(Debug, PartialEq)]
+pub(super) struct Read {
+    pub(super) samples: Vec<(u64, u64, i32, Vec<u8>)>,
+    pub(super) records: Vec<(u64, String)>,
+    pub(super) names: Vec<String>,
+}
+
+pub(super) fn read(input: Input, options: SessionOptions) -> (Read, usize, Findings) {
+    let mut findings = Findings::default();
+    let mut session = Session::open(input, options, &mut findings).expect("a recording");
+    let mut read = Read { samples: Vec::new(), records: Vec::new(), names: Vec::new() };
+    let mut windows = 0;
+    while let Some(window) = session.next_window(&mut findings) {
+        windows += 1;
+        for entry in window.samples() {
+            let sample = window.sample(entry).expect("a sample of this window");
+            assert_eq!((sample.damage, sample.time), (None, entry.time));
+            let ip = sample.ip.map_or(0, |ip| ip.0);
+            let stack = sample.user_stack.map_or_else(Vec::new, |stack| stack.bytes.to_vec());
+            read.samples.push((entry.time.0, ip, entry.tid.0, stack));
+        }
+        assert_eq!(window.records().count(), window.record_entries().len());
+        for record in window.records() {
+            if matches!(record.record, crate::Record::User(_)) {
+                continue;
+            }
+            read.records.push((record.time.0, format!("{:?}", record.record)));
+        }
+    }
+    read.names = session.head().events().iter().map(|event| event.name.clone()).collect();
+    (read, windows, findings)
+}
+
+pub(super) fn file(bytes: &[u8]) -> Input {
+    Input::File(SharedBytes::from(bytes.to_vec()))
+}
+
+pub(super) fn stream(bytes: &[u8]) -> Input {
+    Input::Stream(Box::new(Cursor::new(bytes.to_vec())))
+}
+
+fn plain(endian: Endian) -> Read {
+    let (read, windows, findings) = read(file(&recording(endian).build()), OPTIONS);
+    assert!(findings.is_empty(), "{findings:?}");
+    assert_eq!((windows, read.samples.len(), read.records.len()), (1, 240, 40));
+    assert!(read.samples.is_sorted_by_key(|sample| sample.0));
+    assert_eq!(read.names, ["cycles:u"]);
+    read
+}
+
+#[test]
+fn pipe_streams_give_what_files_give() {
+    for endian in [Endian::Little, Endian::Big] {
+        let expected = plain(endian);
+        for attrs_first in [false, true] {
+            let layout = PipeLayout { attrs_first, ..PipeLayout::default() };
+            let bytes = recording(endian).build_pipe(&layout);
+            let (from_file, windows, findings) = read(file(&bytes), OPTIONS);
+            assert_eq!((&from_file, windows), (&expected, 1));
+            assert!(findings.is_empty(), "{findings:?}");
+            let (from_stream, windows, findings) = read(stream(&bytes), OPTIONS);
+            assert_eq!(from_stream, expected);
+            assert!(windows > 5, "{windows} windows");
+            assert!(findings.is_empty(), "{findings:?}");
+        }
+    }
+}
+
+#[test]
+fn compressed_records_give_what_plain_ones_give() {
+    for endian in [Endian::Little, Endian::Big] {
+        let expected = plain(endian);
+        for kind in [CompressedKind::Compressed, CompressedKind::Compressed2] {
+            // Chunks so small that records straddle many of them, and so large that they hold many records.
+            for chunk in [13, 100, 60_000] {
+                let mut packed = recording(endian);
+                let records = packed.take_records();
+                packed.raw_bytes(&Compressor::new(endian, kind).pack(&records, chunk));
+                let (from_file, windows, findings) = read(file(&packed.build()), OPTIONS);
+                assert_eq!(from_file, expected, "{kind:?} chunks of {chunk}");
+                assert!(windows > 5 && findings.is_empty(), "{windows} windows, {findings:?}");
+                let pipe = packed.build_pipe(&PipeLayout::default());
+                let (from_stream, _, findings) = read(stream(&pipe), OPTIONS);
+                assert_eq!(from_stream, expected);
+                assert!(findings.is_empty(), "{findings:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_between_compressed_ones_keep_their_place() {
+    let expected = plain(Endian::Little);
+    let mut source = recording(Endian::Little);
+    let records = source.take_records();
+    let round = UserRecord::FinishedRound.encode(Endian::Little);
+    let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed);
+    let mut left = records.as_slice();
+    // Rounds stand between the compressed records, as recorders write them, and cut no record.
+    while let Some(end) = left.windows(8).position(|bytes| bytes == round.as_slice()) {
+        source.raw_bytes(&compressor.pack(&left[..end], 500)).raw_bytes(&round);
+        left = &left[end + 8..];
+    }
+    let (read, windows, findings) = read(file(&source.build()), OPTIONS);
+    assert_eq!(read, expected);
+    assert!(windows > 5 && findings.is_empty(), "{windows} windows, {findings:?}");
+}
+
+#[test]
+fn directories_give_what_files_give() {
+    let expected = plain(Endian::Little);
+    let mut source = recording(Endian::Little);
+    let records = source.take_records();
+    source.feature(&Feature::DirFormat { version: 1 });
+    source.user_record(&UserRecord::FinishedInit);
+    let round = UserRecord::FinishedRound.encode(Endian::Little);
+    // There are no rounds in a directory; records go to two files in turn.
+    let mut parts = [Vec::new(), Vec::new()];
+    let mut left = records.as_slice();
+    let mut turn = 0;
+    while let Some(end) = left.windows(8).position(|bytes| bytes == round.as_slice()) {
+        parts[turn % 2].extend_from_slice(&left[..end]);
+        left = &left[end + 8..];
+        turn += 1;
+    }
+    let packed = parts.clone().map(|part| {
+        let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed2);
+        compressor.pack(&part, 700)
+    });
+    for parts in [parts, packed] {
+        let mut all: Vec<_> = parts.into_iter().map(SharedBytes::from).collect();
+        all.insert(1, SharedBytes::from(Vec::new()));
+        let input = Input::Directory { data: SharedBytes::from(source.build()), parts: all };
+        let (mut read, windows, findings) = read(input, OPTIONS);
+        // Samples of one time are in the order of the files.
+        read.samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
+        let mut samples = expected.samples.clone();
+        samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
+        assert_eq!((read.samples.len(), windows), (samples.len(), 1));
+        assert_eq!(sorted(read.samples), sorted(samples));
+        assert_eq!(read.records, expected.records);
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+    let (alone, _, findings) = read(file(&source.build()), OPTIONS);
+    assert_eq!(alone.samples, []);
+    let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
+    assert!(kinds.contains(&"directory-recording"), "{kinds:?}");
+}
+
+fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
+    values.sort();
+    values
+}
+
+#[test]
+fn packed_recordings_give_what_they_hold() {
+    let expected = plain(Endian::Little);
+    let source = recording(Endian::Little);
+    for bytes in [source.build(), source.build_pipe(&PipeLayout::default())] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes).expect("to memory");
+        let gzip = gzip.finish().expect("to memory");
+        let zstd = zstd::stream::encode_all(bytes.as_slice(), 1).expect("to memory");
+        for packed in [&gzip, &zstd] {
+            for input in [file(packed), stream(packed)] {
+                let (read, _, findings) = read(input, OPTIONS);
+                assert_eq!(read, expected);
+                assert!(findings.is_empty(), "{findings:?}");
+            }
+        }
+        // Cut in the middle: what can be unpacked is there.
+        let (cut, _, findings) = read(stream(&gzip[..gzip.len() / 2]), OPTIONS);
+        assert!(!cut.samples.is_empty() && cut.samples.len() < 240);
+        let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
+        assert!(kinds.contains(&"stream-broken"), "{kinds:?}");
+    }
+}

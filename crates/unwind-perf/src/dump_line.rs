@@ -1,0 +1,179 @@
+//! One record as one line: `key=value` for people, an object for programs. Both come from the same description.
+
+use std::io::Write as _;
+
+/// A line being written.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) text: Vec<u8>,
+    json: bool,
+    in_list: bool,
+}
+
+impl Line {
+    /// An empty buffer for lines of either form.
+    pub(crate) fn new(json: bool) -> Self {
+        Self { text: Vec::with_capacity(1 << 16), json, in_list: false }
+    }
+
+    /// Begins a record.
+    pub(crate) fn begin(&mut self, time: u64, offset: u64, size: u32, kind: &str) {
+        if self.json {
+            self.text.push(b'{');
+            self.key("type");
+            self.string(kind.as_bytes());
+            self.hex("offset", offset);
+            self.number("size", u64::from(size));
+            if time != 0 {
+                self.number("time_ns", time);
+            }
+            return;
+        }
+        // Writing to memory cannot fail.
+        let (seconds, nanos) = (time / 1_000_000_000, time % 1_000_000_000);
+        let _ = write!(self.text, "{seconds}.{nanos:09} {offset:#x} [{size:#x}] {kind}");
+    }
+
+    /// Ends a record.
+    pub(crate) fn end(&mut self) {
+        self.text.extend_from_slice(if self.json { b"}\n" } else { b"\n" });
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.json {
+            if self.text.last() != Some(&b'{') {
+                self.text.push(b',');
+            }
+            self.text.push(b'"');
+            self.text.extend_from_slice(key.as_bytes());
+            self.text.extend_from_slice(b"\":");
+        } else {
+            self.text.push(b' ');
+            self.text.extend_from_slice(key.as_bytes());
+            self.text.push(b'=');
+        }
+    }
+
+    fn string(&mut self, value: &[u8]) {
+        let value = String::from_utf8_lossy(value);
+        if self.json {
+            // Strings always serialize, and memory takes everything.
+            let _ = serde_json::to_writer(&mut self.text, &value);
+        } else if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
+            let _ = write!(self.text, "{value:?}");
+        } else {
+            self.text.extend_from_slice(value.as_bytes());
+        }
+    }
+
+    /// A number that counts or names something.
+    pub(crate) fn number(&mut self, key: &str, value: u64) {
+        self.key(key);
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// A process or thread.
+    pub(crate) fn signed(&mut self, key: &str, value: i32) {
+        self.key(key);
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// An address, offset or set of bits; a string in JSON, where numbers of that size are not exact.
+    pub(crate) fn hex(&mut self, key: &str, value: u64) {
+        self.key(key);
+        self.hex_value(value);
+    }
+
+    fn hex_value(&mut self, value: u64) {
+        let _ = if self.json {
+            write!(self.text, "\"{value:#x}\"")
+        } else {
+            write!(self.text, "{value:#x}")
+        };
+    }
+
+    /// A name or path.
+    pub(crate) fn text(&mut self, key: &str, value: &[u8]) {
+        self.key(key);
+        self.string(value);
+    }
+
+    /// Bytes in hexadecimal.
+    pub(crate) fn bytes(&mut self, key: &str, value: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.key(key);
+        if self.json {
+            self.text.push(b'"');
+        }
+        for byte in value {
+            self.text.push(DIGITS[usize::from(byte >> 4)]);
+            self.text.push(DIGITS[usize::from(byte & 15)]);
+        }
+        if self.json {
+            self.text.push(b'"');
+        }
+    }
+
+    /// Something that is so; left out where it is not.
+    pub(crate) fn flag(&mut self, key: &str, value: bool) {
+        if !value {
+            return;
+        }
+        if self.json {
+            self.key(key);
+            self.text.extend_from_slice(b"true");
+        } else {
+            self.text.push(b' ');
+            self.text.extend_from_slice(key.as_bytes());
+        }
+    }
+
+    /// A list of addresses.
+    pub(crate) fn list(&mut self, key: &str, values: impl Iterator<Item = u64>) {
+        self.key(key);
+        self.text.push(b'[');
+        for value in values {
+            if std::mem::replace(&mut self.in_list, true) {
+                self.text.push(b',');
+            }
+            self.hex_value(value);
+        }
+        self.in_list = false;
+        self.text.push(b']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(json: bool) -> String {
+        let mut line = Line::new(json);
+        line.begin(1_000_000_002, 0x10, 24, "COMM");
+        line.signed("pid", -1);
+        line.text("comm", b"a \"b");
+        line.flag("exec", true);
+        line.flag("other", false);
+        line.list("ips", [1, u64::MAX].into_iter());
+        line.bytes("tag", &[0, 0xab]);
+        line.end();
+        String::from_utf8(line.text).expect("text")
+    }
+
+    #[test]
+    fn both_forms() {
+        assert_eq!(
+            line(false),
+            "1.000000002 0x10 [0x18] COMM pid=-1 comm=\"a \\\"b\" exec ips=[0x1,0xffffffffffffffff] tag=00ab\n"
+        );
+        assert_eq!(
+            line(true),
+            concat!(
+                r#"{"type":"COMM","offset":"0x10","size":24,"time_ns":1000000002,"pid":-1,"comm":"a \"b","#,
+                r#""exec":true,"ips":["0x1","0xffffffffffffffff"],"tag":"00ab"}"#,
+                "\n"
+            )
+        );
+    }
+}

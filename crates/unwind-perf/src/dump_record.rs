@@ -1,0 +1,289 @@
+//! What each type of record says, key by key.
+
+use perf_data::{
+    Head, Mmap, MmapId, Record, Registers, RegsAbi, Sample, SimpleperfRecord, UserRecord,
+};
+
+use crate::dump_line::Line;
+
+/// The fields of a sample. In full: its callchain and registers, not only their numbers.
+pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bool) {
+    if let Some(event) = head.events().get(usize::from(sample.event)) {
+        line.text("event", event.name.as_bytes());
+    }
+    if let (Some(pid), Some(tid)) = (sample.pid, sample.tid) {
+        line.signed("pid", pid.0);
+        line.signed("tid", tid.0);
+    }
+    if let Some(cpu) = sample.cpu {
+        line.number("cpu", cpu.into());
+    }
+    line.text("mode", format!("{:?}", sample.cpu_mode).to_lowercase().as_bytes());
+    let words = [
+        ("ip", sample.ip.map(|ip| ip.0)),
+        ("addr", sample.addr.map(|addr| addr.0).filter(|&addr| addr != 0)),
+        ("data_src", sample.data_src),
+        ("transaction", sample.transaction),
+        ("phys_addr", sample.phys_addr),
+        ("cgroup", sample.cgroup),
+    ];
+    for (key, value) in words {
+        if let Some(value) = value {
+            line.hex(key, value);
+        }
+    }
+    let numbers = [("id", sample.id), ("stream_id", sample.stream_id), ("period", sample.period)];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            line.number(key, value);
+        }
+    }
+    for read in sample.read.iter().flat_map(|read| read.iter()) {
+        line.number("value", read.value);
+        if let Some(lost) = read.lost {
+            line.number("lost", lost);
+        }
+    }
+    if let Some(chain) = sample.callchain {
+        if full {
+            line.list("callchain", chain.entries());
+        } else {
+            line.number("callchain", chain.len() as u64);
+        }
+    }
+    if let Some(branches) = &sample.branch_stack {
+        line.number("branches", branches.len() as u64);
+    }
+    if let Some(raw) = sample.raw {
+        line.number("raw", raw.len() as u64);
+    }
+    registers(line, "regs", sample.user_regs, full);
+    if let Some(stack) = sample.user_stack {
+        line.number("stack", stack.bytes.len() as u64);
+        line.number("stack_dumped", stack.dumped);
+    }
+    registers(line, "intr_regs", sample.intr_regs, full);
+    if let Some(aux) = sample.aux {
+        line.number("aux", aux.len() as u64);
+    }
+    if let Some(damage) = sample.damage {
+        line.text("damage", format!("{damage:?}").as_bytes());
+    }
+}
+
+fn registers(line: &mut Line, key: &str, registers: Option<Registers<'_>>, full: bool) {
+    let Some(registers) = registers else { return };
+    let abi = match registers.abi() {
+        RegsAbi::Bits32 => 32,
+        RegsAbi::Bits64 => 64,
+        RegsAbi::Unknown(other) => other,
+    };
+    line.number(&format!("{key}_abi"), abi);
+    if full {
+        line.hex(&format!("{key}_mask"), registers.mask());
+        line.list(key, registers.iter().map(|(_, value)| value));
+    }
+}
+
+fn map(line: &mut Line, map: &Mmap<'_>) {
+    line.signed("pid", map.pid.0);
+    line.signed("tid", map.tid.0);
+    line.hex("start", map.start.0);
+    line.hex("len", map.len);
+    line.hex("pgoff", map.pgoff.0);
+    let bit = |bit: u32, letter: char| if map.prot & bit != 0 { letter } else { '-' };
+    let shared = if map.flags & 1 != 0 { 's' } else { 'p' };
+    let prot: String = [bit(1, 'r'), bit(2, 'w'), bit(4, 'x'), shared].into_iter().collect();
+    line.text("prot", prot.as_bytes());
+    match map.id {
+        MmapId::None => {}
+        MmapId::Inode { major, minor, inode, generation } => {
+            line.text("device", format!("{major:02x}:{minor:02x}").as_bytes());
+            line.number("inode", inode);
+            line.number("generation", generation);
+        }
+        MmapId::BuildId(id) => line.bytes("build_id", id.as_bytes()),
+    }
+    line.text("path", map.path);
+}
+
+/// The fields of a record that is no sample.
+pub(crate) fn record(line: &mut Line, record: &Record<'_>) {
+    match record {
+        Record::Mmap(it) => map(line, it),
+        Record::Comm(it) => {
+            line.signed("pid", it.pid.0);
+            line.signed("tid", it.tid.0);
+            line.text("comm", it.comm);
+            line.flag("exec", it.exec);
+        }
+        Record::Fork(it) | Record::Exit(it) => {
+            line.signed("pid", it.pid.0);
+            line.signed("tid", it.tid.0);
+            line.signed("ppid", it.ppid.0);
+            line.signed("ptid", it.ptid.0);
+        }
+        Record::Lost(it) | Record::LostSamples(it) => {
+            line.number("id", it.id);
+            line.number("lost", it.lost);
+        }
+        Record::Throttle(it) | Record::Unthrottle(it) => {
+            line.number("id", it.id);
+            line.number("stream_id", it.stream_id);
+        }
+        Record::Read { pid, tid, values } => {
+            line.signed("pid", pid.0);
+            line.signed("tid", tid.0);
+            for value in values.iter() {
+                line.number("value", value.value);
+            }
+        }
+        Record::Switch(it) => {
+            line.flag("out", it.out);
+            line.flag("preempted", it.preempted);
+            if let Some((pid, tid)) = it.other {
+                line.signed("other_pid", pid.0);
+                line.signed("other_tid", tid.0);
+            }
+        }
+        Record::Namespaces(it) => {
+            line.signed("pid", it.pid.0);
+            line.signed("tid", it.tid.0);
+            let inodes = (0..it.len()).filter_map(|index| it.get(index));
+            line.list("inodes", inodes.map(|namespace| namespace.inode));
+        }
+        Record::User(it) => user(line, it),
+        Record::Simpleperf(it) => simpleperf(line, it),
+        _ => kernel_code(line, record),
+    }
+}
+
+/// Records about kernel code, control groups and AUX areas.
+fn kernel_code(line: &mut Line, record: &Record<'_>) {
+    match record {
+        Record::Ksymbol(it) => {
+            line.hex("addr", it.addr.0);
+            line.hex("len", it.len.into());
+            line.number("kind", it.kind.into());
+            line.flag("unregister", it.unregister);
+            line.text("name", it.name);
+        }
+        Record::BpfEvent(it) => {
+            line.number("kind", it.kind.into());
+            line.number("id", it.id.into());
+            line.bytes("tag", &it.tag);
+        }
+        Record::Cgroup(it) => {
+            line.number("id", it.id);
+            line.text("path", it.path);
+        }
+        Record::TextPoke(it) => {
+            line.hex("addr", it.addr.0);
+            line.bytes("old", it.old);
+            line.bytes("new", it.new);
+        }
+        Record::Aux(it) => {
+            line.hex("aux_offset", it.offset);
+            line.hex("aux_size", it.size);
+            line.hex("flags", it.flags);
+        }
+        Record::ItraceStart { pid, tid } => {
+            line.signed("pid", pid.0);
+            line.signed("tid", tid.0);
+        }
+        Record::AuxOutputHwId(id) => line.hex("hw_id", *id),
+        Record::CallchainDeferred(it) => {
+            line.hex("cookie", it.cookie);
+            line.list("callchain", it.chain.entries());
+        }
+        _ => {}
+    }
+}
+
+fn user(line: &mut Line, record: &UserRecord<'_>) {
+    match record {
+        UserRecord::HeaderAttr { attr, ids } => {
+            line.number("attr_size", attr.len() as u64);
+            line.list("ids", ids.iter());
+        }
+        UserRecord::EventType { config, name } => {
+            line.hex("config", *config);
+            line.text("name", name);
+        }
+        UserRecord::TracingData { size } => line.number("payload", (*size).into()),
+        UserRecord::BuildId(it) => {
+            line.signed("pid", it.pid.0);
+            line.bytes("build_id", it.build_id.as_ref().map_or(&[], |id| id.as_bytes()));
+            line.text("name", it.name);
+        }
+        UserRecord::IdIndex(words) => line.number("entries", words.len() as u64 / 4),
+        UserRecord::AuxtraceInfo { kind, .. } => line.number("kind", (*kind).into()),
+        UserRecord::Auxtrace(it) => {
+            line.hex("payload", it.size);
+            line.hex("aux_offset", it.offset);
+            line.signed("tid", it.tid);
+        }
+        UserRecord::ThreadMap(_) => {
+            line.list("tids", record.threads().map(|thread| thread.tid));
+        }
+        UserRecord::StatRound { kind, time } => {
+            line.number("kind", *kind);
+            line.number("time", *time);
+        }
+        UserRecord::EventUpdate(it) => {
+            line.number("kind", it.kind);
+            line.number("id", it.id);
+            if matches!(it.kind, 0 | 2) {
+                line.text("text", it.payload);
+            }
+        }
+        UserRecord::TimeConv(it) => {
+            line.number("shift", it.shift);
+            line.number("mult", it.mult);
+            line.number("zero", it.zero);
+        }
+        UserRecord::Feature { bit, payload } => {
+            line.number("feature", *bit);
+            line.number("payload", payload.len() as u64);
+        }
+        UserRecord::Compressed(data) | UserRecord::CpuMap(data) | UserRecord::Schedstat(data) => {
+            line.number("payload", data.len() as u64);
+        }
+        UserRecord::BpfMetadata(data) => line.text("program", text_in(data)),
+        _ => {}
+    }
+}
+
+fn simpleperf(line: &mut Line, record: &SimpleperfRecord<'_>) {
+    match record {
+        SimpleperfRecord::Dso { id, min_vaddr, name, .. } => {
+            line.number("id", *id);
+            line.hex("min_vaddr", *min_vaddr);
+            line.text("name", name);
+        }
+        SimpleperfRecord::Symbol { addr, len, dso, name } => {
+            line.hex("addr", *addr);
+            line.hex("len", *len);
+            line.number("dso", *dso);
+            line.text("name", name);
+        }
+        SimpleperfRecord::EventIds(words) => line.number("entries", words.len() as u64 / 2),
+        SimpleperfRecord::Callchain(it) => {
+            line.signed("pid", it.pid.0);
+            line.signed("tid", it.tid.0);
+            line.number("kind", it.kind);
+            line.number("sample_time_ns", it.time.0);
+            line.list("callchain", it.chain.entries());
+        }
+        SimpleperfRecord::Debug { text, .. } => line.text("text", text),
+        SimpleperfRecord::KernelSymbols(data)
+        | SimpleperfRecord::Split(data)
+        | SimpleperfRecord::TracingData(data)
+        | SimpleperfRecord::UnwindingResult(data) => line.number("payload", data.len() as u64),
+        _ => {}
+    }
+}
+
+fn text_in(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}

@@ -1,0 +1,98 @@
+//! What a walker has met of an address space: spans of addresses with all that a frame in them needs, so that the
+//! next frame there costs a comparison instead of two searches and a look at the file's headers.
+
+use address::{Avma, ModuleId};
+use module_map::{Library, ModuleKind, Piece, Space};
+
+/// A span of addresses in one piece that lie equally far from the addresses that the file states.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    /// Addresses in the span, at least one.
+    pub(crate) len: u64,
+    /// The module.
+    pub(crate) module: ModuleId,
+    /// What the module is.
+    pub(crate) kind: ModuleKind,
+    /// Address minus this is the address in the module, as [`crate::Frame::relative`] states it.
+    pub(crate) bias: u64,
+    /// The file that was opened, by its serial.
+    pub(crate) file: Option<u32>,
+    pub(crate) executable: bool,
+}
+
+impl Span {
+    #[inline]
+    pub(crate) const fn contains(&self, address: Avma) -> bool {
+        address.0.wrapping_sub(self.start) < self.len
+    }
+}
+
+/// The spans of one space.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    version: u64,
+    spans: Vec<Span>,
+}
+
+/// More spans than stacks usually touch; beyond, the oldest are forgotten.
+const MOST: usize = 48;
+
+impl View {
+    /// The span at an address of `space`.
+    #[inline]
+    pub(crate) fn span(&mut self, address: Avma, space: &Space, library: &Library) -> Option<Span> {
+        if self.version == space.version() {
+            if let Some(at) = self.spans.iter().position(|span| span.contains(address)) {
+                let found = self.spans.get(at).copied();
+                // What was met last is met next.
+                if at >= 4 {
+                    self.spans.swap(at, at / 2);
+                }
+                return found;
+            }
+        } else {
+            self.spans.clear();
+            self.version = space.version();
+        }
+        let span = resolve(space.lookup(address)?, address, library);
+        if self.spans.len() == MOST {
+            self.spans.truncate(MOST / 2);
+        }
+        self.spans.push(span);
+        Some(span)
+    }
+}
+
+/// The span of `piece` around an address. Opens the module's file where nobody has yet.
+#[cold]
+fn resolve(piece: &Piece, address: Avma, library: &Library) -> Span {
+    let whole = Span {
+        start: piece.start.0,
+        len: piece.end.since(piece.start),
+        module: piece.module.id,
+        kind: piece.module.kind,
+        bias: 0,
+        file: None,
+        executable: piece.executable,
+    };
+    let Ok(file) = piece.module.file(library) else {
+        return match piece.module.kind {
+            ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => {
+                Span { bias: piece.start.0.wrapping_sub(piece.offset.0), ..whole }
+            }
+            ModuleKind::Anonymous | ModuleKind::Kernel => whole,
+        };
+    };
+    let image = file.image();
+    if let Some(svma) = image.svma_of_range(piece.offset, whole.len, piece.executable) {
+        return Span { bias: piece.start.0.wrapping_sub(svma.0), file: Some(file.serial), ..whole };
+    }
+    // Several segments in one piece, or none: this one address.
+    let offset = piece.offset_of(address);
+    let one = Span { start: address.0, len: 1, ..whole };
+    match image.svma_of_offset(offset, piece.executable) {
+        Some(svma) => Span { bias: address.0.wrapping_sub(svma.0), file: Some(file.serial), ..one },
+        None => Span { bias: address.0.wrapping_sub(offset.0), ..one },
+    }
+}
