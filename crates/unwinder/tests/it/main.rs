@@ -3,6 +3,7 @@
 
 mod addresses;
 mod aarch64;
+mod emulated;
 mod ends;
 mod expressions;
 mod fallback;

@@ -92,7 +92,7 @@ fn on_aarch64() {
     for (at, saved) in [(0_u64, false), (4, true), (16, true), (20, true), (0x40, true)] {
         let mut stack = stack();
         if saved {
-            stack.word(0).word(IN_MAIN).words(1, 2);
+            stack.word(SP + 0x100).word(IN_MAIN).words(1, 2);
         }
         outer_arm(&mut stack);
         let bytes = stack.bytes();
