@@ -1,7 +1,8 @@
 //! `cargo xtask bless`: rewrites the expected outputs of the cases with the built command, then shows what changed.
 //!
-//! The file's extension picks the printer (`expected.folded` is `--format folded`). A case has the outputs whose files
-//! are there; a new case gets `expected.ndjson` and `expected.folded`.
+//! The file's extension picks the printer (`expected.folded` is `--format folded`); `expected.summary` is the account on
+//! stderr. A case has the outputs whose files are there; a new case gets `expected.ndjson` and `expected.folded`, of
+//! which the former may be removed where it is large.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -49,13 +50,14 @@ fn bless(ours: &Path, folder: &Path) -> Result<()> {
     }
     formats.sort();
     for format in formats {
-        let mut command = Command::new(ours);
-        // Run inside the case's folder, so that no path of this machine gets into the output.
-        command.args(["--quiet", "--format", &format, "--sysroot", SYSROOT]);
-        if folder.join("kallsyms").is_file() {
-            command.args(["--kallsyms", "kallsyms"]);
+        let expected = folder.join(format!("expected.{format}"));
+        let mut command = replay(ours, folder);
+        if format == "summary" {
+            let file = std::fs::File::create(&expected)?;
+            command.args(["--format", "folded", "--output", "/dev/null"]).stderr(file);
+        } else {
+            command.args(["--quiet", "--format", &format, "--output"]).arg(&expected);
         }
-        command.arg("-o").arg(format!("expected.{format}")).arg("perf.data").current_dir(folder);
         command::announce(&command);
         let status = command.status().with_context(|| command::show(&command))?;
         match status.code() {
@@ -65,4 +67,15 @@ fn bless(ours: &Path, folder: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The command as the tests run it: inside the case's folder, so that no path of this machine gets into the output, and
+/// without the build-id cache of whoever runs this.
+fn replay(ours: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(ours);
+    command.args(["perf.data", "--sysroot", SYSROOT]).current_dir(folder).env_remove("HOME");
+    if folder.join("kallsyms").is_file() {
+        command.args(["--kallsyms", "kallsyms"]);
+    }
+    command
 }

@@ -6,6 +6,7 @@ mod large;
 mod sample_profile;
 mod schema;
 mod summary_text;
+mod validator;
 
 use output::{Format, FormatOptions, Profile};
 

@@ -1,103 +1,15 @@
-//! What is printed fits its JSON Schema. The validator knows the words that the schemas use and refuses others, so that
-//! no rule is silently skipped.
+//! What is printed fits its JSON Schema.
 
 use output::{Format, FormatOptions, NO_STACK};
 use serde_json::Value;
 
 use crate::sample_profile::{empty, one_of_everything};
+use crate::validator::violations;
 use crate::{document, printed};
-
-/// Everything wrong with `value`, as `path: what`.
-fn violations(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
-    for (word, rule) in schema.as_object().expect("a schema is an object") {
-        let mut wrong = |what: String| found.push(format!("{path}: {what}"));
-        match word.as_str() {
-            "$schema" | "$id" | "$defs" | "title" | "description" => {}
-            "$ref" => {
-                let name = rule
-                    .as_str()
-                    .and_then(|text| text.strip_prefix("#/$defs/"))
-                    .expect("a local definition");
-                violations(root, &root["$defs"][name], value, path, found);
-            }
-            "type" => {
-                let types = rule.as_array().map_or(std::slice::from_ref(rule), Vec::as_slice);
-                if !types
-                    .iter()
-                    .any(|name| has_type(value, name.as_str().expect("a type is a word")))
-                {
-                    wrong(format!("is {value}, not of type {rule}"));
-                }
-            }
-            "enum" => {
-                if !rule.as_array().expect("an enum is a list").contains(value) {
-                    wrong(format!("{value} is none of {rule}"));
-                }
-            }
-            "minimum" => {
-                if value.as_f64().is_some_and(|number| number < rule.as_f64().expect("a number")) {
-                    wrong(format!("{value} is below {rule}"));
-                }
-            }
-            "minItems" | "maxItems" => {
-                let limit = rule.as_u64().expect("a number") as usize;
-                let fits = |length: usize| {
-                    if word == "minItems" { length >= limit } else { length <= limit }
-                };
-                if value.as_array().is_some_and(|items| !fits(items.len())) {
-                    wrong(format!("breaks {word} {limit}"));
-                }
-            }
-            "required" => {
-                for name in rule.as_array().expect("a list").iter().filter_map(Value::as_str) {
-                    if value.as_object().is_some_and(|fields| !fields.contains_key(name)) {
-                        wrong(format!("has no {name}"));
-                    }
-                }
-            }
-            "additionalProperties" => {
-                assert_eq!(rule, &Value::Bool(false), "only false is known");
-                let known = schema["properties"].as_object().expect("properties");
-                for name in value.as_object().into_iter().flatten().map(|(name, _)| name) {
-                    if !known.contains_key(name) {
-                        wrong(format!("{name} is not in the schema"));
-                    }
-                }
-            }
-            "properties" => {
-                for (name, rule) in rule.as_object().expect("properties") {
-                    if let Some(value) = value.get(name) {
-                        violations(root, rule, value, &format!("{path}.{name}"), found);
-                    }
-                }
-            }
-            "items" => {
-                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    violations(root, rule, item, &format!("{path}[{index}]"), found);
-                }
-            }
-            other => panic!("the validator does not know {other:?}"),
-        }
-    }
-}
-
-fn has_type(value: &Value, name: &str) -> bool {
-    match name {
-        "null" => value.is_null(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "string" => value.is_string(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        other => panic!("no type {other:?}"),
-    }
-}
 
 #[track_caller]
 fn check(schema: &Value, value: &Value) {
-    let mut found = Vec::new();
-    violations(schema, schema, value, "$", &mut found);
-    assert_eq!(found, [""; 0]);
+    assert_eq!(violations(schema, value), [""; 0]);
 }
 
 fn parsed(text: &[u8]) -> Value {
@@ -138,8 +50,7 @@ fn the_schemas_reject() {
     for (name, value, complaint) in cases {
         let mut line = line.clone();
         line[name] = value;
-        let mut found = Vec::new();
-        violations(&schema, &schema, &line, "$", &mut found);
+        let found = violations(&schema, &line);
         assert!(found.len() == 1 && found[0].contains(complaint), "{name}: {found:?}");
     }
 }

@@ -1,0 +1,159 @@
+//! The arguments: what is told about them, and how they choose the output.
+
+use crate::cases::{Case, root};
+use crate::run::{empty_folder, listing, run};
+
+/// Every option of the main job.
+const OPTIONS: &[&str] = &[
+    "--buildid-dir",
+    "--comm",
+    "--debug-dir",
+    "--demangle",
+    "--event",
+    "--format",
+    "--help",
+    "--jobs",
+    "--kallsyms",
+    "--keep-unrooted",
+    "--kernel-suffix",
+    "--max-frames",
+    "--module",
+    "--no-inline",
+    "--no-symbols",
+    "--output",
+    "--pid",
+    "--quiet",
+    "--sysroot",
+    "--tid",
+    "--time",
+    "--version",
+    "--weight",
+];
+
+#[test]
+fn help_tells_every_option() {
+    let help = run(root(), &["--help"]).expect_status(0);
+    let mut told: Vec<&str> = help
+        .text()
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix('-').map(|_| line))
+        .flat_map(|line| line.split([' ', ',']))
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, OPTIONS);
+    let first = help.text().lines().next();
+    let about = "Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.";
+    assert_eq!(first, Some(about));
+}
+
+#[test]
+fn the_documentation_tells_every_option() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    for option in OPTIONS {
+        assert!(readme.contains(&format!("`{option}")), "README.md does not mention `{option}`");
+    }
+}
+
+#[test]
+fn version() {
+    let version = run(root(), &["--version"]).expect_status(0);
+    assert_eq!(version.text(), concat!("unwind-perf ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_ending_of_the_file_chooses_the_format() {
+    let folder = empty_folder("endings");
+    let case = Case::named("plt");
+    let endings = [
+        ("a.json", "json"),
+        ("a.jsonl", "ndjson"),
+        ("a.perf.txt", "perf-script"),
+        ("a.folded", "folded"),
+    ];
+    for (name, format) in endings {
+        let expected = case.run(&["-q", "-f", format]).expect_status(0).stdout;
+        let path = folder.join(name);
+        let ran = case.run(&["-q", "-o", path.to_str().expect("UTF-8")]).expect_status(0);
+        assert_eq!((ran.text(), ran.stderr.as_str()), ("", ""));
+        assert!(std::fs::read(&path).expect("the output") == expected, "{name}");
+    }
+    // --format wins, and what was there is replaced.
+    let path = folder.join("a.json");
+    let folded = std::fs::read(folder.join("a.folded")).expect("the output");
+    let path_text = path.to_str().expect("UTF-8");
+    case.run(&["-q", "-f", "folded", "-o", path_text]).expect_status(0);
+    assert_eq!(std::fs::read(&path).expect("the output"), folded);
+    assert_eq!(listing(&folder), ["a.folded", "a.json", "a.jsonl", "a.perf.txt"]);
+}
+
+#[test]
+fn the_most_frames_of_a_chain() {
+    let case = Case::named("spin-lld");
+    for sample in case.run(&["-q", "-f", "ndjson", "--max-frames", "3"]).expect_status(0).lines() {
+        let names: Vec<&str> = sample["frames"]
+            .as_array()
+            .expect("frames")
+            .iter()
+            .map(|frame| frame["function"].as_str().expect("a name"))
+            .collect();
+        assert_eq!(
+            (names.as_slice(), &sample["end"]),
+            (&["spin", "inner", "outer"][..], &"max-frames".into())
+        );
+    }
+}
+
+#[test]
+fn folded_stacks_can_be_had_otherwise() {
+    let folded = |case: &str, options: &[&str]| {
+        let ran = Case::named(case).run(&[&["-q", "-f", "folded"], options].concat());
+        ran.expect_status(0).text().to_owned()
+    };
+    let short = |text: String| text.replace("_start;__libc_start_main;[unknown];main", "…");
+    assert_eq!(
+        short(folded("anon", &[])),
+        "anon;…;call_copy;[unknown];target;spin 15\nanon;[truncated];[unknown];target;spin 15\n"
+    );
+    assert_eq!(
+        short(folded("anon", &["--keep-unrooted"])),
+        "anon;[unknown];target;spin 15\nanon;…;call_copy;[unknown];target;spin 15\n"
+    );
+    assert_eq!(
+        short(folded("syscalls", &["--kernel-suffix", "--comm", "syscalls"])),
+        "syscalls;…;fill;read;entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];ksys_read_[k];\
+         vfs_read_[k];read_zero_[k];rep_stos_alternative_[k] 28\nsyscalls;…;spin.constprop.0 20\n"
+    );
+    // 31 samples of 1/299 s.
+    assert_eq!(
+        short(folded("spin-lld", &["--weight", "period"])),
+        "spin-lld;…;outer;inner;spin 103678911\n"
+    );
+}
+
+#[test]
+fn names_as_one_wants_them() {
+    let first = |how: &str| {
+        let ran = Case::named("exceptions").run(&[
+            "-q",
+            "-f",
+            "ndjson",
+            "--no-inline",
+            "--demangle",
+            how,
+        ]);
+        let lines = ran.expect_status(0).lines();
+        let names = lines.iter().flat_map(|line| line["frames"].as_array().expect("frames"));
+        let mut names: Vec<String> = names
+            .filter_map(|frame| frame["function"].as_str())
+            .filter(|name| name.contains("thrower"))
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    assert_eq!(first("full"), ["thrower(int)", "thrower(int) [clone .cold]"]);
+    assert_eq!(first("short"), ["thrower"]);
+    assert_eq!(first("none"), ["_ZL7throweri", "_ZL7throweri.cold"]);
+}

@@ -1,0 +1,19 @@
+//! The command as a user meets it: recordings in, bytes, messages and exit status out.
+//!
+//! No test needs root, a network, perf or a compiler; all inputs are in `testdata`, or written here.
+
+mod agree;
+mod cases;
+mod cli;
+mod completeness;
+mod errors;
+mod filters;
+mod golden;
+mod identity;
+mod many_samples;
+mod readme;
+mod run;
+mod schema;
+
+#[path = "../../../output/tests/it/validator.rs"]
+mod validator;

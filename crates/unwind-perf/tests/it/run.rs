@@ -1,0 +1,113 @@
+//! Runs the built command with an empty environment, no input and a limit of time, so that no test depends on who runs
+//! it, and none hangs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Far above what any test takes, also on a machine that does other things.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// Exit status; a run that a signal ended fails the test already.
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// Standard output as text.
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("UTF-8 on standard output")
+    }
+
+    /// Standard output as one JSON document.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.stdout).expect("JSON on standard output")
+    }
+
+    /// Standard output as a JSON value a line.
+    pub(crate) fn lines(&self) -> Vec<serde_json::Value> {
+        self.text()
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
+    }
+
+    /// The run itself, where its status is the expected one.
+    #[track_caller]
+    pub(crate) fn expect_status(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{}", self.stderr);
+        self
+    }
+}
+
+/// The command, to be started in `folder`.
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unwind-perf"));
+    command.args(arguments).current_dir(folder).env_clear();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the command to its end.
+#[track_caller]
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
+    finish(command(folder, arguments).spawn().expect("the command starts"))
+}
+
+/// Waits for the end of a run and collects what it prints.
+#[track_caller]
+pub(crate) fn finish(mut child: Child) -> Ran {
+    let stdout = read_aside(child.stdout.take());
+    let stderr = read_aside(child.stderr.take());
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("the state of the command") {
+            break status;
+        }
+        if begin.elapsed() > LIMIT {
+            let _ = child.kill();
+            panic!("the command ran longer than {LIMIT:?}");
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    let stderr = String::from_utf8_lossy(&stderr.join().expect("stderr")).into_owned();
+    let Some(status) = status.code() else { panic!("{status}: {stderr}") };
+    Ran { status, stdout: stdout.join().expect("stdout"), stderr }
+}
+
+fn read_aside(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            pipe.read_to_end(&mut bytes).expect("what the command prints");
+        }
+        bytes
+    })
+}
+
+/// An empty folder of this test's own, below the build's target folder.
+pub(crate) fn empty_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+        _ => {}
+    }
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    folder
+}
+
+/// The names of the files in a folder, sorted.
+pub(crate) fn listing(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into())
+        .collect();
+    names.sort();
+    names
+}
