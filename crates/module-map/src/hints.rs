@@ -93,7 +93,14 @@ impl Hints {
     }
 
     /// Lays the hints in force over a space again, where a new map of `pid` from `start` to `end` covered them.
-    pub(crate) fn lay(&mut self, in_force: &[u32], space: &mut Space, pid: Pid, start: Avma, end: Avma) {
+    pub(crate) fn lay(
+        &mut self,
+        in_force: &[u32],
+        space: &mut Space,
+        pid: Pid,
+        start: Avma,
+        end: Avma,
+    ) {
         for &index in in_force {
             let Some(hint) = self.all.get_mut(index as usize) else { continue };
             if hint.piece.start < end && start < hint.piece.end {

@@ -111,7 +111,12 @@ mod tests {
 
     #[test]
     fn loads_come_by_time_and_in_order() {
-        let load = |time, start| JitLoad { time: Timestamp(time), start: Avma(start), len: 1, offset: FileOffset(0) };
+        let load = |time, start| JitLoad {
+            time: Timestamp(time),
+            start: Avma(start),
+            len: 1,
+            offset: FileOffset(0),
+        };
         let mut pending = Pending::default();
         let begun = Timestamp(1_000);
         let loads = vec![load(1_010, 1), load(1_010, 2), load(1_005, 3)];
@@ -119,7 +124,8 @@ mod tests {
         let mut at = |now| pending.next(Timestamp(now)).map(|next| next.load.start.0);
         assert_eq!((at(1_004), at(1_009), at(1_009)), (None, Some(3), None));
         assert_eq!((at(1_010), at(1_010), at(1_010)), (Some(1), Some(2), None));
-        let far = JitDump { begun: Timestamp(90_000_000_000), loads: vec![load(90_000_000_007, 4)] };
+        let far =
+            JitDump { begun: Timestamp(90_000_000_000), loads: vec![load(90_000_000_007, 4)] };
         pending.add(&far, Pid(1), 0, Timestamp(100));
         assert!(pending.next(Timestamp(106)).is_none());
         assert!(pending.next(Timestamp(107)).is_some());

@@ -149,7 +149,11 @@ impl Library {
 
     fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
         let image = self.with_images(|images| {
-            if images.provided.is_empty() { None } else { images.provided.get(&module.path).cloned() }
+            if images.provided.is_empty() {
+                None
+            } else {
+                images.provided.get(&module.path).cloned()
+            }
         })?;
         let wanted = module.identity.build_id;
         let fits = wanted.is_none_or(|wanted| {
@@ -170,9 +174,9 @@ impl Library {
         let paths = candidates(&self.options, module);
         for path in paths.into_iter().chain(std::iter::once_with(fetched).flatten()) {
             let opened = match module.part {
-                Some(offset) => Image::open_at(&path, offset).map_err(Arc::new).map(|image| {
-                    self.with_images(|images| self.keep(images, image))
-                }),
+                Some(offset) => Image::open_at(&path, offset)
+                    .map_err(Arc::new)
+                    .map(|image| self.with_images(|images| self.keep(images, image))),
                 None => self.open(&path),
             };
             match opened {

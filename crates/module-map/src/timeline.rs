@@ -235,12 +235,14 @@ impl Timeline {
             Arc::make_mut(&mut self.kernel).map(piece);
         } else {
             let (start, end) = (piece.start, piece.end);
-            let piece = if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
+            let piece =
+                if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
             self.process(event.pid);
             let Some(process) = self.processes.get_mut(&event.pid) else { return };
             let space = Arc::make_mut(&mut process.space);
             // JIT code outlives records about the memory that it is in: a change of its protection makes one.
-            let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty() {
+            let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty()
+            {
                 let is_jit = |piece: &&Piece| {
                     self.jit_modules.iter().any(|module| module.id == piece.module.id)
                 };
@@ -281,7 +283,8 @@ impl Timeline {
             exact || (huge && old.start <= piece.start && piece.end <= old.end)
         };
         let old = before.filter(code).into_iter().chain(process.covered.iter().rev());
-        let Some(old) = old.filter(|old| whole(old)).map(|old| old.part(piece.start, piece.end)).next()
+        let Some(old) =
+            old.filter(|old| whole(old)).map(|old| old.part(piece.start, piece.end)).next()
         else {
             return piece;
         };
@@ -301,7 +304,13 @@ impl Timeline {
     }
 
     /// The first space of a process image, with the hints that are in force in it.
-    fn begin(&mut self, pid: Pid, comm: &[u8], mut space: Arc<Space>, inherited: &[u32]) -> Process {
+    fn begin(
+        &mut self,
+        pid: Pid,
+        comm: &[u8],
+        mut space: Arc<Space>,
+        inherited: &[u32],
+    ) -> Process {
         let lineage = self.new_lineage();
         if self.hints.is_empty() {
             return Process::new(space, lineage);

@@ -27,7 +27,11 @@ impl Files {
         let (dirs, archives) = build_id_dirs(args)?;
         let mut options = file_options(args, head)?;
         options.build_id_dirs = dirs;
-        Ok(Self { library: Arc::new(Library::new(options)), hints: open_hints(args)?, _archives: archives })
+        Ok(Self {
+            library: Arc::new(Library::new(options)),
+            hints: open_hints(args)?,
+            _archives: archives,
+        })
     }
 
     /// Tells the timeline what the user said about memory. To be called before anything is replayed.

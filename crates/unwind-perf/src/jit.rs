@@ -124,13 +124,16 @@ impl<'d> Collected<'d> {
             // Some writers state addresses of the code, some of the file that `perf inject` would make of it.
             let within = Some(at.wrapping_sub(address)).filter(|&within| within < len);
             // Some write names of memory that is gone.
-            let sound = std::str::from_utf8(name).is_ok_and(|name| !name.contains(char::is_control));
+            let sound =
+                std::str::from_utf8(name).is_ok_and(|name| !name.contains(char::is_control));
             if let Some(within) = within.filter(|_| sound) {
                 rows.push((place.add(within), line, name.to_vec()));
             }
         });
-        let rows: Vec<LineRow<'_>> =
-            rows.iter().map(|(address, line, file)| LineRow { address: *address, line: *line, file }).collect();
+        let rows: Vec<LineRow<'_>> = rows
+            .iter()
+            .map(|(address, line, file)| LineRow { address: *address, line: *line, file })
+            .collect();
         self.image.add_lines(place.add(len), &rows);
     }
 }

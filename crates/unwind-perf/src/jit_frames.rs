@@ -20,7 +20,13 @@ pub(crate) struct Frames {
 /// ```
 ///
 /// Source: `jit_write_elf` in `tools/perf/util/genelf.c`.
-pub(crate) fn relocated(data: &[u8], header: usize, len: u64, place: Svma, to: Svma) -> Option<Frames> {
+pub(crate) fn relocated(
+    data: &[u8],
+    header: usize,
+    len: u64,
+    place: Svma,
+    to: Svma,
+) -> Option<Frames> {
     let end = data.len().checked_sub(header)?;
     // A header begins with its version; an entry of call frame information with its length, which is larger.
     let first = data.first() == Some(&1) && header >= 4 && data.get(end) != Some(&1);
@@ -64,15 +70,22 @@ fn normalize(bytes: &mut [u8]) {
     while let Some(head) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let [a, b, c, d, id @ ..] = *head;
         let len = u32::from_le_bytes([a, b, c, d]);
-        let Some(next) = at.checked_add(4).and_then(|at| at.checked_add(len as usize)) else { break };
+        let Some(next) = at.checked_add(4).and_then(|at| at.checked_add(len as usize)) else {
+            break;
+        };
         if len == 0 || len == u32::MAX {
             break;
         }
         if let Some(cie) = bytes.get_mut(at + 8..next).filter(|_| id == [0; 4]) {
             if let Some(plain) = without_omitted(cie) {
-                cie.get_mut(..plain.len()).into_iter().for_each(|head| head.copy_from_slice(&plain));
+                cie.get_mut(..plain.len())
+                    .into_iter()
+                    .for_each(|head| head.copy_from_slice(&plain));
             }
-            cie.iter_mut().take(1).filter(|version| **version == 3).for_each(|version| *version = 1);
+            cie.iter_mut()
+                .take(1)
+                .filter(|version| **version == 3)
+                .for_each(|version| *version = 1);
         }
         at = next;
     }
@@ -142,7 +155,11 @@ fn pointer_encoding(cie: &[u8]) -> Option<gimli::DwEhPe> {
     };
     skip_leb(&mut rest)?;
     skip_leb(&mut rest)?;
-    if version == 1 { rest = rest.get(1..)? } else { skip_leb(&mut rest)? }
+    if version == 1 {
+        rest = rest.get(1..)?
+    } else {
+        skip_leb(&mut rest)?
+    }
     for letter in letters {
         match letter {
             b'z' => skip_leb(&mut rest)?,
@@ -176,7 +193,8 @@ mod tests {
         assert_eq!(frames.bytes.len(), 64);
         let section = EhFrame::new(&frames.bytes, LittleEndian);
         let bases = BaseAddresses::default().set_eh_frame(to.0);
-        let fde = section.fde_for_address(&bases, 0x4010, EhFrame::cie_from_offset).expect("covered");
+        let fde =
+            section.fde_for_address(&bases, 0x4010, EhFrame::cie_from_offset).expect("covered");
         assert_eq!((fde.initial_address(), fde.len()), (0x4000, 676));
         assert!(relocated(&data[..30], 20, 676, place, to).is_none());
     }

@@ -183,7 +183,11 @@ pub(crate) mod tests {
 
     #[test]
     fn records_are_read_to_the_first_that_is_cut() {
-        let mut bytes = dump(&[load(0x1000, 1, "f g", &[1, 2, 3]), (99, 0, vec![0; 8]), load(0x2000, 2, "h", &[4])]);
+        let mut bytes = dump(&[
+            load(0x1000, 1, "f g", &[1, 2, 3]),
+            (99, 0, vec![0; 8]),
+            load(0x2000, 2, "h", &[4]),
+        ]);
         let (head, records) = read(&bytes).expect("a dump");
         assert_eq!(head, JitHead { machine: 62, time: 100, arch_time: false });
         let names: Vec<_> = records

@@ -99,7 +99,8 @@ fn in_another_register() {
 #[test]
 fn the_old_value_counts_in_expressions() {
     // The CFA is on the way up already, rsp in the expression is still the callee's.
-    let rows = ops().def_cfa_expression(&le().breg(7, 0x20)).val_expression(RBX, &le().breg(7, 0x30));
+    let rows =
+        ops().def_cfa_expression(&le().breg(7, 0x20)).val_expression(RBX, &le().breg(7, 0x30));
     check(rows, [0; 3], (reg::BX, 1));
 }
 
