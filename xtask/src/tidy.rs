@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("symbolizer", &["address", "module-map"]),
     ("output", &["address", "unwinder"]),
     ("unwind-perf", &["address", "perf-data", "module-map", "unwinder", "symbolizer", "output"]),
-    ("xtask", &[]),
+    ("xtask", &["synth"]),
 ];
 
 /// Lines that no source file exceeds.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use address::BuildId;
+use address::{BuildId, Pid};
 use hashbrown::HashMap;
 
-use crate::find::{cached_vdso, candidates, recorded_path};
+use crate::find::{below, cached_vdso, candidates, places, recorded_path};
 use crate::kernel_files;
 use crate::loaded::LoadedImage;
 use crate::module::{Module, ModuleKind};
@@ -134,6 +134,17 @@ impl Library {
             });
         let name = String::from_utf8_lossy(name).into_owned();
         found.ok_or_else(|| refusal.unwrap_or(Refusal::Missing(PathBuf::from(name))))
+    }
+
+    /// Where a file that is no program is on this machine: by its recorded path, mapped and below sysroots as told, or
+    /// below the root of the process that has it, where that still lives.
+    #[must_use]
+    pub fn data_file(&self, path: &Path, pid: Pid) -> Option<PathBuf> {
+        let mut paths = places(&self.options, path);
+        if self.options.trust_running_kernel && pid.0 > 0 {
+            paths.push(below(Path::new(&format!("/proc/{pid}/root")), path));
+        }
+        paths.into_iter().find(|path| path.is_file())
     }
 
     fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {

@@ -4,11 +4,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::{Avma, BuildId, FileOffset, Pid, Tid};
+use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 
 use crate::hint::Hint;
 use crate::hints::{Hints, InForce, LaidHint};
+use crate::jit::{JitReader, Pending, PendingLoad, is_injected, is_marker};
 use crate::module::{FileIdentity, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
@@ -98,6 +99,11 @@ pub struct Timeline {
     unmappable: u64,
     hints: Hints,
     inferences: Vec<Inference>,
+    now: Timestamp,
+    jit_reader: Option<Box<dyn JitReader>>,
+    jit_pending: Pending,
+    /// The modules of JIT code; their number in `jit_pending` is the index.
+    jit_modules: Vec<Arc<Module>>,
 }
 
 impl Default for Timeline {
@@ -124,6 +130,10 @@ impl Timeline {
             unmappable: 0,
             hints: Hints::default(),
             inferences: Vec::new(),
+            now: Timestamp(0),
+            jit_reader: None,
+            jit_pending: Pending::default(),
+            jit_modules: Vec::new(),
         };
         let idle = timeline.intern_comm(b"swapper");
         timeline.threads.insert(Tid(0), Thread { comm: idle });
@@ -150,6 +160,54 @@ impl Timeline {
         self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
     }
 
+    /// Sets who reads the dumps of JIT code that processes mark.
+    pub fn read_jit_with(&mut self, reader: Box<dyn JitReader>) {
+        self.jit_reader = Some(reader);
+    }
+
+    /// The time has come to `now`: code that dumps load until then is there. Cheap where there are none.
+    pub fn advance(&mut self, now: Timestamp) {
+        self.now = now;
+        if !self.jit_pending.is_empty() {
+            while let Some(next) = self.jit_pending.next(now) {
+                self.load_jit(&next);
+            }
+        }
+    }
+
+    fn load_jit(&mut self, next: &PendingLoad) {
+        let PendingLoad { pid, dump, load } = *next;
+        let Some(module) = self.jit_modules.get(dump as usize).cloned() else { return };
+        let Some(end) = end_of(load.start, load.len) else { return };
+        let (start, offset) = (load.start, load.offset);
+        self.process(pid);
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let space = Arc::make_mut(&mut process.space);
+        space.map(Piece { start, end, offset, module, executable: true, writable: false });
+        self.hints.lay(&process.hints, space, pid, start, end);
+    }
+
+    /// A process marked a dump of its code.
+    fn marked(&mut self, path: &[u8], pid: Pid) {
+        let dump = self.jit_reader.as_ref().and_then(|reader| reader.read(path, pid));
+        let Some(dump) = dump else { return };
+        let (kind, identity) = (ModuleKind::File, FileIdentity::default());
+        let key = ModuleKey { path, kind, identity, owner: None, part: None };
+        let module = self.modules.intern(key, None);
+        let known = self.jit_modules.iter().position(|other| other.id == module.id);
+        // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.
+        if known.is_none() {
+            let number = self.jit_modules.len() as u32;
+            self.jit_modules.push(module);
+            self.jit_pending.add(&dump, pid, number, self.now);
+        }
+    }
+
+    /// The modules of JIT code that a dump describes.
+    pub fn jit_modules(&self) -> impl Iterator<Item = ModuleId> {
+        self.jit_modules.iter().map(|module| module.id)
+    }
+
     /// A mapping came into being.
     pub fn map(&mut self, event: &MapEvent<'_>) {
         let Some(end) = end_of(event.start, event.len) else {
@@ -170,7 +228,7 @@ impl Timeline {
             end,
             offset,
             module,
-            executable: event.executable || event.kernel,
+            executable: event.executable || event.kernel || is_injected(event.path),
             writable: event.writable,
         };
         if event.kernel {
@@ -181,8 +239,21 @@ impl Timeline {
             self.process(event.pid);
             let Some(process) = self.processes.get_mut(&event.pid) else { return };
             let space = Arc::make_mut(&mut process.space);
+            // JIT code outlives records about the memory that it is in: a change of its protection makes one.
+            let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty() {
+                let is_jit = |piece: &&Piece| {
+                    self.jit_modules.iter().any(|module| module.id == piece.module.id)
+                };
+                space.overlapping(start, end).filter(is_jit).cloned().collect()
+            } else {
+                Vec::new()
+            };
             space.map(piece);
+            code.into_iter().for_each(|piece| space.map(piece));
             self.hints.lay(&process.hints, space, event.pid, start, end);
+            if kind == ModuleKind::File && event.executable && is_marker(event.path) {
+                self.marked(event.path, event.pid);
+            }
         }
     }
 

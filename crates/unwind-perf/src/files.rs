@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use address::FileOffset;
 use anyhow::{Context as _, bail};
@@ -9,11 +10,12 @@ use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Head;
 
 use crate::cli::FileArgs;
+use crate::jit::DumpReader;
 
 /// The files of a run: how they are found, and what the user said about memory.
 #[derive(Debug)]
 pub(crate) struct Files {
-    pub(crate) library: Library,
+    pub(crate) library: Arc<Library>,
     hints: Vec<(Hint, Image)>,
     /// Unpacked archives, which are removed at the end of the run.
     _archives: Vec<Archive>,
@@ -25,7 +27,7 @@ impl Files {
         let (dirs, archives) = build_id_dirs(args)?;
         let mut options = file_options(args, head)?;
         options.build_id_dirs = dirs;
-        Ok(Self { library: Library::new(options), hints: open_hints(args)?, _archives: archives })
+        Ok(Self { library: Arc::new(Library::new(options)), hints: open_hints(args)?, _archives: archives })
     }
 
     /// Tells the timeline what the user said about memory. To be called before anything is replayed.
@@ -35,6 +37,7 @@ impl Files {
             timeline.hint(&hint, image.build_id(), offset);
             self.library.provide(hint.object.as_os_str().as_bytes(), image);
         }
+        timeline.read_jit_with(Box::new(DumpReader { library: self.library.clone() }));
     }
 }
 

@@ -16,6 +16,8 @@ mod findings;
 mod info;
 mod input;
 mod jit;
+mod jit_frames;
+mod jitdump;
 mod kernel;
 mod notes;
 mod open;

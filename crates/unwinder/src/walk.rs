@@ -101,6 +101,8 @@ impl<'e> Walker<'e> {
         };
         let mut lookup = Avma(pc);
         let mut found_by = FoundBy::Sampled;
+        // Called nobody yet that could still be running: sampled there, or interrupted there by a signal.
+        let mut is_leaf = true;
         let first = frames.len();
         loop {
             let Some(span) = self.view.span(lookup, state.space, self.library) else {
@@ -117,12 +119,12 @@ impl<'e> Walker<'e> {
                 return EndReason::MaxFrames;
             }
             frames.push(Frame::in_span(&span, lookup, found_by));
-            let is_leaf = frames.len() - first == 1;
             match self.step(&span, lookup, is_leaf, &mut registers, &memory, arch) {
                 Ok(Caller { pc: 0, .. }) => return EndReason::Root,
                 Ok(caller) => {
                     lookup = if caller.exact { Avma(caller.pc) } else { Avma(caller.pc).sub(1) };
                     found_by = caller.found_by;
+                    is_leaf = caller.exact;
                 }
                 Err(reason) => return reason,
             }

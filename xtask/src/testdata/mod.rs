@@ -7,6 +7,7 @@
 mod build;
 mod case_toml;
 mod cases;
+mod emulated;
 mod kernel_names;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::args::Args;
 use crate::command;
 pub(crate) use case_toml::cpu_model;
 use cases::{CASES, Case};
+use emulated::Emulated;
 
 /// Where programs are built and recorded; it is in the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";
@@ -28,25 +30,23 @@ const MAX_TOTAL: u64 = 20 << 20;
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let names = args.names()?;
     let testdata = command::root().join("testdata");
-    let chosen: Vec<&Case> = if names.is_empty() {
-        CASES.iter().collect()
-    } else {
-        names
-            .iter()
-            .map(|name| {
-                let known = || CASES.iter().map(|case| case.name).collect::<Vec<_>>().join(" ");
-                CASES
-                    .iter()
-                    .find(|case| case.name == name)
-                    .with_context(|| format!("no case {name}; there are: {}", known()))
-            })
-            .collect::<Result<_>>()?
-    };
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let chosen: Vec<&Case> = CASES.iter().filter(|case| wanted(case.name)).collect();
+    let emulated: Vec<&Emulated> =
+        emulated::CASES.iter().filter(|case| wanted(case.name)).collect();
+    if chosen.len() + emulated.len() < names.len() {
+        let all = CASES.iter().map(|case| case.name);
+        let known: Vec<&str> = all.chain(emulated::CASES.iter().map(|case| case.name)).collect();
+        bail!("not all of {} are cases; there are: {}", names.join(" "), known.join(" "));
+    }
     if names.is_empty() {
         remove(&testdata.join("sysroot"))?;
     }
     for case in chosen {
         make(case, &testdata).with_context(|| format!("case {}", case.name))?;
+    }
+    for case in emulated {
+        emulated::make(case, &testdata).with_context(|| format!("case {}", case.name))?;
     }
     let total = size_of(&testdata)?;
     println!("testdata: {:.1} MB in {} cases", total as f64 / 1e6, case_folders(&testdata)?.len());

@@ -1,0 +1,93 @@
+//! A walk allocates nothing once its rules are compiled: counted by the allocator of this test, which therefore has a
+//! binary to itself.
+#![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at the impl")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use unwinder::{Arch, EndReason, UserState, Walker};
+
+#[path = "it/world.rs"]
+#[allow(dead_code, reason = "the other tests use more of it")]
+mod world;
+
+use world::{IN_MAIN, Program, SP, TEST, ops, stack};
+
+/// Counts allocations of this thread's test; there is one test in this binary.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every method hands its arguments on to the system's allocator unchanged and returns what that returns, so its
+// contract is kept wherever the caller keeps ours; counting is one atomic addition, which neither allocates nor panics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System` with this layout, through the methods of this impl.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as in `dealloc`; `size` is the caller's and not changed.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn nothing_is_allocated_once_the_rules_are_known() {
+    for arch in [Arch::X86_64, Arch::Aarch64] {
+        // Packed rows in `main`, a full row with expressions in `test`.
+        let (fp, column) = match arch {
+            Arch::X86_64 => (6, 16),
+            Arch::Aarch64 => (29, 30),
+        };
+        let le = || synth::DwarfExpr::new(synth::Endian::Little);
+        let rows = ops().def_cfa_expression(&le().breg(fp, 0)).expression(column, &le().breg(fp, -8));
+        let program = Program::new(arch, rows);
+        let mut stack = stack();
+        stack.word(IN_MAIN);
+        for _ in 0..500 {
+            match arch {
+                Arch::X86_64 => stack.words(0, 3).word(IN_MAIN),
+                Arch::Aarch64 => stack.word(SP).word(IN_MAIN).words(0, 2),
+            };
+        }
+        let bytes = stack.bytes();
+        let regs = match arch {
+            Arch::X86_64 => synth::UserRegs::x86_64(TEST, SP).set(synth::x86_64_reg::BP, SP + 8),
+            Arch::Aarch64 => synth::UserRegs::aarch64(TEST, SP).set(29, SP + 8),
+        };
+        let sampled: Vec<(u32, u64)> = world::sampled(&regs).collect();
+
+        let mut process = program.load();
+        let space = process.space();
+        let state = UserState {
+            arch,
+            stack: &bytes,
+            big_endian: false,
+            partial_registers: false,
+            space: &space,
+        };
+        let mut walker = Walker::new(&process.engine, &process.library, 1000);
+        let mut frames = Vec::with_capacity(1000);
+        let end = walker.walk(&state, sampled.iter().copied(), &mut frames);
+        assert_eq!((frames.len(), end), (502, EndReason::StackExhausted));
+
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..100 {
+            frames.clear();
+            walker.walk(&state, sampled.iter().copied(), &mut frames);
+        }
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{arch:?}");
+        assert_eq!(frames.len(), 502);
+    }
+}

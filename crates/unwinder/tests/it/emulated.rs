@@ -1,0 +1,54 @@
+//! Real programs of aarch64, stopped under emulation: the chains must be those of gdb's own backtraces.
+
+use std::path::{Path, PathBuf};
+
+use module_map::FileOptions;
+use unwinder::{EndReason, FoundBy};
+
+use crate::replayed::replay;
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// The code on this page belongs to the emulator; its file begins with it at this address.
+const TRAMPOLINE: u64 = 0x1000;
+
+/// gdb tells the pc of each frame. Look-ups are one less for callers, but not for what a signal interrupted.
+fn expected(line: &str) -> Vec<u64> {
+    let pcs = line.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap());
+    let mut exact = true;
+    let looked_up = pcs.map(|pc| {
+        let is_trampoline = pc > 1 << 32;
+        let pc = if is_trampoline { TRAMPOLINE } else { pc };
+        let looked_up = if exact { pc } else { pc - 1 };
+        exact = is_trampoline;
+        looked_up
+    });
+    looked_up.collect()
+}
+
+fn check(case: &str, samples: usize) {
+    let folder = testdata().join("cases").join(case);
+    let backtraces = std::fs::read_to_string(folder.join("backtraces")).unwrap();
+    let files = FileOptions { sysroots: vec![testdata().join("sysroot")], ..Default::default() };
+    let found = replay(std::fs::read(folder.join("perf.data")).unwrap(), files);
+    assert_eq!((found.len(), backtraces.lines().count()), (samples, samples));
+    for ((time, frames, end), line) in found.iter().zip(backtraces.lines()) {
+        let addresses: Vec<u64> = frames.iter().map(|frame| frame.0).collect();
+        assert_eq!(addresses, expected(line), "at {time:?}");
+        assert_eq!(*end, EndReason::Root, "at {time:?}");
+        let how = frames.iter().skip(1).map(|frame| frame.1);
+        assert_eq!(how.filter(|&how| how != FoundBy::Cfi).count(), 0, "at {time:?}");
+    }
+}
+
+#[test]
+fn recursion_callback_alloca_and_signals() {
+    check("aarch64-chain", 30);
+}
+
+#[test]
+fn signed_return_addresses_without_frame_pointers() {
+    check("aarch64-signed", 33);
+}

@@ -1,0 +1,122 @@
+//! Code without call frame information, x86-64: each answer must look like a return address.
+
+use synth::{UserRegs, x86_64_reg as reg};
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, ops, outer, stack};
+
+/// `main` with a call before the address that [`IN_MAIN`] is, and `free` with this code.
+fn program(code: &[u8]) -> Program {
+    Program::new(Arch::X86_64, ops())
+        .code(IN_MAIN - 5, &[0xe8, 0, 0, 0, 0])
+        .code(IN_ROOT - 5, &[0xe8, 0, 0, 0, 0])
+        .code(FREE, code)
+}
+
+fn chain(pc: u64, found_by: FoundBy) -> [(u64, FoundBy); 3] {
+    [(pc, FoundBy::Sampled), (IN_MAIN - 1, found_by), (IN_ROOT - 1, FoundBy::Cfi)]
+}
+
+#[test]
+fn a_leaf_has_its_return_address_on_top() {
+    let program = program(&[0x48, 0x8d, 0x04, 0x37, 0xc3]); // lea (%rdi,%rsi),%rax; ret
+    let mut stack = stack();
+    outer(stack.word(IN_MAIN));
+    let expected = chain(FREE + 4, FoundBy::LeafRule);
+    program.check(&UserRegs::x86_64(FREE + 4, SP), &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn the_epilogue_tells_what_is_still_on_the_stack() {
+    // pop %rbx; pop %rbp; ret: three places, three depths.
+    let program = program(&[0x5b, 0x5d, 0xc3]);
+    for (at, words) in [(0, 2), (1, 1), (2, 0)] {
+        let mut stack = stack();
+        outer(stack.words(1, words).word(IN_MAIN));
+        let how = if words == 0 { FoundBy::LeafRule } else { FoundBy::Prologue };
+        let expected = chain(FREE + at, how);
+        program.check(&UserRegs::x86_64(FREE + at, SP), &stack, &expected, EndReason::Root);
+    }
+}
+
+#[test]
+fn the_frame_pointer_where_nothing_else_helps() {
+    let program = program(&[0x90; 64]);
+    // sp -> | 4 locals | rbp -> 0 | return to main | …
+    let mut stack = stack();
+    outer(stack.words(1, 4).label("rbp").word(0).word(IN_MAIN));
+    let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, stack.address("rbp"));
+    let expected = chain(FREE + 0x20, FoundBy::FramePointer);
+    program.check(&regs, &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn what_is_no_return_address_is_not_believed() {
+    let none = EndReason::NoUnwindInfo;
+    // Behind no call, in data, unmapped; on top of the stack and in the frame pointer's record.
+    for word in [MAIN + 0x40, 0x40_6000, 0x10] {
+        let mut stack = stack();
+        stack.word(word).label("rbp").word(0).word(word).words(0, 4);
+        let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, stack.address("rbp"));
+        let one = [(FREE + 0x20, FoundBy::Sampled)];
+        program(&[0x90; 64]).check(&regs, &stack, &one, none);
+    }
+}
+
+#[test]
+fn a_frame_pointer_that_is_none() {
+    // Not aligned; below the stack pointer; behind the bytes.
+    for rbp in [SP + 4, SP - 16, SP + 0x4000] {
+        let mut stack = stack();
+        stack.words(1, 8);
+        let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, rbp);
+        let one = [(FREE + 0x20, FoundBy::Sampled)];
+        program(&[0x90; 64]).check(&regs, &stack, &one, EndReason::NoUnwindInfo);
+    }
+}
+
+#[test]
+fn callers_without_information_need_a_frame_pointer() {
+    // `test` returns into `free`; what is on top there is not its return address.
+    let program = program(&[0xe8, 0, 0, 0, 0, 0x90, 0x90]);
+    let mut stack = stack();
+    stack.word(FREE + 5).word(IN_MAIN).words(0, 3).word(IN_ROOT);
+    let test = crate::world::TEST;
+    let two = [(test, FoundBy::Sampled), (FREE + 4, FoundBy::Cfi)];
+    program.check(&UserRegs::x86_64(test, SP), &stack, &two, EndReason::NoUnwindInfo);
+}
+
+#[test]
+fn code_that_was_made_at_run_time_keeps_its_frame_pointer() {
+    let mut stack = stack();
+    outer(stack.words(1, 4).label("rbp").word(0).word(IN_MAIN));
+    let regs = UserRegs::x86_64(0x60_0010, SP).set(reg::BP, stack.address("rbp"));
+    let mut world = program(&[]).load();
+    world.map(0x60_0000, 0x1000, 0, b"//anon", [true, false]);
+    let (frames, end) = world.walk(&regs, &stack.bytes());
+    assert_eq!(frames, chain(0x60_0010, FoundBy::FramePointer));
+    assert_eq!(end, EndReason::Root);
+}
+
+#[test]
+fn calls_through_registers_and_memory_count() {
+    let calls: [&[u8]; 5] = [
+        &[0xff, 0xd0],                         // call *%rax
+        &[0x41, 0xff, 0xd3],                   // call *%r11
+        &[0xff, 0x50, 0x18],                   // call *0x18(%rax)
+        &[0xff, 0x15, 1, 2, 3, 4],             // call *0x4030201(%rip)
+        &[0xff, 0x94, 0x24, 0x80, 0, 0, 0],    // call *0x80(%rsp)
+    ];
+    for call in calls {
+        let back = MAIN + 0x60;
+        let program = program(&[0xc3]).code(back - call.len() as u64, call);
+        let mut stack = stack();
+        outer(stack.word(back));
+        let expected = [
+            (FREE, FoundBy::Sampled),
+            (back - 1, FoundBy::LeafRule),
+            (IN_ROOT - 1, FoundBy::Cfi),
+        ];
+        program.check(&UserRegs::x86_64(FREE, SP), &stack, &expected, EndReason::Root);
+    }
+}

@@ -1,0 +1,17 @@
+//! Walks over made-up programs. Each test says in a picture what is on the stack; the files, their call frame
+//! information and the stacks are written by `synth`, which shares no code with the reader.
+
+mod addresses;
+mod aarch64;
+mod emulated;
+mod ends;
+mod expressions;
+mod fallback;
+mod linear;
+mod nesting;
+mod properties;
+mod replayed;
+mod second_opinion;
+mod sections;
+mod signals;
+mod world;

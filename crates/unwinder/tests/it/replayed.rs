@@ -1,0 +1,157 @@
+//! Samples through the whole replay: what a recording's samples can lack, and kernel frames before user frames.
+
+use address::Timestamp;
+use module_map::{FileOptions, Library, Timeline};
+use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
+use synth::{
+    Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
+    SampleRegs, UserRegs, x86_64_reg,
+};
+use unwinder::{Arch, EndReason, Filter, FoundBy, Replay, ReplayOptions, Replayer};
+
+use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
+
+/// A frame of the result: the looked-up address in its module, how it was found, whether in the kernel.
+pub(crate) type Seen = (u64, FoundBy, bool);
+
+/// Replays a recording.
+pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<(Timestamp, Vec<Seen>, EndReason)> {
+    let library = Library::new(files);
+    let mut timeline = Timeline::new();
+    let mut found = Findings::default();
+    let input = Input::File(SharedBytes::from(bytes));
+    let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
+    let options = ReplayOptions { filter: Filter::default(), max_frames: 127 };
+    let mut replayer = Replayer::new(&mut timeline, &library, &options);
+    while let Some(window) = session.next_window(&mut found) {
+        replayer.feed(&window, &|_| {});
+    }
+    let replay = replayer.finish();
+    assert_eq!(replay.undecoded, 0);
+    replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end)).collect()
+}
+
+fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {
+    let mut frames = Vec::new();
+    while let Some(at) = replay.stacks.get(node as usize) {
+        let frame = &replay.frames[at.frame as usize];
+        frames.push((frame.relative(), frame.found_by(), frame.kernel()));
+        node = at.parent;
+    }
+    frames
+}
+
+/// One sample of process 7, which runs `test` with a frame of one word.
+fn check(change: impl FnOnce(SampleBuilder) -> SampleBuilder, frames: &[Seen], end: EndReason) {
+    let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
+    let mut data = PerfDataBuilder::new(Endian::Little);
+    data.event("cpu-clock", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[]);
+    data.feature(&Feature::Arch("x86_64"));
+    map(&mut data, &world);
+    let mut stack = stack();
+    outer(stack.word(1).word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST, SP);
+    let sample = SampleBuilder { misc: 2, ..SampleBuilder::at(TEST, 7, 7, 10) };
+    let sample = sample.with_regs(&regs.usual_values()).with_stack(&stack.bytes());
+    data.sample(&change(sample));
+    let found = replay(data.build(), FileOptions::default());
+    assert_eq!(found, [(Timestamp(10), frames.to_vec(), end)]);
+}
+
+fn map(data: &mut PerfDataBuilder, world: &World) {
+    let file = MmapFile::Inode { major: 1, minor: 1, inode: 1, generation: 1 };
+    for (start, prot) in [(0x1000, 5), (0x5000, 1)] {
+        let record = Record::Mmap2 {
+            pid: 7,
+            tid: 7,
+            addr: BASE + start,
+            len: 0x4000,
+            pgoff: start,
+            file,
+            prot,
+            flags: 2,
+            name: world.path(),
+        };
+        data.record_at(&record, SampleId::at(7, 7, 1));
+    }
+}
+
+const USER: [Seen; 3] = [
+    (TEST - BASE, FoundBy::Sampled, false),
+    (IN_MAIN - 1 - BASE, FoundBy::Cfi, false),
+    (IN_ROOT - 1 - BASE, FoundBy::Cfi, false),
+];
+
+#[test]
+fn a_usual_sample() {
+    check(|sample| sample, &USER, EndReason::Root);
+}
+
+const KERNEL: u64 = 0xffff_ffff_8100_0000;
+const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+const CONTEXT_USER: u64 = -512_i64 as u64;
+
+#[test]
+fn kernel_frames_come_first() {
+    let chain = [CONTEXT_KERNEL, KERNEL, KERNEL + 0x100];
+    let mut expected = vec![
+        (KERNEL, FoundBy::Sampled, true),
+        (KERNEL + 0xff, FoundBy::Callchain, true),
+    ];
+    expected.extend(USER);
+    let in_kernel = |sample: SampleBuilder| {
+        let unknown = [x86_64_reg::BX, x86_64_reg::R12, x86_64_reg::R15];
+        let regs = unknown.iter().fold(UserRegs::x86_64(TEST, SP), |regs, &bit| regs.set(bit, u64::MAX));
+        let sample = SampleBuilder { misc: 1, ip: KERNEL, ..sample };
+        sample.with_regs(&regs.usual_values()).with_callchain(&chain)
+    };
+    check(in_kernel, &expected, EndReason::Root);
+}
+
+#[test]
+fn a_kernel_thread() {
+    let change = |sample: SampleBuilder| SampleBuilder {
+        misc: 1,
+        ip: KERNEL,
+        regs_user: SampleRegs::default(),
+        stack_user: Default::default(),
+        ..sample.with_callchain(&[CONTEXT_KERNEL, KERNEL])
+    };
+    check(change, &[(KERNEL, FoundBy::Sampled, true)], EndReason::KernelOnly);
+}
+
+#[test]
+fn no_registers() {
+    let change = |sample| SampleBuilder { regs_user: SampleRegs::default(), ..sample };
+    check(change, &USER[..1], EndReason::NoUserRegs);
+}
+
+#[test]
+fn no_stack() {
+    let change = |sample| SampleBuilder { stack_user: Default::default(), ..sample };
+    check(change, &USER[..1], EndReason::NoUserStack);
+}
+
+#[test]
+fn registers_of_32_bit_code() {
+    let change = |mut sample: SampleBuilder| {
+        sample.regs_user.abi = 1;
+        sample
+    };
+    check(change, &USER[..1], EndReason::UnsupportedAbi);
+}
+
+#[test]
+fn a_chain_that_the_recorder_unwound() {
+    let recorded = [CONTEXT_USER, TEST, MAIN + 0x20];
+    let change = |sample: SampleBuilder| SampleBuilder {
+        regs_user: SampleRegs::default(),
+        stack_user: Default::default(),
+        ..sample.with_callchain(&recorded)
+    };
+    let expected = [
+        (TEST - BASE, FoundBy::Sampled, false),
+        (MAIN + 0x1f - BASE, FoundBy::Callchain, false),
+    ];
+    check(change, &expected, EndReason::Recorded);
+}

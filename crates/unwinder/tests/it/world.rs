@@ -1,0 +1,306 @@
+//! The stage of the tests: a program of a few functions in a file, mapped into a process.
+//!
+//! ```text
+//!   0x40_1000  root    0x40 bytes, its return address is undefined: the outermost frame
+//!   0x40_1100  main    calls the function under test; a frame of 0x20 bytes unless told otherwise
+//!   0x40_1200  test    the function under test
+//!   0x40_1400  free    code without call frame information
+//! ```
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use address::{Avma, FileOffset, Pid};
+use module_map::{FileIdentity, FileOptions, Library, MapEvent, Space, Timeline};
+use synth::{
+    CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, StackBuilder,
+    Symbol, UserRegs, eh_frame_hdr,
+};
+use unwinder::{Arch, EndReason, Engine, FoundBy, Frame, UserState, Walker};
+
+/// What is added to an address of the file.
+pub(crate) const BASE: u64 = 0x40_0000;
+pub(crate) const ROOT: u64 = BASE + 0x1000;
+pub(crate) const MAIN: u64 = BASE + 0x1100;
+pub(crate) const TEST: u64 = BASE + 0x1200;
+pub(crate) const FREE: u64 = BASE + 0x1400;
+/// Where the calls in `main` and `root` return to.
+pub(crate) const IN_MAIN: u64 = MAIN + 0x10;
+pub(crate) const IN_ROOT: u64 = ROOT + 0x8;
+/// The lowest address of the stack that the tests show.
+pub(crate) const SP: u64 = 0x7ffd_0000;
+pub(crate) const EH_FRAME: u64 = 0x6000;
+pub(crate) const HEADER: u64 = 0x5000;
+const TEXT_SIZE: u64 = 0x4000;
+const DATA_SIZE: u64 = 0x4000;
+const PROCESS: Pid = Pid(7);
+
+/// Instructions of little-endian call frame information.
+pub(crate) fn ops() -> CfiOps {
+    CfiOps::new(Endian::Little)
+}
+
+/// A stack from [`SP`] upwards.
+pub(crate) fn stack() -> StackBuilder {
+    StackBuilder::new(SP, Endian::Little, 8)
+}
+
+/// How the file says what it says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `.eh_frame` with its header.
+    Header,
+    /// `.eh_frame` alone.
+    NoHeader,
+}
+
+/// A program under construction.
+pub(crate) struct Program {
+    pub(crate) arch: Arch,
+    pub(crate) text: Vec<u8>,
+    pub(crate) form: Form,
+    /// Start and length in the file, the CIE, the instructions.
+    pub(crate) functions: Vec<(u64, u64, Cie, CfiOps)>,
+    /// Put into the file besides.
+    pub(crate) sections: Vec<Section>,
+    pub(crate) entry: u64,
+}
+
+impl Program {
+    /// Nothing but code that does nothing.
+    pub(crate) fn empty(arch: Arch) -> Self {
+        let text = match arch {
+            Arch::X86_64 => vec![0x90; TEXT_SIZE as usize],
+            Arch::Aarch64 => 0xd503_201f_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
+        };
+        let (functions, sections) = (Vec::new(), Vec::new());
+        Self { arch, text, form: Form::Header, functions, sections, entry: 0 }
+    }
+
+    /// `root` and `main` as usual, `test` with these instructions behind those of its CIE.
+    pub(crate) fn new(arch: Arch, test: CfiOps) -> Self {
+        let main = match arch {
+            Arch::X86_64 => ops().def_cfa_offset(0x20),
+            Arch::Aarch64 => ops().def_cfa_offset(0x20).offset(29, 4).offset(30, 3),
+        };
+        Self::with_main(arch, main, test)
+    }
+
+    /// The same with a `main` of one's own.
+    pub(crate) fn with_main(arch: Arch, main: CfiOps, test: CfiOps) -> Self {
+        Self::empty(arch).root().function(MAIN, 0x100, main).function(TEST, 0x100, test)
+    }
+
+    pub(crate) fn root(self) -> Self {
+        let column = match self.arch {
+            Arch::X86_64 => 16,
+            Arch::Aarch64 => 30,
+        };
+        self.function(ROOT, 0x40, ops().undefined(column))
+    }
+
+    pub(crate) fn cie(&self) -> Cie {
+        match self.arch {
+            Arch::X86_64 => Cie::x86_64(),
+            Arch::Aarch64 => Cie::aarch64(),
+        }
+    }
+
+    /// A function at an address of the process.
+    pub(crate) fn function(self, start: u64, len: u64, test: CfiOps) -> Self {
+        let cie = self.cie();
+        self.function_of(start, len, cie, test)
+    }
+
+    pub(crate) fn function_of(mut self, start: u64, len: u64, cie: Cie, test: CfiOps) -> Self {
+        self.functions.push((start - BASE, len, cie, test));
+        self
+    }
+
+    /// Instructions at an address of the process.
+    pub(crate) fn code(mut self, at: u64, bytes: &[u8]) -> Self {
+        let start = (at - BASE - 0x1000) as usize;
+        self.text[start..start + bytes.len()].copy_from_slice(bytes);
+        self
+    }
+
+    /// A section of these functions.
+    pub(crate) fn cfi(&self, kind: CfiKind, address: u64) -> CfiBuilder {
+        let mut cfi = CfiBuilder::new(kind, Endian::Little, address);
+        for (start, len, cie, ops) in &self.functions {
+            let cie = cfi.cie(cie);
+            let instructions = ops.clone().into_bytes();
+            let fde = Fde { pc_begin: *start, pc_range: *len, lsda: 0, instructions };
+            cfi.fde(cie, &fde);
+        }
+        cfi
+    }
+
+    /// The file, with the functions in `.eh_frame` where there are any.
+    pub(crate) fn elf(&self) -> ElfBuilder {
+        let mut sections = vec![Section::text(0x1000, self.text.clone())];
+        if !self.functions.is_empty() {
+            let mut cfi = self.cfi(CfiKind::EhFrame, EH_FRAME);
+            let built = cfi.terminator().build();
+            let header = eh_frame_hdr(Endian::Little, HEADER, EH_FRAME, &built.fdes);
+            sections.push(Section::loaded(".eh_frame", EH_FRAME, built.bytes));
+            if self.form == Form::Header {
+                sections.push(Section::loaded(".eh_frame_hdr", HEADER, header));
+            }
+        }
+        sections.extend(self.sections.iter().cloned());
+        let base = match self.arch {
+            Arch::X86_64 => ElfBuilder::x86_64(),
+            Arch::Aarch64 => ElfBuilder::aarch64(),
+        };
+        ElfBuilder {
+            e_entry: self.entry,
+            segments: vec![
+                Segment::load_text(0x1000, 0x1000, TEXT_SIZE),
+                Segment::load_rodata(HEADER, HEADER, DATA_SIZE),
+            ],
+            sections,
+            symbols: vec![Symbol::function("root", 0x1000, 0x40)],
+            ..base
+        }
+    }
+
+    pub(crate) fn load(&self) -> World {
+        World::new(self.arch, &self.elf().build())
+    }
+
+    /// Walks and compares.
+    pub(crate) fn check(
+        &self,
+        regs: &UserRegs,
+        stack: &StackBuilder,
+        frames: &[(u64, FoundBy)],
+        end: EndReason,
+    ) {
+        let (found, reason) = self.load().walk(regs, &stack.bytes());
+        let shown = |frames: &[(u64, FoundBy)]| {
+            frames.iter().map(|(at, how)| format!("{at:#x} {how}")).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&found), shown(frames), "ends {reason}");
+        assert_eq!(reason, end);
+    }
+}
+
+/// A process that has the program mapped, and a stack.
+pub(crate) struct World {
+    arch: Arch,
+    path: PathBuf,
+    pub(crate) timeline: Timeline,
+    pub(crate) library: Library,
+    pub(crate) engine: Engine,
+    pub(crate) max_frames: usize,
+}
+
+impl World {
+    pub(crate) fn new(arch: Arch, elf: &[u8]) -> Self {
+        Self::with_options(arch, elf, FileOptions::default())
+    }
+
+    pub(crate) fn with_options(arch: Arch, elf: &[u8], options: FileOptions) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("unwinder-test-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, elf).unwrap();
+        let mut world = Self {
+            arch,
+            path,
+            timeline: Timeline::new(),
+            library: Library::new(options),
+            engine: Engine::new(),
+            max_frames: 127,
+        };
+        let path = world.path.to_str().unwrap().as_bytes().to_vec();
+        world.map(BASE + 0x1000, TEXT_SIZE, 0x1000, &path, [true, false]);
+        world.map(BASE + HEADER, DATA_SIZE, HEADER, &path, [false, false]);
+        world.map(SP - 0x10_0000, 0x20_0000, 0, b"[stack]", [false, true]);
+        world
+    }
+
+    /// Maps a file, or memory under a name; `[executable, writable]`.
+    pub(crate) fn map(&mut self, start: u64, len: u64, offset: u64, path: &[u8], mode: [bool; 2]) {
+        self.timeline.map(&MapEvent {
+            pid: PROCESS,
+            kernel: false,
+            start: Avma(start),
+            len,
+            offset: FileOffset(offset),
+            executable: mode[0],
+            writable: mode[1],
+            path,
+            identity: FileIdentity::default(),
+        });
+    }
+
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &[u8] {
+        self.path.to_str().unwrap().as_bytes()
+    }
+
+    pub(crate) fn space(&mut self) -> std::sync::Arc<Space> {
+        self.timeline.space(PROCESS).0
+    }
+
+    /// The looked-up addresses in the process, each with how it was found.
+    pub(crate) fn walk(
+        &mut self,
+        regs: &UserRegs,
+        stack: &[u8],
+    ) -> (Vec<(u64, FoundBy)>, EndReason) {
+        self.walk_as(regs, stack, false)
+    }
+
+    pub(crate) fn walk_as(
+        &mut self,
+        regs: &UserRegs,
+        stack: &[u8],
+        partial_registers: bool,
+    ) -> (Vec<(u64, FoundBy)>, EndReason) {
+        let space = self.space();
+        let state = UserState {
+            arch: self.arch,
+            stack,
+            big_endian: false,
+            partial_registers,
+            space: &space,
+        };
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        let end = walker.walk(&state, sampled(regs), &mut frames);
+        let address = |frame: &Frame| (frame.relative.wrapping_add(frame.bias), frame.found_by);
+        (frames.iter().map(address).collect(), end)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // Nothing is lost where it stays.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The registers as a sample has them.
+pub(crate) fn sampled(regs: &UserRegs) -> impl Iterator<Item = (u32, u64)> {
+    let mask = regs.usual_mask();
+    (0..64).filter(move |bit| mask >> bit & 1 == 1).zip(regs.usual_values())
+}
+
+/// What lies above the return address into `main`, on x86-64: its frame, and where it returns to.
+pub(crate) fn outer(stack: &mut StackBuilder) -> &mut StackBuilder {
+    stack.words(0, 3).word(IN_ROOT)
+}
+
+/// The frame of `main` on aarch64, from its stack pointer up.
+pub(crate) fn outer_arm(stack: &mut StackBuilder) -> &mut StackBuilder {
+    stack.word(0).word(IN_ROOT).words(0, 2)
+}
+
+/// The chain from `pc` in `test` through `main` to `root`, all by call frame information.
+pub(crate) fn usual(pc: u64) -> [(u64, FoundBy); 3] {
+    [(pc, FoundBy::Sampled), (IN_MAIN - 1, FoundBy::Cfi), (IN_ROOT - 1, FoundBy::Cfi)]
+}
