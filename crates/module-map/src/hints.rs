@@ -48,6 +48,11 @@ impl Hints {
         self.all.is_empty()
     }
 
+    /// Whether a module is the file of a hint.
+    pub(crate) fn has(&self, module: &Arc<Module>) -> bool {
+        self.all.iter().any(|hint| Arc::ptr_eq(&hint.piece.module, module))
+    }
+
     pub(crate) fn push(&mut self, hint: LaidHint) {
         let rank = |hint: &LaidHint| match hint.scope {
             HintScope::All => 0,

@@ -33,7 +33,7 @@ pub enum Refusal {
         found: Option<BuildId>,
     },
     /// A candidate exists, but it cannot be used.
-    Unusable(ImageError),
+    Unusable(Arc<ImageError>),
 }
 
 impl std::fmt::Display for Refusal {
@@ -48,8 +48,10 @@ impl std::fmt::Display for Refusal {
             Self::BuildId { path, recorded, found: None } => {
                 write!(f, "{} has no build-id, recorded was {recorded}", path.display())
             }
-            Self::Unusable(error @ ImageError::Io { source, .. }) => write!(f, "{error}: {source}"),
-            Self::Unusable(error) => error.fmt(f),
+            Self::Unusable(error) => match &**error {
+                ImageError::Io { source, .. } => write!(f, "{error}: {source}"),
+                _ => error.fmt(f),
+            },
         }
     }
 }
@@ -190,7 +192,7 @@ impl Library {
                 },
                 Err(error) => {
                     if !is_missing(&error) {
-                        refusal.get_or_insert(Refusal::Unusable(reopen_error(&path, &error)));
+                        refusal.get_or_insert(Refusal::Unusable(error));
                     }
                 }
             }
@@ -278,15 +280,4 @@ impl Library {
 
 fn is_missing(error: &ImageError) -> bool {
     matches!(error, ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
-}
-
-/// The shared error again as an owned one, for the module that reports it.
-fn reopen_error(path: &Path, error: &ImageError) -> ImageError {
-    match error {
-        ImageError::Io { source, .. } => {
-            ImageError::Io { path: path.to_owned(), source: std::io::Error::from(source.kind()) }
-        }
-        ImageError::NotRegular { .. } => ImageError::NotRegular { path: path.to_owned() },
-        _ => ImageError::OtherFormat { path: path.to_owned() },
-    }
 }

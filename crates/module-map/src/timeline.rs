@@ -1,19 +1,24 @@
 //! The address spaces of all processes over time: maps, forks, execs and exits are applied in time order, and at any
 //! point the current space of a process can be taken as an immutable value.
 
+mod infer;
+mod jit_code;
+mod told;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Tid, Timestamp};
+use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 
-use crate::hint::Hint;
-use crate::hints::{Hints, InForce, LaidHint};
-use crate::jit::{JitReader, Pending, PendingLoad, is_injected, is_marker};
+use crate::hints::{Hints, InForce};
+use crate::jit::{JitReader, Pending, is_injected, is_marker};
 use crate::module::{FileIdentity, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
 use crate::table::{ModuleKey, ModuleTable};
+
+pub use infer::Inference;
 
 /// A mapping that came into being.
 #[derive(Clone, Copy, Debug)]
@@ -60,19 +65,6 @@ impl Process {
     const fn new(space: Arc<Space>, lineage: Lineage) -> Self {
         Self { space, lineage, threads: 1, hints: Vec::new(), covered: Vec::new() }
     }
-}
-
-/// Memory without a file that was taken for the file that had been mapped there before.
-#[derive(Clone, Debug)]
-pub struct Inference {
-    /// The process.
-    pub pid: Pid,
-    /// The first address.
-    pub start: Avma,
-    /// The address behind the last.
-    pub end: Avma,
-    /// The file that was mapped there before.
-    pub module: Arc<Module>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -145,69 +137,6 @@ impl Timeline {
         self.listed_ids.insert(path.into(), id);
     }
 
-    /// Tells what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
-    /// is `build_id`, from `offset` on. To be told before anything happens.
-    pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
-        use std::os::unix::ffi::OsStrExt as _;
-        let key = ModuleKey {
-            path: hint.object.as_os_str().as_bytes(),
-            kind: ModuleKind::File,
-            identity: FileIdentity { build_id, inode: None },
-            owner: None,
-            part: None,
-        };
-        let module = self.modules.intern(key, None);
-        self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
-    }
-
-    /// Sets who reads the dumps of JIT code that processes mark.
-    pub fn read_jit_with(&mut self, reader: Box<dyn JitReader>) {
-        self.jit_reader = Some(reader);
-    }
-
-    /// The time has come to `now`: code that dumps load until then is there. Cheap where there are none.
-    pub fn advance(&mut self, now: Timestamp) {
-        self.now = now;
-        if !self.jit_pending.is_empty() {
-            while let Some(next) = self.jit_pending.next(now) {
-                self.load_jit(&next);
-            }
-        }
-    }
-
-    fn load_jit(&mut self, next: &PendingLoad) {
-        let PendingLoad { pid, dump, load } = *next;
-        let Some(module) = self.jit_modules.get(dump as usize).cloned() else { return };
-        let Some(end) = end_of(load.start, load.len) else { return };
-        let (start, offset) = (load.start, load.offset);
-        self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        let space = Arc::make_mut(&mut process.space);
-        space.map(Piece { start, end, offset, module, executable: true, writable: false });
-        self.hints.lay(&process.hints, space, pid, start, end);
-    }
-
-    /// A process marked a dump of its code.
-    fn marked(&mut self, path: &[u8], pid: Pid) {
-        let dump = self.jit_reader.as_ref().and_then(|reader| reader.read(path, pid));
-        let Some(dump) = dump else { return };
-        let (kind, identity) = (ModuleKind::File, FileIdentity::default());
-        let key = ModuleKey { path, kind, identity, owner: None, part: None };
-        let module = self.modules.intern(key, None);
-        let known = self.jit_modules.iter().position(|other| other.id == module.id);
-        // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.
-        if known.is_none() {
-            let number = self.jit_modules.len() as u32;
-            self.jit_modules.push(module);
-            self.jit_pending.add(&dump, pid, number, self.now);
-        }
-    }
-
-    /// The modules of JIT code that a dump describes.
-    pub fn jit_modules(&self) -> impl Iterator<Item = ModuleId> {
-        self.jit_modules.iter().map(|module| module.id)
-    }
-
     /// A mapping came into being.
     pub fn map(&mut self, event: &MapEvent<'_>) {
         let Some(end) = end_of(event.start, event.len) else {
@@ -259,70 +188,6 @@ impl Timeline {
         }
     }
 
-    /// Text that is moved to huge pages comes back as memory without a file in the place of a piece of code: exactly
-    /// its range, or whole huge pages within it. Then it is still that code.
-    fn infer(&mut self, pid: Pid, piece: Piece) -> Piece {
-        const COVERED_KEPT: usize = 16;
-        const HUGE: u64 = 2 << 20;
-        self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return piece };
-        let before = process.space.lookup(piece.start);
-        let code = |old: &&Piece| old.executable && old.module.kind == ModuleKind::File;
-        if !piece.executable {
-            if let Some(old) = before.filter(code).filter(|old| piece.end <= old.end) {
-                if process.covered.len() == COVERED_KEPT {
-                    process.covered.remove(0);
-                }
-                process.covered.push(old.part(piece.start, piece.end));
-            }
-            return piece;
-        }
-        let whole = |old: &&Piece| {
-            let exact = old.start == piece.start && old.end == piece.end;
-            let huge = piece.start.0.is_multiple_of(HUGE) && piece.end.0.is_multiple_of(HUGE);
-            exact || (huge && old.start <= piece.start && piece.end <= old.end)
-        };
-        let old = before.filter(code).into_iter().chain(process.covered.iter().rev());
-        let Some(old) =
-            old.filter(|old| whole(old)).map(|old| old.part(piece.start, piece.end)).next()
-        else {
-            return piece;
-        };
-        self.inferences.push(Inference {
-            pid,
-            start: old.start,
-            end: old.end,
-            module: old.module.clone(),
-        });
-        old
-    }
-
-    /// Memory without a file that was taken for the file that had been mapped there before, in the order of time.
-    #[must_use]
-    pub fn inferences(&self) -> &[Inference] {
-        &self.inferences
-    }
-
-    /// The first space of a process image, with the hints that are in force in it.
-    fn begin(
-        &mut self,
-        pid: Pid,
-        comm: &[u8],
-        mut space: Arc<Space>,
-        inherited: &[u32],
-    ) -> Process {
-        let lineage = self.new_lineage();
-        if self.hints.is_empty() {
-            return Process::new(space, lineage);
-        }
-        let mut in_force = self.hints.own(pid, comm);
-        in_force.extend(inherited);
-        in_force.sort_unstable();
-        in_force.dedup();
-        self.hints.begin(&in_force, Arc::make_mut(&mut space));
-        Process { hints: in_force, ..Process::new(space, lineage) }
-    }
-
     /// Kernel code that was made at run time went away.
     pub fn unmap_kernel(&mut self, start: Avma, len: u64) {
         if let Some(end) = end_of(start, len) {
@@ -364,18 +229,6 @@ impl Timeline {
         } else if tid.0 == pid.0 && !self.hints.is_empty() {
             self.renamed(pid, name);
         }
-    }
-
-    /// A process took another name: hints for that name come into force.
-    fn renamed(&mut self, pid: Pid, name: &[u8]) {
-        let own = self.hints.own(pid, name);
-        self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        let fresh: InForce =
-            own.into_iter().filter(|index| !process.hints.contains(index)).collect();
-        self.hints.begin(&fresh, Arc::make_mut(&mut process.space));
-        process.hints.extend(fresh);
-        process.hints.sort_unstable();
     }
 
     /// A thread ended. The space of a process stays readable for a while after its last thread, since samples of its

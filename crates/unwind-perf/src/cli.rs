@@ -9,6 +9,7 @@ use output::{Format, Root, Weight};
 use crate::buildid_list::BuildIdArgs;
 use crate::dump::DumpArgs;
 use crate::info::InfoArgs;
+use crate::maps::MapsArgs;
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     /// List the build-ids of the recorded files
     #[command(name = "buildid-list")]
     BuildIdList(BuildIdArgs),
+    /// Show what was mapped where, by which file, and why a file was refused
+    Maps(MapsArgs),
 }
 
 /// The arguments of the main job.

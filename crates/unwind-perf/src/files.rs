@@ -1,7 +1,7 @@
 //! Where files come from, by the arguments and by who made the recording.
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use address::FileOffset;
@@ -157,9 +157,4 @@ fn open_hint(mut hint: Hint) -> anyhow::Result<(Hint, Image)> {
         hint.offset = Some(first.offset());
     }
     Ok((hint, image))
-}
-
-/// A path of the arguments in full, so that it means the same to whoever reads it elsewhere.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

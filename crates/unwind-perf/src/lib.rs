@@ -21,6 +21,7 @@ mod jit;
 mod jit_frames;
 mod jitdump;
 mod kernel;
+mod maps;
 mod notes;
 mod open;
 mod perf_to_profile;
@@ -46,6 +47,7 @@ pub fn unwind_perf() -> ExitCode {
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Dump(args)) => dump::run(args),
         Some(Command::BuildIdList(args)) => buildid_list::run(args),
+        Some(Command::Maps(args)) => maps::run(args),
         None if cli.main.input.as_os_str().is_empty() => {
             Err(anyhow::anyhow!("no recording named; see --help"))
         }

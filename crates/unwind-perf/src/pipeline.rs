@@ -77,7 +77,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
-    findings::account(&mut profile, session.counts(), &found, &timeline, &kernel);
+    findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
 
     timings.ended("assemble");
 
