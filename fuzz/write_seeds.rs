@@ -49,7 +49,9 @@ fn main() {
     let mut records = vec![13];
     for time in 1..5_u64 {
         records.extend([9, 0, 0, 0, 2, 0, 32, 0]);
-        [0x1000, 0x0002_0000_0002, time].iter().for_each(|word: &u64| records.extend(word.to_le_bytes()));
+        [0x1000, 0x0002_0000_0002, time]
+            .iter()
+            .for_each(|word: &u64| records.extend(word.to_le_bytes()));
     }
     write("compressed", "samples", &records);
 }

@@ -52,8 +52,5 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((samples, counts)) = read(stream(&packed)) else {
         return;
     };
-    assert_eq!(
-        counts.of(perf_data::RecordKind::SAMPLE).records,
-        samples + counts.dropped_samples
-    );
+    assert_eq!(counts.of(perf_data::RecordKind::SAMPLE).records, samples + counts.dropped_samples);
 });

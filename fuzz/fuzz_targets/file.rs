@@ -26,10 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(window.records().count(), window.record_entries().len());
     }
     let counts = session.counts();
-    assert_eq!(
-        counts.of(perf_data::RecordKind::SAMPLE).records,
-        samples + counts.dropped_samples
-    );
+    assert_eq!(counts.of(perf_data::RecordKind::SAMPLE).records, samples + counts.dropped_samples);
     if let Ok(visited) = visited {
         assert_eq!(visited.counts.total(), counts.total());
     }

@@ -21,15 +21,8 @@ fn samples(input: Input, options: SessionOptions) -> Option<u64> {
 fuzz_target!(|bytes: &[u8]| {
     let mut stream = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     stream.extend_from_slice(bytes);
-    let small = SessionOptions {
-        window_bytes: 512,
-        read_bytes: 64,
-        ..SessionOptions::default()
-    };
-    let whole = samples(
-        Input::File(SharedBytes::from(stream.clone())),
-        SessionOptions::default(),
-    );
+    let small = SessionOptions { window_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
+    let whole = samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
     let streamed = samples(Input::Stream(Box::new(Cursor::new(stream))), small);
     assert_eq!(whole, streamed);
 });

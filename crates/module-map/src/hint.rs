@@ -163,8 +163,8 @@ mod tests {
             (all.scope, all.start, all.offset),
             (HintScope::All, Avma(0x7f00_aa00_0000), None)
         );
-        let comm = Hint::parse("x.o@comm:a,b,0x10,0x20").expect("a hint by name");
-        assert_eq!(comm.scope, HintScope::Comm(b"a,b"[..].into()));
+        let comm = Hint::parse("x.o@comm:a,worker,0x10,0x20").expect("a hint by name");
+        assert_eq!(comm.scope, HintScope::Comm(b"a,worker"[..].into()));
         for bad in
             ["x.o", "x.o@1", "x.o@1,2", "@1,2,3", "x@p,1,2", "x@1,0,0", "x@1,0xffffffffffffffff,2"]
         {

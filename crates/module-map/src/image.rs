@@ -295,6 +295,16 @@ impl Image {
         Some(Bias::between(start, self.svma_of_offset(offset, executable)?))
     }
 
+    /// Every bias that a piece with that start and offset can have: two segments that share a page of the file are both
+    /// mapped from there, and read-only data and data that became read-only look alike.
+    pub fn possible_biases(&self, start: Avma, offset: FileOffset) -> impl Iterator<Item = Bias> {
+        let offset = offset.sub(self.base.0);
+        let segments = self.segments.iter().filter(move |segment| segment.maps(offset));
+        segments.map(move |segment| {
+            Bias::between(start, segment.svma.add(offset.since(segment.offset)))
+        })
+    }
+
     /// The address of the first symbol of that name.
     #[must_use]
     pub fn symbol_address(&self, name: &[u8]) -> Option<Svma> {

@@ -259,8 +259,9 @@ impl Library {
 
     /// Files of one content are one image, whatever their paths are.
     fn keep(&self, images: &mut Images, image: Image) -> Arc<LoadedImage> {
-        // The same library in an archive lies at other offsets: that is another image.
-        let id = image.build_id().filter(|_| image.base().0 == 0);
+        // The same library in an archive lies at other offsets, and its debug file has no code: those are other images.
+        let alike = image.base().0 == 0 && !image.is_stripped_of_code();
+        let id = image.build_id().filter(|_| alike);
         if let Some(known) = id.and_then(|id| images.by_id.get(&id)) {
             return known.clone();
         }

@@ -83,9 +83,7 @@ impl BlockWalker {
                 return None;
             };
             let fault = self.rules.fault(header, rest.len());
-            if fault.is_none()
-                && (header.kind.is_known(self.rules.simpleperf) || self.rules.is_chain(rest, true))
-            {
+            if fault.is_none() && header.kind.is_known(self.rules.simpleperf) {
                 return Some(self.step(position, header, rest, behind, findings));
             }
             if let Behind::More(lookahead) = behind
@@ -93,6 +91,9 @@ impl BlockWalker {
                     || rest.len() < lookahead)
             {
                 return None;
+            }
+            if fault.is_none() && self.rules.is_chain(rest, true) {
+                return Some(self.step(position, header, rest, behind, findings));
             }
             self.resynchronize(position, header, rest, behind, findings);
         }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use address::{Pid, Timestamp};
+use address::{Bias, Pid, Timestamp};
 use anyhow::Context as _;
 use clap::Args;
-use module_map::{LoadedImage, Module, ModuleKind, Piece, Timeline};
+use module_map::{LoadedImage, Module, ModuleKind, Piece, Space, Timeline};
 use perf_data::{Findings, Record, Session, SessionOptions};
 use serde_json::{Value, json};
 use unwinder::apply_record;
@@ -99,7 +99,7 @@ fn print_space(
         writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
     }
     for piece in space.pieces() {
-        let row = Row::new(piece, files);
+        let row = Row::new(piece, code_bias(piece, &space, files), files);
         if json {
             writeln!(text, "{}", row.json(pid))?;
         } else {
@@ -107,6 +107,15 @@ fn print_space(
         }
     }
     Ok(())
+}
+
+/// The bias of the code of the piece's module, which all its pieces have where it is mapped once.
+fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
+    let image = piece.module.file(&files.library).ok()?.image();
+    let same =
+        space.pieces().filter(|other| other.executable && other.module.id == piece.module.id);
+    let nearest = same.min_by_key(|other| other.start.0.abs_diff(piece.start.0))?;
+    image.bias(nearest.start, nearest.offset, true)
 }
 
 /// A piece and what is known of its file.
@@ -120,7 +129,7 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn new(piece: &'p Piece, files: &Files) -> Self {
+    fn new(piece: &'p Piece, code_bias: Option<Bias>, files: &Files) -> Self {
         let module: &Module = &piece.module;
         let path = String::from_utf8_lossy(&module.path).into_owned();
         let file = match module.kind {
@@ -128,7 +137,11 @@ impl<'p> Row<'p> {
             _ => module.file(&files.library).map(|file| &**file).map_err(ToString::to_string),
         };
         let image = file.as_ref().ok().map(|file| file.image());
-        let bias = image.and_then(|image| image.bias(piece.start, piece.offset, piece.executable));
+        let bias = image.and_then(|image| {
+            let mut possible = image.possible_biases(piece.start, piece.offset);
+            let by_code = possible.find(|bias| Some(*bias) == code_bias);
+            by_code.or_else(|| image.bias(piece.start, piece.offset, piece.executable))
+        });
         let (mut unwind, mut symbols) = ("", Vec::new());
         if let Ok(file) = &file {
             unwind = unwind_source(file, files);

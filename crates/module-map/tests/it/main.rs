@@ -1,0 +1,9 @@
+//! The crate as its users see it.
+
+mod files;
+mod hints;
+mod kernel;
+mod layouts;
+mod space;
+mod support;
+mod timeline;
