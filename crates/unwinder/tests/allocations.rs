@@ -51,7 +51,8 @@ fn nothing_is_allocated_once_the_rules_are_known() {
             Arch::Aarch64 => (29, 30),
         };
         let le = || synth::DwarfExpr::new(synth::Endian::Little);
-        let rows = ops().def_cfa_expression(&le().breg(fp, 0)).expression(column, &le().breg(fp, -8));
+        let rows =
+            ops().def_cfa_expression(&le().breg(fp, 0)).expression(column, &le().breg(fp, -8));
         let program = Program::new(arch, rows);
         let mut stack = stack();
         stack.word(IN_MAIN);

@@ -9,8 +9,7 @@ use anyhow::{Context, Result, bail};
 use gimli::UnwindSection as _;
 use object::{
     Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
-    RelocationTarget,
-    SymbolKind,
+    RelocationTarget, SymbolKind,
 };
 
 /// An opened file. Addresses are those that the file states.
@@ -130,7 +129,8 @@ impl Binary {
             .segments
             .iter()
             .find(|s| s.executable && range.start.wrapping_sub(s.start) < s.size)?;
-        let start = usize::try_from(segment.offset.checked_add(range.start - segment.start)?).ok()?;
+        let start =
+            usize::try_from(segment.offset.checked_add(range.start - segment.start)?).ok()?;
         let len = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
         self.bytes.get(start..start.checked_add(len)?)
     }
@@ -365,7 +365,9 @@ fn named(file: &object::File<'_>) -> Vec<Named> {
             Some(Named { range, name, indirect })
         })
         .collect();
-    named.sort_by(|a, b| (a.range.start, a.range.end, &a.name).cmp(&(b.range.start, b.range.end, &b.name)));
+    named.sort_by(|a, b| {
+        (a.range.start, a.range.end, &a.name).cmp(&(b.range.start, b.range.end, &b.name))
+    });
     named.dedup_by(|a, b| a.range == b.range && a.name == b.name);
     named
 }

@@ -178,7 +178,8 @@ fn anonymous_code(file: &Path) -> Result<Vec<Range<u64>>> {
         let (map, rest) = rest.split_once('[')?.1.split_once(')')?;
         let mut words = rest.split_once("]: ")?.1.split_whitespace();
         let executable = words.next()?.contains('x');
-        let without_file = words.next().is_none_or(|name| !name.starts_with('/') || name == "//anon");
+        let without_file =
+            words.next().is_none_or(|name| !name.starts_with('/') || name == "//anon");
         let (start, len) = map.split_once('(')?;
         let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
         let start = number(start)?;

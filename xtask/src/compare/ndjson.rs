@@ -24,8 +24,8 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
             continue;
         }
         frames.clear();
-        let sample =
-            sample(&line, words, &mut frames, &mut chains.build_ids).with_context(|| format!("NDJSON line {number}"))?;
+        let sample = sample(&line, words, &mut frames, &mut chains.build_ids)
+            .with_context(|| format!("NDJSON line {number}"))?;
         chains.open(sample);
         for &(frame, kernel) in &frames {
             chains.push(frame, kernel);

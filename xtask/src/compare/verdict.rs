@@ -219,9 +219,7 @@ impl Tally {
         let ruled = |verdict, ruling| self.rulings.get(&(verdict, ruling)).copied().unwrap_or(0);
         let peer_wrong = ruled(Verdict::Shorter, Ruling::PeerWrong)
             + ruled(Verdict::Diverging, Ruling::PeerWrong);
-        self.percent(
-            self.sum_agreeing() + peer_wrong - ruled(Verdict::Longer, Ruling::OursWrong),
-        )
+        self.percent(self.sum_agreeing() + peer_wrong - ruled(Verdict::Longer, Ruling::OursWrong))
     }
 
     fn sum_agreeing(&self) -> u64 {
@@ -273,12 +271,8 @@ mod tests {
         assert_eq!(words.intern("stack-exhausted"), 1);
         let naming = Naming { words: &words, forms: &[0, 1], joins };
         let build_ids = BTreeMap::new();
-        let evidence = Evidence {
-            words: &words,
-            sysroot: None,
-            build_ids: &build_ids,
-            anonymous_code: None,
-        };
+        let evidence =
+            Evidence { words: &words, sysroot: None, build_ids: &build_ids, anonymous_code: None };
         compare([ours, theirs], &naming, &mut Referee::new(evidence), depth)
     }
 

@@ -63,7 +63,9 @@ pub(super) fn make(case: &Emulated, testdata: &Path) -> Result<()> {
     command::run(command::words(case.build).current_dir(&work))?;
     let truth = stops(case.name, &work, PLAIN)?;
     let stops = stops(case.name, &work, case.cpu)?;
-    if truth.len() != stops.len() || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(32) != b.regs.get(32)) {
+    if truth.len() != stops.len()
+        || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(32) != b.regs.get(32))
+    {
         bail!("the two runs stopped at different places");
     }
 
@@ -114,18 +116,30 @@ fn stop(text: &str) -> Result<Stop> {
         text.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))
     };
     let numbers = |line: &str| {
-        line.split_whitespace().map(|word| u64::from_str_radix(word, 16)).collect::<Result<Vec<u64>, _>>()
+        line.split_whitespace()
+            .map(|word| u64::from_str_radix(word, 16))
+            .collect::<Result<Vec<u64>, _>>()
     };
     let hex = line("stack")?.trim();
-    let stack = hex.as_bytes().chunks(2).map(|pair| {
-        u8::from_str_radix(std::str::from_utf8(pair)?, 16).context("a byte")
-    });
-    Ok(Stop { regs: numbers(line("regs")?)?, stack: stack.collect::<Result<_>>()?, backtrace: numbers(line("bt")?)? })
+    let stack = hex
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair)?, 16).context("a byte"));
+    Ok(Stop {
+        regs: numbers(line("regs")?)?,
+        stack: stack.collect::<Result<_>>()?,
+        backtrace: numbers(line("bt")?)?,
+    })
 }
 
 /// The emulator puts the code that signal handlers return to on a page of its own.
 fn trampoline_page(stops: &[Stop]) -> Option<u64> {
-    stops.iter().flat_map(|stop| &stop.backtrace).copied().find(|pc| *pc > 1 << 32).map(|pc| pc & !0xfff)
+    stops
+        .iter()
+        .flat_map(|stop| &stop.backtrace)
+        .copied()
+        .find(|pc| *pc > 1 << 32)
+        .map(|pc| pc & !0xfff)
 }
 
 /// What is on that page, as a file: `mov x8, #139; svc #0`.
@@ -144,7 +158,7 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
     let file = object::File::parse(bytes.as_slice())?;
     let build_id = file.build_id()?.context("no build-id")?;
     let mut data = PerfDataBuilder::new(Endian::Little);
-    let attr = EventAttr { sample_stack_user: 4096, ..EventAttr::dwarf(aarch64_reg::USUAL_MASK) };
+    let attr = EventAttr::dwarf(aarch64_reg::USUAL_MASK);
     data.event("cpu-clock:u", attr, &[]);
     data.feature(&Feature::Arch("aarch64"));
     let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -152,7 +166,15 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
     data.record_at(&comm, SampleId::at(PROCESS, PROCESS, 1));
     let mut map = |[addr, len, pgoff]: [u64; 3], prot, file, path: &[u8]| {
         let record = Record::Mmap2 {
-            pid: PROCESS, tid: PROCESS, addr, len, pgoff, file, prot, flags: 2, name: path,
+            pid: PROCESS,
+            tid: PROCESS,
+            addr,
+            len,
+            pgoff,
+            file,
+            prot,
+            flags: 2,
+            name: path,
         };
         data.record_at(&record, SampleId::at(PROCESS, PROCESS, 2));
     };
@@ -169,14 +191,19 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
         map([start, len, offset & !0xfff], prot, MmapFile::BuildId(build_id), path.as_bytes());
     }
     let none = || MmapFile::Inode { major: 0, minor: 0, inode: 0, generation: 0 };
+    // Before the emulator's page, which may lie within it.
+    let top = stops.iter().filter_map(|stop| stop.regs.get(31)).max().copied().unwrap_or_default();
+    map([(top & !0xfff) - 0x2_0000, 0x4_0000, 0], 3, none(), b"[stack]");
     if let Some((page, path)) = trampoline {
         map([page, 0x1000, 0x1000], 5, none(), path.to_string_lossy().as_bytes());
     }
-    let top = stops.iter().filter_map(|stop| stop.regs.get(31)).max().copied().unwrap_or_default();
-    map([(top & !0xfff) - 0x2_0000, 0x4_0000, 0], 3, none(), b"[stack]");
     for (stop, time) in stops.iter().zip(1..) {
         let pc = stop.regs.get(32).copied().unwrap_or_default();
-        let sample = SampleBuilder { misc: 2, period: 1, ..SampleBuilder::at(pc, PROCESS, PROCESS, time * 1000) };
+        let sample = SampleBuilder {
+            misc: 2,
+            period: 1,
+            ..SampleBuilder::at(pc, PROCESS, PROCESS, time * 1000)
+        };
         data.sample(&sample.with_regs(&stop.regs).with_stack(&stop.stack));
     }
     Ok(data.build())

@@ -85,9 +85,7 @@ fn a_realigned_frame_keeps_its_address_in_memory() {
     // gcc: lea 8(%rsp),%r10; and $-64,%rsp; push -8(%r10); push %rbp; mov %rsp,%rbp; push %r10:
     // CFA = *(rbp - 8), rbp saved at rbp + 0.
     let le = || DwarfExpr::new(Endian::Little);
-    let rows = ops()
-        .def_cfa_expression(&le().breg(6, -8).deref())
-        .expression(6, &le().breg(6, 0));
+    let rows = ops().def_cfa_expression(&le().breg(6, -8).deref()).expression(6, &le().breg(6, 0));
     let program = Program::with_main(Arch::X86_64, ops().def_cfa(6, 16).offset(6, 2), rows);
     // sp -> | 3 locals | the CFA | rbp -> main's rbp | copy of the return address | padding |
     //     | return to main | CFA -> main's frame | main's rbp -> 0 | return to root

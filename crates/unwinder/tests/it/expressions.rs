@@ -99,7 +99,8 @@ fn in_another_register() {
 #[test]
 fn the_old_value_counts_in_expressions() {
     // The CFA is on the way up already, rsp in the expression is still the callee's.
-    let rows = ops().def_cfa_expression(&le().breg(7, 0x20)).val_expression(RBX, &le().breg(7, 0x30));
+    let rows =
+        ops().def_cfa_expression(&le().breg(7, 0x20)).val_expression(RBX, &le().breg(7, 0x30));
     check(rows, [0; 3], (reg::BX, 1));
 }
 
@@ -131,6 +132,19 @@ fn an_expression_that_never_ends_is_bad_information() {
     let regs = UserRegs::x86_64(TEST, SP);
     let frames = [(TEST, FoundBy::Sampled)];
     program(forever).check(&regs, &picture([0; 3]), &frames, EndReason::BadUnwindInfo);
+}
+
+#[test]
+fn registers_that_were_popped_have_their_value_again() {
+    // At the `ret` of LLVM's and GCC's epilogues the row says where the frame begins, and still that rbx was saved at
+    // CFA - 16, which now lies below the stack pointer.
+    let popped = [ops().offset(RBX, 2), ops().expression(12, &le().breg(7, 0)).offset(RBX, 2)];
+    for rows in popped {
+        let mut stack = stack();
+        stack.word(IN_MAIN).words(1, 2).label("wanted").word(2).word(IN_ROOT);
+        let regs = UserRegs::x86_64(TEST, SP).set(reg::BX, stack.address("wanted"));
+        program(rows).check(&regs, &stack, &usual(TEST), EndReason::Root);
+    }
 }
 
 #[test]

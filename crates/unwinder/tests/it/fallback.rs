@@ -65,13 +65,24 @@ fn what_is_no_return_address_is_not_believed() {
 
 #[test]
 fn a_frame_pointer_that_is_none() {
-    // Not aligned; below the stack pointer; behind the bytes.
-    for rbp in [SP + 4, SP - 16, SP + 0x4000] {
+    // Not aligned; below the stack pointer; on the heap.
+    for rbp in [SP + 4, SP - 16, 0x5555_0000] {
         let mut stack = stack();
         stack.words(1, 8);
         let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, rbp);
         let one = [(FREE + 0x20, FoundBy::Sampled)];
         program(&[0x90; 64]).check(&regs, &stack, &one, EndReason::NoUnwindInfo);
+    }
+}
+
+#[test]
+fn a_frame_pointer_behind_the_stack_bytes() {
+    for rbp in [SP + 64, SP + 0x4000] {
+        let mut stack = stack();
+        stack.words(1, 8);
+        let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, rbp);
+        let one = [(FREE + 0x20, FoundBy::Sampled)];
+        program(&[0x90; 64]).check(&regs, &stack, &one, EndReason::StackExhausted);
     }
 }
 
@@ -101,22 +112,19 @@ fn code_that_was_made_at_run_time_keeps_its_frame_pointer() {
 #[test]
 fn calls_through_registers_and_memory_count() {
     let calls: [&[u8]; 5] = [
-        &[0xff, 0xd0],                         // call *%rax
-        &[0x41, 0xff, 0xd3],                   // call *%r11
-        &[0xff, 0x50, 0x18],                   // call *0x18(%rax)
-        &[0xff, 0x15, 1, 2, 3, 4],             // call *0x4030201(%rip)
-        &[0xff, 0x94, 0x24, 0x80, 0, 0, 0],    // call *0x80(%rsp)
+        &[0xff, 0xd0],                      // call *%rax
+        &[0x41, 0xff, 0xd3],                // call *%r11
+        &[0xff, 0x50, 0x18],                // call *0x18(%rax)
+        &[0xff, 0x15, 1, 2, 3, 4],          // call *0x4030201(%rip)
+        &[0xff, 0x94, 0x24, 0x80, 0, 0, 0], // call *0x80(%rsp)
     ];
     for call in calls {
         let back = MAIN + 0x60;
         let program = program(&[0xc3]).code(back - call.len() as u64, call);
         let mut stack = stack();
         outer(stack.word(back));
-        let expected = [
-            (FREE, FoundBy::Sampled),
-            (back - 1, FoundBy::LeafRule),
-            (IN_ROOT - 1, FoundBy::Cfi),
-        ];
+        let expected =
+            [(FREE, FoundBy::Sampled), (back - 1, FoundBy::LeafRule), (IN_ROOT - 1, FoundBy::Cfi)];
         program.check(&UserRegs::x86_64(FREE, SP), &stack, &expected, EndReason::Root);
     }
 }

@@ -1,8 +1,8 @@
 //! Walks over made-up programs. Each test says in a picture what is on the stack; the files, their call frame
 //! information and the stacks are written by `synth`, which shares no code with the reader.
 
-mod addresses;
 mod aarch64;
+mod addresses;
 mod emulated;
 mod ends;
 mod expressions;

@@ -1,12 +1,12 @@
 //! Whatever the registers, the stack bytes and the call frame information are: a walk ends, and says why.
 
 use proptest::prelude::*;
-use synth::{
-    Endian, Section, StackBuilder, UserRegs,
-};
+use synth::{Endian, Section, StackBuilder, UserRegs};
 use unwinder::{Arch, EndReason};
 
-use crate::world::{BASE, EH_FRAME, FREE, HEADER, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops};
+use crate::world::{
+    BASE, EH_FRAME, FREE, HEADER, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops,
+};
 
 const LIMIT: usize = 200;
 
@@ -53,7 +53,11 @@ fn program(arch: Arch) -> Program {
     };
     Program::new(arch, ops().def_cfa(fp, 16).offset(fp, 2))
         .function(TEST + 0x100, 0x40, ops().def_cfa_expression(&le().breg(sp, 8).deref()))
-        .function(TEST + 0x140, 0x40, ops().def_cfa(3, 0).val_expression(3, &le().breg(3, 0).deref()))
+        .function(
+            TEST + 0x140,
+            0x40,
+            ops().def_cfa(3, 0).val_expression(3, &le().breg(3, 0).deref()),
+        )
         .function(TEST + 0x180, 0x40, ops().register(fp, 3).expression(3, &le().breg(fp, -8)))
         .function(TEST + 0x1c0, 0x40, ops().def_cfa_expression(&le().skip(-3)))
 }

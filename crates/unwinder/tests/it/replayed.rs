@@ -94,14 +94,13 @@ const CONTEXT_USER: u64 = -512_i64 as u64;
 #[test]
 fn kernel_frames_come_first() {
     let chain = [CONTEXT_KERNEL, KERNEL, KERNEL + 0x100];
-    let mut expected = vec![
-        (KERNEL, FoundBy::Sampled, true),
-        (KERNEL + 0xff, FoundBy::Callchain, true),
-    ];
+    let mut expected =
+        vec![(KERNEL, FoundBy::Sampled, true), (KERNEL + 0xff, FoundBy::Callchain, true)];
     expected.extend(USER);
     let in_kernel = |sample: SampleBuilder| {
         let unknown = [x86_64_reg::BX, x86_64_reg::R12, x86_64_reg::R15];
-        let regs = unknown.iter().fold(UserRegs::x86_64(TEST, SP), |regs, &bit| regs.set(bit, u64::MAX));
+        let regs =
+            unknown.iter().fold(UserRegs::x86_64(TEST, SP), |regs, &bit| regs.set(bit, u64::MAX));
         let sample = SampleBuilder { misc: 1, ip: KERNEL, ..sample };
         sample.with_regs(&regs.usual_values()).with_callchain(&chain)
     };
@@ -149,9 +148,7 @@ fn a_chain_that_the_recorder_unwound() {
         stack_user: Default::default(),
         ..sample.with_callchain(&recorded)
     };
-    let expected = [
-        (TEST - BASE, FoundBy::Sampled, false),
-        (MAIN + 0x1f - BASE, FoundBy::Callchain, false),
-    ];
+    let expected =
+        [(TEST - BASE, FoundBy::Sampled, false), (MAIN + 0x1f - BASE, FoundBy::Callchain, false)];
     check(change, &expected, EndReason::Recorded);
 }

@@ -1,7 +1,7 @@
 //! framehop's own unwinder on stacks that its registers suffice for: it must give the same return addresses.
 
-use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::aarch64::{CacheAarch64, UnwindRegsAarch64, UnwinderAarch64};
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder};
 use synth::{CfiKind, UserRegs, aarch64_reg, x86_64_reg};
 use unwinder::{Arch, FoundBy};
@@ -97,9 +97,8 @@ fn on_aarch64() {
         outer_arm(&mut stack);
         let bytes = stack.bytes();
         let lr = if saved { 1 } else { IN_MAIN };
-        let regs = UserRegs::aarch64(TEST + at, SP)
-            .set(aarch64_reg::FP, SP)
-            .set(aarch64_reg::LR, lr);
+        let regs =
+            UserRegs::aarch64(TEST + at, SP).set(aarch64_reg::FP, SP).set(aarch64_reg::LR, lr);
         let start = (TEST + at, UnwindRegsAarch64::new(lr, SP, SP));
         let theirs =
             chain(UnwinderAarch64::new(), CacheAarch64::new(), module(&program), start, &bytes);
