@@ -30,6 +30,12 @@ impl Args {
         Ok(Some(self.0.remove(at)))
     }
 
+    /// Takes an option without a value out; whether it was there.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let at = self.0.iter().position(|word| word == name);
+        at.map(|at| self.0.remove(at)).is_some()
+    }
+
     /// Takes an option out whose value is a number, or gives the default.
     pub(crate) fn number<T>(&mut self, name: &str, default: T) -> Result<T>
     where

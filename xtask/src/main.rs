@@ -10,6 +10,7 @@ mod bench;
 mod bless;
 mod command;
 mod compare;
+mod consumers;
 mod json;
 mod testdata;
 mod tidy;
@@ -46,6 +47,12 @@ const TASKS: &[Task] = &[
         usage: "CASE|FILE [--peer perf|hotspot] [--base ours|perf|hotspot] [--ours PATH] [--sysroot DIR] [-v N]",
         about: "our chains beside a peer's, sample by sample; fails below 99.5 % equal, longer, or proven wrong of the peer",
         run: compare::run,
+    },
+    Task {
+        name: "consumers",
+        usage: "[CASE|FILE]... [--ours PATH] [--offline]",
+        about: "the programs that read our formats, on real profiles; installs those that are missing",
+        run: consumers::run,
     },
     Task {
         name: "bench",

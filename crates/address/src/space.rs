@@ -91,7 +91,13 @@ mod tests {
 
     #[test]
     fn bias_round_trips_at_the_edges() {
-        for (avma, svma) in [(0, 0), (0, u64::MAX), (u64::MAX, 0), (0x7fff_f7fc_2000, 0x2000), (0x40_0000, 0x40_0000)] {
+        for (avma, svma) in [
+            (0, 0),
+            (0, u64::MAX),
+            (u64::MAX, 0),
+            (0x7fff_f7fc_2000, 0x2000),
+            (0x40_0000, 0x40_0000),
+        ] {
             let bias = Bias::between(Avma(avma), Svma(svma));
             for probe in [0, 1, svma, svma.wrapping_add(1), u64::MAX] {
                 assert_eq!(bias.to_svma(bias.to_avma(Svma(probe))), Svma(probe));

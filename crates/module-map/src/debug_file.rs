@@ -90,8 +90,12 @@ fn by_link(image: &Image, options: &FileOptions) -> Option<Image> {
         if image.is_little_endian() { u32::from_le_bytes(*crc) } else { u32::from_be_bytes(*crc) };
     let dir = image.path().parent()?;
     let mut paths: Vec<PathBuf> = vec![dir.join(name), dir.join(".debug").join(name)];
-    paths.extend(options.debug_dirs.iter().map(|debug| below(debug, own_dir(dir, options)).join(name)));
-    paths.extend(options.modules.iter().filter(|path| path.file_name() == Some(name.as_os_str())).cloned());
+    paths.extend(
+        options.debug_dirs.iter().map(|debug| below(debug, own_dir(dir, options)).join(name)),
+    );
+    paths.extend(
+        options.modules.iter().filter(|path| path.file_name() == Some(name.as_os_str())).cloned(),
+    );
     paths
         .into_iter()
         .filter(|path| path != image.path())
@@ -142,7 +146,10 @@ fn alt_link(image: &Image) -> Option<(Vec<u8>, BuildId)> {
     let end = rest.iter().position(|&byte| byte == 0)?;
     // Ids are of 20 bytes at most, so their length is one byte of ULEB128.
     let len = usize::from(*rest.get(end + 1)?);
-    Some((rest.get(..end)?.to_vec(), BuildId::new(rest.get(end + 2..(end + 2).checked_add(len)?)?)?))
+    Some((
+        rest.get(..end)?.to_vec(),
+        BuildId::new(rest.get(end + 2..(end + 2).checked_add(len)?)?)?,
+    ))
 }
 
 fn crc32(bytes: &[u8]) -> u32 {

@@ -10,8 +10,8 @@
 
 use address::Svma;
 
-use crate::line_write::{LINE_ABBREVIATIONS, line_program, line_unit};
 use crate::Machine;
+use crate::line_write::{LINE_ABBREVIATIONS, line_program, line_unit};
 
 /// Lines of a piece of code begin at their addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +131,8 @@ impl CodeImage {
         let hdr_address = (EH_FRAME + self.eh_frame.len() as u64).next_multiple_of(4);
         self.eh_frame.resize((hdr_address - EH_FRAME) as usize, 0);
         let hdr = self.eh_frame_hdr(hdr_address);
-        let mut writer = Writer { out: vec![0; TEXT as usize], headers: vec![[0; 10]], names: vec![0] };
+        let mut writer =
+            Writer { out: vec![0; TEXT as usize], headers: vec![[0; 10]], names: vec![0] };
         let text_end = TEXT + self.text.len() as u64;
         writer.section(".text", 1, 6, TEXT, &self.text, (0, 16));
         writer.out.resize(writer.out.len().next_multiple_of(16), 0);
@@ -144,9 +145,19 @@ impl CodeImage {
         if !self.sequences.is_empty() {
             writer.section(".debug_abbrev", 1, 0, 0, LINE_ABBREVIATIONS, (0, 1));
             writer.section(".debug_info", 1, 0, 0, &line_unit(TEXT, text_end), (0, 1));
-            writer.section(".debug_line", 1, 0, 0, &line_program(&self.files, &self.sequences), (0, 1));
+            writer.section(
+                ".debug_line",
+                1,
+                0,
+                0,
+                &line_program(&self.files, &self.sequences),
+                (0, 1),
+            );
         }
-        writer.finish(self.machine, [(5, TEXT, TEXT, text_end - TEXT), (4, frames_at, EH_FRAME, frames_len)])
+        writer.finish(
+            self.machine,
+            [(5, TEXT, TEXT, text_end - TEXT), (4, frames_at, EH_FRAME, frames_len)],
+        )
     }
 
     /// The table that leads from an address to its description.
@@ -174,7 +185,15 @@ struct Writer {
 
 impl Writer {
     /// Appends a section with (link, alignment).
-    fn section(&mut self, name: &str, kind: u64, flags: u64, addr: u64, bytes: &[u8], more: (u64, u64)) {
+    fn section(
+        &mut self,
+        name: &str,
+        kind: u64,
+        flags: u64,
+        addr: u64,
+        bytes: &[u8],
+        more: (u64, u64),
+    ) {
         let (link, align) = more;
         if align > 1 && kind != 1 {
             self.out.resize(self.out.len().next_multiple_of(align as usize), 0);
@@ -188,7 +207,16 @@ impl Writer {
         self.names.push(0);
         self.out.extend(bytes);
         self.headers.push([
-            name_at, kind, flags, addr, offset, bytes.len() as u64, link, info, align, entry_size,
+            name_at,
+            kind,
+            flags,
+            addr,
+            offset,
+            bytes.len() as u64,
+            link,
+            info,
+            align,
+            entry_size,
         ]);
     }
 
@@ -222,7 +250,12 @@ impl Writer {
 }
 
 /// The file header and the program headers.
-fn head(machine: Machine, sections: u64, n_sections: u16, segments: &[(u32, u64, u64, u64)]) -> Vec<u8> {
+fn head(
+    machine: Machine,
+    sections: u64,
+    n_sections: u16,
+    segments: &[(u32, u64, u64, u64)],
+) -> Vec<u8> {
     let machine: u16 = match machine {
         Machine::X86_64 => 62,
         Machine::Aarch64 => 183,
@@ -271,7 +304,11 @@ mod tests {
         assert_eq!(image.machine(), Machine::X86_64);
         assert_eq!(image.svma_of_offset(FileOffset(0x1010), true), Some(second));
         assert_eq!(image.read_only_bytes(first, 5), Some(&[0x90; 5][..]));
-        let names: Vec<_> = image.sections().iter().map(|s| String::from_utf8_lossy(&s.name).into_owned()).collect();
+        let names: Vec<_> = image
+            .sections()
+            .iter()
+            .map(|s| String::from_utf8_lossy(&s.name).into_owned())
+            .collect();
         assert!(names.contains(&".debug_line".to_owned()), "{names:?}");
         let frames = image.section(".eh_frame").expect("call frame information");
         assert_eq!(frames.svma, Svma(0x6000_0000));

@@ -24,7 +24,14 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<PathBuf>
         );
     }
     if id.is_some() {
-        paths.extend(options.modules.iter().filter(|path| !paths.contains(path)).cloned().collect::<Vec<_>>());
+        paths.extend(
+            options
+                .modules
+                .iter()
+                .filter(|path| !paths.contains(path))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
     }
     if by_path {
         paths.extend(places(options, &recorded));

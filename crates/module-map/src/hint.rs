@@ -66,11 +66,13 @@ impl Hint {
         }
         // A thread name may hold commas: the numbers are taken from the end.
         let words: Vec<&str> = rest.split(',').collect();
-        let n_numbers = if words.len() >= 4 && number(words[words.len() - 3]).is_some() { 3 } else { 2 };
+        let n_numbers =
+            if words.len() >= 4 && number(words[words.len() - 3]).is_some() { 3 } else { 2 };
         let n_scope = words.len().checked_sub(n_numbers).filter(|&n| n > 0);
         let n_scope = n_scope.ok_or_else(|| form("there are fewer than three values"))?;
         let (scope, numbers) = words.split_at(n_scope);
-        let scope = scope_of(&scope.join(",")).ok_or_else(|| form("the process is no id, * or comm:NAME"))?;
+        let scope = scope_of(&scope.join(","))
+            .ok_or_else(|| form("the process is no id, * or comm:NAME"))?;
         let mut values = [0; 3];
         for (value, word) in values.iter_mut().zip(numbers) {
             *value = number(word).ok_or_else(|| form("an address is no number"))?;
@@ -157,10 +159,15 @@ mod tests {
         assert_eq!(hint.offset, Some(FileOffset(0x2000)));
         assert_eq!(hint.to_string(), "/lib/a@b.so@12,0x1000,0x1000,0x2000");
         let all = Hint::parse("x.o@*,7f00aa000000,16").expect("a hint without offset");
-        assert_eq!((all.scope, all.start, all.offset), (HintScope::All, Avma(0x7f00_aa00_0000), None));
+        assert_eq!(
+            (all.scope, all.start, all.offset),
+            (HintScope::All, Avma(0x7f00_aa00_0000), None)
+        );
         let comm = Hint::parse("x.o@comm:a,b,0x10,0x20").expect("a hint by name");
         assert_eq!(comm.scope, HintScope::Comm(b"a,b"[..].into()));
-        for bad in ["x.o", "x.o@1", "x.o@1,2", "@1,2,3", "x@p,1,2", "x@1,0,0", "x@1,0xffffffffffffffff,2"] {
+        for bad in
+            ["x.o", "x.o@1", "x.o@1,2", "@1,2,3", "x@p,1,2", "x@1,0,0", "x@1,0xffffffffffffffff,2"]
+        {
             assert!(Hint::parse(bad).is_err(), "{bad}");
         }
     }

@@ -48,6 +48,11 @@ impl Hints {
         self.all.is_empty()
     }
 
+    /// Whether a module is the file of a hint.
+    pub(crate) fn has(&self, module: &Arc<Module>) -> bool {
+        self.all.iter().any(|hint| Arc::ptr_eq(&hint.piece.module, module))
+    }
+
     pub(crate) fn push(&mut self, hint: LaidHint) {
         let rank = |hint: &LaidHint| match hint.scope {
             HintScope::All => 0,
@@ -93,7 +98,14 @@ impl Hints {
     }
 
     /// Lays the hints in force over a space again, where a new map of `pid` from `start` to `end` covered them.
-    pub(crate) fn lay(&mut self, in_force: &[u32], space: &mut Space, pid: Pid, start: Avma, end: Avma) {
+    pub(crate) fn lay(
+        &mut self,
+        in_force: &[u32],
+        space: &mut Space,
+        pid: Pid,
+        start: Avma,
+        end: Avma,
+    ) {
         for &index in in_force {
             let Some(hint) = self.all.get_mut(index as usize) else { continue };
             if hint.piece.start < end && start < hint.piece.end {

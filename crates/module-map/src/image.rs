@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
 use object::{
-    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, SectionFlags, SegmentFlags, elf,
+    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, SectionFlags,
+    SegmentFlags, elf,
 };
 
 use crate::ImageError;
@@ -192,7 +193,8 @@ impl Image {
     /// Whether it is a separate debug file: it states sections with code, but holds bytes of none of them.
     #[must_use]
     pub fn is_stripped_of_code(&self) -> bool {
-        let mut code = self.sections.iter().filter(|section| section.executable && section.allocated);
+        let mut code =
+            self.sections.iter().filter(|section| section.executable && section.allocated);
         code.clone().next().is_some() && !code.any(Section::has_bytes)
     }
 

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use address::BuildId;
 
+use crate::bytes::FileBytes;
 use crate::find::{below, cached, split_id};
 use crate::name::kernel_module_name;
 use crate::options::FileOptions;
 use crate::relocate::{SectionLayout, link};
 use crate::unpack::unpack;
 use crate::{Image, ImageError};
-use crate::bytes::FileBytes;
 
 /// All paths where the file may be: what the user named, the build-id caches and debug directories by id, then the
 /// usual places of the recorded release.

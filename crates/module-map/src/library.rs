@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use address::BuildId;
+use address::{BuildId, Pid};
 use hashbrown::HashMap;
 
-use crate::find::{cached_vdso, candidates, recorded_path};
+use crate::find::{below, cached_vdso, candidates, places, recorded_path};
 use crate::kernel_files;
 use crate::loaded::LoadedImage;
 use crate::module::{Module, ModuleKind};
@@ -33,7 +33,7 @@ pub enum Refusal {
         found: Option<BuildId>,
     },
     /// A candidate exists, but it cannot be used.
-    Unusable(ImageError),
+    Unusable(Arc<ImageError>),
 }
 
 impl std::fmt::Display for Refusal {
@@ -48,8 +48,10 @@ impl std::fmt::Display for Refusal {
             Self::BuildId { path, recorded, found: None } => {
                 write!(f, "{} has no build-id, recorded was {recorded}", path.display())
             }
-            Self::Unusable(error @ ImageError::Io { source, .. }) => write!(f, "{error}: {source}"),
-            Self::Unusable(error) => error.fmt(f),
+            Self::Unusable(error) => match &**error {
+                ImageError::Io { source, .. } => write!(f, "{error}: {source}"),
+                _ => error.fmt(f),
+            },
         }
     }
 }
@@ -136,9 +138,24 @@ impl Library {
         found.ok_or_else(|| refusal.unwrap_or(Refusal::Missing(PathBuf::from(name))))
     }
 
+    /// Where a file that is no program is on this machine: by its recorded path, mapped and below sysroots as told, or
+    /// below the root of the process that has it, where that still lives.
+    #[must_use]
+    pub fn data_file(&self, path: &Path, pid: Pid) -> Option<PathBuf> {
+        let mut paths = places(&self.options, path);
+        if self.options.trust_running_kernel && pid.0 > 0 {
+            paths.push(below(Path::new(&format!("/proc/{pid}/root")), path));
+        }
+        paths.into_iter().find(|path| path.is_file())
+    }
+
     fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
         let image = self.with_images(|images| {
-            if images.provided.is_empty() { None } else { images.provided.get(&module.path).cloned() }
+            if images.provided.is_empty() {
+                None
+            } else {
+                images.provided.get(&module.path).cloned()
+            }
         })?;
         let wanted = module.identity.build_id;
         let fits = wanted.is_none_or(|wanted| {
@@ -159,9 +176,9 @@ impl Library {
         let paths = candidates(&self.options, module);
         for path in paths.into_iter().chain(std::iter::once_with(fetched).flatten()) {
             let opened = match module.part {
-                Some(offset) => Image::open_at(&path, offset).map_err(Arc::new).map(|image| {
-                    self.with_images(|images| self.keep(images, image))
-                }),
+                Some(offset) => Image::open_at(&path, offset)
+                    .map_err(Arc::new)
+                    .map(|image| self.with_images(|images| self.keep(images, image))),
                 None => self.open(&path),
             };
             match opened {
@@ -175,7 +192,7 @@ impl Library {
                 },
                 Err(error) => {
                     if !is_missing(&error) {
-                        refusal.get_or_insert(Refusal::Unusable(reopen_error(&path, &error)));
+                        refusal.get_or_insert(Refusal::Unusable(error));
                     }
                 }
             }
@@ -263,15 +280,4 @@ impl Library {
 
 fn is_missing(error: &ImageError) -> bool {
     matches!(error, ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
-}
-
-/// The shared error again as an owned one, for the module that reports it.
-fn reopen_error(path: &Path, error: &ImageError) -> ImageError {
-    match error {
-        ImageError::Io { source, .. } => {
-            ImageError::Io { path: path.to_owned(), source: std::io::Error::from(source.kind()) }
-        }
-        ImageError::NotRegular { .. } => ImageError::NotRegular { path: path.to_owned() },
-        _ => ImageError::OtherFormat { path: path.to_owned() },
-    }
 }

@@ -3,7 +3,8 @@
 use crate::elf_write::Sequence;
 
 /// One abbreviation: a unit without children, with `low_pc`, `high_pc` (as a size) and `stmt_list`.
-pub(crate) const LINE_ABBREVIATIONS: &[u8] = &[1, 0x11, 0, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0, 0];
+pub(crate) const LINE_ABBREVIATIONS: &[u8] =
+    &[1, 0x11, 0, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0, 0];
 
 /// `.debug_info` of a unit that covers the addresses from `start` up to `end`.
 pub(crate) fn line_unit(start: u64, end: u64) -> Vec<u8> {

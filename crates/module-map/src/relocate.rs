@@ -33,7 +33,11 @@ const UNPACKED_LIMIT: u64 = 1 << 30;
 ///
 /// # Errors
 /// Where the headers are damaged, or the machine is not known.
-pub(crate) fn link(path: &Path, bytes: &[u8], layout: SectionLayout) -> Result<Vec<u8>, ImageError> {
+pub(crate) fn link(
+    path: &Path,
+    bytes: &[u8],
+    layout: SectionLayout,
+) -> Result<Vec<u8>, ImageError> {
     let damaged = || ImageError::Relocatable { path: path.to_owned() };
     let reader = Reader { bytes };
     let header = Header::read(&reader).ok_or_else(damaged)?;
@@ -81,7 +85,8 @@ fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
 fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>) {
     for section in sections.iter_mut().filter(|section| section.has(SHF_COMPRESSED)) {
         let packed = section.range(out.len()).and_then(|range| out.get(range));
-        let Some(unpacked) = packed.and_then(|packed| inflate_section(packed, UNPACKED_LIMIT)) else {
+        let Some(unpacked) = packed.and_then(|packed| inflate_section(packed, UNPACKED_LIMIT))
+        else {
             continue;
         };
         out.resize(out.len().next_multiple_of(8), 0);
@@ -106,7 +111,8 @@ fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> Vec<(u32, Vec<u64>)>
         };
         let values = table.chunks_exact_mut(ENTRY).map(|symbol| {
             let (head, tail) = symbol.split_at_mut(8);
-            let place = head.get(6..8).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
+            let place =
+                head.get(6..8).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
             let Some(value) = tail.first_chunk_mut::<8>() else { return 0 };
             let base = sections.get(usize::from(place)).map_or(0, |section| section.addr);
             let moved = u64::from_le_bytes(*value).wrapping_add(if place == 0 { 0 } else { base });
@@ -135,13 +141,20 @@ fn form(machine: u16, kind: u32) -> Option<(usize, bool)> {
     }
 }
 
-fn apply(machine: u16, relocations: &RawSection, target: &RawSection, values: &[u64], out: &mut [u8]) {
+fn apply(
+    machine: u16,
+    relocations: &RawSection,
+    target: &RawSection,
+    values: &[u64],
+    out: &mut [u8],
+) {
     const ENTRY: usize = 24;
     let Some(range) = relocations.range(out.len()) else { return };
     let Some(target_range) = target.range(out.len()) else { return };
     for at in range.step_by(ENTRY) {
         let word = |at: usize| Some(u64::from_le_bytes(*out.get(at..at + 8)?.first_chunk()?));
-        let (Some(place), Some(info), Some(addend)) = (word(at), word(at + 8), word(at + 16)) else {
+        let (Some(place), Some(info), Some(addend)) = (word(at), word(at + 8), word(at + 16))
+        else {
             return;
         };
         let Some((size, relative)) = form(machine, info as u32) else { continue };

@@ -107,7 +107,8 @@ impl Header {
                 init: false,
             })
         };
-        let mut sections: Vec<RawSection> = (0..self.n_sections).map(read).collect::<Option<_>>()?;
+        let mut sections: Vec<RawSection> =
+            (0..self.n_sections).map(read).collect::<Option<_>>()?;
         let init: Vec<bool> = sections
             .iter()
             .map(|section| self.name(reader, &sections, section).starts_with(b".init"))
@@ -132,7 +133,12 @@ impl Header {
 
     /// Writes the section headers in place, program headers at the end, and makes it a shared object: one segment for
     /// the whole file, or one for each section with code.
-    pub(crate) fn write(&self, sections: &[RawSection], whole: bool, out: &mut Vec<u8>) -> Option<()> {
+    pub(crate) fn write(
+        &self,
+        sections: &[RawSection],
+        whole: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         const ET_DYN: u16 = 3;
         for (index, section) in sections.iter().enumerate() {
             let at = self.section_headers + index * SECTION_HEADER;

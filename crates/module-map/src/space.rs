@@ -84,6 +84,16 @@ impl Space {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
+    /// The pieces that have addresses from `start` up to `end`.
+    pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = &Piece> {
+        let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);
+        let chunks = self.chunks.get(low..).unwrap_or_default().iter();
+        chunks
+            .flat_map(|chunk| chunk.iter())
+            .skip_while(move |piece| piece.end <= start)
+            .take_while(move |piece| piece.start < end)
+    }
+
     /// Whether nothing is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -77,7 +77,9 @@ fn open_package(owner: &Image, debug: Option<&Image>, options: &FileOptions) -> 
     );
     for dir in &options.debug_dirs {
         paths.push(with_suffix(&below(dir, owner.path())));
-        paths.extend(owner.build_id().map(|id| with_suffix(&dir.join(".build-id").join(split_id(id)))));
+        paths.extend(
+            owner.build_id().map(|id| with_suffix(&dir.join(".build-id").join(split_id(id)))),
+        );
     }
     paths.iter().find_map(|path| {
         Image::open(path).ok().filter(|image| image.section(".debug_info.dwo").is_some())

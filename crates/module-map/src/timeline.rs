@@ -1,18 +1,24 @@
 //! The address spaces of all processes over time: maps, forks, execs and exits are applied in time order, and at any
 //! point the current space of a process can be taken as an immutable value.
 
+mod infer;
+mod jit_code;
+mod told;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::{Avma, BuildId, FileOffset, Pid, Tid};
+use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 
-use crate::hint::Hint;
-use crate::hints::{Hints, InForce, LaidHint};
+use crate::hints::{Hints, InForce};
+use crate::jit::{JitReader, Pending, is_injected, is_marker};
 use crate::module::{FileIdentity, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
 use crate::table::{ModuleKey, ModuleTable};
+
+pub use infer::Inference;
 
 /// A mapping that came into being.
 #[derive(Clone, Copy, Debug)]
@@ -61,19 +67,6 @@ impl Process {
     }
 }
 
-/// Memory without a file that was taken for the file that had been mapped there before.
-#[derive(Clone, Debug)]
-pub struct Inference {
-    /// The process.
-    pub pid: Pid,
-    /// The first address.
-    pub start: Avma,
-    /// The address behind the last.
-    pub end: Avma,
-    /// The file that was mapped there before.
-    pub module: Arc<Module>,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Thread {
     comm: CommId,
@@ -98,6 +91,11 @@ pub struct Timeline {
     unmappable: u64,
     hints: Hints,
     inferences: Vec<Inference>,
+    now: Timestamp,
+    jit_reader: Option<Box<dyn JitReader>>,
+    jit_pending: Pending,
+    /// The modules of JIT code; their number in `jit_pending` is the index.
+    jit_modules: Vec<Arc<Module>>,
 }
 
 impl Default for Timeline {
@@ -124,6 +122,10 @@ impl Timeline {
             unmappable: 0,
             hints: Hints::default(),
             inferences: Vec::new(),
+            now: Timestamp(0),
+            jit_reader: None,
+            jit_pending: Pending::default(),
+            jit_modules: Vec::new(),
         };
         let idle = timeline.intern_comm(b"swapper");
         timeline.threads.insert(Tid(0), Thread { comm: idle });
@@ -133,21 +135,6 @@ impl Timeline {
     /// Tells the build-id that the recording lists for a path; used where a map record carries none.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         self.listed_ids.insert(path.into(), id);
-    }
-
-    /// Tells what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
-    /// is `build_id`, from `offset` on. To be told before anything happens.
-    pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
-        use std::os::unix::ffi::OsStrExt as _;
-        let key = ModuleKey {
-            path: hint.object.as_os_str().as_bytes(),
-            kind: ModuleKind::File,
-            identity: FileIdentity { build_id, inode: None },
-            owner: None,
-            part: None,
-        };
-        let module = self.modules.intern(key, None);
-        self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
     }
 
     /// A mapping came into being.
@@ -170,77 +157,35 @@ impl Timeline {
             end,
             offset,
             module,
-            executable: event.executable || event.kernel,
+            executable: event.executable || event.kernel || is_injected(event.path),
             writable: event.writable,
         };
         if event.kernel {
             Arc::make_mut(&mut self.kernel).map(piece);
         } else {
             let (start, end) = (piece.start, piece.end);
-            let piece = if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
+            let piece =
+                if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
             self.process(event.pid);
             let Some(process) = self.processes.get_mut(&event.pid) else { return };
             let space = Arc::make_mut(&mut process.space);
+            // JIT code outlives records about the memory that it is in: a change of its protection makes one.
+            let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty()
+            {
+                let is_jit = |piece: &&Piece| {
+                    self.jit_modules.iter().any(|module| module.id == piece.module.id)
+                };
+                space.overlapping(start, end).filter(is_jit).cloned().collect()
+            } else {
+                Vec::new()
+            };
             space.map(piece);
+            code.into_iter().for_each(|piece| space.map(piece));
             self.hints.lay(&process.hints, space, event.pid, start, end);
-        }
-    }
-
-    /// Text that is moved to huge pages comes back as memory without a file in the place of a piece of code: exactly
-    /// its range, or whole huge pages within it. Then it is still that code.
-    fn infer(&mut self, pid: Pid, piece: Piece) -> Piece {
-        const COVERED_KEPT: usize = 16;
-        const HUGE: u64 = 2 << 20;
-        self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return piece };
-        let before = process.space.lookup(piece.start);
-        let code = |old: &&Piece| old.executable && old.module.kind == ModuleKind::File;
-        if !piece.executable {
-            if let Some(old) = before.filter(code).filter(|old| piece.end <= old.end) {
-                if process.covered.len() == COVERED_KEPT {
-                    process.covered.remove(0);
-                }
-                process.covered.push(old.part(piece.start, piece.end));
+            if kind == ModuleKind::File && event.executable && is_marker(event.path) {
+                self.marked(event.path, event.pid);
             }
-            return piece;
         }
-        let whole = |old: &&Piece| {
-            let exact = old.start == piece.start && old.end == piece.end;
-            let huge = piece.start.0.is_multiple_of(HUGE) && piece.end.0.is_multiple_of(HUGE);
-            exact || (huge && old.start <= piece.start && piece.end <= old.end)
-        };
-        let old = before.filter(code).into_iter().chain(process.covered.iter().rev());
-        let Some(old) = old.filter(|old| whole(old)).map(|old| old.part(piece.start, piece.end)).next()
-        else {
-            return piece;
-        };
-        self.inferences.push(Inference {
-            pid,
-            start: old.start,
-            end: old.end,
-            module: old.module.clone(),
-        });
-        old
-    }
-
-    /// Memory without a file that was taken for the file that had been mapped there before, in the order of time.
-    #[must_use]
-    pub fn inferences(&self) -> &[Inference] {
-        &self.inferences
-    }
-
-    /// The first space of a process image, with the hints that are in force in it.
-    fn begin(&mut self, pid: Pid, comm: &[u8], mut space: Arc<Space>, inherited: &[u32]) -> Process {
-        let lineage = self.new_lineage();
-        if self.hints.is_empty() {
-            return Process::new(space, lineage);
-        }
-        let mut in_force = self.hints.own(pid, comm);
-        in_force.extend(inherited);
-        in_force.sort_unstable();
-        in_force.dedup();
-        self.hints.begin(&in_force, Arc::make_mut(&mut space));
-        Process { hints: in_force, ..Process::new(space, lineage) }
     }
 
     /// Kernel code that was made at run time went away.
@@ -284,18 +229,6 @@ impl Timeline {
         } else if tid.0 == pid.0 && !self.hints.is_empty() {
             self.renamed(pid, name);
         }
-    }
-
-    /// A process took another name: hints for that name come into force.
-    fn renamed(&mut self, pid: Pid, name: &[u8]) {
-        let own = self.hints.own(pid, name);
-        self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        let fresh: InForce =
-            own.into_iter().filter(|index| !process.hints.contains(index)).collect();
-        self.hints.begin(&fresh, Arc::make_mut(&mut process.space));
-        process.hints.extend(fresh);
-        process.hints.sort_unstable();
     }
 
     /// A thread ended. The space of a process stays readable for a while after its last thread, since samples of its

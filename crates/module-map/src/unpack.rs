@@ -35,9 +35,9 @@ impl Packing {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
             Self::Xz => Box::new(lzma_rust2::XzReader::new(bytes, true)),
-            Self::Zstd => Box::new(
-                ruzstd::decoding::StreamingDecoder::new(bytes).map_err(io::Error::other)?,
-            ),
+            Self::Zstd => {
+                Box::new(ruzstd::decoding::StreamingDecoder::new(bytes).map_err(io::Error::other)?)
+            }
             Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
         })
     }
@@ -85,9 +85,7 @@ mod tests {
     use super::*;
 
     /// `printf 'module text\n' | xz --check=crc32`, and the same through gzip, zstd and bzip2.
-    const XZ: &[u8] = &[
-        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36,
-    ];
+    const XZ: &[u8] = &[0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36];
 
     #[test]
     fn magic_numbers_decide() {

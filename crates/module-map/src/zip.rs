@@ -20,7 +20,8 @@ pub(crate) fn stored_entry(archive: &[u8], offset: u64) -> Option<Range<usize>> 
         let stored = u16_at(header, 10)? == 0;
         let size = u32_at(header, 20)? as usize;
         let local = u32_at(header, 42)? as usize;
-        at = at.checked_add(CENTRAL + usize::from(name) + usize::from(extra) + usize::from(comment))?;
+        at = at
+            .checked_add(CENTRAL + usize::from(name) + usize::from(extra) + usize::from(comment))?;
         if !stored {
             continue;
         }

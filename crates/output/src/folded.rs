@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 use unwinder::EndReason;
 
 use crate::chunks::write_rows;
-use crate::format::{Printer, Weight};
+use crate::format::{Printer, Root, Weight};
 use crate::name_tree::{NO_NAME, NameTree};
-use crate::profile::{Profile, SampleRow};
+use crate::profile::{Profile, SampleRow, ThreadRow};
 use crate::strings::StringId;
 use crate::text::{push_line_safe, push_number};
 
@@ -29,6 +29,10 @@ pub struct Folded {
     pub kernel_suffix: bool,
     /// Only samples of this event, an index of `Profile::events`; `None` for all.
     pub event: Option<u16>,
+    /// What stands outside of all functions.
+    pub root: Root,
+    /// Whether stacks begin with the innermost function, behind the root.
+    pub reverse: bool,
 }
 
 impl Printer for Folded {
@@ -37,22 +41,30 @@ impl Printer for Folded {
         let comms: Vec<StringId> = profile
             .threads
             .iter()
-            .map(|thread| tree.intern(profile.strings.get(thread.comm)))
+            .map(|thread| tree.intern(&self.root_name(profile, thread)))
             .collect();
         let lines = self.lines(profile, &tree, &comms);
         let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
         write_rows(out, lines.len(), cost, |rows, text| {
             let mut path = Vec::new();
             for line in lines.get(rows).unwrap_or_default() {
-                text.extend_from_slice(tree.label(line.comm));
-                if line.truncated {
-                    text.extend_from_slice(b";[truncated]");
-                }
-                tree.path(line.node, &mut path);
-                for &label in path.iter().rev() {
+                let start = text.len();
+                if self.root != Root::None {
+                    text.extend_from_slice(tree.label(line.comm));
                     text.push(b';');
-                    text.extend_from_slice(tree.label(label));
                 }
+                if line.truncated {
+                    text.extend_from_slice(b"[truncated];");
+                }
+                self.path(&tree, line.node, &mut path);
+                for &label in &path {
+                    text.extend_from_slice(tree.label(label));
+                    text.push(b';');
+                }
+                if text.len() == start {
+                    text.extend_from_slice(b"[no frames];");
+                }
+                text.pop();
                 text.push(b' ');
                 push_number(text, line.weight);
                 text.push(b'\n');
@@ -93,6 +105,15 @@ impl Folded {
         let mut lines: Vec<Line> = lines.collect();
         let ranks = tree.label_ranks();
         let order = tree.order(&ranks);
+        if self.reverse {
+            let mut path = Vec::new();
+            lines.sort_by_cached_key(|line| {
+                self.path(tree, line.node, &mut path);
+                let rank = |label: &StringId| ranks.get(label.0 as usize).copied();
+                (rank(&line.comm), line.truncated, path.iter().map(rank).collect::<Vec<_>>())
+            });
+            return lines;
+        }
         lines.sort_unstable_by_key(|line| {
             let place = if line.node == NO_NAME {
                 0
@@ -102,6 +123,30 @@ impl Folded {
             (ranks.get(line.comm.0 as usize).copied(), line.truncated, place)
         });
         lines
+    }
+
+    /// Puts the labels of a stack into `path`, in the order of printing.
+    fn path(&self, tree: &NameTree, node: u32, path: &mut Vec<StringId>) {
+        tree.path(node, path);
+        if !self.reverse {
+            path.reverse();
+        }
+    }
+
+    fn root_name(&self, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
+        let mut name = profile.strings.get(thread.comm).to_vec();
+        if name.is_empty() && matches!(self.root, Root::Process | Root::Thread) {
+            name.extend_from_slice(b"[unknown]");
+        }
+        match self.root {
+            Root::Comm => {}
+            Root::Process => name.extend_from_slice(format!("-{}", thread.pid).as_bytes()),
+            Root::Thread => {
+                name.extend_from_slice(format!("-{}/{}", thread.pid, thread.tid).as_bytes());
+            }
+            Root::None => name.clear(),
+        }
+        name
     }
 
     fn weight_of(&self, sample: &SampleRow) -> u64 {

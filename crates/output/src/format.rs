@@ -3,11 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use crate::callgrind::Callgrind;
 use crate::folded::Folded;
 use crate::json::Json;
 use crate::ndjson::Ndjson;
 use crate::perf_script::PerfScript;
+use crate::pprof::Pprof;
 use crate::profile::Profile;
+use crate::speedscope::Speedscope;
 
 /// Writes a profile in one format.
 pub trait Printer {
@@ -30,11 +33,25 @@ pub enum Format {
     PerfScript,
     /// Folded stacks for flame graphs: one line for each distinct stack, with its weight.
     Folded,
+    /// The gzip-compressed protocol buffer of pprof.
+    Pprof,
+    /// speedscope's own JSON.
+    Speedscope,
+    /// Callgrind's call graph with costs.
+    Callgrind,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Json, Self::Ndjson, Self::PerfScript, Self::Folded];
+    pub const ALL: &[Self] = &[
+        Self::Json,
+        Self::Ndjson,
+        Self::PerfScript,
+        Self::Folded,
+        Self::Pprof,
+        Self::Speedscope,
+        Self::Callgrind,
+    ];
 
     /// The name on the command line.
     #[must_use]
@@ -44,6 +61,9 @@ impl Format {
             Self::Ndjson => "ndjson",
             Self::PerfScript => "perf-script",
             Self::Folded => "folded",
+            Self::Pprof => "pprof",
+            Self::Speedscope => "speedscope",
+            Self::Callgrind => "callgrind",
         }
     }
 
@@ -64,6 +84,9 @@ impl Format {
             Self::Ndjson => &[".ndjson", ".jsonl"],
             Self::PerfScript => &[".perf-script", ".perf.txt", ".script"],
             Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
+            Self::Pprof => &[".pb.gz", ".pprof"],
+            Self::Speedscope => &[".speedscope.json"],
+            Self::Callgrind => &[".callgrind"],
         }
     }
 
@@ -72,7 +95,18 @@ impl Format {
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.as_encoded_bytes();
         let fits = |ending: &&str| name.len() > ending.len() && name.ends_with(ending.as_bytes());
-        Self::ALL.iter().copied().find(|format| format.endings().iter().any(fits))
+        if name.starts_with(b"callgrind.out.") {
+            return Some(Self::Callgrind);
+        }
+        // The longest ending wins: `.speedscope.json` is not just `.json`.
+        let fitting = |format: Self| {
+            format.endings().iter().filter(|ending| fits(ending)).map(|ending| ending.len()).max()
+        };
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|&format| fitting(format).is_some())
+            .max_by_key(|&format| fitting(format))
     }
 
     /// The printer of this format.
@@ -88,24 +122,37 @@ impl Format {
                 weight: options.weight,
                 kernel_suffix: options.kernel_suffix,
                 event: options.event,
+                root: options.root,
+                reverse: options.reverse,
             }),
+            Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
+            Self::Speedscope => Box::new(Speedscope {
+                inlines: options.inlines,
+                keep_unrooted: options.keep_unrooted,
+                weight: options.weight,
+            }),
+            Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
         }
     }
 }
 
-/// What a user can choose about a format. The folded format alone knows the options behind the first.
+/// What a user can choose about a format. Folded stacks know all of it, others what they can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormatOptions {
     /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
     pub inlines: bool,
-    /// Folded: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Folded, speedscope: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// Folded: what a stack weighs.
+    /// Folded, speedscope: what a stack weighs.
     pub weight: Weight,
     /// Folded: whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
     /// Folded: only samples of this event, an index of `Profile::events`; `None` for all of them together.
     pub event: Option<u16>,
+    /// Folded: what stands outside of all functions.
+    pub root: Root,
+    /// Folded: whether stacks begin with the innermost function.
+    pub reverse: bool,
 }
 
 impl FormatOptions {
@@ -116,6 +163,8 @@ impl FormatOptions {
         weight: Weight::Samples,
         kernel_suffix: false,
         event: None,
+        root: Root::Comm,
+        reverse: false,
     };
 }
 
@@ -126,6 +175,19 @@ pub enum Weight {
     Samples,
     /// Its period, in units of its event; 1 where none was recorded.
     Period,
+}
+
+/// What the outermost frame of a folded stack is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// The thread's name.
+    Comm,
+    /// The thread's name and its process: `comm-pid`.
+    Process,
+    /// The thread's name, its process and itself: `comm-pid/tid`.
+    Thread,
+    /// Nothing: functions of all threads are counted together.
+    None,
 }
 
 #[cfg(test)]
@@ -141,9 +203,9 @@ mod tests {
                     Format::from_path(Path::new(&format!("/a.b/out{ending}"))),
                     Some(format)
                 );
-                assert_eq!(
+                assert_ne!(
                     Format::from_path(Path::new(ending)),
-                    None,
+                    Some(format),
                     "an ending alone is a hidden file"
                 );
             }
@@ -152,5 +214,6 @@ mod tests {
         assert_eq!(Format::from_name("JSON"), None);
         assert_eq!(Format::from_path(Path::new("out.txt")), None);
         assert_eq!(Format::from_path(Path::new("/")), None);
+        assert_eq!(Format::from_path(Path::new("dir/callgrind.out.42")), Some(Format::Callgrind));
     }
 }

@@ -4,31 +4,38 @@
 //! number of threads. [`write_summary`] is the account of a run for people. How the profile was made is not known here.
 //! `docs/OUTPUT.md` describes the formats field by field.
 
+mod callgrind;
 mod chunks;
 mod escaped;
 mod folded;
 mod format;
 mod frame_texts;
+mod grouped;
 mod json;
 mod name_tree;
 mod ndjson;
 mod perf_script;
+mod pprof;
 mod profile;
 mod report;
+mod speedscope;
 mod stack;
 mod strings;
 mod summary;
 mod text;
 
+pub use callgrind::Callgrind;
 pub use folded::{Folded, is_complete};
-pub use format::{Format, FormatOptions, Printer, Weight};
+pub use format::{Format, FormatOptions, Printer, Root, Weight};
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use perf_script::PerfScript;
+pub use pprof::Pprof;
 pub use profile::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK,
     Profile, RecordingInfo, SampleRow, StackRow, ThreadRow,
 };
 pub use report::write_summary;
+pub use speedscope::Speedscope;
 pub use strings::{StringId, Strings};
 pub use summary::{FindingRow, ModuleLoss, Summary};

@@ -284,16 +284,16 @@ impl<S: Sink> Driver<S> {
         let head = change(&mut self.head);
         let (offset, size) = (found.position, u64::from(found.header.size));
         match decoded.record {
-            Record::User(UserRecord::HeaderAttr { attr, ids }) => {
-                if head.add_event(attr, ids.iter()).is_none() {
-                    self.findings.push(Finding::ShortRecord { offset, kind });
-                }
+            Record::User(UserRecord::HeaderAttr { attr, ids })
+                if head.add_event(attr, ids.iter()).is_none() =>
+            {
+                self.findings.push(Finding::ShortRecord { offset, kind });
             }
-            Record::User(UserRecord::Feature { bit, payload }) => {
-                if head.add_feature(bit, payload).is_none() {
-                    let feature = u16::try_from(bit).unwrap_or(u16::MAX);
-                    self.findings.push(Finding::FeatureIgnored { feature, offset, size });
-                }
+            Record::User(UserRecord::Feature { bit, payload })
+                if head.add_feature(bit, payload).is_none() =>
+            {
+                let feature = u16::try_from(bit).unwrap_or(u16::MAX);
+                self.findings.push(Finding::FeatureIgnored { feature, offset, size });
             }
             Record::User(UserRecord::EventUpdate(update)) if update.kind == 2 => {
                 head.add_name(update.id, update.payload);

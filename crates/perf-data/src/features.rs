@@ -18,6 +18,7 @@ use crate::feature_types::{
 };
 use crate::finding::Finding;
 use crate::findings::Findings;
+use crate::simpleperf_files::{SimpleperfFile, read_files, read_files2};
 
 /// All features of a recording. What is missing is `None`, empty or false.
 #[derive(Clone, Debug, Default)]
@@ -93,6 +94,8 @@ pub struct Features<'d> {
     pub cache_line: Option<u32>,
     /// simpleperf's keys and values.
     pub simpleperf_meta: Vec<(&'d [u8], &'d [u8])>,
+    /// The files that samples of a simpleperf recording hit, with their symbols.
+    pub simpleperf_files: Vec<SimpleperfFile<'d>>,
     /// How many features have an unknown number.
     pub unknown: u32,
     sections: Vec<(u16, &'d [u8])>,
@@ -215,6 +218,8 @@ impl<'d> Features<'d> {
             32 => self.cpu_domains = decode::cpu_domains(cursor)?,
             33 => self.machine_code = Some(decode::machine_code(cursor)?),
             34 => self.cache_line = Some(cursor.u32()?),
+            128 => self.simpleperf_files = read_files(cursor),
+            132 => self.simpleperf_files = read_files2(cursor),
             129 => self.simpleperf_meta = decode::meta_info(cursor.rest()),
             bit if SIMPLEPERF.contains(&bit) => {}
             _ => self.unknown += 1,

@@ -6,9 +6,6 @@ use crate::finding::Finding;
 use crate::findings::Findings;
 use crate::shared_bytes::SharedBytes;
 
-/// Bytes read at a time. Records that leave a block are copied to the next one, so blocks are much larger than records.
-const BLOCK: usize = 4 << 20;
-
 /// A block of records.
 #[derive(Debug)]
 pub(crate) struct Block {
@@ -35,12 +32,19 @@ pub(crate) struct Reader {
     /// Bytes that were read to see what the stream is.
     ahead: Vec<u8>,
     ended: bool,
+    /// Bytes read at a time.
+    block: usize,
 }
 
 impl Reader {
     /// A reader of what `inner` gives.
-    pub(crate) fn new(inner: Box<dyn Read + Send>) -> Self {
-        Self { inner, offset: 0, ahead: Vec::new(), ended: false }
+    pub(crate) fn new(inner: Box<dyn Read + Send>, block: usize) -> Self {
+        Self { inner, offset: 0, ahead: Vec::new(), ended: false, block: block.max(1) }
+    }
+
+    /// Bytes read at a time.
+    pub(crate) fn block(&self) -> usize {
+        self.block
     }
 
     /// The first bytes, at least `len` unless the stream is shorter.
@@ -67,10 +71,10 @@ impl Reader {
             return None;
         }
         let offset = self.offset - carry.len() as u64;
-        let mut bytes = Vec::with_capacity(carry.len() + self.ahead.len() + BLOCK);
+        let mut bytes = Vec::with_capacity(carry.len() + self.ahead.len() + self.block);
         bytes.extend_from_slice(carry);
         bytes.append(&mut self.ahead);
-        let missing = (carry.len() + BLOCK).saturating_sub(bytes.len()) as u64;
+        let missing = (carry.len() + self.block).saturating_sub(bytes.len()) as u64;
         let result = self.inner.by_ref().take(missing).read_to_end(&mut bytes);
         self.offset = offset + bytes.len() as u64;
         if let Err(error) = &result {

@@ -1,7 +1,5 @@
 //! What can be wrong with a recording while work goes on, with the words for it.
 
-use std::fmt;
-
 use crate::record::RecordKind;
 
 /// Whether a finding means lost data.
@@ -258,112 +256,6 @@ impl Finding {
             | Self::ChainMissing { .. }
             | Self::Simpleperf => Severity::Note,
             _ => Severity::Damage,
-        }
-    }
-}
-
-impl fmt::Display for HeaderFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooSmall => "size is less than the header",
-            Self::Unaligned => "size is not a multiple of 8",
-            Self::TooLarge => "size leaves the data",
-            Self::Garbage => "no known record, and none follows",
-        })
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Unfinished { offset } => {
-                write!(f, "recording not finished: data at {offset:#x} read to the end of the file")
-            }
-            Self::DataCut { expected, found } => {
-                write!(f, "file is cut: data should end at {expected:#x}, file ends at {found:#x}")
-            }
-            Self::PartialRecord { offset, len } => {
-                write!(f, "last record at {offset:#x} is cut: {len} bytes dropped")
-            }
-            Self::AttrsCut { offset, size } => {
-                write!(f, "attribute section at {offset:#x} of {size} bytes leaves the file")
-            }
-            Self::AttrStride { stated, used } => {
-                write!(
-                    f,
-                    "attribute entries of {stated} bytes do not fit their section, {used} used"
-                )
-            }
-            Self::NewerAttr { event, size } => {
-                write!(
-                    f,
-                    "attribute of event {event} has {size} bytes: only its known part is used"
-                )
-            }
-            Self::IdsIgnored { event, offset, size } => {
-                write!(
-                    f,
-                    "ids of event {event} at {offset:#x} of {size} bytes are not in the file: ignored"
-                )
-            }
-            Self::UnknownSampleBits { event, bits } => {
-                write!(f, "sample type of event {event} has unknown bits {bits:#x}")
-            }
-            Self::IdPlacesDiffer { event } => {
-                write!(f, "event {event} keeps the event id at another place than the first event")
-            }
-            Self::FeatureIgnored { feature, offset, size } => {
-                write!(f, "feature {feature} at {offset:#x} ({size} bytes) ignored")
-            }
-            Self::BadRecord { offset, fault, skipped } => {
-                write!(f, "bad record header at {offset:#x} ({fault}): {skipped} bytes skipped")
-            }
-            Self::UnknownRecord { offset, kind } => {
-                write!(f, "record of unknown type {} at {offset:#x}", kind.0)
-            }
-            Self::ShortRecord { offset, kind } => {
-                write!(f, "{kind} record at {offset:#x} is too short: dropped")
-            }
-            Self::UnknownEventId { offset, id } => {
-                write!(f, "record at {offset:#x} has unknown event id {id}")
-            }
-            Self::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
-            Self::EventsLost { offset, lost } => {
-                write!(f, "{lost} events lost while recording, told at {offset:#x}")
-            }
-            Self::PayloadCut { offset, size } => {
-                write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
-            }
-            Self::TrailingText { offset, len } => {
-                write!(f, "{len} bytes of text behind the last record, at {offset:#x}")
-            }
-            Self::BadCompression { offset } => {
-                write!(f, "compressed record at {offset:#x} is damaged: its stream ends here")
-            }
-            Self::ExpansionTooLarge { offset, limit } => {
-                write!(f, "compressed record at {offset:#x} expands to more than {limit} bytes")
-            }
-            Self::StreamBroken { offset, error } => {
-                write!(f, "reading stopped at {offset:#x}: {error}")
-            }
-            Self::OutOfOrder { offset } => {
-                write!(f, "record at {offset:#x} is older than its round")
-            }
-            Self::RoundsMissing { offset } => {
-                write!(f, "no end of a round up to {offset:#x}: records may be out of order")
-            }
-            Self::ChainMissing { offset } => {
-                write!(f, "user callchain of the sample at {offset:#x} did not come")
-            }
-            Self::CompressedRecord { offset } => {
-                write!(f, "compressed record at {offset:#x} passed over")
-            }
-            Self::DirectoryRecording { version } => {
-                write!(f, "directory recording (format {version}): samples are in files beside it")
-            }
-            Self::Simpleperf => {
-                f.write_str("recorded by simpleperf: samples were unwound on the device where they carry no stack")
-            }
         }
     }
 }

@@ -194,7 +194,7 @@ impl Gather {
     }
 
     /// Tells the end.
-    pub(crate) fn tell_end(&mut self, head: Arc<Head>, counts: RecordCounts, findings: Findings) {
+    pub(crate) fn tell_end(&self, head: Arc<Head>, counts: RecordCounts, findings: Findings) {
         // A receiver that is gone does not want to know.
         let _ = self.out.send(Message::End { head, counts, findings });
     }

@@ -10,6 +10,7 @@ use crate::finding::Finding;
 use crate::findings::Findings;
 use crate::head::Head;
 use crate::packing::Packing;
+use crate::session::SessionOptions;
 use crate::shared_bytes::SharedBytes;
 
 /// Bytes of the header of a pipe stream: magic and size.
@@ -54,13 +55,18 @@ pub(crate) struct Opened {
 }
 
 /// Opens what is there.
-pub(crate) fn open(input: Input, findings: &mut Findings) -> Result<Opened, Error> {
+pub(crate) fn open(
+    input: Input,
+    options: SessionOptions,
+    findings: &mut Findings,
+) -> Result<Opened, Error> {
+    let reader = |stream| Reader::new(stream, options.read_bytes);
     match input {
         Input::File(bytes) if Packing::detect(&bytes).is_some() => {
-            open_stream(Reader::new(Box::new(io::Cursor::new(bytes))), findings)
+            open_stream(reader(Box::new(io::Cursor::new(bytes))), findings)
         }
         Input::File(bytes) => open_bytes(bytes, findings),
-        Input::Stream(stream) => open_stream(Reader::new(stream), findings),
+        Input::Stream(stream) => open_stream(reader(stream), findings),
         Input::Directory { data, parts } => open_directory(&data, parts, findings),
     }
 }
@@ -114,7 +120,8 @@ fn open_directory(
 fn open_stream(mut reader: Reader, findings: &mut Findings) -> Result<Opened, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
     if let Some(packing) = Packing::detect(reader.peek(Packing::MAGIC_LEN).map_err(unreadable)?) {
-        reader = Reader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?);
+        let block = reader.block();
+        reader = Reader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?, block);
     }
     let start = reader.peek(PIPE_HEADER).map_err(unreadable)?;
     if let Some(endian) = pipe_order(start) {

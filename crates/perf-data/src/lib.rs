@@ -1,20 +1,25 @@
 //! The parser of Linux `perf.data` recordings: bytes in, borrowed and typed records out, in time order.
 //!
-//! It knows nothing of ELF files, file search or threads. [`Recording::parse`] reads the container (header,
-//! attributes, features); [`Recording::scan`] walks the record headers once and gives an index of the samples and
-//! every other record that replaying needs; [`Recording::sample`] decodes one sample on demand, without allocation,
-//! from any thread. Damage is told in [`Findings`] and never ends the reading.
+//! It knows nothing of ELF files, file search or what records mean to a process. There are three ways in:
+//! - [`Session`] reads a recording of any kind - file, pipe stream, compressed records, packed as a whole, directory -
+//!   and gives it out as [`Window`]s in time order, made on a thread of their own while earlier ones are walked.
+//! - [`visit_records`] calls a function with every record, decoded, in the order of the file.
+//! - [`Recording`] borrows a plain file: [`Recording::parse`] reads the container, [`Recording::scan`] the headers.
+//!
+//! Damage is told in [`Findings`] and never ends the reading.
 //!
 //! ```text
-//!   bytes ──parse──> Recording ──scan──> Scan { samples: [SampleEntry], records: [TimedRecord], counts }
-//!                        └───────sample(&SampleEntry)──> Sample { ip, registers, stack bytes, ... }
+//!   Input ──open──> Session { head } ──next_window──> Window { samples: [SampleEntry], records, head }
+//!                                                        └───sample(&SampleEntry)──> Sample { ip, registers, ... }
 //! ```
 //!
 //! # Known differences to `perf`
-//! - Records are ordered by (time, position) over the whole file; rounds are not used.
+//! - Records of a file are ordered by (time, position) over all of it; rounds are used only where bytes come as a stream
+//!   or expanded, to know what is complete.
 //! - Attributes larger than the newest known one are read by their known prefix; `perf` refuses the file.
 //! - Cut and unfinished recordings are read up to their last whole record; `perf` refuses them or dies.
 //! - Unknown record types are skipped by their size; a damaged record is skipped up to the next chain of headers.
+//! - A packed recording in file form is unpacked as a whole before it is read, since its build ids stand at its end.
 //! - A sample with a wrong count inside keeps everything in front of that count; `perf` stops reading there.
 //!
 //! ```
@@ -43,6 +48,7 @@ mod features;
 mod feed;
 mod file_head;
 mod finding;
+mod finding_text;
 mod findings;
 mod gather;
 mod head;
@@ -66,6 +72,7 @@ mod scan;
 mod schema;
 mod session;
 mod shared_bytes;
+mod simpleperf_files;
 mod simpleperf_records;
 mod source;
 mod splits;
@@ -110,6 +117,7 @@ pub use sample::{Sample, SampleDamage, SampleError, UserStack, Weight};
 pub use scan::{SampleEntry, Scan, TimedRecord};
 pub use session::{Session, SessionOptions};
 pub use shared_bytes::SharedBytes;
+pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};
 pub use simpleperf_records::{SimpleperfChain, SimpleperfRecord};
 pub use user_records::{Auxtrace, EventUpdate, IdIndexEntry, ThreadMapEntry, TimeConv, UserRecord};
 pub use visit::{Visited, visit_records};

@@ -27,12 +27,20 @@ pub struct SessionOptions {
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.
     pub expansion_bytes: usize,
+    /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
+    /// much larger than records.
+    pub read_bytes: usize,
 }
 
 impl Default for SessionOptions {
-    /// 32 MiB, 1 GiB, 64 MiB.
+    /// 32 MiB, 1 GiB, 64 MiB, 4 MiB.
     fn default() -> Self {
-        Self { window_bytes: 32 << 20, pending_bytes: 1 << 30, expansion_bytes: 64 << 20 }
+        Self {
+            window_bytes: 32 << 20,
+            pending_bytes: 1 << 30,
+            expansion_bytes: 64 << 20,
+            read_bytes: 4 << 20,
+        }
     }
 }
 
@@ -65,7 +73,7 @@ impl Session {
         options: SessionOptions,
         findings: &mut Findings,
     ) -> Result<Self, Error> {
-        let opened = open(input, findings)?;
+        let opened = open(input, options, findings)?;
         let (sender, messages) = sync_channel(1);
         std::thread::spawn(move || read(opened, options, sender));
         let mut session = Self {

@@ -63,6 +63,6 @@ mod tests {
         let part = all.slice(2..5);
         assert_eq!(*part, [2, 3, 4]);
         assert_eq!(*part.slice(1..99), [3, 4]);
-        assert_eq!(*part.slice(9..4), []);
+        assert_eq!(*part.slice(9..14), []);
     }
 }

@@ -36,8 +36,9 @@ pub fn visit_records(
     findings: &mut Findings,
     visitor: &mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
 ) -> Result<Visited, Error> {
-    let opened = open(input, findings)?;
-    let limit = SessionOptions::default().expansion_bytes;
+    let options = SessionOptions::default();
+    let opened = open(input, options, findings)?;
+    let limit = options.expansion_bytes;
     let mut driver = Driver::new(Arc::new(opened.head), limit, Visit { visitor });
     driver.run(opened.feeds);
     findings.merge(&driver.findings);

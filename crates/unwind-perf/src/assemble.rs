@@ -1,6 +1,6 @@
 //! From the replay and the names to the profile that printers print.
 
-use address::{BuildId, ModuleId};
+use address::BuildId;
 use module_map::{Module, ModuleKind as MapKind, Timeline};
 use output::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
@@ -161,7 +161,7 @@ fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, V
             _ => {}
         }
         LocationRow {
-            module: location.module.map(|ModuleId(id)| ModuleId(id)),
+            module: location.module,
             relative: location.relative,
             offset: resolved.offsets.get(index).copied().flatten(),
             function_offset: start.and_then(|start| location.relative.checked_sub(start)),

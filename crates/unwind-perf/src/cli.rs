@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use output::{Format, Weight};
+use output::{Format, Root, Weight};
 
 use crate::buildid_list::BuildIdArgs;
 use crate::dump::DumpArgs;
 use crate::info::InfoArgs;
+use crate::maps::MapsArgs;
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     /// List the build-ids of the recorded files
     #[command(name = "buildid-list")]
     BuildIdList(BuildIdArgs),
+    /// Show what was mapped where, by which file, and why a file was refused
+    Maps(MapsArgs),
 }
 
 /// The arguments of the main job.
@@ -50,6 +53,10 @@ pub(crate) struct MainArgs {
     /// Write to FILE instead of standard output; the file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Write into FILE itself where it exists, instead of replacing it
+    #[arg(long, requires = "output", hide = true)]
+    pub(crate) in_place: bool,
 
     /// Format of the output [default: by the ending of FILE, else json]
     #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
@@ -171,9 +178,9 @@ pub(crate) struct FileArgs {
     pub(crate) map_file: Vec<PathBuf>,
 }
 
-/// What only the folded format knows.
+/// How stacks are counted and shown.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Folded stacks")]
+#[command(next_help_heading = "Folded stacks and speedscope")]
 pub(crate) struct FoldedArgs {
     /// Keep incomplete stacks beside the complete ones instead of under one [truncated] frame
     #[arg(long)]
@@ -183,9 +190,17 @@ pub(crate) struct FoldedArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WeightArg::Samples)]
     pub(crate) weight: WeightArg,
 
-    /// Mark kernel functions with the suffix _[k]
+    /// Folded stacks: mark kernel functions with the suffix _[k]
     #[arg(long)]
     pub(crate) kernel_suffix: bool,
+
+    /// Folded stacks: what stands outside of all functions
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = RootArg::Comm)]
+    pub(crate) root: RootArg,
+
+    /// Folded stacks: begin with the innermost function
+    #[arg(long)]
+    pub(crate) reverse: bool,
 }
 
 /// How names are written.
@@ -206,6 +221,30 @@ pub(crate) enum WeightArg {
     Samples,
     /// The sum of their periods
     Period,
+}
+
+/// What stands outside of all functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RootArg {
+    /// The thread's name
+    Comm,
+    /// comm-pid
+    Process,
+    /// comm-pid/tid
+    Thread,
+    /// Nothing
+    None,
+}
+
+impl From<RootArg> for Root {
+    fn from(root: RootArg) -> Self {
+        match root {
+            RootArg::Comm => Self::Comm,
+            RootArg::Process => Self::Process,
+            RootArg::Thread => Self::Thread,
+            RootArg::None => Self::None,
+        }
+    }
 }
 
 impl From<WeightArg> for Weight {

@@ -1,7 +1,8 @@
 //! Where files come from, by the arguments and by who made the recording.
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use address::FileOffset;
 use anyhow::{Context as _, bail};
@@ -9,11 +10,12 @@ use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Head;
 
 use crate::cli::FileArgs;
+use crate::jit::DumpReader;
 
 /// The files of a run: how they are found, and what the user said about memory.
 #[derive(Debug)]
 pub(crate) struct Files {
-    pub(crate) library: Library,
+    pub(crate) library: Arc<Library>,
     hints: Vec<(Hint, Image)>,
     /// Unpacked archives, which are removed at the end of the run.
     _archives: Vec<Archive>,
@@ -25,7 +27,11 @@ impl Files {
         let (dirs, archives) = build_id_dirs(args)?;
         let mut options = file_options(args, head)?;
         options.build_id_dirs = dirs;
-        Ok(Self { library: Library::new(options), hints: open_hints(args)?, _archives: archives })
+        Ok(Self {
+            library: Arc::new(Library::new(options)),
+            hints: open_hints(args)?,
+            _archives: archives,
+        })
     }
 
     /// Tells the timeline what the user said about memory. To be called before anything is replayed.
@@ -35,6 +41,7 @@ impl Files {
             timeline.hint(&hint, image.build_id(), offset);
             self.library.provide(hint.object.as_os_str().as_bytes(), image);
         }
+        timeline.read_jit_with(Box::new(DumpReader { library: self.library.clone() }));
     }
 }
 
@@ -150,9 +157,4 @@ fn open_hint(mut hint: Hint) -> anyhow::Result<(Hint, Image)> {
         hint.offset = Some(first.offset());
     }
     Ok((hint, image))
-}
-
-/// A path of the arguments in full, so that it means the same to whoever reads it elsewhere.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

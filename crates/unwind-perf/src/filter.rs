@@ -41,6 +41,11 @@ pub(crate) fn time_range(text: &str) -> anyhow::Result<(Option<Timestamp>, Optio
     Ok((seconds(from)?, seconds(to)?))
 }
 
+/// A point in time in seconds, as perf script prints it.
+pub(crate) fn time_of(text: &str) -> anyhow::Result<Timestamp> {
+    seconds(text)?.with_context(|| format!("{text:?} is no time"))
+}
+
 /// Seconds with up to nine decimals, exactly; nothing for an open end.
 fn seconds(text: &str) -> anyhow::Result<Option<Timestamp>> {
     let text = text.trim();

@@ -13,7 +13,7 @@ pub(crate) fn account(
     profile: &mut Profile,
     counts: &RecordCounts,
     found: &Findings,
-    timeline: &Timeline,
+    timeline: &mut Timeline,
     kernel: &Kernel,
 ) {
     profile.summary.losses = losses(profile, timeline);
@@ -39,6 +39,17 @@ pub(crate) fn account(
         });
     }
     summary.findings.extend(file_findings(timeline));
+    summary.findings.extend(inferred(timeline));
+    let hints = hints_to_give(profile, timeline);
+    profile.summary.findings.extend(hints);
+    if !kernel.shared_ids.is_empty() {
+        profile.summary.findings.push(FindingRow {
+            kind: "kernel-module-ids".to_owned(),
+            message: "several kernel modules were recorded with one build-id, which was ignored"
+                .to_owned(),
+            count: kernel.shared_ids.len() as u64,
+        });
+    }
     if let Some(reason) =
         kernel.refused.as_ref().filter(|_| profile.frames.iter().any(|frame| frame.kernel))
     {
@@ -49,6 +60,55 @@ pub(crate) fn account(
             count: 1,
         });
     }
+}
+
+/// Memory without a file that was taken for the file that was there before.
+fn inferred(timeline: &Timeline) -> Option<FindingRow> {
+    let first = timeline.inferences().first()?;
+    Some(FindingRow {
+        kind: "inferred-file".to_owned(),
+        message: format!(
+            "code in memory without a file was taken for the file that had been mapped there, such as {:#x}-{:#x} of process {} for {}",
+            first.start.0,
+            first.end.0,
+            first.pid,
+            String::from_utf8_lossy(&first.module.path),
+        ),
+        count: timeline.inferences().len() as u64,
+    })
+}
+
+/// How many ranges of memory without a file are named, those of most samples first.
+const HINTS: usize = 5;
+
+/// Ranges of executable memory without a file in which frames have no name, with the hint to complete.
+fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> {
+    let mut nameless = Vec::new();
+    for location in profile.locations.iter().filter(|location| location.n_inlines == 0) {
+        let module = location.module.and_then(|module| timeline.modules().get(module.index()));
+        nameless.extend(module.and_then(|module| Some((module.owner?, location.relative))));
+    }
+    let mut counts = std::collections::BTreeMap::<_, u64>::new();
+    for (pid, address) in nameless {
+        let space = timeline.space(pid).0;
+        if let Some(piece) = space.lookup(address::Avma(address)) {
+            *counts.entry((pid, piece.start, piece.end)).or_default() += 1;
+        }
+    }
+    let mut rows: Vec<_> = counts.into_iter().collect();
+    rows.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let row = |((pid, start, end), count): ((address::Pid, address::Avma, address::Avma), u64)| {
+        let len = end.since(start);
+        FindingRow {
+            kind: "memory-without-file".to_owned(),
+            message: format!(
+                "process {pid} ran code without a name at {:#x}-{:#x}; if it is a copy of a file's code, say so: --map OBJECT@{pid},{:#x},{len:#x},OFFSET",
+                start.0, end.0, start.0
+            ),
+            count,
+        }
+    };
+    rows.into_iter().take(HINTS).map(row).collect()
 }
 
 /// Files that were refused or taken without proof, one finding a kind and file.
@@ -72,7 +132,10 @@ fn file_findings(timeline: &Timeline) -> Vec<FindingRow> {
                 });
             }
             Some(Ok(_))
-                if module.identity.build_id.is_none() && module.kind == ModuleKind::File =>
+                if module.identity.build_id.is_none()
+                    && module.kind == ModuleKind::File
+                    // What nobody mapped was named by the user, or made of JIT code.
+                    && module.first_mapped.is_some() =>
             {
                 unproven.0 += 1;
                 unproven.1.get_or_insert(module);

@@ -77,7 +77,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
-    findings::account(&mut profile, session.counts(), &found, &timeline, &kernel);
+    findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
 
     timings.ended("assemble");
 
@@ -88,8 +88,11 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         weight: cli.folded.weight.into(),
         kernel_suffix: cli.folded.kernel_suffix,
         event: None,
+        root: cli.folded.root.into(),
+        reverse: cli.folded.reverse,
     };
-    let written = write::write(&profile, &*format.printer(options), cli.output.as_deref());
+    let target = write::Target::new(cli.output.as_deref(), cli.in_place);
+    let written = write::write(&profile, &*format.printer(options), target);
     progress.clear();
     written?;
     timings.ended("print");

@@ -98,7 +98,7 @@ pub(crate) fn resolve(
     if let Some(kernel) = &kernel.symbols {
         resolve_kernel(&mut resolved, timeline, kernel);
     }
-    resolve_jit(&mut resolved, timeline);
+    resolve_jit(&mut resolved, timeline, library);
     resolved
 }
 
@@ -206,11 +206,11 @@ fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelN
     }
 }
 
-fn resolve_jit(resolved: &mut Resolved, timeline: &Timeline) {
+fn resolve_jit(resolved: &mut Resolved, timeline: &Timeline, library: &Library) {
     let mut texts: HashMap<address::Pid, Vec<u8>> = HashMap::new();
     let owner_of = |location: &Location| timeline.modules().get(location.module?.index())?.owner;
     for pid in resolved.locations.iter().filter_map(owner_of) {
-        texts.entry(pid).or_insert_with(|| jit::map_of(pid).unwrap_or_default());
+        texts.entry(pid).or_insert_with(|| jit::map_of(pid, library).unwrap_or_default());
     }
     let maps: HashMap<address::Pid, PerfMap<'_>> =
         texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();

@@ -7,21 +7,46 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use output::{Printer, Profile};
 
-/// Prints the profile to `path`, or to standard output.
+/// Where to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target<'a> {
+    Stdout,
+    /// A file that appears when it is complete.
+    File(&'a Path),
+    /// A file that is written into where it exists.
+    InPlace(&'a Path),
+}
+
+impl<'a> Target<'a> {
+    /// Standard output where there is no path.
+    pub(crate) fn new(path: Option<&'a Path>, in_place: bool) -> Self {
+        match path {
+            None => Self::Stdout,
+            // What is no regular file (a device, a FIFO) is written in place: there is nothing to rename over.
+            Some(path) if in_place || path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+                Self::InPlace(path)
+            }
+            Some(path) => Self::File(path),
+        }
+    }
+}
+
+/// Prints the profile.
 pub(crate) fn write(
     profile: &Profile,
     printer: &dyn Printer,
-    path: Option<&Path>,
+    target: Target<'_>,
 ) -> anyhow::Result<()> {
-    let Some(path) = path else {
+    let (Target::File(path) | Target::InPlace(path)) = target else {
         let mut out = io::stdout().lock();
         printer.print(profile, &mut out).context("cannot write to standard output")?;
         return out.flush().context("cannot write to standard output");
     };
     let failed = || format!("cannot write {}", path.display());
-    // What is no regular file (a device, a FIFO) is written in place: there is nothing to rename over.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        let mut out = File::options().write(true).open(path).with_context(failed)?;
+    if matches!(target, Target::InPlace(_)) {
+        let mut options = File::options();
+        let mut out =
+            options.write(true).create(true).truncate(true).open(path).with_context(failed)?;
         return printer.print(profile, &mut out).with_context(failed);
     }
     let temporary = Temporary::beside(path);

@@ -81,7 +81,7 @@ impl Arch {
 
     /// The DWARF number of each bit of the recorder's register mask; [`UNUSED`] where it has none.
     ///
-    /// Source: `enum perf_event_x86_regs` and `perf_event_arm_regs` in arch/*/include/uapi/asm/perf_regs.h.
+    /// Source: `enum perf_event_x86_regs` and `perf_event_arm_regs` in `arch/*/include/uapi/asm/perf_regs.h`.
     pub(crate) const fn of_mask_bits(self) -> &'static [u8] {
         match self {
             Self::X86_64 => &[

@@ -82,10 +82,10 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     if undefined {
         return Some(Compiled::Rule(Rule::plain(RuleKind::Outermost).of_signal(signal)));
     }
-    if return_address == arch.return_address() {
-        if let Some(rule) = pack(row, arch, signal) {
-            return Some(Compiled::Rule(rule));
-        }
+    if return_address == arch.return_address()
+        && let Some(rule) = pack(row, arch, signal)
+    {
+        return Some(Compiled::Rule(rule));
     }
     full_row(row, section, return_address).map(|row| Compiled::Full(row, signal))
 }

@@ -41,12 +41,11 @@ impl Fallback {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Option<Caller> {
-        if is_leaf {
-            if let Some(caller) =
-                code.and_then(|(file, svma)| self.analyse(file, svma, registers, memory, arch))
-            {
-                return Some(caller);
-            }
+        if is_leaf
+            && let Some((file, svma)) = code
+            && let Some(caller) = self.analyse(file, svma, registers, memory, arch)
+        {
+            return Some(caller);
         }
         by_frame_pointer(registers, memory, arch)
             .or_else(|| by_leaf_rule(registers, memory, arch).filter(|_| is_leaf))

@@ -10,7 +10,7 @@ use crate::sections::{Bytes, fde_at};
 
 /// The binary search table of `.eh_frame_hdr` in its usual encoding: pairs of signed 32-bit offsets from the section.
 ///
-/// Source: LSB core, ".eh_frame_hdr"; `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
+/// Source: LSB core, `.eh_frame_hdr`; `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
 #[derive(Debug)]
 pub(crate) struct HeaderTable {
     /// Where the pairs are in the file.
@@ -125,10 +125,11 @@ impl FdeIndex {
             };
             if length != 0 {
                 // What is no description (a CIE) does not parse as one.
-                if let Ok(fde) = fde_at(section, bases, offset) {
-                    if fde.len() != 0 && fde.initial_address() != 0 {
-                        entries.push((fde.initial_address(), fde.end_address(), offset));
-                    }
+                if let Ok(fde) = fde_at(section, bases, offset)
+                    && fde.len() != 0
+                    && fde.initial_address() != 0
+                {
+                    entries.push((fde.initial_address(), fde.end_address(), offset));
                 }
             }
             offset = offset.saturating_add(body);

@@ -97,7 +97,7 @@ fn entry(section: &[u8], offset: usize) -> Option<(Reader<'_>, usize)> {
 impl Cie {
     /// Reads the entry at `offset` of a little-endian `.eh_frame`; `None` for what this way does not know.
     ///
-    /// Source: LSB core, "The .eh_frame section"; DWARF 5, section 6.4.1.
+    /// Source: LSB core, "The `.eh_frame` section"; DWARF 5, section 6.4.1.
     fn parse(section: &[u8], offset: usize, arch: Arch) -> Option<Self> {
         let (mut reader, _) = entry(section, offset)?;
         if u32::from_le_bytes(reader.take()?) != 0 || !matches!(reader.u8()?, 1 | 3) {
@@ -331,7 +331,6 @@ mod tests {
     use gimli::{EhFrame, UnwindSection as _};
     use module_map::{FileIdentity, Library, LoadedImage, MapEvent, Timeline};
 
-    use super::*;
     use crate::compile::{Compiled, Scratch, compile};
     use crate::sections::{Sections, endian_of};
 

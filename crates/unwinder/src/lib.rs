@@ -28,6 +28,6 @@ pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
 pub use replay::{
     Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, ReplayTimings, Replayer, StackNode,
-    Thread,
+    Thread, apply as apply_record,
 };
 pub use walk::{Frame, UserState, Walker};

@@ -1,6 +1,6 @@
 //! The exact bytes of every format.
 
-use output::{Format, FormatOptions, Weight};
+use output::{Format, FormatOptions, Root, Weight};
 
 use crate::printed;
 use crate::sample_profile::{empty, one_of_everything};
@@ -118,6 +118,31 @@ fn folded() {
         b"\xfft\\n;[unknown];[unknown];jit\\n\xffname 1\n",
         b"\xfft\\n;main;read_zero_[k] 1\n",
     ];
+    check(Format::Folded, options, &text.concat());
+}
+
+#[test]
+fn folded_roots_and_reverse() {
+    let options =
+        FormatOptions { root: Root::Thread, reverse: true, keep_unrooted: true, ..DEFAULT };
+    let text = [
+        b"[unknown]--1/7 1\n".as_slice(),
+        b"a b:\"c-42/43;inl2;op:\"x\";main 1\n",
+        b"a b:\"c-42/43;main 1\n",
+        b"\xfft\\n-123456/123456;jit\\n\xffname;[unknown];[unknown] 1\n",
+        b"\xfft\\n-123456/123456;read_zero;main 1\n",
+    ];
+    check(Format::Folded, options, &text.concat());
+    let options = FormatOptions { root: Root::Process, event: Some(0), ..DEFAULT };
+    check(Format::Folded, options, b"a b:\"c-42;[truncated];main 1\n");
+    let text = [
+        b"[no frames] 1\n".as_slice(),
+        b"[unknown];[unknown];jit\\n\xffname 1\n",
+        b"main 1\n",
+        b"main;op:\"x\";inl2 1\n",
+        b"main;read_zero 1\n",
+    ];
+    let options = FormatOptions { root: Root::None, keep_unrooted: true, ..DEFAULT };
     check(Format::Folded, options, &text.concat());
 }
 

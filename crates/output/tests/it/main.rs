@@ -2,6 +2,7 @@
 
 mod documented;
 mod exact;
+mod graphs;
 mod large;
 mod sample_profile;
 mod schema;

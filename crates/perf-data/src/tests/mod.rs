@@ -1,11 +1,13 @@
 //! Tests on whole recordings, written byte by byte in both byte orders.
 
+mod bad_inputs;
 mod builder;
 mod container;
 mod damage;
 mod features;
 mod identity;
 mod kernel_records;
+mod roundtrip;
 mod samples;
 mod session;
 mod streams;

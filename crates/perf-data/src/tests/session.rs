@@ -10,8 +10,12 @@ use synth::{
 use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
 
 /// Small enough for several windows.
-const OPTIONS: SessionOptions =
-    SessionOptions { window_bytes: 4096, pending_bytes: 1 << 20, expansion_bytes: 1 << 20 };
+const OPTIONS: SessionOptions = SessionOptions {
+    window_bytes: 4096,
+    pending_bytes: 1 << 20,
+    expansion_bytes: 1 << 20,
+    read_bytes: 1000,
+};
 
 /// Rounds of samples that are out of order within two rounds, with a map record now and then.
 pub(super) fn recording(endian: Endian) -> PerfDataBuilder {

@@ -8,6 +8,7 @@ const OPTIONS: &[&str] = &[
     "--buildid-dir",
     "--comm",
     "--debug-dir",
+    "--debuginfod",
     "--demangle",
     "--event",
     "--format",
@@ -16,16 +17,20 @@ const OPTIONS: &[&str] = &[
     "--kallsyms",
     "--keep-unrooted",
     "--kernel-suffix",
+    "--map",
+    "--map-file",
     "--max-frames",
     "--module",
     "--no-inline",
     "--no-symbols",
     "--output",
+    "--path-map",
     "--pid",
     "--quiet",
     "--sysroot",
     "--tid",
     "--time",
+    "--timings",
     "--version",
     "--weight",
 ];
@@ -37,7 +42,7 @@ fn help_tells_every_option() {
         .text()
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix('-').map(|_| line))
-        .flat_map(|line| line.split([' ', ',']))
+        .flat_map(|line| line.split([' ', ',', '[', '=']))
         .filter(|word| word.starts_with("--"))
         .collect();
     told.sort_unstable();

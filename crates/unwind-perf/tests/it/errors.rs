@@ -34,6 +34,7 @@ fn what_is_no_recording() {
         ("empty", "empty is empty".to_owned()),
         ("missing", "cannot read missing: No such file or directory (os error 2)".to_owned()),
         ("/dev/null", "/dev/null is not a regular file".to_owned()),
+        ("folder", "folder is a directory without a file `data`: no recording".to_owned()),
         (
             "head",
             "cannot read head: file header cut: expected 72 bytes at offset 0x0, found 50".to_owned(),
@@ -54,13 +55,10 @@ fn make_fifo(path: &Path) -> bool {
     Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success())
 }
 
+/// The frames of such a module stay without names.
 #[test]
-fn nothing_waits_for_a_fifo() {
+fn nothing_waits_for_a_fifo_among_the_modules() {
     let folder = empty_folder("fifo");
-    if make_fifo(&folder.join("fifo")) {
-        fails(&folder, &["fifo"], "fifo is not a regular file");
-    }
-    // As a module: its frames stay without names.
     let program = folder.join("root/tmp/unwind-perf-testdata/spin-lld");
     fs::create_dir_all(&program).expect("a folder");
     if !make_fifo(&program.join("spin-lld")) {
@@ -105,7 +103,7 @@ fn wrong_arguments_are_told() {
             "error: invalid value 'xml' for '--format <FORMAT>': known formats are json, ndjson, \
              perf-script, folded",
         ),
-        (&[], "error: the following required arguments were not provided:"),
+        (&[], "unwind-perf: no recording named; see --help"),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),
     ] {
         let ran = run(&case.folder, arguments).expect_status(2);

@@ -11,16 +11,20 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
 
 use serde_json::json;
 use synth::{
-    CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, EventAttr, Fde, MmapFile,
-    PerfDataBuilder, Record, SampleBuilder, SampleId, Section, Segment, StackBuilder, Symbol,
-    UserRegs, eh_frame_hdr, elf_const, gnu_build_id_note, x86_64_reg,
+    CfiBuilder, CfiKind, CfiOps, Cie, CompressedKind, Compressor, ElfBuilder, Endian, EventAttr,
+    Fde, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder, SampleId, Section,
+    Segment, StackBuilder, Symbol, UserRegs, eh_frame_hdr, elf_const, gnu_build_id_note,
+    x86_64_reg,
 };
 
-use crate::run::{empty_folder, run};
+use crate::run::{command, empty_folder, finish, run};
 
 const LE: Endian = Endian::Little;
 const BUILD_ID: [u8; 20] = [0xab; 20];
@@ -83,9 +87,10 @@ fn elf() -> Vec<u8> {
     .build()
 }
 
-fn recording() -> Vec<u8> {
+fn recording() -> PerfDataBuilder {
     let mut recording = PerfDataBuilder::new(LE);
     recording.event("cpu-clock:u", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[1]);
+    recording.describe_events();
     for pid in 100..100 + PROCESSES as u32 {
         let id = SampleId::at(pid, pid, 1);
         recording.record_at(&Record::Comm { pid, tid: pid, comm: b"demo", exec: true }, id);
@@ -120,7 +125,7 @@ fn recording() -> Vec<u8> {
                 .with_stack(&stack.bytes()),
         );
     }
-    recording.build()
+    recording
 }
 
 /// Writes the recording and its file; gives the folder.
@@ -128,8 +133,38 @@ fn written(name: &str) -> PathBuf {
     let folder = empty_folder(name);
     std::fs::create_dir_all(folder.join("root/demo")).expect("a folder");
     std::fs::write(folder.join("root/demo/demo.elf"), elf()).expect("the file is written");
-    std::fs::write(folder.join("perf.data"), recording()).expect("the recording is written");
+    std::fs::write(folder.join("perf.data"), recording().build())
+        .expect("the recording is written");
     folder
+}
+
+/// What a run prints that reads `stream` from its standard input.
+fn printed_of_stream(folder: &Path, stream: Vec<u8>) -> Vec<u8> {
+    let mut command = command(folder, &["-", "--sysroot", "root", "-q", "-f", "ndjson"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let writer = thread::spawn(move || stdin.write_all(&stream));
+    let ran = finish(child).expect_status(0);
+    writer.join().expect("the writer").expect("all is read");
+    ran.stdout
+}
+
+/// However a recording is stored, its samples are the same.
+#[test]
+fn file_stream_and_compressed_file_agree() {
+    let folder = written("containers");
+    let expected = printed(&folder, "ndjson", "2");
+    let mut recording = recording();
+    let stream = recording.build_pipe(&PipeLayout { attrs_first: true, ..PipeLayout::default() });
+    assert!(printed_of_stream(&folder, stream) == expected, "a stream differs");
+
+    let plain = recording.take_records();
+    let mut compressor = Compressor::new(LE, CompressedKind::Compressed);
+    recording.raw_bytes(&compressor.pack(&plain, 30_000));
+    recording.feature(&Feature::Compressed { level: 1, ratio: 1, mmap_len: 1 << 20 });
+    std::fs::write(folder.join("perf.data"), recording.build()).expect("written");
+    assert!(printed(&folder, "ndjson", "2") == expected, "a compressed recording differs");
+    std::fs::remove_dir_all(&folder).expect("the folder is removed");
 }
 
 fn printed(folder: &Path, format: &str, jobs: &str) -> Vec<u8> {

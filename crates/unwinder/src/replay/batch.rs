@@ -218,10 +218,8 @@ fn user_frames(
         }
         return EndReason::Recorded;
     }
-    if frames.is_empty() {
-        if let Some(ip) = sample.ip {
-            frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
-        }
+    if let (true, Some(ip)) = (frames.is_empty(), sample.ip) {
+        frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
     }
     reason
 }

@@ -61,10 +61,10 @@ pub(crate) struct Layouts {
 impl Layouts {
     /// The number of a layout of `lineage` that holds all of `layout`.
     pub(crate) fn find(&mut self, lineage: Lineage, layout: &Layout) -> u32 {
-        if let Some(&current) = self.current.get(&lineage) {
-            if self.rows.get_mut(current as usize).is_some_and(|(_, known)| known.absorb(layout)) {
-                return current;
-            }
+        if let Some(&current) = self.current.get(&lineage)
+            && self.rows.get_mut(current as usize).is_some_and(|(_, known)| known.absorb(layout))
+        {
+            return current;
         }
         let id = self.rows.len() as u32;
         self.rows.push((lineage, layout.clone()));
@@ -82,7 +82,9 @@ mod tests {
         let mut layouts = Layouts::default();
         let layout = |biases: &[(u32, u64)]| {
             let mut layout = Layout::default();
-            biases.iter().for_each(|&(module, bias)| drop(layout.instance(ModuleId(module), bias)));
+            for &(module, bias) in biases {
+                layout.instance(ModuleId(module), bias);
+            }
             layout
         };
         let image = Lineage(7);

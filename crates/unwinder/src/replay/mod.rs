@@ -19,5 +19,5 @@ mod run;
 
 pub use layout::Layout;
 pub use merge::{FrameKey, Outcome, StackNode};
-pub use plan::{Filter, Thread};
+pub use plan::{Filter, Thread, apply};
 pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};

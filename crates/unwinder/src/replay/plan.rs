@@ -121,6 +121,7 @@ impl<'r> Planner<'r> {
             while let Some(record) = place.record_before(Some(entry)) {
                 apply(self.timeline, &record);
             }
+            self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let named =
                 || self.filter.comms.iter().any(|wanted| *wanted == self.timeline.comm_name(comm));
@@ -154,8 +155,9 @@ impl<'r> Planner<'r> {
     }
 }
 
-/// Moves the timeline over one record.
-fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
+/// Moves a timeline over one record. Records are to be applied in the order of time.
+pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
+    timeline.advance(record.time);
     match &record.record {
         Record::Mmap(map) => apply_map(timeline, map),
         Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),

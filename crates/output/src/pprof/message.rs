@@ -1,0 +1,100 @@
+//! The wire format of protocol buffers, as far as a profile needs it: varints, byte strings, packed lists, messages in
+//! messages. A field of value 0 is left out, as proto3 wants it.
+//!
+//! Source: <https://protobuf.dev/programming-guides/encoding/>.
+
+/// Wire type of numbers.
+const VARINT: u32 = 0;
+/// Wire type of everything with a length.
+const LENGTH: u32 = 2;
+
+/// The fields of a message, encoded.
+#[derive(Debug, Default)]
+pub(crate) struct Message {
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    /// What was written so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Forgets the fields, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Adds a number; a negative one is its two's complement in 64 bits.
+    pub(crate) fn number(&mut self, field: u32, value: u64) {
+        if value != 0 {
+            self.varint(u64::from(field << 3 | VARINT));
+            self.varint(value);
+        }
+    }
+
+    /// Adds a byte string. An empty one is written, too: elements of a list keep their places.
+    pub(crate) fn string(&mut self, field: u32, value: &[u8]) {
+        self.varint(u64::from(field << 3 | LENGTH));
+        self.varint(value.len() as u64);
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// Adds a message.
+    pub(crate) fn message(&mut self, field: u32, value: &Self) {
+        self.string(field, &value.bytes);
+    }
+
+    /// Adds a list of numbers in packed form.
+    pub(crate) fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) {
+        let length: usize = values.clone().map(varint_len).sum();
+        if length > 0 {
+            self.varint(u64::from(field << 3 | LENGTH));
+            self.varint(length as u64);
+            values.for_each(|value| self.varint(value));
+        }
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
+
+/// How many bytes a varint takes: 7 bits each, 1 for 0.
+const fn varint_len(value: u64) -> usize {
+    (63 - (value | 1).leading_zeros() as usize) / 7 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_encoded_as_the_specification_shows() {
+        let mut inner = Message::default();
+        inner.number(1, 150);
+        assert_eq!(inner.bytes(), [0x08, 0x96, 0x01]);
+        let mut outer = Message::default();
+        outer.message(3, &inner);
+        outer.string(2, b"testing");
+        outer.packed(6, [3, 270, 86_942].into_iter());
+        outer.number(4, 0);
+        outer.packed(5, [].into_iter());
+        let expected =
+            b"\x1a\x03\x08\x96\x01\x12\x07testing\x32\x06\x03\x8e\x02\x9e\xa7\x05".as_slice();
+        assert_eq!(outer.bytes(), expected);
+    }
+
+    #[test]
+    fn lengths_of_varints() {
+        for value in [0, 1, 127, 128, 16_383, 16_384, 1 << 62, 1 << 63, u64::MAX] {
+            let mut message = Message::default();
+            message.varint(value);
+            assert_eq!(message.bytes.len(), varint_len(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! `unwind-perf maps`: the address space of each process at a time, with the file that serves each piece, its bias,
+//! where its unwinding and its names come from, and why a file was refused.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use address::{Pid, Timestamp};
+use anyhow::Context as _;
+use clap::Args;
+use module_map::{LoadedImage, Module, ModuleKind, Piece, Timeline};
+use perf_data::{Findings, Record, Session, SessionOptions};
+use serde_json::{Value, json};
+use unwinder::apply_record;
+
+use crate::cli::FileArgs;
+use crate::dump::status;
+use crate::files::Files;
+use crate::filter::time_of;
+use crate::open::open;
+use crate::pipeline::Status;
+
+/// Which maps.
+#[derive(Debug, Args)]
+pub(crate) struct MapsArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    input: PathBuf,
+
+    /// Only this process; can be repeated [default: all that map something]
+    #[arg(long, value_name = "PID")]
+    pid: Vec<i32>,
+
+    /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    files: FileArgs,
+}
+
+/// Prints the maps to standard output.
+pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
+    let mut findings = Findings::default();
+    let at = args.at.as_deref().map(time_of).transpose()?;
+    let cannot_read = || format!("cannot read {}", args.input.display());
+    let mut session = Session::open(open(&args.input)?, SessionOptions::default(), &mut findings)
+        .with_context(cannot_read)?;
+    let mut files = Files::new(&args.files, session.head())?;
+    let mut timeline = Timeline::new();
+    files.tell(&mut timeline);
+    for entry in &session.head().features().build_ids {
+        if let Some(id) = entry.build_id {
+            timeline.list_build_id(entry.name, id);
+        }
+    }
+    let mut pids = Vec::new();
+    while let Some(window) = session.next_window(&mut findings) {
+        let past = |time: Timestamp| at.is_some_and(|at| time > at);
+        for record in window.records().filter(|record| !past(record.time)) {
+            if let Record::Mmap(map) = &record.record {
+                pids.push(map.pid);
+            } else if let Record::Fork(task) = &record.record {
+                pids.push(task.pid);
+            }
+            apply_record(&mut timeline, &record);
+        }
+    }
+    timeline.advance(at.unwrap_or(Timestamp(u64::MAX)));
+    if !args.pid.is_empty() {
+        pids = args.pid.iter().copied().map(Pid).collect();
+    }
+    pids.sort_unstable();
+    pids.dedup();
+    let mut text = String::new();
+    for pid in pids {
+        print_space(pid, &mut timeline, &files, args.json, &mut text)?;
+    }
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    crate::info::tell(&findings);
+    Ok(status(&findings))
+}
+
+fn print_space(
+    pid: Pid,
+    timeline: &mut Timeline,
+    files: &Files,
+    json: bool,
+    text: &mut String,
+) -> anyhow::Result<()> {
+    let space = if pid.0 < 0 { timeline.kernel() } else { timeline.space(pid).0 };
+    if !json && !space.is_empty() {
+        let comm = timeline.comm_of(pid, address::Tid(pid.0));
+        let name = String::from_utf8_lossy(timeline.comm_name(comm)).into_owned();
+        writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
+    }
+    for piece in space.pieces() {
+        let row = Row::new(piece, files);
+        if json {
+            writeln!(text, "{}", row.json(pid))?;
+        } else {
+            row.line(text)?;
+        }
+    }
+    Ok(())
+}
+
+/// A piece and what is known of its file.
+struct Row<'p> {
+    piece: &'p Piece,
+    path: String,
+    bias: Option<u64>,
+    file: Result<&'p LoadedImage, String>,
+    unwind: &'static str,
+    symbols: Vec<&'static str>,
+}
+
+impl<'p> Row<'p> {
+    fn new(piece: &'p Piece, files: &Files) -> Self {
+        let module: &Module = &piece.module;
+        let path = String::from_utf8_lossy(&module.path).into_owned();
+        let file = match module.kind {
+            ModuleKind::Anonymous | ModuleKind::Kernel => Err(String::new()),
+            _ => module.file(&files.library).map(|file| &**file).map_err(ToString::to_string),
+        };
+        let image = file.as_ref().ok().map(|file| file.image());
+        let bias = image.and_then(|image| image.bias(piece.start, piece.offset, piece.executable));
+        let (mut unwind, mut symbols) = ("", Vec::new());
+        if let Ok(file) = &file {
+            unwind = unwind_source(file, files);
+            symbols = symbol_sources(file, files);
+        }
+        Self { piece, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
+    }
+
+    /// Like a line of `/proc/PID/maps`, then what is known of the file.
+    fn line(&self, text: &mut String) -> std::fmt::Result {
+        let Piece { start, end, offset, executable, writable, .. } = self.piece;
+        let protection = [if *writable { 'w' } else { '-' }, if *executable { 'x' } else { '-' }];
+        write!(
+            text,
+            "  {:x}-{:x} r{}{}p {:08x} {}",
+            start.0, end.0, protection[0], protection[1], offset.0, self.path
+        )?;
+        match &self.file {
+            Ok(file) => {
+                let image = file.image();
+                if image.path().to_string_lossy() != self.path {
+                    write!(text, " file={}", image.path().display())?;
+                }
+                let id = image.build_id().map_or_else(|| "none".to_owned(), |id| id.to_string());
+                write!(text, " build-id={id}")?;
+                match self.bias {
+                    Some(bias) => write!(text, " bias={bias:#x}")?,
+                    None => text.push_str(" bias=none"),
+                }
+                writeln!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))
+            }
+            Err(refusal) if refusal.is_empty() => writeln!(text),
+            Err(refusal) => writeln!(text, " refused: {refusal}"),
+        }
+    }
+
+    fn json(&self, pid: Pid) -> Value {
+        let Piece { start, end, offset, executable, writable, module } = self.piece;
+        let hex = |value: u64| format!("{value:#x}");
+        let mut row = json!({
+            "pid": pid.0,
+            "start": hex(start.0),
+            "end": hex(end.0),
+            "offset": hex(offset.0),
+            "executable": executable,
+            "writable": writable,
+            "path": self.path,
+        });
+        let Some(fields) = row.as_object_mut() else { return row };
+        if let Some(id) = module.identity.build_id {
+            fields.insert("recorded_build_id".to_owned(), id.to_string().into());
+        }
+        match &self.file {
+            Ok(file) => {
+                let image = file.image();
+                fields.insert("file".to_owned(), image.path().to_string_lossy().into());
+                if let Some(id) = image.build_id() {
+                    fields.insert("build_id".to_owned(), id.to_string().into());
+                }
+                if let Some(bias) = self.bias {
+                    fields.insert("bias".to_owned(), hex(bias).into());
+                }
+                fields.insert("unwind".to_owned(), self.unwind.into());
+                fields.insert("symbols".to_owned(), json!(self.symbols));
+            }
+            Err(refusal) if refusal.is_empty() => {}
+            Err(refusal) => {
+                fields.insert("refused".to_owned(), refusal.clone().into());
+            }
+        }
+        row
+    }
+}
+
+fn unwind_source(file: &LoadedImage, files: &Files) -> &'static str {
+    let has = |name| file.image().section(name).is_some();
+    if has(".eh_frame") {
+        "eh_frame"
+    } else if has(".debug_frame") {
+        "debug_frame"
+    } else if file
+        .debug(&files.library)
+        .is_some_and(|debug| debug.section(".debug_frame").is_some())
+    {
+        "debug_frame of the debug file"
+    } else {
+        "none"
+    }
+}
+
+fn symbol_sources(file: &LoadedImage, files: &Files) -> Vec<&'static str> {
+    let image = file.image();
+    let debug = file.debug(&files.library).map(|debug| &**debug);
+    let in_debug = |name| debug.is_some_and(|debug| debug.section(name).is_some());
+    let sources = [
+        ("symtab", image.section(".symtab").is_some()),
+        ("dynsym", image.section(".dynsym").is_some()),
+        ("dwarf", image.section(".debug_info").is_some()),
+        ("debug-file-symtab", in_debug(".symtab")),
+        ("debug-file-dwarf", in_debug(".debug_info")),
+        ("dwz", file.alt(&files.library).is_some()),
+        ("gnu_debugdata", file.mini().is_some()),
+    ];
+    sources.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+}

@@ -1,0 +1,58 @@
+//! `perf_to_profile`: the program that `pprof perf.data` runs, with its options.
+//!
+//! pprof looks for it in `PATH` and calls `perf_to_profile -i RECORDING -o PROFILE -f`.
+//!
+//! Source: <https://github.com/google/perf_data_converter>, README.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::pipeline::{self, Status};
+
+/// Turn a recording of perf into a profile for pprof.
+///
+/// Exit status: 0 the profile was written; 2 it was not.
+#[derive(Debug, Parser)]
+#[command(name = "perf_to_profile", version, max_term_width = 100)]
+struct Arguments {
+    /// The recording
+    #[arg(short, value_name = "FILE")]
+    input: PathBuf,
+
+    /// The profile to be written
+    #[arg(short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Overwrite the profile where there is one
+    #[arg(short)]
+    force: bool,
+
+    /// Allow unaligned maps, as of JIT code; they are always allowed here
+    #[arg(short)]
+    jit: bool,
+}
+
+/// Reads the command line, writes the profile.
+pub(crate) fn run() -> anyhow::Result<Status> {
+    let arguments = Arguments::parse();
+    if !arguments.force && arguments.output.exists() {
+        bail!("{} exists; -f overwrites it", arguments.output.display());
+    }
+    let words: [OsString; 9] = [
+        "unwind-perf".into(),
+        "--quiet".into(),
+        // pprof reads through the descriptor of the file that it made, so that file has to stay.
+        "--in-place".into(),
+        "--format".into(),
+        "pprof".into(),
+        "--output".into(),
+        arguments.output.into(),
+        "--".into(),
+        arguments.input.into(),
+    ];
+    pipeline::run(&Cli::try_parse_from(words)?.main)
+}

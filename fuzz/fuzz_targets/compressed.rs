@@ -1,0 +1,59 @@
+//! The joining of records over compressed chunks: records cut at any place give what they give in one piece.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use perf_data::{Findings, Input, RecordCounts, Session, SessionOptions, SharedBytes};
+
+/// An attribute for samples of address, thread and time, then one record around all of `records`.
+fn stream(records: &[u8]) -> Vec<u8> {
+    let mut bytes = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
+    bytes.extend([64, 0, 0, 0, 0, 0, 72, 0]);
+    let mut attr = [0; 64];
+    attr[4] = 64;
+    attr[24] = 7;
+    attr[42] = 4;
+    bytes.extend(attr);
+    bytes.extend_from_slice(records);
+    bytes
+}
+
+fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts)> {
+    let mut findings = Findings::default();
+    let input = Input::File(SharedBytes::from(bytes));
+    let mut session = Session::open(input, SessionOptions::default(), &mut findings).ok()?;
+    let mut samples = 0;
+    while let Some(window) = session.next_window(&mut findings) {
+        samples += window.samples().len() as u64;
+    }
+    Some((samples, session.counts().clone()))
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&chunk, records)) = bytes.split_first() else {
+        return;
+    };
+    // Any bytes as compressed data, which may be damaged …
+    for part in bytes.chunks(0xfff0) {
+        let mut record = [81, 0, 0, 0, 0, 0].to_vec();
+        record.extend((part.len() as u16 + 8).to_le_bytes());
+        record.extend_from_slice(part);
+        read(stream(&record));
+    }
+    // … and the same bytes as records, packed in raw blocks of `chunk` bytes.
+    let mut packed = Vec::new();
+    for (index, part) in records.chunks(usize::from(chunk) + 1).enumerate() {
+        let header: &[u8] = if index == 0 { &[0x28, 0xb5, 0x2f, 0xfd, 0, 80] } else { &[] };
+        packed.extend([81, 0, 0, 0, 0, 0]);
+        packed.extend((8 + header.len() as u16 + 3 + part.len() as u16).to_le_bytes());
+        packed.extend_from_slice(header);
+        packed.extend_from_slice(&((part.len() as u32) << 3).to_le_bytes()[..3]);
+        packed.extend_from_slice(part);
+    }
+    let Some((samples, counts)) = read(stream(&packed)) else {
+        return;
+    };
+    assert_eq!(
+        counts.of(perf_data::RecordKind::SAMPLE).records,
+        samples + counts.dropped_samples
+    );
+});

@@ -1,0 +1,36 @@
+//! A whole file, as a mapped one: windows, and every record decoded.
+#![no_main]
+
+use std::ops::ControlFlow;
+
+use libfuzzer_sys::fuzz_target;
+use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes, visit_records};
+
+fuzz_target!(|bytes: &[u8]| {
+    let bytes = SharedBytes::from(bytes.to_vec());
+    let mut findings = Findings::default();
+    let visited = visit_records(Input::File(bytes.clone()), &mut findings, &mut |_, _| {
+        ControlFlow::Continue(())
+    });
+    let Ok(mut session) =
+        Session::open(Input::File(bytes), SessionOptions::default(), &mut findings)
+    else {
+        return;
+    };
+    let _ = session.head().features();
+    let mut samples = 0;
+    while let Some(window) = session.next_window(&mut findings) {
+        samples += window.samples().len() as u64;
+        assert!(window.samples().is_sorted_by_key(|entry| (entry.time, entry.position)));
+        assert!(window.samples().iter().all(|entry| window.sample(entry).is_ok()));
+        assert_eq!(window.records().count(), window.record_entries().len());
+    }
+    let counts = session.counts();
+    assert_eq!(
+        counts.of(perf_data::RecordKind::SAMPLE).records,
+        samples + counts.dropped_samples
+    );
+    if let Ok(visited) = visited {
+        assert_eq!(visited.counts.total(), counts.total());
+    }
+});

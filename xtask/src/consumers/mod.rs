@@ -1,0 +1,138 @@
+//! `cargo xtask consumers`: our formats read by the programs that they are for. Each check compares what a program
+//! prints (the total, and the most costly functions) with our own folded stacks.
+
+mod callgrind;
+mod pprof;
+mod speedscope;
+mod truth;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Args;
+use crate::command;
+use truth::Truth;
+
+/// Functions that are compared.
+const TOP: usize = 10;
+
+/// Recordings of the test data that are read where none is named.
+const CASES: &[&str] = &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls"];
+
+/// A consumer and its check.
+struct Check {
+    name: &'static str,
+    run: fn(&Bench<'_>) -> Result<String>,
+}
+
+const CHECKS: &[Check] = &[
+    Check { name: "pprof", run: pprof::check },
+    Check { name: "callgrind_annotate", run: callgrind::check },
+    Check { name: "speedscope", run: speedscope::check },
+];
+
+/// What a check works on.
+struct Bench<'a> {
+    /// Our program.
+    ours: &'a Path,
+    recording: &'a Path,
+    sysroot: Option<&'a Path>,
+    /// Folder for files.
+    scratch: &'a Path,
+    /// What the consumer must agree with.
+    truth: &'a Truth,
+    /// Whether nothing may be installed.
+    offline: bool,
+}
+
+impl Bench<'_> {
+    /// Writes the recording in a format, as a file of that name; the options are ours.
+    fn write(&self, file: &str, options: &[&str]) -> Result<PathBuf> {
+        let path = self.scratch.join(file);
+        command::quiet_output(self.command().args(options).arg("--output").arg(&path))?;
+        Ok(path)
+    }
+
+    fn command(&self) -> Command {
+        run_of_ours(self.ours, self.recording, self.sysroot)
+    }
+
+    /// Makes sure that a program is there; else installs it with the command.
+    fn need(&self, probe: &str, install: &str) -> Result<()> {
+        let there = || command::quiet_output(&mut command::words(probe)).is_ok();
+        if there() {
+            return Ok(());
+        }
+        if self.offline {
+            bail!("{probe} does not run, and --offline forbids: {install}");
+        }
+        command::run(&mut command::words(install))?;
+        if there() { Ok(()) } else { bail!("{probe} does not run even now") }
+    }
+}
+
+fn run_of_ours(ours: &Path, recording: &Path, sysroot: Option<&Path>) -> Command {
+    let mut command = Command::new(ours);
+    command.args(["--quiet", "--keep-unrooted"]);
+    if let Some(sysroot) = sysroot {
+        command.arg("--sysroot").arg(sysroot);
+    }
+    command.arg(recording);
+    command
+}
+
+/// Runs all checks on all recordings.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let offline = args.flag("--offline");
+    let ours = command::ours(args.value("--ours")?)?;
+    let names = args.names()?;
+    let testdata = command::root().join("testdata");
+    let sysroot = testdata.join("sysroot");
+    let case = |name: &str| testdata.join("cases").join(name).join("perf.data");
+    let inputs: Vec<(PathBuf, Option<&Path>)> = if names.is_empty() {
+        CASES.iter().map(|name| (case(name), Some(sysroot.as_path()))).collect()
+    } else {
+        let input = |name: &String| match case(name) {
+            path if path.is_file() => (path, Some(sysroot.as_path())),
+            _ => (PathBuf::from(name), None),
+        };
+        names.iter().map(input).collect()
+    };
+    let scratch =
+        std::env::temp_dir().join(format!("unwind-perf-consumers-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    let result = run_all(&ours, &inputs, &scratch, offline);
+    std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    let failed = result?;
+    println!("consumers: {failed} of {} checks failed", inputs.len() * CHECKS.len());
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run_all(
+    ours: &Path,
+    inputs: &[(PathBuf, Option<&Path>)],
+    scratch: &Path,
+    offline: bool,
+) -> Result<usize> {
+    let mut failed = 0;
+    for (recording, sysroot) in inputs {
+        let folded = command::quiet_output(
+            run_of_ours(ours, recording, *sysroot).args(["--format", "folded", "--root", "none"]),
+        )?;
+        let truth = Truth::of_folded(&folded)?;
+        println!("{}: {} samples", recording.display(), truth.total);
+        let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
+        for check in CHECKS {
+            match (check.run)(&bench) {
+                Ok(told) => println!("  {}: {told}", check.name),
+                Err(error) => {
+                    failed += 1;
+                    println!("  {}: FAILED: {error:#}", check.name);
+                }
+            }
+        }
+    }
+    Ok(failed)
+}

@@ -1,0 +1,77 @@
+//! speedscope: its package's own schema, and the application itself in a browser without a screen.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::Bench;
+use super::truth::Costs;
+use crate::command;
+
+/// The package and what drives the browser.
+const PACKAGES: &str = "speedscope@1.25.0 playwright-core@1";
+
+/// Loads the document into the application, opens the table of functions, prints its rows: `own<tab>inclusive<tab>name`.
+const SCRIPT: &str = include_str!("speedscope.mjs");
+
+/// Checks the document against the schema, and adds it up for the total.
+const VALIDATE: &str = "import json, jsonschema, sys; \
+    document = json.load(open(sys.argv[2])); \
+    jsonschema.validate(document, json.load(open(sys.argv[1]))); \
+    first = document['profiles'][0]; \
+    every = [p for p in document['profiles'] if p['name'].startswith('all threads')] or [first]; \
+    print(sum(sum(p['weights']) for p in every), len(every))";
+
+/// Runs the check.
+pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    let release = package(bench)?;
+    bench.need("python3 -m jsonschema --version", "pip install --quiet jsonschema")?;
+    let file = bench.write("ours.speedscope.json", &["--format", "speedscope"])?;
+    let mut validate = Command::new("python3");
+    validate.args(["-c", VALIDATE]).arg(release.join("file-format-schema.json")).arg(&file);
+    let counted = command::quiet_output(&mut validate)?;
+    let (total, events) = counted.trim().split_once(' ').context("no total")?;
+    let total: u64 = total.parse()?;
+    if events != "1" {
+        // The application shows one event at a time, the folded stacks all together: totals alone can be compared.
+        let told = bench.truth.compare(total, &Costs::default())?;
+        return Ok(format!("valid; {told} ({events} events)"));
+    }
+    bench.need(
+        "chromium --version",
+        "apt-get install --quiet --yes --no-install-recommends chromium",
+    )?;
+    let folder = release.ancestors().nth(4).context("the package's folder")?;
+    let script = folder.join("speedscope.mjs");
+    std::fs::write(&script, SCRIPT)?;
+    let mut node = Command::new("node");
+    node.arg(&script).arg(release.join("index.html")).arg(&file).current_dir(folder);
+    let shown = command::quiet_output(&mut node)?;
+    let mut costs = Costs::default();
+    for line in shown.lines() {
+        let mut parts = line.splitn(3, '\t');
+        let mut number = || parts.next().and_then(|text| text.replace(',', "").parse::<u64>().ok());
+        let (Some(own), Some(inclusive)) = (number(), number()) else { bail!("{line}") };
+        let name = parts.next().unwrap_or_default().replace(';', ":");
+        *costs.own.entry(name.clone()).or_default() += own;
+        *costs.inclusive.entry(name).or_default() += inclusive;
+    }
+    Ok(format!("valid; {}", bench.truth.compare(total, &costs)?))
+}
+
+/// The folder of the application.
+fn package(bench: &Bench<'_>) -> Result<PathBuf> {
+    let folder = command::root().join("target/consumers");
+    let release = folder.join("node_modules/speedscope/dist/release");
+    if release.is_dir() {
+        return Ok(release);
+    }
+    if bench.offline {
+        bail!("{} is not there, and --offline forbids npm install", release.display());
+    }
+    std::fs::create_dir_all(&folder)?;
+    let install = format!("npm install --silent --ignore-scripts --no-save {PACKAGES}");
+    command::run(command::words(&install).current_dir(&folder))?;
+    Ok(release)
+}

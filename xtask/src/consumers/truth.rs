@@ -1,0 +1,99 @@
+//! Costs of functions by our own folded stacks, and the comparison of a consumer's costs with them.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+
+use super::TOP;
+
+/// Costs by name: of the function itself, and of it with all that it called, a sample counted once.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Costs {
+    pub(super) own: BTreeMap<String, u64>,
+    pub(super) inclusive: BTreeMap<String, u64>,
+}
+
+/// What the folded stacks say.
+#[derive(Debug)]
+pub(super) struct Truth {
+    pub(super) total: u64,
+    pub(super) costs: Costs,
+}
+
+/// Names under which code without a name is printed.
+const NAMELESS: [&str; 2] = ["[unknown]", "[no frames]"];
+
+impl Truth {
+    /// Reads folded stacks without roots.
+    pub(super) fn of_folded(text: &str) -> Result<Self> {
+        let mut truth = Self { total: 0, costs: Costs::default() };
+        for line in text.lines() {
+            let (stack, weight) = line.rsplit_once(' ').context("no weight")?;
+            let weight: u64 = weight.parse().with_context(|| line.to_owned())?;
+            truth.total += weight;
+            let mut names: Vec<&str> = stack.split(';').collect();
+            if let Some(&leaf) = names.last() {
+                *truth.costs.own.entry(leaf.to_owned()).or_default() += weight;
+            }
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                *truth.costs.inclusive.entry(name.to_owned()).or_default() += weight;
+            }
+        }
+        Ok(truth)
+    }
+
+    /// Compares the total and the most costly functions. What a consumer does not show at all is not in its table:
+    /// an empty table is not compared, a missing function is a difference.
+    pub(super) fn compare(&self, total: u64, theirs: &Costs) -> Result<String> {
+        if total != self.total {
+            bail!("the total is {total}, ours {}", self.total);
+        }
+        let own = compare_top("own", &self.costs.own, &theirs.own)?;
+        let inclusive = compare_top("inclusive", &self.costs.inclusive, &theirs.inclusive)?;
+        Ok(format!("total {total}, {own} own and {inclusive} inclusive costs agree"))
+    }
+}
+
+fn compare_top(
+    what: &str,
+    ours: &BTreeMap<String, u64>,
+    theirs: &BTreeMap<String, u64>,
+) -> Result<usize> {
+    if theirs.is_empty() {
+        return Ok(0);
+    }
+    let mut top: Vec<(&String, &u64)> =
+        ours.iter().filter(|(name, _)| !NAMELESS.contains(&name.as_str())).collect();
+    top.sort_by_key(|&(name, &cost)| (std::cmp::Reverse(cost), name));
+    top.truncate(TOP);
+    for &(name, &cost) in &top {
+        let found = theirs.get(name).copied();
+        if found != Some(cost) {
+            bail!("{what} cost of {name}: {found:?}, ours {cost}");
+        }
+    }
+    Ok(top.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recursion_counts_once_and_differences_are_told() {
+        let truth = Truth::of_folded("a;b c;a 3\na 2\n[no frames] 1\n").unwrap();
+        assert_eq!(truth.total, 6);
+        assert_eq!(truth.costs.own["a"], 5);
+        assert_eq!(truth.costs.inclusive["a"], 5);
+        assert_eq!(truth.costs.inclusive["b c"], 3);
+        let mut theirs = truth.costs.clone();
+        let told = truth.compare(6, &theirs).unwrap();
+        assert_eq!(told, "total 6, 1 own and 2 inclusive costs agree");
+        theirs.inclusive.insert("a".to_owned(), 8);
+        let error = truth.compare(6, &theirs).unwrap_err().to_string();
+        assert_eq!(error, "inclusive cost of a: Some(8), ours 5");
+        assert_eq!(truth.compare(5, &theirs).unwrap_err().to_string(), "the total is 5, ours 6");
+    }
+}
