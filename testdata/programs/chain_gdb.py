@@ -3,7 +3,7 @@
 # Lines of the output: "sample", "regs" x0 to x30 sp pc, "stack" bytes, "bt" the pc of each frame.
 import gdb
 
-STACK = 4096
+STACK = 8192
 STEPS = {"with_alloca": 12, "stop_leaf": 5, "trap_first": 1}
 out = open("dump.txt", "w")
 

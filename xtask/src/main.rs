@@ -45,7 +45,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "compare",
         usage: "CASE|FILE [--peer perf|hotspot] [--base ours|perf|hotspot] [--ours PATH] [--sysroot DIR] [-v N]",
-        about: "our chains beside a peer's, sample by sample; fails below 99.5 % equal or longer",
+        about: "our chains beside a peer's, sample by sample; fails below 99.5 % equal, longer, or proven wrong of the peer",
         run: compare::run,
     },
     Task {

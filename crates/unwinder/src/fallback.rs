@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use module_map::LoadedImage;
 
 use crate::arch::Arch;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryError};
 use crate::reason::FoundBy;
 use crate::registers::Registers;
 use crate::walk::{Caller, strip};
@@ -81,6 +81,14 @@ impl Fallback {
             if new_sp == sp.wrapping_add(8) { FoundBy::LeafRule } else { FoundBy::Prologue };
         Some(Caller { pc, exact: false, found_by })
     }
+}
+
+/// Whether the frame pointer's record lies on the stack, but behind what was recorded of it.
+pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
+    registers.get(arch.fp(), memory).is_ok_and(|fp| {
+        let record = [memory.read(fp), memory.read(fp.wrapping_add(8))];
+        fp >= registers.sp(arch) && fp % 8 == 0 && record.contains(&Err(MemoryError::BehindDump))
+    })
 }
 
 /// The frame pointer's record: the caller's frame pointer, then the return address.

@@ -24,9 +24,10 @@ pub(crate) fn step_packed(
         memory.read(slot_at(rule.return_address())).map_err(reason_of_memory)?
     };
     let slots = arch.slots();
+    let sp = registers.sp(arch);
     rule.for_each_saved(|slot, words| {
         if let Some(&register) = slots.get(slot) {
-            registers.set_saved(register, slot_at(words));
+            registers.set_saved_unless_popped(register, slot_at(words), sp, cfa);
         }
     });
     registers.set(arch.sp(), cfa);
@@ -51,13 +52,15 @@ pub(crate) fn step_full(
         }
     };
     let before = registers.clone();
+    let old_sp = before.sp(arch);
     registers.set(arch.sp(), cfa);
     for (register, recovery) in &row.registers {
         match recovery {
             Recovery::Undefined => registers.forget(*register),
             Recovery::Same => {}
             Recovery::SlotAtCfa(offset) => {
-                registers.set_saved(*register, cfa.wrapping_add_signed(*offset))
+                let slot = cfa.wrapping_add_signed(*offset);
+                registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
             }
             Recovery::CfaPlus(offset) => registers.set(*register, cfa.wrapping_add_signed(*offset)),
             Recovery::Register(source) => registers.copy_from(*register, &before, *source),
@@ -83,6 +86,16 @@ pub(crate) fn step_full(
 }
 
 impl Registers {
+    /// A register was saved in a slot. A slot below the stack pointer of a frame that lies above it has been popped: the
+    /// register has its value again, and what is in the slot may be overwritten at any time. Compilers leave the rules
+    /// of registers standing between their pops and the return (LLVM and GCC say only where the frame begins there).
+    #[inline]
+    fn set_saved_unless_popped(&mut self, register: u8, slot: u64, sp: u64, cfa: u64) {
+        if slot >= sp || cfa < sp {
+            self.set_saved(register, slot);
+        }
+    }
+
     /// A register whose expression has no value is unknown from here on; only the return address ends the chain.
     fn lose(
         &mut self,

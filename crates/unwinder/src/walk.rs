@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use address::{Avma, ModuleId, Svma};
-use module_map::{Library, LoadedImage, ModuleKind, Space};
+use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
 
 use crate::arch::{Arch, UNUSED};
 use crate::cache::RuleCache;
 use crate::compile::Scratch;
 use crate::engine::Engine;
-use crate::fallback::Fallback;
+use crate::fallback::{Fallback, is_cut_off};
 use crate::memory::Memory;
 use crate::reason::{EndReason, FoundBy};
 use crate::registers::Registers;
@@ -105,16 +105,24 @@ impl<'e> Walker<'e> {
         let mut is_leaf = true;
         let first = frames.len();
         loop {
-            let Some(span) = self.view.span(lookup, state.space, self.library) else {
+            let mut found = self.view.span(lookup, state.space, self.library);
+            if frames.len() > first && !found.as_ref().is_some_and(|span| span.executable) {
+                // No call stands before the first byte of a mapping: a handler returns there, to a trampoline. Any
+                // other return address outside of all code: the chain went wrong here, or code was never reported.
+                let next = lookup.add(1);
+                let starts = |piece: &Piece| piece.start == next && piece.executable;
+                if is_leaf || !state.space.lookup(next).is_some_and(starts) {
+                    return EndReason::NotMapped;
+                }
+                lookup = next;
+                found = self.view.span(lookup, state.space, self.library);
+            }
+            let Some(span) = found else {
                 if frames.len() == first {
                     frames.push(Frame::nowhere(lookup, found_by));
                 }
                 return EndReason::NotMapped;
             };
-            if frames.len() > first && !span.executable {
-                // A return address outside of all code: the chain went wrong here, or code was never reported.
-                return EndReason::NotMapped;
-            }
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
@@ -165,7 +173,14 @@ impl<'e> Walker<'e> {
             kind @ (RuleKind::None | RuleKind::Bad) => {
                 let file = span.file.and_then(|_| file_at(lookup, memory)).map(|file| (file, svma));
                 let caller = self.fallback.step(file, is_leaf, registers, memory, arch);
-                return caller.ok_or_else(|| reason_without_rule(kind, span));
+                return caller.ok_or_else(|| match reason_without_rule(kind, span) {
+                    EndReason::NoUnwindInfo | EndReason::AnonymousMemory
+                        if is_cut_off(registers, memory, arch) =>
+                    {
+                        EndReason::StackExhausted
+                    }
+                    reason => reason,
+                });
             }
         };
         let moved = registers.sp(arch);

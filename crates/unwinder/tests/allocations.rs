@@ -1,6 +1,7 @@
 //! A walk allocates nothing once its rules are compiled: counted by the allocator of this test, which therefore has a
 //! binary to itself.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at the impl")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

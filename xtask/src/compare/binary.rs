@@ -12,6 +12,8 @@ use object::{
     RelocationTarget, SymbolKind,
 };
 
+use super::jump::{Jump, jump, relative};
+
 /// An opened file. Addresses are those that the file states.
 pub(super) struct Binary {
     bytes: Vec<u8>,
@@ -241,10 +243,12 @@ impl Binary {
                     Jump::To(to) | Jump::Near(to) if reached(to) => return Answer::Yes,
                     Jump::Indirect => answer = Answer::Open,
                     Jump::To(to) if self.in_plt(to) && to % 8 == 0 => stubs.push(to),
-                    Jump::To(to) if !bounds.contains(&to) && !starts.contains(&to) => {
-                        if self.bounds(to).iter().any(|range| range.start == to) {
-                            starts.push(to);
-                        }
+                    Jump::To(to)
+                        if !bounds.contains(&to)
+                            && !starts.contains(&to)
+                            && self.bounds(to).iter().any(|range| range.start == to) =>
+                    {
+                        starts.push(to);
                     }
                     _ => {}
                 }
@@ -256,52 +260,6 @@ impl Binary {
         }
         answer
     }
-}
-
-/// The jump that may begin at a byte. Not knowing where instructions begin finds too many, which only makes the answer
-/// more careful.
-fn jump(start: u64, code: &[u8], at: usize) -> Jump {
-    let byte = |index: usize| code.get(index).copied().unwrap_or(0);
-    let here = start.wrapping_add(at as u64);
-    let far = |to: Option<u64>| to.map_or(Jump::No, Jump::To);
-    // A call, a jump or an operand with 32 bits begins four or five bytes before: this byte is the last of its number.
-    let inside = || {
-        let before = |back: usize| at.checked_sub(back).map_or(0, byte);
-        matches!(before(4), 0xe8 | 0xe9)
-            || before(5) == 0x0f && before(4) & 0xf0 == 0x80
-            || before(4) & 0xc7 == 0x05
-            || before(4) & 0xc0 == 0x80
-    };
-    match byte(at) {
-        0xe9 => far(relative(here.wrapping_add(5), code, at + 1)),
-        0x0f if byte(at + 1) & 0xf0 == 0x80 => far(relative(here.wrapping_add(6), code, at + 2)),
-        0xeb | 0x70..=0x7f => {
-            let by = i64::from(byte(at + 1) as i8);
-            Jump::Near(here.wrapping_add(2).wrapping_add_signed(by))
-        }
-        // The prefix `notrack` marks the jumps of switches, which stay inside.
-        0xff if byte(at + 1) & 0x38 == 0x20
-            && (at == 0 || byte(at - 1) != 0x3e)
-            && (byte(at + 1) & 0xc0 == 0xc0 || !inside()) =>
-        {
-            Jump::Indirect
-        }
-        _ => Jump::No,
-    }
-}
-
-enum Jump {
-    No,
-    To(u64),
-    /// With a distance of one byte: too likely to be no jump at all to be followed.
-    Near(u64),
-    Indirect,
-}
-
-/// `from` plus the signed 32 bits at an index of the code.
-fn relative(from: u64, code: &[u8], at: usize) -> Option<u64> {
-    let bytes = code.get(at..)?.first_chunk::<4>()?;
-    Some(from.wrapping_add_signed(i64::from(i32::from_le_bytes(*bytes))))
 }
 
 fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
@@ -370,4 +328,57 @@ fn named(file: &object::File<'_>) -> Vec<Named> {
     });
     named.dedup_by(|a, b| a.range == b.range && a.name == b.name);
     named
+}
+
+#[cfg(test)]
+mod tests {
+    use synth::{ElfBuilder, Section, Segment, Symbol};
+
+    use super::{Answer, Binary, Call};
+
+    /// `f` at 0x1000 calls `g` at 0x1020, which jumps to `h` at 0x1040; `i` at 0x1060 jumps through rax.
+    fn binary() -> Binary {
+        let mut text = vec![0x90; 0x100];
+        let mut put = |at: usize, bytes: &[u8]| text[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0x08, &[0xe8, 0x13, 0, 0, 0]);
+        put(0x10, &[0xff, 0xd0]);
+        put(0x28, &[0xe9, 0x13, 0, 0, 0]);
+        put(0x68, &[0xff, 0xe0]);
+        put(0x80, &[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]);
+        let names = ["f", "g", "h", "i"];
+        let symbols = (0..).zip(names).map(|(n, name)| Symbol::function(name, 0x1000 + 32 * n, 32));
+        let elf = ElfBuilder {
+            segments: vec![Segment::load_text(0x1000, 0x1000, 0x100)],
+            sections: vec![Section::text(0x1000, text)],
+            symbols: symbols.collect(),
+            ..ElfBuilder::x86_64()
+        };
+        Binary::parse(elf.build()).unwrap()
+    }
+
+    #[test]
+    fn calls_are_found_before_return_addresses() {
+        let binary = binary();
+        assert_eq!(binary.call_before(0x100d), Call::Direct(0x1020));
+        assert_eq!(binary.call_before(0x1012), Call::Indirect);
+        assert_eq!(binary.call_before(0x1030), Call::No);
+        assert_eq!(binary.call_before(0x5000), Call::Unknown);
+        assert!(binary.is_signal_trampoline(0x1080));
+        assert_eq!((binary.address(0x1008), binary.address(0x5000)), (Some(0x1008), None));
+    }
+
+    #[test]
+    fn jumps_hand_over() {
+        let binary = binary();
+        let reach = |target, callee| {
+            let mut stubs = Vec::new();
+            binary.hands_over(target, &binary.bounds(callee), &mut stubs)
+        };
+        assert_eq!(reach(0x1020, 0x1024), Answer::Yes);
+        assert_eq!(reach(0x1020, 0x1050), Answer::Yes);
+        assert_eq!(reach(0x1020, 0x1004), Answer::No);
+        assert_eq!(reach(0x1060, 0x1004), Answer::Open);
+        assert_eq!(binary.defined("h"), Some(0x1040));
+        assert_eq!(binary.names_at(0x1045).collect::<Vec<_>>(), ["h"]);
+    }
 }

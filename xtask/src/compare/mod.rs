@@ -5,6 +5,7 @@
 mod binary;
 mod chain;
 mod hotspot;
+mod jump;
 mod names;
 mod ndjson;
 mod perf_script;

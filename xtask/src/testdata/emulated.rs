@@ -158,7 +158,7 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
     let file = object::File::parse(bytes.as_slice())?;
     let build_id = file.build_id()?.context("no build-id")?;
     let mut data = PerfDataBuilder::new(Endian::Little);
-    let attr = EventAttr { sample_stack_user: 4096, ..EventAttr::dwarf(aarch64_reg::USUAL_MASK) };
+    let attr = EventAttr::dwarf(aarch64_reg::USUAL_MASK);
     data.event("cpu-clock:u", attr, &[]);
     data.feature(&Feature::Arch("aarch64"));
     let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -191,11 +191,12 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
         map([start, len, offset & !0xfff], prot, MmapFile::BuildId(build_id), path.as_bytes());
     }
     let none = || MmapFile::Inode { major: 0, minor: 0, inode: 0, generation: 0 };
+    // Before the emulator's page, which may lie within it.
+    let top = stops.iter().filter_map(|stop| stop.regs.get(31)).max().copied().unwrap_or_default();
+    map([(top & !0xfff) - 0x2_0000, 0x4_0000, 0], 3, none(), b"[stack]");
     if let Some((page, path)) = trampoline {
         map([page, 0x1000, 0x1000], 5, none(), path.to_string_lossy().as_bytes());
     }
-    let top = stops.iter().filter_map(|stop| stop.regs.get(31)).max().copied().unwrap_or_default();
-    map([(top & !0xfff) - 0x2_0000, 0x4_0000, 0], 3, none(), b"[stack]");
     for (stop, time) in stops.iter().zip(1..) {
         let pc = stop.regs.get(32).copied().unwrap_or_default();
         let sample = SampleBuilder {

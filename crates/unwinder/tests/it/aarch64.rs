@@ -98,6 +98,22 @@ fn only_a_leaf_may_keep_its_return_address_in_the_link_register() {
 }
 
 #[test]
+fn registers_that_were_popped_have_their_value_again() {
+    // ldp x29, x30, [sp], #16; ret: the row still says that both were saved below the frame's address.
+    let main = ops().def_cfa(29, 0x20).offset(29, 4).offset(30, 3);
+    let rows = ops().offset(29, 2).same_value(30);
+    let mut stack = stack();
+    outer_arm(&mut stack);
+    let regs = regs(IN_MAIN).set(reg::FP, SP);
+    Program::with_main(Arch::Aarch64, main, rows).check(
+        &regs,
+        &stack,
+        &usual(TEST),
+        EndReason::Root,
+    );
+}
+
+#[test]
 fn remembered_rows() {
     let rows = ops()
         .advance(1)

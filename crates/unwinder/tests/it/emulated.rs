@@ -20,8 +20,12 @@ fn expected(line: &str) -> Vec<u64> {
     let mut exact = true;
     let looked_up = pcs.map(|pc| {
         let is_trampoline = pc > 1 << 32;
-        let pc = if is_trampoline { TRAMPOLINE } else { pc };
-        let looked_up = if exact { pc } else { pc - 1 };
+        let looked_up = match (is_trampoline, exact) {
+            // At the first byte of its mapping: there is nothing before it.
+            (true, _) => TRAMPOLINE,
+            (false, true) => pc,
+            (false, false) => pc - 1,
+        };
         exact = is_trampoline;
         looked_up
     });

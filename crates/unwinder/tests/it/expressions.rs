@@ -135,6 +135,19 @@ fn an_expression_that_never_ends_is_bad_information() {
 }
 
 #[test]
+fn registers_that_were_popped_have_their_value_again() {
+    // At the `ret` of LLVM's and GCC's epilogues the row says where the frame begins, and still that rbx was saved at
+    // CFA - 16, which now lies below the stack pointer.
+    let popped = [ops().offset(RBX, 2), ops().expression(12, &le().breg(7, 0)).offset(RBX, 2)];
+    for rows in popped {
+        let mut stack = stack();
+        stack.word(IN_MAIN).words(1, 2).label("wanted").word(2).word(IN_ROOT);
+        let regs = UserRegs::x86_64(TEST, SP).set(reg::BX, stack.address("wanted"));
+        program(rows).check(&regs, &stack, &usual(TEST), EndReason::Root);
+    }
+}
+
+#[test]
 fn memory_below_the_stack_pointer_was_not_recorded() {
     // OpenSSL's loops for AVX2 state a CFA that is read below the stack pointer.
     let below = ops().def_cfa_expression(&le().breg(7, -8).deref().plus_uconst(8));

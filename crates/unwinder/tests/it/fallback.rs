@@ -65,13 +65,24 @@ fn what_is_no_return_address_is_not_believed() {
 
 #[test]
 fn a_frame_pointer_that_is_none() {
-    // Not aligned; below the stack pointer; behind the bytes.
-    for rbp in [SP + 4, SP - 16, SP + 0x4000] {
+    // Not aligned; below the stack pointer; on the heap.
+    for rbp in [SP + 4, SP - 16, 0x5555_0000] {
         let mut stack = stack();
         stack.words(1, 8);
         let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, rbp);
         let one = [(FREE + 0x20, FoundBy::Sampled)];
         program(&[0x90; 64]).check(&regs, &stack, &one, EndReason::NoUnwindInfo);
+    }
+}
+
+#[test]
+fn a_frame_pointer_behind_the_stack_bytes() {
+    for rbp in [SP + 64, SP + 0x4000] {
+        let mut stack = stack();
+        stack.words(1, 8);
+        let regs = UserRegs::x86_64(FREE + 0x20, SP).set(reg::BP, rbp);
+        let one = [(FREE + 0x20, FoundBy::Sampled)];
+        program(&[0x90; 64]).check(&regs, &stack, &one, EndReason::StackExhausted);
     }
 }
 

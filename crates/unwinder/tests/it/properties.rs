@@ -32,7 +32,7 @@ fn regs(arch: Arch, values: &[u64]) -> UserRegs {
     let with = |regs: UserRegs, (bit, &value): (u32, &u64)| regs.set(bit, value);
     let regs = (0..).zip(values).fold(regs, with);
     // Half of the stack pointers are where the bytes are.
-    let sp_value = if values[0] % 2 == 0 { SP } else { values[1] };
+    let sp_value = if values[0].is_multiple_of(2) { SP } else { values[1] };
     regs.set(sp, sp_value).set(pc, values[2])
 }
 

@@ -105,6 +105,22 @@ fn sampled_in_the_trampoline_itself() {
 }
 
 #[test]
+fn a_trampoline_at_the_first_byte_of_its_mapping() {
+    // What is mapped before it is no code, or nothing: it is looked up where it is.
+    let program = program();
+    let mut world = program.load();
+    let path = world.path().to_vec();
+    let page = 0x70_0000;
+    world.map(page, 0x1000, TRAMPOLINE - crate::world::BASE, &path, [true, false]);
+    let mut bytes = picture(TEST + 4).bytes();
+    bytes[..8].copy_from_slice(&u64::to_le_bytes(page));
+    let mut expected = chain(TEST + 4);
+    expected[1].0 = page;
+    let found = world.walk(&UserRegs::x86_64(HANDLER, SP), &bytes);
+    assert_eq!(found, (expected, EndReason::Root));
+}
+
+#[test]
 fn a_signal_on_an_alternate_stack() {
     // The interrupted function's stack lies below the handler's: not recorded, and no loop.
     let mut stack = stack();
