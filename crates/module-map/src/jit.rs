@@ -106,7 +106,7 @@ mod tests {
         assert!(is_marker(b"/tmp/jit-123.dump"));
         assert!(!is_marker(b"/tmp/jit-12a.dump"));
         assert!(!is_marker(b"/tmp/jit-.dump"));
-        assert!(is_injected(b"/home/u/.debug/jit/x/jitted-12-3.so"));
+        assert!(is_injected(b"/opt/u/.debug/jit/x/jitted-12-3.so"));
     }
 
     #[test]

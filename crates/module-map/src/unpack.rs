@@ -18,7 +18,7 @@ pub(crate) enum Packing {
 impl Packing {
     /// By the magic number.
     ///
-    /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's "BZh".
+    /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's `BZh`.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         [
             (&[0x1f, 0x8b][..], Self::Gzip),

@@ -163,7 +163,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
 
-    /// Fetch what is found nowhere from this debuginfod server [default URL: those of DEBUGINFOD_URLS]
+    /// Fetch what is found nowhere from this debuginfod server [default URL: those of `DEBUGINFOD_URLS`]
     #[cfg(feature = "debuginfod")]
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
     pub(crate) debuginfod: Option<Option<String>>,

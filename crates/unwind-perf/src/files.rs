@@ -132,7 +132,7 @@ fn open_hints(args: &FileArgs) -> anyhow::Result<Vec<(Hint, Image)>> {
         }
     }
     Hint::check(&hints)?;
-    hints.into_iter().map(|hint| open_hint(hint)).collect()
+    hints.into_iter().map(open_hint).collect()
 }
 
 /// Opens the file of a hint. Code is copied out of the one section of a relocatable file that has some, unless the

@@ -102,6 +102,9 @@ pub(crate) fn resolve(
     resolved
 }
 
+/// Addresses of a file, each with the location that it is of.
+type Wanted = Vec<(u64, u32)>;
+
 fn resolve_files(
     resolved: &mut Resolved,
     timeline: &Timeline,
@@ -109,7 +112,7 @@ fn resolve_files(
     kernel: &Kernel,
     args: &SymbolArgs,
 ) {
-    let mut files: Vec<(Arc<LoadedImage>, Vec<(u64, u32)>)> = Vec::new();
+    let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
     let mut index = HashMap::new();
     for (location, id) in resolved.locations.iter().zip(0_u32..) {
         let in_kernel = location.module.and_then(|module| kernel.files.get(&module));
@@ -144,7 +147,7 @@ fn resolve_files(
         })
         .collect();
     let splits: Vec<SplitOf<'_>> =
-        files.iter().map(|(file, _)| SplitOf { file: &**file, library }).collect();
+        files.iter().map(|(file, _)| SplitOf { file, library }).collect();
     let requests: Vec<Request<'_>> = files
         .iter()
         .zip(&addresses)

@@ -27,6 +27,8 @@ const OPTIONS: &[&str] = &[
     "--path-map",
     "--pid",
     "--quiet",
+    "--reverse",
+    "--root",
     "--sysroot",
     "--tid",
     "--time",

@@ -72,7 +72,7 @@ impl Hash for FrameKey {
 /// A node of the prefix tree of stacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackNode {
-    /// The caller's node, or [`NO_NODE`] for an outermost frame.
+    /// The caller's node; `u32::MAX` for an outermost frame.
     pub parent: u32,
     /// The index of the frame.
     pub frame: u32,
