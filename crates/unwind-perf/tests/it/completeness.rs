@@ -7,6 +7,8 @@ use crate::cases::Case;
 
 /// Case, and how many of its samples ended how.
 const CASES: &[(&str, &[(&str, u64)])] = &[
+    ("aarch64-chain", &[("root", 30)]),
+    ("aarch64-signed", &[("root", 33)]),
     ("anon", &[("anonymous-memory", 15), ("root", 15)]),
     ("deep", &[("root", 5), ("stack-exhausted", 32)]),
     ("dlopen", &[("root", 23)]),
