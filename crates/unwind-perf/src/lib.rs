@@ -8,6 +8,7 @@ mod assemble;
 mod cli;
 mod filter;
 mod findings;
+mod hotspot_perfparser;
 mod input;
 mod jit;
 mod kernel;
@@ -47,6 +48,12 @@ pub fn perf_to_profile() -> ExitCode {
         Status::Complete
     });
     exit_code("perf_to_profile", result)
+}
+
+/// The command `hotspot-perfparser`, with that program's own exit statuses.
+#[must_use]
+pub fn hotspot_perfparser() -> ExitCode {
+    hotspot_perfparser::main()
 }
 
 fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {
