@@ -223,5 +223,5 @@ fn hotspot() {
     assert_eq!((sample[23], sample[36]), (3, 2));
     assert_eq!(of(13).count(), 5);
     assert_eq!(of(2).count(), 3, "a name for each thread");
-    assert_eq!(of(9).last(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
+    assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
 }
