@@ -1,8 +1,8 @@
 //! Callgrind's profile format, for `KCachegrind`, `QCachegrind` and `callgrind_annotate`.
 //!
-//! Readers take a function's own cost and the costs of the calls that it made for its inclusive cost. So that recursion
-//! does not count a sample twice, a sample's cost goes to one call of each function on its stack: the innermost one. The
-//! other calls are there with a cost of 0.
+//! Readers take the costs of all calls of a function for its inclusive cost. So that recursion does not count a sample
+//! twice, a sample's cost goes to one call of each function on its stack: the outermost one. The other calls are there
+//! with a cost of 0. So that the outermost functions are called, too, the threads' names are functions that call them.
 //!
 //! Source: <https://valgrind.org/docs/manual/cl-format.html>.
 
@@ -87,7 +87,7 @@ struct Graph {
 
 impl Graph {
     fn new(profile: &Profile, inlines: bool) -> Self {
-        let functions = Functions::new(profile, inlines);
+        let mut functions = Functions::new(profile, inlines);
         let columns: Vec<u16> = (0_u16..)
             .zip(period_units(profile))
             .filter(|(_, unit)| unit.is_some())
@@ -96,12 +96,16 @@ impl Graph {
         let zero = Costs { calls: 0, costs: vec![0; columns.len() + 1] };
         let mut total = zero.costs.clone();
         let mut rows: HashMap<Row, Costs> = HashMap::new();
+        let comms = add_comms(profile, &mut functions);
         // By function: the last group, counted from 1, in which it was met.
         let mut seen = vec![0_u32; functions.rows.len()];
         let mut path = Vec::new();
-        let groups = group(&profile.samples, |sample| (sample.stack, sample.event));
+        let groups = group(&profile.samples, |sample| {
+            let comm = comms.get(sample.thread as usize).copied().unwrap_or(0);
+            (sample.stack, sample.event, comm)
+        });
         for (number, group) in (1_u32..).zip(&groups) {
-            let (stack, event) = group.key;
+            let (stack, event, comm) = group.key;
             let column = columns.iter().position(|&column| column == event);
             let add = |costs: &mut [u64]| {
                 let of_period = column.map(|column| (column + 1, group.period));
@@ -111,27 +115,40 @@ impl Graph {
                     }
                 }
             };
+            add(&mut total);
             functions.path(profile, stack, &mut path);
-            if !path.is_empty() {
-                add(&mut total);
-            }
-            let mut callee = None;
-            for &at in &path {
-                let costs = rows.entry(Row { at, callee }).or_insert_with(|| zero.clone());
+            let mut at = At { function: comm, line: 0 };
+            for &called in path.iter().rev() {
+                let row = Row { at, callee: Some(called.function) };
+                let costs = rows.entry(row).or_insert_with(|| zero.clone());
                 costs.calls += group.count;
-                if let Some(seen) = seen.get_mut(at.function as usize)
+                if let Some(seen) = seen.get_mut(called.function as usize)
                     && *seen != number
                 {
                     *seen = number;
                     add(&mut costs.costs);
                 }
-                callee = Some(at.function);
+                at = called;
             }
+            let own = rows.entry(Row { at, callee: None }).or_insert_with(|| zero.clone());
+            add(&mut own.costs);
         }
         let mut rows: Vec<(Row, Costs)> = rows.into_iter().collect();
         rows.sort_unstable_by_key(|&(row, _)| row);
         Self { functions, columns, rows, total }
     }
+}
+
+/// Adds a function for each name of threads; gives that of each thread.
+fn add_comms(profile: &Profile, functions: &mut Functions) -> Vec<u32> {
+    let mut index = HashMap::new();
+    let of_thread = profile.threads.iter().map(|thread| {
+        *index.entry(thread.comm).or_insert_with(|| {
+            functions.rows.push(Function { name: Some(thread.comm), file: None, module: None });
+            functions.rows.len() as u32 - 1
+        })
+    });
+    of_thread.collect()
 }
 
 fn head(profile: &Profile, graph: &Graph, text: &mut Vec<u8>) {
@@ -192,9 +209,11 @@ impl<'a> Names<'a> {
             if id == next {
                 text.push(b' ');
                 match name {
-                    Some(name) => push_line_safe(text, self.profile.strings.get(name)),
-                    None if word.ends_with("fn") => text.extend_from_slice(b"[unknown]"),
-                    None => text.extend_from_slice(b"???"),
+                    Some(name) if !self.profile.strings.get(name).is_empty() => {
+                        push_line_safe(text, self.profile.strings.get(name));
+                    }
+                    _ if word.ends_with("fn") => text.extend_from_slice(b"[unknown]"),
+                    _ => text.extend_from_slice(b"???"),
                 }
             }
             text.push(b'\n');

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::callgrind::Callgrind;
 use crate::folded::Folded;
+use crate::hotspot::Hotspot;
 use crate::json::Json;
 use crate::ndjson::Ndjson;
 use crate::perf_script::PerfScript;
@@ -39,6 +40,8 @@ pub enum Format {
     Speedscope,
     /// Callgrind's call graph with costs.
     Callgrind,
+    /// The stream that hotspot reads from its backend.
+    Hotspot,
 }
 
 impl Format {
@@ -51,6 +54,7 @@ impl Format {
         Self::Pprof,
         Self::Speedscope,
         Self::Callgrind,
+        Self::Hotspot,
     ];
 
     /// The name on the command line.
@@ -64,6 +68,7 @@ impl Format {
             Self::Pprof => "pprof",
             Self::Speedscope => "speedscope",
             Self::Callgrind => "callgrind",
+            Self::Hotspot => "hotspot",
         }
     }
 
@@ -87,6 +92,7 @@ impl Format {
             Self::Pprof => &[".pb.gz", ".pprof"],
             Self::Speedscope => &[".speedscope.json"],
             Self::Callgrind => &[".callgrind"],
+            Self::Hotspot => &[".perfparser"],
         }
     }
 
@@ -131,6 +137,7 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
+            Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
         }
     }

@@ -70,6 +70,12 @@ pub struct RecordingInfo {
     pub cpu_desc: Option<StringId>,
     /// Processors online when recorded.
     pub cpus_online: Option<u32>,
+    /// Processors there are, online or not.
+    pub cpus_available: Option<u32>,
+    /// The processor's identification.
+    pub cpu_id: Option<StringId>,
+    /// Memory in KiB.
+    pub total_memory_kib: Option<u64>,
     /// The recorder's command line.
     pub command_line: Vec<StringId>,
 }
@@ -79,6 +85,14 @@ pub struct RecordingInfo {
 pub struct EventRow {
     /// Its name as the recorder gave it, such as `cpu-clock` or `cycles:u`.
     pub name: StringId,
+    /// What kind of event it is, `perf_event_attr.type`.
+    pub kind: u32,
+    /// Which of that kind, `perf_event_attr.config`.
+    pub config: u64,
+    /// Whether `rate` is a frequency (samples a second) and not a period.
+    pub frequency: bool,
+    /// How often it was sampled.
+    pub rate: u64,
 }
 
 /// What kind of thing a module is; decides how its addresses are stated.

@@ -23,7 +23,13 @@ pub(crate) fn assemble(
     let events = head
         .events()
         .iter()
-        .map(|event| EventRow { name: strings.intern(event.name.as_bytes()) })
+        .map(|event| EventRow {
+            name: strings.intern(event.name.as_bytes()),
+            kind: event.attr.kind,
+            config: event.attr.config,
+            frequency: event.attr.flags.freq(),
+            rate: event.attr.sample_period,
+        })
         .collect();
     let modules =
         timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
@@ -95,6 +101,9 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
         arch: intern(features.arch),
         perf_version: intern(features.version),
         cpu_desc: intern(features.cpu_description),
+        cpu_id: intern(features.cpu_id),
+        total_memory_kib: features.total_memory_kib,
+        cpus_available: features.cpu_count.map(|count| count.available),
         cpus_online: features.cpu_count.map(|count| count.online),
         command_line: features.command_line.iter().map(|word| strings.intern(word)).collect(),
     }

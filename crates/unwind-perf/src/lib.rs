@@ -15,6 +15,7 @@ mod dump_record;
 mod files;
 mod filter;
 mod findings;
+mod hotspot_perfparser;
 mod info;
 mod input;
 mod jit;
@@ -68,6 +69,12 @@ pub fn perf_to_profile() -> ExitCode {
         Status::Complete
     });
     exit_code("perf_to_profile", result)
+}
+
+/// The command `hotspot-perfparser`, with that program's own exit statuses.
+#[must_use]
+pub fn hotspot_perfparser() -> ExitCode {
+    hotspot_perfparser::main()
 }
 
 fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {

@@ -2,6 +2,7 @@
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
 mod callgrind;
+mod hotspot;
 mod pprof;
 mod speedscope;
 mod truth;
@@ -30,6 +31,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "pprof", run: pprof::check },
     Check { name: "callgrind_annotate", run: callgrind::check },
+    Check { name: "hotspot", run: hotspot::check },
     Check { name: "speedscope", run: speedscope::check },
 ];
 

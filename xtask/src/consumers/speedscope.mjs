@@ -29,20 +29,20 @@ await page.goto(`${root}/index.html#profileURL=${encodeURIComponent(`${root}/doc
 await page.waitForFunction(() => document.querySelectorAll("canvas").length > 0, null, { timeout: 60000 });
 await page.waitForTimeout(1000);
 await page.keyboard.press("3");
-await page.waitForSelector("table tr td", { timeout: 30000 });
+await page.waitForFunction(() => [...document.querySelectorAll("table th")].some((head) => head.textContent.includes("Total")), null, { timeout: 30000 });
 const rows = new Map();
 async function collect() {
   await page.waitForTimeout(500);
   const cells = await page.$$eval("table tr", (all) =>
     all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)),
   );
-  for (const [total, own, name] of cells.filter((row) => row.length >= 3)) {
+  for (const [total, own, name] of cells.filter((row) => row.length >= 3 && row[0].includes("%"))) {
     const number = (text) => text.split("(")[0].trim();
     rows.set(`${name}\t${total}\t${own}`, `${number(own)}\t${number(total)}\t${name}`);
   }
 }
 await collect();
-await page.click("th:has-text('Total')");
+await page.locator("th:has-text('Total')").last().dispatchEvent("click");
 await collect();
 for (const row of rows.values()) console.log(row);
 await browser.close();

@@ -15,7 +15,7 @@ fn callgrind() {
     let text = printed(&one_of_everything(), Format::Callgrind, DEFAULT);
     let head = format!(
         "# callgrind format\nversion: 1\ncreator: unwind-perf {}\ncmd: perf record --call-graph dwarf,16384\n\
-         positions: line\nevents: Samples cycles:u cpu-clock\nsummary: 4 3 4000002\n\n",
+         positions: line\nevents: Samples cycles:u cpu-clock\nsummary: 5 3 4000003\n\n",
         env!("CARGO_PKG_VERSION")
     );
     let body = b"ob=(1) /opt/my app/t\"x\nfl=(1) t\\.c\nfn=(1) inl2\n8 1 0 4000000\n\n\
@@ -27,7 +27,11 @@ fn callgrind() {
         ob=(3) ???\nfl=(2)\nfn=(5) [unknown]\ncob=(4) /tmp/x.bin\ncfi=(2)\ncfn=(5)\ncalls=1 0\n0 1 0 1\n\n\
         ob=(4)\nfl=(2)\nfn=(5)\ncob=(5) //anon\ncfi=(2)\ncfn=(6) jit\\n\xffname\ncalls=1 0\n0 1 0 1\n\n\
         ob=(5)\nfl=(2)\nfn=(6)\n0 1 0 1\n\n\
-        totals: 4 3 4000002\n";
+        ob=(3)\nfl=(2)\nfn=(7) a b;\"c\ncob=(1)\ncfi=(1)\ncfn=(3)\ncalls=2 0\n0 2 3 4000000\n\n\
+        ob=(3)\nfl=(2)\nfn=(8) \xfft\\n\ncob=(1)\ncfi=(1)\ncfn=(3)\ncalls=1 0\n0 1 0 1\n\
+        cob=(3)\ncfi=(2)\ncfn=(5)\ncalls=1 0\n0 1 0 1\n\n\
+        ob=(3)\nfl=(2)\nfn=(9) [unknown]\n0 1 0 1\n\n\
+        totals: 5 3 4000003\n";
     let expected = [head.as_bytes(), body].concat();
     assert!(
         text == expected,
@@ -51,8 +55,8 @@ fn callgrind_counts_recursion_once() {
     let text = String::from_utf8(printed(&profile, Format::Callgrind, DEFAULT)).expect("UTF-8");
     let costs: Vec<&str> =
         text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
-    // main's call of f; f's own; f's call of main, of no cost since the inner f has it.
-    assert_eq!(costs, ["12 1 4000000", "0 1 4000000", "0 0 0"]);
+    // main's call of f; f's own; f's call of main, of no cost since the thread has called it; the thread's call.
+    assert_eq!(costs, ["12 1 4000000", "0 1 4000000", "0 0 0", "0 1 4000000"]);
     assert!(text.contains("calls=2 0\n12 1 4000000\n"));
     assert!(text.contains("calls=1 0\n0 0 0\n"));
     assert!(text.contains("\ntotals: 1 4000000\n"));
@@ -176,4 +180,48 @@ fn pprof() {
     assert_eq!(lines, [vec![(1, 1), (2, 8), (3, 3)], vec![(1, 2)]]);
     let functions: Vec<_> = all(5).map(|message| (name(2, message), name(4, message))).collect();
     assert_eq!(functions[..2], [("inl2", "t\\.c"), ("op;\"x\"", "")]);
+}
+
+/// The messages of the stream: kinds and fields.
+fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
+    let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
+    let mut messages = Vec::new();
+    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        let (message, behind) = behind.split_at(u32::from_le_bytes(*length) as usize);
+        messages.push((message[0], &message[1..]));
+        rest = behind;
+    }
+    messages
+}
+
+#[test]
+fn hotspot() {
+    let stream = printed(&one_of_everything(), Format::Hotspot, DEFAULT);
+    let messages = messages(&stream);
+    let of = |kind| messages.iter().filter(move |message| message.0 == kind).map(|row| row.1);
+    assert_eq!(messages[0].0, 7, "features come first");
+    assert_eq!(of(11).count(), 2);
+    let clock = of(11).nth(1).expect("an attribute");
+    assert_eq!(clock, b"\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\x03\xe5");
+    // Strings and locations are numbered in order and defined before their use.
+    for (kind, name) in [(5, "strings"), (3, "locations")] {
+        let ids: Vec<u32> = of(kind)
+            .map(|fields| u32::from_be_bytes(*fields.first_chunk().expect("an id")))
+            .collect();
+        assert_eq!(ids, (0..ids.len() as u32).collect::<Vec<_>>(), "{name}");
+    }
+    // The first sample: its two locations, none guessed, its event and period.
+    let sample = of(13).next().expect("a sample");
+    let record =
+        [&[0, 0, 0, 42, 0, 0, 0, 43][..], &1_445_157_017_999_u64.to_be_bytes(), &[0, 0, 0, 1]];
+    assert_eq!(sample[..20], record.concat());
+    assert_eq!(sample[20..24], [0, 0, 0, 2]);
+    let costs = [&[0, 0, 0, 0, 1, 0, 0, 0, 1][..], &4_000_000_u64.to_be_bytes()];
+    assert_eq!(sample[32..], costs.concat());
+    // Of the fourth, all three frames, the middle one found by the frame pointer: two are guessed.
+    let sample = of(13).nth(3).expect("a sample");
+    assert_eq!((sample[23], sample[36]), (3, 2));
+    assert_eq!(of(13).count(), 5);
+    assert_eq!(of(2).count(), 3, "a name for each thread");
+    assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
 }

@@ -76,7 +76,8 @@ pub(crate) fn one_of_everything() -> Profile {
 
 fn fill_places(profile: &mut Profile) {
     let mut id = |text: &[u8]| profile.strings.intern(text);
-    profile.events = vec![EventRow { name: id(b"cycles:u") }, EventRow { name: id(b"cpu-clock") }];
+    let event = |name, kind, config| EventRow { name, kind, config, frequency: true, rate: 997 };
+    profile.events = vec![event(id(b"cycles:u"), 0, 0), event(id(b"cpu-clock"), 1, 0)];
     let module = |path: StringId, kind| ModuleRow { path, opened: None, build_id: None, kind };
     profile.modules = vec![
         ModuleRow {
