@@ -5,6 +5,7 @@ use std::sync::Arc;
 use address::{Avma, FileOffset, Pid};
 
 use crate::hint::HintScope;
+use crate::journal::Journal;
 use crate::module::Module;
 use crate::space::{Piece, Space};
 
@@ -102,23 +103,30 @@ impl Hints {
         &mut self,
         in_force: &[u32],
         space: &mut Space,
-        pid: Pid,
-        start: Avma,
-        end: Avma,
+        (pid, start, end): (Pid, Avma, Avma),
+        journal: &mut Journal,
     ) {
         for &index in in_force {
             let Some(hint) = self.all.get_mut(index as usize) else { continue };
             if hint.piece.start < end && start < hint.piece.end {
                 space.map(hint.piece.clone());
+                journal.add(pid, &hint.piece);
                 hint.met |= hint.scope == HintScope::Process(pid);
             }
         }
     }
 
     /// Lays all hints in force over a space that begins with them.
-    pub(crate) fn begin(&self, in_force: &[u32], space: &mut Space) {
+    pub(crate) fn begin(
+        &self,
+        in_force: &[u32],
+        space: &mut Space,
+        pid: Pid,
+        journal: &mut Journal,
+    ) {
         for hint in in_force.iter().filter_map(|&index| self.all.get(index as usize)) {
             space.map(hint.piece.clone());
+            journal.add(pid, &hint.piece);
         }
     }
 }

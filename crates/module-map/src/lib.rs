@@ -17,6 +17,7 @@ mod hint;
 mod hints;
 mod image;
 mod jit;
+mod journal;
 mod kernel_files;
 mod library;
 mod line_write;

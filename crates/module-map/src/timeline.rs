@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 
 use crate::hints::{Hints, InForce};
 use crate::jit::{JitReader, Pending, is_injected, is_marker};
+use crate::journal::Journal;
 use crate::module::{FileIdentity, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
@@ -96,6 +97,7 @@ pub struct Timeline {
     jit_pending: Pending,
     /// The modules of JIT code; their number in `jit_pending` is the index.
     jit_modules: Vec<Arc<Module>>,
+    journal: Journal,
 }
 
 impl Default for Timeline {
@@ -126,6 +128,7 @@ impl Timeline {
             jit_reader: None,
             jit_pending: Pending::default(),
             jit_modules: Vec::new(),
+            journal: Journal::default(),
         };
         let idle = timeline.intern_comm(b"swapper");
         timeline.threads.insert(Tid(0), Thread { comm: idle });
@@ -180,8 +183,12 @@ impl Timeline {
                 Vec::new()
             };
             space.map(piece);
-            code.into_iter().for_each(|piece| space.map(piece));
-            self.hints.lay(&process.hints, space, event.pid, start, end);
+            for piece in code {
+                self.journal.add(event.pid, &piece);
+                space.map(piece);
+            }
+            let place = (event.pid, start, end);
+            self.hints.lay(&process.hints, space, place, &mut self.journal);
             if kind == ModuleKind::File && event.executable && is_marker(event.path) {
                 self.marked(event.path, event.pid);
             }

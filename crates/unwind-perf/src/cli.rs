@@ -9,6 +9,7 @@ use output::{Format, Root, Weight};
 use crate::buildid_list::BuildIdArgs;
 use crate::dump::DumpArgs;
 use crate::info::InfoArgs;
+use crate::inject::InjectArgs;
 use crate::maps::MapsArgs;
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     BuildIdList(BuildIdArgs),
     /// Show what was mapped where, by which file, and why a file was refused
     Maps(MapsArgs),
+    /// Write the recording anew, with map hints, JIT code and build-ids as ordinary map records for other tools
+    Inject(InjectArgs),
 }
 
 /// The arguments of the main job.

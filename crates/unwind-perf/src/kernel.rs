@@ -188,7 +188,33 @@ fn list(
     let slide = timeline
         .kernel_reference()
         .and_then(|(symbol, recorded)| Some(recorded.since(address_of(&text, symbol)?)));
-    Ok(KernelNames { text, slide: slide.unwrap_or(0) })
+    let names = KernelNames { text, slide: slide.unwrap_or(0) };
+    match other_end(&names, timeline) {
+        Some((listed, recorded)) => Err(format!(
+            "{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}",
+            path.display(),
+            listed.0,
+            recorded.0
+        )),
+        None => Ok(names),
+    }
+}
+
+/// Where the code of the list's kernel ends and where that of the recorded one does, if they differ. A list has no
+/// build-id, but recorders write the address of `_etext` or `_edata` as the end of the kernel's map.
+///
+/// Source: `machine__get_running_kernel_start` in `tools/perf/util/machine.c`. Recorders that do not find the symbols
+/// write the start of the next module, which is at the start of a page.
+fn other_end(names: &KernelNames, timeline: &Timeline) -> Option<(Avma, Avma)> {
+    const PAGE: u64 = 0x1000;
+    let (_, reference) = timeline.kernel_reference()?;
+    let kernel = timeline.kernel();
+    let recorded = kernel.lookup(reference)?.end;
+    let ends = [&b"_etext"[..], b"_edata"].map(|symbol| address_of(&names.text, symbol));
+    let mut ends = ends.into_iter().flatten().map(|end| names.in_kernel(end));
+    let first = ends.clone().next()?;
+    (!recorded.0.is_multiple_of(PAGE) && !ends.any(|end| end == recorded))
+        .then_some((first, recorded))
 }
 
 /// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.

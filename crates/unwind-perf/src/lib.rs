@@ -17,6 +17,9 @@ mod filter;
 mod findings;
 mod hotspot_perfparser;
 mod info;
+mod inject;
+mod inject_file;
+mod inject_records;
 mod input;
 mod jit;
 mod jit_frames;
@@ -49,6 +52,7 @@ pub fn unwind_perf() -> ExitCode {
         Some(Command::Dump(args)) => dump::run(args),
         Some(Command::BuildIdList(args)) => buildid_list::run(args),
         Some(Command::Maps(args)) => maps::run(args),
+        Some(Command::Inject(args)) => inject::run(args),
         None if cli.main.input.as_os_str().is_empty() => {
             Err(anyhow::anyhow!("no recording named; see --help"))
         }

@@ -54,6 +54,7 @@ impl Timeline {
         else {
             return piece;
         };
+        self.journal.add(pid, &old);
         self.inferences.push(Inference {
             pid,
             start: old.start,

@@ -34,8 +34,10 @@ impl Timeline {
         self.process(pid);
         let Some(process) = self.processes.get_mut(&pid) else { return };
         let space = Arc::make_mut(&mut process.space);
-        space.map(Piece { start, end, offset, module, executable: true, writable: false });
-        self.hints.lay(&process.hints, space, pid, start, end);
+        let piece = Piece { start, end, offset, module, executable: true, writable: false };
+        self.journal.add(pid, &piece);
+        space.map(piece);
+        self.hints.lay(&process.hints, space, (pid, start, end), &mut self.journal);
     }
 
     /// A process marked a dump of its code.

@@ -8,7 +8,7 @@ use super::{Process, Timeline};
 use crate::hint::Hint;
 use crate::hints::{InForce, LaidHint};
 use crate::module::{FileIdentity, ModuleKind};
-use crate::space::Space;
+use crate::space::{Piece, Space};
 use crate::table::ModuleKey;
 
 impl Timeline {
@@ -27,6 +27,16 @@ impl Timeline {
         self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
     }
 
+    /// Begins a journal of the pieces that are known beyond the recorded maps.
+    pub fn keep_journal(&mut self) {
+        self.journal.on = true;
+    }
+
+    /// What the journal got since it was asked last: processes and pieces, in the order in which they took effect.
+    pub fn take_journal(&mut self) -> Vec<(Pid, Piece)> {
+        std::mem::take(&mut self.journal.rows)
+    }
+
     /// The first space of a process image, with the hints that are in force in it.
     pub(super) fn begin(
         &mut self,
@@ -43,7 +53,7 @@ impl Timeline {
         in_force.extend(inherited);
         in_force.sort_unstable();
         in_force.dedup();
-        self.hints.begin(&in_force, Arc::make_mut(&mut space));
+        self.hints.begin(&in_force, Arc::make_mut(&mut space), pid, &mut self.journal);
         Process { hints: in_force, ..Process::new(space, lineage) }
     }
 
@@ -54,7 +64,7 @@ impl Timeline {
         let Some(process) = self.processes.get_mut(&pid) else { return };
         let fresh: InForce =
             own.into_iter().filter(|index| !process.hints.contains(index)).collect();
-        self.hints.begin(&fresh, Arc::make_mut(&mut process.space));
+        self.hints.begin(&fresh, Arc::make_mut(&mut process.space), pid, &mut self.journal);
         process.hints.extend(fresh);
         process.hints.sort_unstable();
     }

@@ -11,6 +11,7 @@ mod filters;
 mod golden;
 mod identity;
 mod many_samples;
+mod memory;
 mod readme;
 mod run;
 mod schema;

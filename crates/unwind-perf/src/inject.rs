@@ -1,0 +1,77 @@
+//! `unwind-perf inject`: the recording again, with hints, JIT code and build-ids as ordinary map records, so that
+//! other tools profit from them.
+//!
+//! Map records that carry a device and inode get the build-id of the file that was found instead, in place. What is
+//! known of memory beyond the recorded maps is written as further `MMAP2` records, each with its time and where a
+//! recorder would have written it. JIT code goes into ELF files beside the output.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+
+use crate::cli::FileArgs;
+use crate::files::Files;
+use crate::inject_file::{Layout, write_file};
+use crate::inject_records::{Injected, collect};
+use crate::input;
+use crate::pipeline::Status;
+
+/// What to rewrite.
+#[derive(Debug, Args)]
+pub(crate) struct InjectArgs {
+    /// The recording: an uncompressed file
+    #[arg(value_name = "PERF_DATA")]
+    input: PathBuf,
+
+    /// Where the result goes; it appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    files: FileArgs,
+}
+
+/// Writes the recording anew.
+pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
+    let cannot_read = || format!("cannot read {}", args.input.display());
+    let bytes = input::map(&args.input).with_context(cannot_read)?;
+    let layout = Layout::read(&bytes).with_context(cannot_read)?;
+    if args.output.exists() && same_file(&args.input, &args.output) {
+        bail!("{} is the recording itself; name another file", args.output.display());
+    }
+    let mut findings = perf_data::Findings::default();
+    let session = crate::open::open(&args.input)?;
+    let mut session =
+        perf_data::Session::open(session, perf_data::SessionOptions::default(), &mut findings)
+            .with_context(cannot_read)?;
+    if session.head().features().compressed.is_some() {
+        bail!("{}: compressed records cannot be rewritten", args.input.display());
+    }
+    let mut files = Files::new(&args.files, session.head())?;
+    let output = std::path::absolute(&args.output)?;
+    let Injected { inserted, build_ids, code } =
+        collect(&bytes, &mut session, &mut files, &layout, &output, &mut findings);
+    let out = layout
+        .write(&bytes, &inserted, &build_ids)
+        .with_context(|| format!("{}: its headers are damaged", args.input.display()))?;
+    for (path, elf) in &code {
+        write_file(path, elf)?;
+    }
+    write_file(&output, &out)?;
+    let mut stderr = std::io::stderr().lock();
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(
+        stderr,
+        "{} map records got a build-id; {} further map records, {} files of JIT code",
+        build_ids.len(),
+        inserted.len(),
+        code.len()
+    );
+    Ok(crate::dump::status(&findings))
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+}

@@ -1,0 +1,145 @@
+//! The container of a recording that is rewritten: its data section gets longer, and everything behind it moves.
+//!
+//! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use address::BuildId;
+use anyhow::{Context as _, bail};
+
+/// Where the sections of a plain little-endian file are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    data: (usize, usize),
+}
+
+/// The header with its feature bits.
+const HEADER: usize = 104;
+/// Where the header states the size of the data section.
+const DATA_SIZE: usize = 48;
+/// Where the feature bits are.
+const FEATURES: usize = 72;
+/// Feature bit: records of hardware traces, whose index has offsets in the file.
+const AUXTRACE: u32 = 18;
+
+impl Layout {
+    pub(crate) fn read(bytes: &[u8]) -> anyhow::Result<Self> {
+        if !bytes.starts_with(b"PERFILE2") {
+            bail!("only plain little-endian perf.data files can be rewritten");
+        }
+        let word = |at: usize| word(bytes, at).context("the header is cut off");
+        if word(8)? < HEADER as u64 {
+            bail!(
+                "a pipe recording cannot be rewritten; let perf inject or perf record write a file first"
+            );
+        }
+        if word(FEATURES)? >> AUXTRACE & 1 != 0 {
+            bail!("recordings with hardware traces cannot be rewritten");
+        }
+        let start = usize::try_from(word(40)?)?;
+        let size = usize::try_from(word(DATA_SIZE)?)?;
+        let end = start.checked_add(size).filter(|&end| size > 0 && end <= bytes.len());
+        let end = end.context("the data section is not complete; its recorder was stopped")?;
+        Ok(Self { data: (start, end) })
+    }
+
+    /// Where the record at `position` ends.
+    pub(crate) fn end_of(&self, bytes: &[u8], position: u64) -> Option<usize> {
+        let start = usize::try_from(position).ok()?;
+        let size =
+            bytes.get(start + 6..start + 8)?.first_chunk().map(|size| u16::from_le_bytes(*size))?;
+        let end = start.checked_add(usize::from(size))?;
+        (self.data.0 <= start && end <= self.data.1 && size >= 8).then_some(end)
+    }
+
+    /// The file with `inserted` (position, bytes; by position) and with `build_ids` in the `MMAP2` records at their
+    /// positions.
+    pub(crate) fn write(
+        &self,
+        bytes: &[u8],
+        inserted: &[(usize, Vec<u8>)],
+        build_ids: &[(usize, BuildId)],
+    ) -> Option<Vec<u8>> {
+        let grown: usize = inserted.iter().map(|(_, record)| record.len()).sum();
+        let mut patched = bytes.to_vec();
+        for &(position, id) in build_ids {
+            set_build_id(&mut patched, position, id)?;
+        }
+        let end = self.data.1 as u64;
+        let data_size = (self.data.1 - self.data.0 + grown) as u64;
+        patched.get_mut(DATA_SIZE..DATA_SIZE + 8)?.copy_from_slice(&data_size.to_le_bytes());
+        // What lies behind the data moves: attributes and event types, their ids, and the features.
+        let attr_size = usize::try_from(word(bytes, 16)?).ok()?;
+        let attrs = usize::try_from(word(bytes, 24)?).ok()?;
+        let n_attrs = usize::try_from(word(bytes, 32)?).ok()?.checked_div(attr_size)?;
+        let ids = (0..n_attrs.min(1 << 16)).map(|index| attrs + (index + 1) * attr_size - 16);
+        let n_features: u32 =
+            bytes.get(FEATURES..FEATURES + 32)?.iter().map(|byte| byte.count_ones()).sum();
+        let table = (0..n_features as usize).map(|index| self.data.1 + index * 16);
+        for at in [24, 56].into_iter().chain(ids).chain(table) {
+            let offset = word(bytes, at)?;
+            if offset >= end {
+                let moved = offset.checked_add(grown as u64)?;
+                patched.get_mut(at..at + 8)?.copy_from_slice(&moved.to_le_bytes());
+            }
+        }
+        let mut out = Vec::with_capacity(patched.len() + grown);
+        let mut at = 0;
+        for (position, record) in inserted {
+            out.extend(patched.get(at..*position)?);
+            out.extend(record);
+            at = *position;
+        }
+        out.extend(patched.get(at..)?);
+        Some(out)
+    }
+}
+
+/// Puts a build-id into an `MMAP2` record in the place of device and inode.
+///
+/// Source: the comment on `PERF_RECORD_MMAP2` and `PERF_RECORD_MISC_MMAP_BUILD_ID` in
+/// `include/uapi/linux/perf_event.h`.
+fn set_build_id(bytes: &mut [u8], position: usize, id: BuildId) -> Option<()> {
+    const MMAP2: u32 = 10;
+    const MISC_BUILD_ID: u8 = 0x40;
+    let record = bytes.get_mut(position..position.checked_add(64)?)?;
+    if *record.first_chunk()? != MMAP2.to_le_bytes() {
+        return None;
+    }
+    *record.get_mut(5)? |= MISC_BUILD_ID;
+    record.get_mut(40..64)?.copy_from_slice(&build_id_union(id));
+    Some(())
+}
+
+/// A build-id as `MMAP2` has it: size, three bytes reserved, twenty bytes.
+pub(crate) fn build_id_union(id: BuildId) -> [u8; 24] {
+    let mut field = [0; 24];
+    field[0] = id.as_bytes().len() as u8;
+    for (to, from) in field.iter_mut().skip(4).zip(id.as_bytes()) {
+        *to = *from;
+    }
+    field
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at.checked_add(8)?)?.first_chunk().map(|word| u64::from_le_bytes(*word))
+}
+
+/// Writes a file that appears when it is complete.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().with_context(failed)?);
+    name.push(format!(".{}", std::process::id()));
+    let temporary: PathBuf = path.with_file_name(name);
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // Nothing more can be done about a file that cannot be removed either.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.with_context(failed)
+}

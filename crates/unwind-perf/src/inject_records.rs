@@ -1,0 +1,204 @@
+//! The further map records of a rewritten recording, and which of the recorded ones get a build-id.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use address::{BuildId, ModuleId, Pid, Timestamp};
+use hashbrown::HashMap;
+use module_map::{Module, Piece, Timeline};
+use perf_data::{Event, Findings, Mmap, MmapId, Record, Session};
+use unwinder::apply_record;
+
+use crate::files::Files;
+use crate::inject_file::{Layout, build_id_union};
+
+/// What is to be changed in a recording.
+#[derive(Debug, Default)]
+pub(crate) struct Injected {
+    /// Further records with the positions before which they go.
+    pub(crate) inserted: Vec<(usize, Vec<u8>)>,
+    /// Positions of records and the build-ids that they get.
+    pub(crate) build_ids: Vec<(usize, BuildId)>,
+    /// ELF files of JIT code.
+    pub(crate) code: CodeFiles,
+}
+
+/// Paths and contents.
+type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
+
+/// Replays the maps and collects what is known beyond them. A record goes behind the one that made it true, or before
+/// the first one of a later time.
+pub(crate) fn collect(
+    bytes: &[u8],
+    session: &mut Session,
+    files: &mut Files,
+    layout: &Layout,
+    output: &Path,
+    findings: &mut Findings,
+) -> Injected {
+    let mut timeline = Timeline::new();
+    files.tell(&mut timeline);
+    timeline.keep_journal();
+    for entry in &session.head().features().build_ids {
+        if let Some(id) = entry.build_id {
+            timeline.list_build_id(entry.name, id);
+        }
+    }
+    let mut taken = Vec::new();
+    let mut build_ids = Vec::new();
+    while let Some(window) = session.next_window(findings) {
+        let mut samples = window.samples().iter().peekable();
+        for record in window.records() {
+            let now = (record.time, record.position);
+            while let Some(sample) = samples.next_if(|s| (s.time, s.position) < now) {
+                timeline.advance(sample.time);
+                take(&mut timeline, sample.position, sample.time, &mut taken);
+            }
+            timeline.advance(record.time);
+            take(&mut timeline, record.position, record.time, &mut taken);
+            apply_record(&mut timeline, &record);
+            if let Record::Mmap(map) = &record.record
+                && let Some(id) = listed_id(map, &mut timeline)
+            {
+                build_ids.push((record.position as usize, id));
+            }
+            let end = layout.end_of(bytes, record.position);
+            take(
+                &mut timeline,
+                end.map_or(record.position, |end| end as u64),
+                record.time,
+                &mut taken,
+            );
+        }
+        for sample in samples {
+            timeline.advance(sample.time);
+            take(&mut timeline, sample.position, sample.time, &mut taken);
+        }
+    }
+    build_ids.sort_by_key(|&(position, _)| position);
+    taken.sort_by_key(|taken| taken.position);
+    let (names, code) = code_files(&timeline, files, output);
+    let trailer = session.head().events().first().map(Trailer::new).unwrap_or_default();
+    let row = |taken: &Taken| {
+        let name = names.get(&taken.piece.module.id);
+        let name = name.cloned().unwrap_or_else(|| path_of(&taken.piece.module));
+        (taken.position as usize, mmap2(taken, &name, &trailer))
+    };
+    Injected { inserted: taken.iter().map(row).collect(), build_ids, code }
+}
+
+/// A piece that the recording does not state, and where its record goes.
+struct Taken {
+    position: u64,
+    time: Timestamp,
+    pid: Pid,
+    piece: Piece,
+}
+
+fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec<Taken>) {
+    let rows = timeline.take_journal().into_iter();
+    taken.extend(rows.map(|(pid, piece)| Taken { position, time, pid, piece }));
+}
+
+/// The build-id that the recording lists for a map whose record does not state it.
+fn listed_id(map: &Mmap<'_>, timeline: &mut Timeline) -> Option<BuildId> {
+    if !matches!(map.id, MmapId::Inode { .. }) || map.pid.0 < 0 {
+        return None;
+    }
+    let space = timeline.space(map.pid).0;
+    let module = &space.lookup(map.start)?.module;
+    module.identity.build_id.filter(|_| *module.path == *map.path)
+}
+
+/// The ELF files of JIT code, and the names under which their modules are recorded.
+fn code_files(
+    timeline: &Timeline,
+    files: &Files,
+    output: &Path,
+) -> (HashMap<ModuleId, Vec<u8>>, CodeFiles) {
+    let mut names = HashMap::new();
+    let mut code = Vec::new();
+    for (id, number) in timeline.jit_modules().zip(0..) {
+        let module = timeline.modules().get(id.index());
+        let Some(Ok(file)) = module.map(|module| module.file(&files.library)) else { continue };
+        let mut name = output.as_os_str().to_owned();
+        name.push(format!(".jit-{number}.so"));
+        names.insert(id, name.as_bytes().to_vec());
+        code.push((PathBuf::from(name), file.image().bytes().to_vec()));
+    }
+    (names, code)
+}
+
+/// The path of a module, in full.
+fn path_of(module: &Module) -> Vec<u8> {
+    let path = Path::new(std::ffi::OsStr::from_bytes(&module.path));
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// What follows the body of each record that is no sample.
+///
+/// Source: `struct sample_id` in `include/uapi/linux/perf_event.h`.
+#[derive(Default)]
+struct Trailer {
+    fields: u64,
+    id: u64,
+}
+
+impl Trailer {
+    fn new(event: &Event) -> Self {
+        let all = event.attr.flags.sample_id_all();
+        let fields = if all { event.attr.sample_type.0 } else { 0 };
+        Self { fields, id: event.ids.first().copied().unwrap_or(0) }
+    }
+
+    fn write(&self, pid: Pid, time: Timestamp, record: &mut Vec<u8>) {
+        const TID: u64 = 1 << 1;
+        const TIME: u64 = 1 << 2;
+        const ID: u64 = 1 << 6;
+        const CPU: u64 = 1 << 7;
+        const STREAM_ID: u64 = 1 << 9;
+        const IDENTIFIER: u64 = 1 << 16;
+        for (bit, value) in [
+            (TID, u64::from(pid.0 as u32) << 32 | u64::from(pid.0 as u32)),
+            (TIME, time.0),
+            (ID, self.id),
+            (STREAM_ID, self.id),
+            (CPU, 0),
+            (IDENTIFIER, self.id),
+        ] {
+            if self.fields & bit != 0 {
+                record.extend(value.to_le_bytes());
+            }
+        }
+    }
+}
+
+/// An `MMAP2` record of a readable and executable private mapping.
+fn mmap2(taken: &Taken, name: &[u8], trailer: &Trailer) -> Vec<u8> {
+    const MMAP2: u32 = 10;
+    const USER: u16 = 2;
+    const BUILD_ID: u16 = 1 << 14;
+    let Taken { pid, piece, time, .. } = taken;
+    let id = piece.module.identity.build_id;
+    let mut record = MMAP2.to_le_bytes().to_vec();
+    record.extend((if id.is_some() { USER | BUILD_ID } else { USER }).to_le_bytes());
+    record.extend([0; 2]);
+    record.extend((pid.0 as u32).to_le_bytes());
+    record.extend((pid.0 as u32).to_le_bytes());
+    for word in [piece.start.0, piece.end.since(piece.start), piece.offset.0] {
+        record.extend(word.to_le_bytes());
+    }
+    record.extend(id.map_or([0; 24], build_id_union));
+    record.extend(5_u32.to_le_bytes()); // PROT_READ | PROT_EXEC
+    record.extend(2_u32.to_le_bytes()); // MAP_PRIVATE
+    record.extend(name);
+    record.push(0);
+    record.resize(record.len().next_multiple_of(8), 0);
+    trailer.write(*pid, *time, &mut record);
+    let size = record.len() as u16;
+    if let Some(field) = record.get_mut(6..8) {
+        field.copy_from_slice(&size.to_le_bytes());
+    }
+    record
+}
