@@ -54,13 +54,33 @@ fn check(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Files that are tracked or would be, relative to the root.
+/// Files that are tracked or would be, relative to the root; in a copy without its history, the files that are there.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
-    let listing = command::quiet_output(&mut git)?;
+    let Ok(listing) = command::quiet_output(&mut git) else {
+        let mut found = Vec::new();
+        walk(root, Path::new(""), &mut found)?;
+        return Ok(found);
+    };
     let paths = listing.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from);
     Ok(paths.filter(|path| root.join(path).is_file()).collect())
+}
+
+/// The files below a folder, but for what is built or measured.
+fn walk(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        let kind = entry.file_type()?;
+        let made = ["target", "bench-data", ".git"].iter().any(|made| path.ends_with(made));
+        if kind.is_dir() && !made {
+            walk(root, &path, found)?;
+        } else if kind.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn source(path: &Path, text: &str, found: &mut Vec<String>) {

@@ -59,6 +59,7 @@ fn recording(
         ("arch", recording.arch),
         ("perf_version", recording.perf_version),
         ("cpu_desc", recording.cpu_desc),
+        ("cpu_id", recording.cpu_id),
     ];
     for (name, value) in
         facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)))
@@ -68,9 +69,18 @@ fn recording(
         json.raw("\":");
         json.value(|out| string(out, strings.get(value)));
     }
-    if let Some(online) = recording.cpus_online {
-        json.raw(",\"cpus_online\":");
-        json.value(|out| number(out, online));
+    let counts = [
+        ("cpus_online", recording.cpus_online.map(u64::from)),
+        ("cpus_available", recording.cpus_available.map(u64::from)),
+        ("total_memory_kib", recording.total_memory_kib),
+    ];
+    for (name, value) in
+        counts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)))
+    {
+        json.raw(",\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| number(out, value));
     }
     json.raw("}");
     Ok(())

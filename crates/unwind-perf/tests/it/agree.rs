@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::cases::Case;
+use crate::cases::{Case, formats};
 
 /// Processes and threads, inlines of two compilers, kernel frames, broken chains, several events.
 const SOME: &[&str] = &[
@@ -28,8 +28,9 @@ fn ndjson(case: &Case, more: &[&str]) -> Vec<Value> {
 
 #[test]
 fn threads_do_not_matter() {
+    let formats = formats();
     for case in some() {
-        for format in ["json", "ndjson", "perf-script", "folded"] {
+        for format in &formats {
             let printed = |jobs| case.run(&["-f", format, "--jobs", jobs]).expect_status(0);
             let alone = printed("1");
             for jobs in ["2", "7"] {

@@ -42,6 +42,13 @@ impl Case {
     }
 }
 
+/// The names of all formats, as the command tells them to those who name another.
+pub(crate) fn formats() -> Vec<String> {
+    let told = run(root(), &["-", "--format", "?"]).expect_status(2).stderr;
+    let names = told.lines().next().and_then(|line| line.split_once("known formats are "));
+    names.expect("the names").1.split(", ").map(str::to_owned).collect()
+}
+
 /// The folder of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

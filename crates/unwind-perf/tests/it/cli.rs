@@ -1,6 +1,6 @@
 //! The arguments: what is told about them, and how they choose the output.
 
-use crate::cases::{Case, root};
+use crate::cases::{Case, formats, root};
 use crate::run::{empty_folder, listing, run};
 
 /// Every option of the main job.
@@ -59,6 +59,16 @@ fn the_documentation_tells_every_option() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
     for option in OPTIONS {
         assert!(readme.contains(&format!("`{option}")), "README.md does not mention `{option}`");
+    }
+}
+
+#[test]
+fn the_documentation_tells_every_format() {
+    for file in ["README.md", "docs/OUTPUT.md"] {
+        let text = std::fs::read_to_string(root().join(file)).expect("a page");
+        for format in formats() {
+            assert!(text.contains(&format!("`{format}`")), "{file} does not mention `{format}`");
+        }
     }
 }
 

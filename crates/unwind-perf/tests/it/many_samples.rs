@@ -24,6 +24,7 @@ use synth::{
     x86_64_reg,
 };
 
+use crate::cases::formats;
 use crate::run::{command, empty_folder, finish, run};
 
 const LE: Endian = Endian::Little;
@@ -175,7 +176,7 @@ fn printed(folder: &Path, format: &str, jobs: &str) -> Vec<u8> {
 #[test]
 fn every_chain_is_the_known_one_with_any_number_of_threads() {
     let folder = written("many-samples");
-    for format in ["json", "ndjson", "perf-script", "folded"] {
+    for format in &formats() {
         let alone = printed(&folder, format, "1");
         for jobs in ["2", "3", "7"] {
             assert!(printed(&folder, format, jobs) == alone, "{format}: --jobs {jobs} differs");
