@@ -13,9 +13,10 @@ use crate::cli::MainArgs;
 use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
-use crate::symbols::{Resolved, resolve};
+use crate::kernel::Kernel;
+use crate::symbols::{Resolved, Sources, resolve};
 use crate::timings::Timings;
-use crate::{findings, kernel, open, write};
+use crate::{findings, open, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,11 +70,11 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let replay_timings = replay.timings;
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, head, &cli.input, &timeline, library);
-    let resolved = if cli.symbols.no_symbols {
-        Resolved::nothing(&replay, &timeline)
+    let (resolved, kernel) = if cli.symbols.no_symbols {
+        (Resolved::nothing(&replay, &timeline), Kernel::default())
     } else {
-        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
+        let (args, recording, timeline) = (&cli.symbols, &*cli.input, &timeline);
+        resolve(&replay, Sources { args, head, recording, timeline, library })
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
