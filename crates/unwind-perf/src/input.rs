@@ -1,14 +1,35 @@
-//! The recording's bytes: mapped, never copied.
+//! The recording's bytes: mapped, never copied, and made present ahead of their reader.
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at the call")]
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
+
+/// A recording in memory.
+pub(crate) struct Mapped(Arc<Mmap>);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::ops::Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Bytes that are made present by one call: enough to be ahead of the scan, little enough to be cached until it comes.
+const AHEAD: usize = 8 << 20;
 
 /// Maps the recording. Only regular files are opened: a FIFO would block, a directory is no recording.
-pub(crate) fn map(path: &Path) -> anyhow::Result<Mmap> {
+pub(crate) fn map(path: &Path) -> anyhow::Result<Mapped> {
     let metadata =
         std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
     if metadata.is_dir() {
@@ -29,5 +50,23 @@ pub(crate) fn map(path: &Path) -> anyhow::Result<Mmap> {
     // copying recordings of gigabytes to be safe from that would cost more than everything else that is done here.
     let map =
         unsafe { Mmap::map(&file) }.with_context(|| format!("cannot map {}", path.display()))?;
-    Ok(map)
+    let map = Arc::new(map);
+    if map.len() > AHEAD {
+        let map = Arc::clone(&map);
+        std::thread::spawn(move || make_present(&map));
+    }
+    Ok(Mapped(map))
+}
+
+/// Goes through the mapping ahead of the scan, which needs one processor and takes most of its time to wait for pages.
+/// Where the kernel cannot do it (before 5.14), or the file is faulty, the scan finds the pages by itself.
+fn make_present(map: &Mmap) {
+    let mut at = 0;
+    while at < map.len() {
+        let len = AHEAD.min(map.len() - at);
+        if map.advise_range(Advice::PopulateRead, at, len).is_err() {
+            return;
+        }
+        at += len;
+    }
 }
