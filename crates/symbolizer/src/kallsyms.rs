@@ -98,7 +98,8 @@ impl Kallsyms {
     #[must_use]
     pub fn address_of(&self, name: &[u8]) -> Option<Avma> {
         let lines = memchr::memmem::find_iter(&self.text, name).filter_map(|at| {
-            let start = memchr::memrchr(b'\n', self.text.get(..at)?).map_or(0, |newline| newline + 1);
+            let start =
+                memchr::memrchr(b'\n', self.text.get(..at)?).map_or(0, |newline| newline + 1);
             symbol_at(&self.text, start)
         });
         let mut named = lines.filter(|symbol| symbol.name == name && symbol.module.is_none());
@@ -210,7 +211,10 @@ mod tests {
     #[test]
     fn useless_lists_are_refused() {
         let hidden = b"0000000000000000 T a\n0000000000000000 t b\n";
-        assert_eq!(Kallsyms::parse(hidden.to_vec()).unwrap_err(), KallsymsError::Restricted { lines: 2 });
+        assert_eq!(
+            Kallsyms::parse(hidden.to_vec()).unwrap_err(),
+            KallsymsError::Restricted { lines: 2 }
+        );
         assert_eq!(
             Kallsyms::parse(b"hello world\n".to_vec()).unwrap_err(),
             KallsymsError::Empty { size: 12 }

@@ -1,4 +1,4 @@
-//! The recording's bytes: mapped, never copied, and made present ahead of their reader.
+//! The recording's bytes: mapped, never copied.
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at the call")]
 
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 /// A recording in memory.
 pub(crate) struct Mapped(Arc<Mmap>);
@@ -14,6 +14,16 @@ pub(crate) struct Mapped(Arc<Mmap>);
 impl AsRef<[u8]> for Mapped {
     fn as_ref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl Drop for Mapped {
+    /// Nobody waits until the pages of a large recording are given back.
+    fn drop(&mut self) {
+        if self.0.len() > SMALL {
+            let map = Arc::clone(&self.0);
+            std::thread::spawn(move || drop(map));
+        }
     }
 }
 
@@ -25,8 +35,8 @@ impl std::ops::Deref for Mapped {
     }
 }
 
-/// Bytes that are made present by one call: enough to be ahead of the scan, little enough to be cached until it comes.
-const AHEAD: usize = 8 << 20;
+/// What is given back at once; more is given back while other work goes on.
+const SMALL: usize = 8 << 20;
 
 /// Maps the recording. Only regular files are opened: a FIFO would block, a directory is no recording.
 pub(crate) fn map(path: &Path) -> anyhow::Result<Mapped> {
@@ -50,23 +60,5 @@ pub(crate) fn map(path: &Path) -> anyhow::Result<Mapped> {
     // copying recordings of gigabytes to be safe from that would cost more than everything else that is done here.
     let map =
         unsafe { Mmap::map(&file) }.with_context(|| format!("cannot map {}", path.display()))?;
-    let map = Arc::new(map);
-    if map.len() > AHEAD {
-        let map = Arc::clone(&map);
-        std::thread::spawn(move || make_present(&map));
-    }
-    Ok(Mapped(map))
-}
-
-/// Goes through the mapping ahead of the scan, which needs one processor and takes most of its time to wait for pages.
-/// Where the kernel cannot do it (before 5.14), or the file is faulty, the scan finds the pages by itself.
-fn make_present(map: &Mmap) {
-    let mut at = 0;
-    while at < map.len() {
-        let len = AHEAD.min(map.len() - at);
-        if map.advise_range(Advice::PopulateRead, at, len).is_err() {
-            return;
-        }
-        at += len;
-    }
+    Ok(Mapped(Arc::new(map)))
 }

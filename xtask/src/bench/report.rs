@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn only_the_sections_of_what_was_measured_are_replaced() {
-        let page = format!("# Title\n\nwhy\n\n{BEGIN}\nold\n\n### a\n\n1\n\n### b\n\n2\n\n{END}\nafter\n");
+        let page =
+            format!("# Title\n\nwhy\n\n{BEGIN}\nold\n\n### a\n\n1\n\n### b\n\n2\n\n{END}\nafter\n");
         let sections = ["### b\n\n3\n".to_owned(), "### c\n\n4\n".to_owned()];
         assert_eq!(
             placed(&page, "new\n", &sections),

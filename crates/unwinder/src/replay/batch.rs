@@ -7,7 +7,7 @@ use perf_data::{Context, CpuMode, Head, RegsAbi, Sample, Window};
 use crate::arch::Arch;
 use crate::reason::{EndReason, FoundBy};
 use crate::replay::intern::Interner;
-use crate::replay::layout::{Layout, Layouts};
+use crate::replay::layout::{Layout, SampleLayouts};
 use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
 use crate::replay::plan::Planned;
 use crate::walk::{Frame, UserState, Walker};
@@ -30,7 +30,7 @@ pub(crate) struct Walked {
 pub(crate) struct BatchResult {
     pub(crate) frames: Interner<FrameKey>,
     pub(crate) stacks: Interner<StackNode>,
-    pub(crate) layouts: Layouts,
+    pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<Walked>,
     pub(crate) undecoded: u64,
     pub(crate) cache_hits: u64,
@@ -113,7 +113,7 @@ impl BatchResult {
             parent = self.stacks.intern(StackNode { parent, frame });
             scratch.nodes.push((key, parent));
         }
-        (parent, self.layouts.find(planned.lineage, &scratch.layout))
+        (parent, self.layouts.intern(planned.lineage, &scratch.layout))
     }
 }
 

@@ -81,6 +81,11 @@ impl<'w> Place<'w> {
         Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
     }
 
+    /// Whether everything was planned.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.records.as_slice().is_empty() && self.samples.as_slice().is_empty()
+    }
+
     /// The next record that comes before a sample; without a sample, the next one.
     fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<TimedRecord<'w>> {
         let next = self.records.as_slice().first()?;

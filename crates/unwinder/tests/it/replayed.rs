@@ -24,9 +24,9 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<(Timestamp, Vec<
     let options = ReplayOptions { filter: Filter::default(), max_frames: 127 };
     let mut replayer = Replayer::new(&mut timeline, &library, &options);
     while let Some(window) = session.next_window(&mut found) {
-        replayer.feed(&window, &|_| {});
+        replayer.feed(window, &|_| {});
     }
-    let replay = replayer.finish();
+    let replay = replayer.finish(&|_| {});
     assert_eq!(replay.undecoded, 0);
     replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end)).collect()
 }
