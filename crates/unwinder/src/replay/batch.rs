@@ -43,8 +43,13 @@ pub(crate) fn walk_batch(
     planned: &[Planned],
     walker: &mut Walker<'_>,
 ) -> BatchResult {
-    let mut result =
-        BatchResult { samples: Vec::with_capacity(planned.len()), ..BatchResult::default() };
+    let mut result = BatchResult {
+        // As many as there are in runs of real programs; growing means to hash all of them again.
+        frames: Interner::with_capacity(3 * planned.len()),
+        stacks: Interner::with_capacity(7 * planned.len()),
+        samples: Vec::with_capacity(planned.len()),
+        ..BatchResult::default()
+    };
     let machine = Machine::of(window.head());
     let mut frames = Vec::new();
     let mut scratch = Scratch::default();
