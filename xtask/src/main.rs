@@ -11,6 +11,7 @@ mod bless;
 mod command;
 mod compare;
 mod consumers;
+mod fuzz;
 mod json;
 mod testdata;
 mod tidy;
@@ -59,6 +60,12 @@ const TASKS: &[Task] = &[
         usage: "[--input NAME] [--runs N] [--slow-runs N] [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
         about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
         run: bench::run,
+    },
+    Task {
+        name: "fuzz",
+        usage: "TARGET SECONDS [--corpus FOLDER]",
+        about: "hostile input for a reader (file, pipe, sample, compressed); installs cargo-fuzz where it is missing",
+        run: fuzz::run,
     },
     Task {
         name: "tidy",
