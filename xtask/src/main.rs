@@ -11,6 +11,7 @@ mod bless;
 mod command;
 mod compare;
 mod consumers;
+mod corpus;
 mod fuzz;
 mod json;
 mod testdata;
@@ -54,6 +55,12 @@ const TASKS: &[Task] = &[
         usage: "[CASE|FILE]... [--ours PATH] [--offline]",
         about: "the programs that read our formats, on real profiles; installs those that are missing",
         run: consumers::run,
+    },
+    Task {
+        name: "corpus",
+        usage: "FOLDER [--perf PATH]... [--ours PATH]",
+        about: "the records of every recording in a folder as we, perf and the format count them, as a table",
+        run: corpus::run,
     },
     Task {
         name: "bench",
