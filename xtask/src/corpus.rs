@@ -59,11 +59,16 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         for read in peers.iter().chain([&us]) {
             row += &format!(" {} |", cell(read));
         }
-        let lost = peers.iter().any(|peer| is_behind(&us.counts, &peer.counts));
+        // Where both find damage, what was a record is a matter of taste.
+        let damaged = |peer: &Read| peer.end.is_some() && us.end.is_some();
+        let lost = peers.iter().any(|peer| !damaged(peer) && is_behind(&us.counts, &peer.counts));
         missing += u32::from(lost);
         let verdict = if lost {
             differences(&us, &peers)
-        } else if peers.iter().any(|peer| peer.counts == us.counts) {
+        } else if peers
+            .iter()
+            .any(|peer| peer.counts == us.counts || damaged(peer) && us.counts.is_empty())
+        {
             "equal".to_owned()
         } else {
             more(&us, &peers)

@@ -12,8 +12,10 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 
-/// What an input may take, and what the process, with what it keeps to find new inputs.
-const LIMITS: &[&str] = &["-timeout=1", "-rss_limit_mb=2048", "-malloc_limit_mb=512"];
+/// What an input may take, and what the process, with what it keeps to find new inputs. A reading thread may still be
+/// ending when an input is done, so leaks are not looked for.
+const LIMITS: &[&str] =
+    &["-timeout=1", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
 /// How often such an input is tried again: on a busy machine it may only have waited for its turn.
 const TRIES: u32 = 3;
 

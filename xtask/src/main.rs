@@ -14,6 +14,7 @@ mod consumers;
 mod corpus;
 mod fuzz;
 mod json;
+mod recast;
 mod testdata;
 mod tidy;
 
@@ -61,6 +62,12 @@ const TASKS: &[Task] = &[
         usage: "FOLDER [--perf PATH]... [--ours PATH]",
         about: "the records of every recording in a folder as we, perf and the format count them, as a table",
         run: corpus::run,
+    },
+    Task {
+        name: "recast",
+        usage: "big-endian|pipe|compressed|compressed-pipe|directory FILE OUT",
+        about: "the same recording in the other byte order or another container",
+        run: recast::run,
     },
     Task {
         name: "bench",
