@@ -45,7 +45,7 @@ pub use image::{Image, Machine, Segment};
 pub use jit::{JitDump, JitLoad, JitReader};
 pub use library::{Library, Refusal};
 pub use loaded::LoadedImage;
-pub use module::{FileIdentity, Module, ModuleKind};
+pub use module::{FileIdentity, Inode, Module, ModuleKind};
 pub use name::kernel_module_name;
 pub use options::{Fetch, FetchKind, Fetcher, FileOptions};
 pub use section::Section;

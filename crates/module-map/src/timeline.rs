@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use crate::hints::{Hints, InForce};
 use crate::jit::{JitReader, Pending, is_injected, is_marker};
 use crate::journal::Journal;
-use crate::module::{FileIdentity, Module, ModuleKind};
+use crate::module::{FileIdentity, Inode, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
 use crate::table::{ModuleKey, ModuleTable};
@@ -86,6 +86,8 @@ pub struct Timeline {
     kernel_reference: Option<(Box<[u8]>, Avma)>,
     modules: ModuleTable,
     listed_ids: HashMap<Box<[u8]>, BuildId>,
+    /// Of paths that led to several files: the last.
+    last_files: HashMap<Box<[u8]>, Inode>,
     comms: Vec<Box<[u8]>>,
     comm_index: HashMap<Box<[u8]>, CommId>,
     next_lineage: u32,
@@ -118,6 +120,7 @@ impl Timeline {
             kernel_reference: None,
             modules: ModuleTable::default(),
             listed_ids: HashMap::new(),
+            last_files: HashMap::new(),
             comms: Vec::new(),
             comm_index: HashMap::new(),
             next_lineage: 0,
@@ -138,6 +141,12 @@ impl Timeline {
     /// Tells the build-id that the recording lists for a path; used where a map record carries none.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         self.listed_ids.insert(path.into(), id);
+    }
+
+    /// Tells that a path led to several files while it was recorded, and which was the last. What is listed for the path
+    /// and what is there now can only be that one.
+    pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
+        self.last_files.insert(path.into(), last);
     }
 
     /// A mapping came into being.
@@ -337,7 +346,9 @@ impl Timeline {
         let mut identity =
             if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
         if identity.build_id.is_none() {
-            identity.build_id = self.listed_ids.get(path).copied();
+            let last = self.last_files.get(path).zip(identity.inode);
+            identity.replaced = last.is_some_and(|(last, inode)| last.replaces(inode));
+            identity.build_id = self.listed_ids.get(path).copied().filter(|_| !identity.replaced);
         }
         // Code in memory without a file belongs to its process: the same address means something else in another.
         let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);

@@ -10,6 +10,7 @@ mod elf;
 mod perf;
 mod regs;
 mod stack;
+mod zip;
 
 pub use bytes::{ByteWriter, Endian};
 pub use cfi::{
@@ -33,3 +34,4 @@ pub use perf::simpleperf::{simpleperf_meta_info, simpleperf_record, simpleperf_s
 pub use perf::user_record::{BuildIdEntry, UserRecord};
 pub use regs::{UserRegs, aarch64_reg, x86_64_reg};
 pub use stack::StackBuilder;
+pub use zip::stored_zip;

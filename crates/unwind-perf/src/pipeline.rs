@@ -67,6 +67,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let replay = replayer.finish();
     let head = session.head();
     let replay_timings = replay.timings;
+    let late_maps = replay.late_maps;
 
     progress.stage("symbolizing");
     let kernel = kernel::load(&cli.symbols, head, &cli.input, &timeline, library);
@@ -78,6 +79,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
     findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+    profile.summary.findings.extend(findings::late_maps(late_maps));
 
     timings.ended("assemble");
 

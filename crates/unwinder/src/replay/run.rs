@@ -42,6 +42,8 @@ pub struct Replay {
     pub filtered: u64,
     /// Samples that could not be decoded.
     pub undecoded: u64,
+    /// Samples whose chain needed a map that was recorded shortly after them.
+    pub late_maps: u64,
     /// Samples whose stack bytes were used to the end.
     pub dump_used_up: u64,
     /// Where the time went.
@@ -116,6 +118,7 @@ impl<'r> Replayer<'r> {
             self.head = Some(window.head().clone());
         }
         let Self { library, options, engine, planner, merged, timings, .. } = self;
+        timed(&mut timings.plan, || planner.learn_files(window));
         let mut place = Place::start(window);
         let mut current = timed(&mut timings.plan, || planner.next_batch(&mut place, BATCH));
         let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
@@ -158,6 +161,7 @@ impl<'r> Replayer<'r> {
             samples: merged.samples,
             n_frames: merged.n_frames,
             undecoded: merged.undecoded,
+            late_maps: merged.late_maps,
             dump_used_up: merged.dump_used_up,
         }
     }

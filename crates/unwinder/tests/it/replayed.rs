@@ -14,8 +14,16 @@ use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, 
 /// A frame of the result: the looked-up address in its module, how it was found, whether in the kernel.
 pub(crate) type Seen = (u64, FoundBy, bool);
 
+/// Time, chain and end of a sample.
+pub(crate) type Sampled = (Timestamp, Vec<Seen>, EndReason);
+
 /// Replays a recording.
-pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<(Timestamp, Vec<Seen>, EndReason)> {
+pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
+    replay_counting(bytes, files).0
+}
+
+/// The same, and how many samples needed a late map.
+pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
     let library = Library::new(files);
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
@@ -28,7 +36,8 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<(Timestamp, Vec<
     }
     let replay = replayer.finish();
     assert_eq!(replay.undecoded, 0);
-    replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end)).collect()
+    let samples = replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end));
+    (samples.collect(), replay.late_maps)
 }
 
 fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {
