@@ -15,6 +15,7 @@ mod many_samples;
 mod mapped;
 mod memory;
 mod over_time;
+mod perf_text;
 mod readme;
 mod run;
 mod schema;
