@@ -157,7 +157,7 @@ fn code_that_was_copied_and_is_run_by_a_child() {
     for sample in case.run(&["-q", "-f", "ndjson", "--map", &hint]).expect_status(0).lines() {
         assert_eq!(sample["end"], "root", "{sample}");
         let frames = sample["frames"].as_array().expect("frames");
-        let of_child = sample["pid"].to_string() != parent;
+        let of_child = sample["pid"].as_u64() != parent.parse().ok();
         let place = |frame: &Value| {
             let file = text(frame, "file").rsplit('/').next().expect("a name").to_owned();
             format!("{} {file}:{}", text(frame, "function"), frame["line"])
