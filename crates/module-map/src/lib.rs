@@ -48,6 +48,7 @@ pub use loaded::LoadedImage;
 pub use module::{FileIdentity, Inode, Module, ModuleKind};
 pub use name::kernel_module_name;
 pub use options::{Fetch, FetchKind, Fetcher, FileOptions};
+pub use relocate::MODULE_CODE;
 pub use section::Section;
 pub use space::{Piece, Space};
 pub use timeline::{CommId, Inference, Lineage, MapEvent, Timeline};

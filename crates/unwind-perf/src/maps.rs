@@ -27,8 +27,8 @@ pub(crate) struct MapsArgs {
     #[arg(value_name = "PERF_DATA")]
     input: PathBuf,
 
-    /// Only this process; can be repeated [default: all that map something]
-    #[arg(long, value_name = "PID")]
+    /// Only this process, -1 for the kernel; can be repeated [default: all that map something]
+    #[arg(long, value_name = "PID", allow_negative_numbers = true)]
     pid: Vec<i32>,
 
     /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
