@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
-use module_map::{Library, LoadedImage, Module, ModuleKind, Timeline, kernel_module_name};
+use module_map::{
+    Library, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline, kernel_module_name,
+};
 use perf_data::Head;
 use symbolizer::Kallsyms;
 
@@ -156,11 +158,11 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
     Some(recorded.0.wrapping_sub(stated.0))
 }
 
-/// A module's code begins where its map does; its file states it from 0 on.
+/// A module's code begins where its map does.
 fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
     let kernel = timeline.kernel();
     let piece = kernel.pieces().find(|piece| piece.module.id == module.id)?;
-    Some(piece.start.0.wrapping_sub(piece.offset.0))
+    Some(piece.start.0.wrapping_sub(piece.offset.0).wrapping_sub(MODULE_CODE.0))
 }
 
 impl KernelFile {

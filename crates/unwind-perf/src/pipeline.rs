@@ -1,23 +1,19 @@
 //! The pipeline on one screen: scan, replay, symbolize, print.
 
-use std::fs::Metadata;
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use module_map::Timeline;
 use output::{Format, FormatOptions, write_summary};
-use perf_data::{Findings, RecordCounts, Session, SessionOptions, Severity, Window};
-use unwinder::{Replay, ReplayOptions, Replayer};
+use perf_data::Severity;
 
 use crate::assemble::assemble;
 use crate::cli::MainArgs;
-use crate::files::Files;
-use crate::filter::filter;
 use crate::kernel::Kernel;
 use crate::progress::Progress;
+use crate::replay::{self, Replayed};
 use crate::symbols::{Resolved, Sources, resolve};
 use crate::timings::Timings;
-use crate::{findings, open, write};
+use crate::{findings, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,26 +40,12 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let format =
         cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
-    progress.stage("reading");
-    let cannot_read = || format!("cannot read {}", cli.input.display());
-    let mut found = Findings::default();
-    let input = open::open(&cli.input)?;
-    let reading = SessionOptions { eager: true, ..SessionOptions::default() };
-    let mut session = Session::open(input, reading, &mut found).with_context(cannot_read)?;
-
-    let options = ReplayOptions {
-        filter: filter(&cli.filters, session.head().events())?,
-        max_frames: cli.max_frames.max(1),
-    };
-    let files = Files::new(&cli.files, session.head())?;
-    timings.ended("open");
-    let mut timeline = Timeline::new();
-    let size = std::fs::metadata(&cli.input).ok().filter(Metadata::is_file).map(|file| file.len());
-    let mut watch = Watch { found: &mut found, progress: &progress, timings: &mut timings, size };
-    let replay = replay(&mut session, &files, &mut timeline, &options, &mut watch);
+    let Replayed { session, found, files, mut timeline, replay } =
+        replay::run(cli, &progress, &mut timings)?;
     let library = &files.library;
     let head = session.head();
     let replay_timings = replay.timings;
+    let late_maps = replay.late_maps;
 
     progress.stage("symbolizing");
     let (resolved, kernel) = if cli.symbols.no_symbols {
@@ -75,6 +57,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
     findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+    profile.summary.findings.extend(findings::late_maps(late_maps));
 
     timings.ended("assemble");
 
@@ -105,56 +88,4 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
     std::mem::forget((profile, resolved, timeline));
     Ok(if found.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete })
-}
-
-/// What is told while the replay goes on.
-struct Watch<'w> {
-    found: &'w mut Findings,
-    progress: &'w Progress,
-    timings: &'w mut Timings,
-    /// Bytes of the recording, where it is a file.
-    size: Option<u64>,
-}
-
-/// How many samples there will be, if the rest of the file is like what was read.
-fn expected(samples: u64, counts: &RecordCounts, size: Option<u64>) -> u64 {
-    let read = u128::from(counts.total().bytes.max(1));
-    let all = size.map_or(0, |size| u128::from(samples) * u128::from(size) / read);
-    samples.max(u64::try_from(all).unwrap_or(samples))
-}
-
-/// Replays all windows; from the first one again where the recording starts over.
-fn replay(
-    session: &mut Session,
-    files: &Files,
-    timeline: &mut Timeline,
-    options: &ReplayOptions,
-    watch: &mut Watch<'_>,
-) -> Replay {
-    let Watch { found, progress, timings, size } = watch;
-    let size = *size;
-    let mut samples = 0;
-    let mut next = session.next_window(found);
-    loop {
-        *timeline = Timeline::new();
-        files.tell(timeline);
-        let mut replayer = Replayer::new(timeline, &files.library, options);
-        while let Some(window) = next.take() {
-            timings.ended("scan");
-            samples += window.samples().len() as u64;
-            progress.samples("unwinding", expected(samples, session.counts(), size));
-            replayer.feed(window, &|done| progress.done(done));
-            timings.ended("replay");
-            next = session.next_window(found);
-            if next.as_ref().is_some_and(Window::starts_over) {
-                break;
-            }
-        }
-        if next.is_none() {
-            let replay = replayer.finish(&|done| progress.done(done));
-            timings.ended("replay");
-            return replay;
-        }
-        samples = 0;
-    }
 }

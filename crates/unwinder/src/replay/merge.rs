@@ -117,6 +117,7 @@ pub(crate) struct Merged {
     pub(crate) samples: Vec<Outcome>,
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
+    pub(crate) late_maps: u64,
     pub(crate) dump_used_up: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
@@ -150,6 +151,7 @@ impl Merged {
             });
         }
         self.undecoded += batch.undecoded;
+        self.late_maps += batch.late_maps;
         self.cache_hits += batch.cache_hits;
         self.cache_misses += batch.cache_misses;
     }

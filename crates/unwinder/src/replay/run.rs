@@ -21,6 +21,9 @@ pub struct ReplayOptions {
     pub filter: Filter,
     /// The most user frames of a sample.
     pub max_frames: usize,
+    /// Whether each window is asked in advance which paths lead to one file after another. That takes a pass over its
+    /// records; [`Replayer::saw_replaced_file`] tells whether it would have been of use.
+    pub learn_files: bool,
 }
 
 /// A replayed recording.
@@ -42,6 +45,8 @@ pub struct Replay {
     pub filtered: u64,
     /// Samples that could not be decoded.
     pub undecoded: u64,
+    /// Samples whose chain needed a map that was recorded shortly after them.
+    pub late_maps: u64,
     /// Samples whose stack bytes were used to the end.
     pub dump_used_up: u64,
     /// Where the time went.
@@ -128,6 +133,9 @@ impl<'r> Replayer<'r> {
             self.planner.learn(window.head());
             self.head = Some(window.head().clone());
         }
+        if self.options.learn_files {
+            timed(&mut self.timings.plan, || self.planner.learn_files(&window));
+        }
         let window = Arc::new(window);
         let mut place = Place::start(&window);
         while !place.is_at_end() {
@@ -135,6 +143,12 @@ impl<'r> Replayer<'r> {
                 self.planned = Some(Batch { window: Arc::clone(&window), samples });
             }
         }
+    }
+
+    /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
+    #[must_use]
+    pub const fn saw_replaced_file(&self) -> bool {
+        self.planner.saw_replaced_file()
     }
 
     /// One turn: walks what was planned, beside that merges what was walked before and plans what comes next.
@@ -182,6 +196,7 @@ impl<'r> Replayer<'r> {
             samples: merged.samples,
             n_frames: merged.n_frames,
             undecoded: merged.undecoded,
+            late_maps: merged.late_maps,
             dump_used_up: merged.dump_used_up,
         }
     }
