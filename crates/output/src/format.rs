@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::callgrind::Callgrind;
+use crate::firefox::Firefox;
 use crate::folded::Folded;
 use crate::hotspot::Hotspot;
 use crate::json::Json;
@@ -38,6 +39,8 @@ pub enum Format {
     Pprof,
     /// speedscope's own JSON.
     Speedscope,
+    /// The Firefox Profiler's processed profile, compressed with gzip.
+    Firefox,
     /// Callgrind's call graph with costs.
     Callgrind,
     /// The stream that hotspot reads from its backend.
@@ -53,6 +56,7 @@ impl Format {
         Self::Folded,
         Self::Pprof,
         Self::Speedscope,
+        Self::Firefox,
         Self::Callgrind,
         Self::Hotspot,
     ];
@@ -67,6 +71,7 @@ impl Format {
             Self::Folded => "folded",
             Self::Pprof => "pprof",
             Self::Speedscope => "speedscope",
+            Self::Firefox => "firefox",
             Self::Callgrind => "callgrind",
             Self::Hotspot => "hotspot",
         }
@@ -91,6 +96,7 @@ impl Format {
             Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
             Self::Pprof => &[".pb.gz", ".pprof"],
             Self::Speedscope => &[".speedscope.json"],
+            Self::Firefox => &[".json.gz"],
             Self::Callgrind => &[".callgrind"],
             Self::Hotspot => &[".perfparser"],
         }
@@ -137,6 +143,11 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
+            Self::Firefox => Box::new(Firefox {
+                inlines: options.inlines,
+                keep_unrooted: options.keep_unrooted,
+                weight: options.weight,
+            }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
         }
@@ -148,9 +159,9 @@ impl Format {
 pub struct FormatOptions {
     /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
     pub inlines: bool,
-    /// Folded, speedscope: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Folded, speedscope, Firefox: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// Folded, speedscope: what a stack weighs.
+    /// Folded, speedscope, Firefox: what a stack weighs.
     pub weight: Weight,
     /// Folded: whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
