@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::callgrind::Callgrind;
 use crate::firefox::Firefox;
+use crate::flamegraph::Flamegraph;
 use crate::folded::Folded;
 use crate::hotspot::Hotspot;
 use crate::json::Json;
@@ -45,6 +46,8 @@ pub enum Format {
     Callgrind,
     /// The stream that hotspot reads from its backend.
     Hotspot,
+    /// A flame graph as a picture.
+    Flamegraph,
 }
 
 impl Format {
@@ -59,6 +62,7 @@ impl Format {
         Self::Firefox,
         Self::Callgrind,
         Self::Hotspot,
+        Self::Flamegraph,
     ];
 
     /// The name on the command line.
@@ -74,6 +78,7 @@ impl Format {
             Self::Firefox => "firefox",
             Self::Callgrind => "callgrind",
             Self::Hotspot => "hotspot",
+            Self::Flamegraph => "flamegraph",
         }
     }
 
@@ -99,6 +104,7 @@ impl Format {
             Self::Firefox => &[".json.gz"],
             Self::Callgrind => &[".callgrind"],
             Self::Hotspot => &[".perfparser"],
+            Self::Flamegraph => &[".svg"],
         }
     }
 
@@ -128,15 +134,10 @@ impl Format {
             Self::Json => Box::new(Json { inlines: options.inlines }),
             Self::Ndjson => Box::new(Ndjson { inlines: options.inlines }),
             Self::PerfScript => Box::new(PerfScript { inlines: options.inlines }),
-            Self::Folded => Box::new(Folded {
-                inlines: options.inlines,
-                keep_unrooted: options.keep_unrooted,
-                weight: options.weight,
-                kernel_suffix: options.kernel_suffix,
-                event: options.event,
-                root: options.root,
-                reverse: options.reverse,
-            }),
+            Self::Folded => Box::new(options.folded()),
+            Self::Flamegraph => {
+                Box::new(Flamegraph { stacks: options.folded(), inverted: options.inverted })
+            }
             Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
             Self::Speedscope => Box::new(Speedscope {
                 inlines: options.inlines,
@@ -171,6 +172,8 @@ pub struct FormatOptions {
     pub root: Root,
     /// Folded: whether stacks begin with the innermost function.
     pub reverse: bool,
+    /// Flame graph: whether the outermost functions are at the top.
+    pub inverted: bool,
 }
 
 impl FormatOptions {
@@ -183,7 +186,20 @@ impl FormatOptions {
         event: None,
         root: Root::Comm,
         reverse: false,
+        inverted: false,
     };
+
+    const fn folded(self) -> Folded {
+        Folded {
+            inlines: self.inlines,
+            keep_unrooted: self.keep_unrooted,
+            weight: self.weight,
+            kernel_suffix: self.kernel_suffix,
+            event: self.event,
+            root: self.root,
+            reverse: self.reverse,
+        }
+    }
 }
 
 /// What a sample counts in the folded format.

@@ -1,6 +1,7 @@
 //! The pipeline on one screen: scan, replay, symbolize, print.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::Context as _;
 use module_map::Timeline;
@@ -9,7 +10,7 @@ use perf_data::{Findings, Session, SessionOptions, Severity};
 use unwinder::{ReplayOptions, Replayer};
 
 use crate::assemble::assemble;
-use crate::cli::MainArgs;
+use crate::cli::{FlamegraphArgs, MainArgs, RunArgs};
 use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
@@ -26,26 +27,47 @@ pub(crate) enum Status {
     Damaged,
 }
 
+/// A run: of what, into what, with which options.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    input: &'a Path,
+    format: Format,
+    inverted: bool,
+    cli: &'a RunArgs,
+}
+
 /// Runs the main job.
-pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
+pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
+    let by_ending = || Format::from_path(args.run.output.as_deref()?);
+    let format = args.format.or_else(by_ending).unwrap_or(Format::Json);
+    run(Job { input: &args.input, format, inverted: false, cli: &args.run })
+}
+
+/// Draws a flame graph.
+pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
+    let (format, inverted) = (Format::Flamegraph, args.inverted);
+    run(Job { input: &args.input, format, inverted, cli: &args.run })
+}
+
+fn run(job: Job<'_>) -> anyhow::Result<Status> {
+    let cli = job.cli;
     let jobs = cli.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .build()
         .context("cannot start threads")?;
-    pool.install(|| run_on_pool(cli))
+    pool.install(|| run_on_pool(job))
 }
 
-fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
+fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
+    let Job { input, format, cli, .. } = job;
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
-    let format =
-        cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
     progress.stage("reading");
-    let cannot_read = || format!("cannot read {}", cli.input.display());
+    let cannot_read = || format!("cannot read {}", input.display());
     let mut found = Findings::default();
-    let mut session = Session::open(open::open(&cli.input)?, SessionOptions::default(), &mut found)
+    let mut session = Session::open(open::open(input)?, SessionOptions::default(), &mut found)
         .with_context(cannot_read)?;
 
     let options = ReplayOptions {
@@ -69,7 +91,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let replay_timings = replay.timings;
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, head, &cli.input, &timeline, library);
+    let kernel = kernel::load(&cli.symbols, head, input, &timeline, library);
     let resolved = if cli.symbols.no_symbols {
         Resolved::nothing(&replay, &timeline)
     } else {
@@ -90,6 +112,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
+        inverted: job.inverted,
     };
     let target = write::Target::new(cli.output.as_deref(), cli.in_place);
     let written = write::write(&profile, &*format.printer(options), target);

@@ -83,7 +83,10 @@ fn threads_do_not_show() {
         };
         let one = print(1);
         // The compressed ones, and those of merged rows, are written by one thread.
-        let small = matches!(format, Format::Pprof | Format::Callgrind | Format::Firefox);
+        let small = matches!(
+            format,
+            Format::Pprof | Format::Callgrind | Format::Firefox | Format::Flamegraph
+        );
         assert!(small || one.len() > 1 << 18, "{} bytes are one chunk", one.len());
         for threads in [2, 3, 8] {
             assert!(print(threads) == one, "{} with {threads} threads", format.name());
