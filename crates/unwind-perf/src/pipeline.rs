@@ -1,13 +1,14 @@
 //! The pipeline on one screen: scan, replay, symbolize, print.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::Context as _;
 use output::{Format, FormatOptions, write_summary};
 use perf_data::Severity;
 
 use crate::assemble::assemble;
-use crate::cli::MainArgs;
+use crate::cli::{FlamegraphArgs, MainArgs, RunArgs};
 use crate::kernel::Kernel;
 use crate::progress::Progress;
 use crate::replay::{self, Replayed};
@@ -24,24 +25,45 @@ pub(crate) enum Status {
     Damaged,
 }
 
+/// A run: of what, into what, with which options.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    input: &'a Path,
+    format: Format,
+    inverted: bool,
+    cli: &'a RunArgs,
+}
+
 /// Runs the main job.
-pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
+pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
+    let by_ending = || Format::from_path(args.run.output.as_deref()?);
+    let format = args.format.or_else(by_ending).unwrap_or(Format::Json);
+    run(Job { input: &args.input, format, inverted: false, cli: &args.run })
+}
+
+/// Draws a flame graph.
+pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
+    let (format, inverted) = (Format::Flamegraph, args.inverted);
+    run(Job { input: &args.input, format, inverted, cli: &args.run })
+}
+
+fn run(job: Job<'_>) -> anyhow::Result<Status> {
+    let cli = job.cli;
     let jobs = cli.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .build()
         .context("cannot start threads")?;
-    pool.install(|| run_on_pool(cli))
+    pool.install(|| run_on_pool(job))
 }
 
-fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
+fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
+    let Job { input, format, cli, .. } = job;
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
-    let format =
-        cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
     let Replayed { session, found, files, mut timeline, replay } =
-        replay::run(cli, &progress, &mut timings)?;
+        replay::run(input, cli, &progress, &mut timings)?;
     let library = &files.library;
     let head = session.head();
     let replay_timings = replay.timings;
@@ -51,7 +73,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let (resolved, kernel) = if cli.symbols.no_symbols {
         (Resolved::nothing(&replay, &timeline), Kernel::default())
     } else {
-        let (args, recording, timeline) = (&cli.symbols, &*cli.input, &timeline);
+        let (args, recording, timeline) = (&cli.symbols, input, &timeline);
         resolve(&replay, Sources { args, head, recording, timeline, library })
     };
     timings.ended("symbolize");
@@ -70,6 +92,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
+        inverted: job.inverted,
     };
     let target = write::Target::new(cli.output.as_deref(), cli.in_place);
     let written = write::write(&profile, &*format.printer(options), target);

@@ -2,13 +2,14 @@
 //! keep their promise and that no file was replaced under its path. Where that fails, it is done again, the slow way.
 
 use std::fs::Metadata;
+use std::path::Path;
 
 use anyhow::Context as _;
 use module_map::Timeline;
 use perf_data::{Findings, RecordCounts, Session, SessionOptions, Window};
 use unwinder::{Replay, ReplayOptions, Replayer};
 
-use crate::cli::MainArgs;
+use crate::cli::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
 use crate::open;
@@ -26,26 +27,28 @@ pub(crate) struct Replayed {
 
 /// Opens and replays the recording.
 pub(crate) fn run(
-    cli: &MainArgs,
+    input: &Path,
+    cli: &RunArgs,
     progress: &Progress,
     timings: &mut Timings,
 ) -> anyhow::Result<Replayed> {
-    let metadata = std::fs::metadata(&cli.input).ok();
+    let metadata = std::fs::metadata(input).ok();
     let size = metadata.as_ref().filter(|metadata| metadata.is_file()).map(Metadata::len);
     // What is read but once must be replayed right at once.
-    let quick = Attempt { cli, progress, size, quick: true };
+    let quick = Attempt { input, cli, progress, size, quick: true };
     if metadata.is_some_and(|metadata| metadata.is_file() || metadata.is_dir())
         && let Some(replayed) = quick.run(timings)?
     {
         return Ok(replayed);
     }
-    let slow = Attempt { cli, progress, size, quick: false };
+    let slow = Attempt { input, cli, progress, size, quick: false };
     slow.run(timings)?.context("the replay was broken off")
 }
 
 /// One way through the recording.
 struct Attempt<'a> {
-    cli: &'a MainArgs,
+    input: &'a Path,
+    cli: &'a RunArgs,
     progress: &'a Progress,
     /// Bytes of the recording, where it is a file.
     size: Option<u64>,
@@ -55,13 +58,13 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// All of it; `None` where the quick way turned out to be wrong.
     fn run(&self, timings: &mut Timings) -> anyhow::Result<Option<Replayed>> {
-        let cli = self.cli;
+        let Self { input: path, cli, .. } = *self;
         self.progress.stage("reading");
         let mut found = Findings::default();
-        let input = open::open(&cli.input)?;
+        let input = open::open(path)?;
         let reading = SessionOptions { eager: self.quick, ..SessionOptions::default() };
         let mut session = Session::open(input, reading, &mut found)
-            .with_context(|| format!("cannot read {}", cli.input.display()))?;
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let options = ReplayOptions {
             filter: filter(&cli.filters, session.head().events())?,
             max_frames: cli.max_frames.max(1),
