@@ -26,6 +26,7 @@ mod jit_frames;
 mod jitdump;
 mod kernel;
 mod maps;
+mod memory_limit;
 mod notes;
 mod open;
 mod perf_to_profile;

@@ -10,7 +10,8 @@ use module_map::{Library, LoadedImage, ModuleKind, Timeline};
 use perf_data::Head;
 use rayon::prelude::*;
 use symbolizer::{
-    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
+    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, SymbolTimings, Symbols,
+    symbolize_timed,
 };
 use unwinder::Replay;
 
@@ -42,6 +43,8 @@ pub(crate) struct Resolved {
     pub(crate) offsets: Vec<Option<u64>>,
     /// For kernel locations that a file names, how far they lay from where the file states them.
     pub(crate) slides: HashMap<u32, u64>,
+    /// Where the time for the files went.
+    pub(crate) timings: SymbolTimings,
 }
 
 /// Where the names of a location are.
@@ -183,8 +186,8 @@ fn resolve_files(
         DemangleArg::Short => Demangle::Short,
         DemangleArg::None => Demangle::None,
     };
-    resolved.symbols =
-        symbolize(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
+    (resolved.symbols, resolved.timings) =
+        symbolize_timed(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
     for (request, (_, wanted)) in files.iter().enumerate() {
         let mut at = 0_u32;
         let mut last = None;

@@ -20,6 +20,7 @@ const OPTIONS: &[&str] = &[
     "--map",
     "--map-file",
     "--max-frames",
+    "--max-memory",
     "--module",
     "--no-inline",
     "--no-symbols",
