@@ -81,7 +81,10 @@ impl Gather {
     fn end_round(&mut self, context: Context<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.round, self.latest);
         if self.windowed && self.bytes >= self.options.window_bytes {
-            return self.send(Some(complete), context);
+            // Up to half of what may wait, samples wait for chains that are to come.
+            let may_wait = self.bytes < self.options.pending_bytes / 2;
+            let limit = if may_wait { self.chains.complete_until(complete) } else { complete };
+            return self.send(Some(limit), context);
         }
         Flow::Continue
     }

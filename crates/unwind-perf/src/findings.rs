@@ -50,9 +50,7 @@ pub(crate) fn account(
             count: kernel.shared_ids.len() as u64,
         });
     }
-    if let Some(reason) =
-        kernel.refused.as_ref().filter(|_| profile.frames.iter().any(|frame| frame.kernel))
-    {
+    if let Some(reason) = kernel.refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
         let message = format!("no kernel names: {reason}");
         profile.summary.findings.push(FindingRow {
             kind: "kernel-names".to_owned(),
@@ -60,6 +58,14 @@ pub(crate) fn account(
             count: 1,
         });
     }
+}
+
+/// Whether a frame in the kernel has no name.
+fn has_nameless_kernel(profile: &Profile) -> bool {
+    profile.frames.iter().filter(|frame| frame.kernel).any(|frame| {
+        let location = profile.locations.get(frame.location as usize);
+        location.is_none_or(|location| location.n_inlines == 0)
+    })
 }
 
 /// Memory without a file that was taken for the file that was there before.

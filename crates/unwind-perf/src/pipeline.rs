@@ -73,7 +73,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
     let resolved = if cli.symbols.no_symbols {
         Resolved::nothing(&replay, &timeline)
     } else {
-        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
+        resolve(&replay, head, &timeline, library, &kernel, &cli.symbols)
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use address::{Avma, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, ModuleKind, Timeline};
+use perf_data::Head;
 use rayon::prelude::*;
 use symbolizer::{
     Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
@@ -13,6 +14,7 @@ use symbolizer::{
 use unwinder::Replay;
 
 use crate::cli::{DemangleArg, SymbolArgs};
+use crate::device_symbols::DeviceSymbols;
 use crate::jit;
 use crate::kernel::{Kernel, KernelNames};
 use crate::split::SplitOf;
@@ -88,6 +90,7 @@ impl Resolved {
 /// Looks up all distinct addresses.
 pub(crate) fn resolve(
     replay: &Replay,
+    head: &Head,
     timeline: &Timeline,
     library: &Library,
     kernel: &Kernel,
@@ -99,6 +102,9 @@ pub(crate) fn resolve(
         resolve_kernel(&mut resolved, timeline, kernel);
     }
     resolve_jit(&mut resolved, timeline, library);
+    if head.is_simpleperf() {
+        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(head, demangle_of(args)));
+    }
     resolved
 }
 
@@ -163,11 +169,7 @@ fn resolve_files(
             addresses,
         })
         .collect();
-    let demangle = match args.demangle {
-        DemangleArg::Full => Demangle::Full,
-        DemangleArg::Short => Demangle::Short,
-        DemangleArg::None => Demangle::None,
-    };
+    let demangle = demangle_of(args);
     resolved.symbols =
         symbolize(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
     for (request, (_, wanted)) in files.iter().enumerate() {
@@ -205,6 +207,29 @@ fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelN
                 name: symbol.name.to_vec(),
                 start: kernel.in_kernel(symbol.start).0,
             });
+        }
+    }
+}
+
+const fn demangle_of(args: &SymbolArgs) -> Demangle {
+    match args.demangle {
+        DemangleArg::Full => Demangle::Full,
+        DemangleArg::Short => Demangle::Short,
+        DemangleArg::None => Demangle::None,
+    }
+}
+
+/// What nothing else named, by the names of the recording itself.
+fn resolve_device(resolved: &mut Resolved, timeline: &Timeline, symbols: &DeviceSymbols<'_>) {
+    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
+        if !matches!(slot, Source::Nothing) || file_of(*location, timeline).is_some() {
+            continue;
+        }
+        let module = location.module.and_then(|module| timeline.modules().get(module.index()));
+        let named = module.and_then(|module| symbols.lookup(module, location.relative));
+        if let Some((name, start)) = named {
+            *slot = Source::List(resolved.listed.len() as u32);
+            resolved.listed.push(Listed { name, start });
         }
     }
 }

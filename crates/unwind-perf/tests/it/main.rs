@@ -7,6 +7,7 @@ mod cases;
 mod cli;
 mod completeness;
 mod containers;
+mod device;
 mod errors;
 mod filters;
 mod golden;
