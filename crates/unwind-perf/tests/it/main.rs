@@ -12,6 +12,7 @@ mod errors;
 mod filters;
 mod golden;
 mod identity;
+mod losses;
 mod many_samples;
 mod memory;
 mod readme;
