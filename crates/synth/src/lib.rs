@@ -11,6 +11,7 @@ mod perf;
 mod recast;
 mod regs;
 mod stack;
+mod zip;
 
 pub use bytes::{ByteWriter, Endian};
 pub use cfi::{
@@ -36,3 +37,4 @@ pub use recast::containers::RecordingParts;
 pub use recast::twin::big_endian_twin;
 pub use regs::{UserRegs, aarch64_reg, x86_64_reg};
 pub use stack::StackBuilder;
+pub use zip::stored_zip;
