@@ -9,6 +9,7 @@ mod buildid_list;
 mod cli;
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
+mod device_symbols;
 mod dump;
 mod dump_line;
 mod dump_record;
