@@ -11,6 +11,7 @@ mod errors;
 mod filters;
 mod golden;
 mod identity;
+mod jit;
 mod kernel;
 mod layouts;
 mod many_samples;
