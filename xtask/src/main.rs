@@ -12,6 +12,7 @@ mod command;
 mod compare;
 mod consumers;
 mod json;
+mod sources;
 mod testdata;
 mod tidy;
 
@@ -53,6 +54,12 @@ const TASKS: &[Task] = &[
         usage: "[CASE|FILE]... [--ours PATH] [--offline]",
         about: "the programs that read our formats, on real profiles; installs those that are missing",
         run: consumers::run,
+    },
+    Task {
+        name: "sources",
+        usage: "[CHECK]... [--ours PATH]",
+        about: "files from a debuginfod, an archive of perf, a container, and JIT compilers, with the real programs",
+        run: sources::run,
     },
     Task {
         name: "bench",
