@@ -88,6 +88,9 @@ pub struct Timeline {
     listed_ids: HashMap<Box<[u8]>, BuildId>,
     /// Of paths that led to several files: the last.
     last_files: HashMap<Box<[u8]>, Inode>,
+    /// The file of each path whose code was mapped, as of the last module that is of its own.
+    files: HashMap<Box<[u8]>, Inode>,
+    saw_replaced_file: bool,
     comms: Vec<Box<[u8]>>,
     comm_index: HashMap<Box<[u8]>, CommId>,
     next_lineage: u32,
@@ -121,6 +124,8 @@ impl Timeline {
             modules: ModuleTable::default(),
             listed_ids: HashMap::new(),
             last_files: HashMap::new(),
+            files: HashMap::new(),
+            saw_replaced_file: false,
             comms: Vec::new(),
             comm_index: HashMap::new(),
             next_lineage: 0,
@@ -147,6 +152,13 @@ impl Timeline {
     /// and what is there now can only be that one.
     pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
         self.last_files.insert(path.into(), last);
+    }
+
+    /// Whether code of two files was mapped by one path. Then it matters which was the last one of them, see
+    /// [`Self::list_last_file`].
+    #[must_use]
+    pub const fn saw_replaced_file(&self) -> bool {
+        self.saw_replaced_file
     }
 
     /// A mapping came into being.
@@ -354,7 +366,15 @@ impl Timeline {
         let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
         let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
         let key = ModuleKey { path, kind, identity, owner, part };
-        self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)))
+        let n_known = self.modules.all().len();
+        let module = self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)));
+        if let Some(inode) = identity.inode.filter(|_| {
+            kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
+        }) {
+            let before = self.files.insert(module.path.clone(), inode);
+            self.saw_replaced_file |= before.is_some_and(|before| inode.replaces(before));
+        }
+        module
     }
 }
 

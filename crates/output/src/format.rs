@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::callgrind::Callgrind;
+use crate::firefox::Firefox;
+use crate::flamegraph::Flamegraph;
 use crate::folded::Folded;
 use crate::hotspot::Hotspot;
 use crate::json::Json;
@@ -38,10 +40,14 @@ pub enum Format {
     Pprof,
     /// speedscope's own JSON.
     Speedscope,
+    /// The Firefox Profiler's processed profile, compressed with gzip.
+    Firefox,
     /// Callgrind's call graph with costs.
     Callgrind,
     /// The stream that hotspot reads from its backend.
     Hotspot,
+    /// A flame graph as a picture.
+    Flamegraph,
 }
 
 impl Format {
@@ -53,8 +59,10 @@ impl Format {
         Self::Folded,
         Self::Pprof,
         Self::Speedscope,
+        Self::Firefox,
         Self::Callgrind,
         Self::Hotspot,
+        Self::Flamegraph,
     ];
 
     /// The name on the command line.
@@ -67,8 +75,10 @@ impl Format {
             Self::Folded => "folded",
             Self::Pprof => "pprof",
             Self::Speedscope => "speedscope",
+            Self::Firefox => "firefox",
             Self::Callgrind => "callgrind",
             Self::Hotspot => "hotspot",
+            Self::Flamegraph => "flamegraph",
         }
     }
 
@@ -91,8 +101,10 @@ impl Format {
             Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
             Self::Pprof => &[".pb.gz", ".pprof"],
             Self::Speedscope => &[".speedscope.json"],
+            Self::Firefox => &[".json.gz"],
             Self::Callgrind => &[".callgrind"],
             Self::Hotspot => &[".perfparser"],
+            Self::Flamegraph => &[".svg"],
         }
     }
 
@@ -122,17 +134,17 @@ impl Format {
             Self::Json => Box::new(Json { inlines: options.inlines }),
             Self::Ndjson => Box::new(Ndjson { inlines: options.inlines }),
             Self::PerfScript => Box::new(PerfScript { inlines: options.inlines }),
-            Self::Folded => Box::new(Folded {
+            Self::Folded => Box::new(options.folded()),
+            Self::Flamegraph => {
+                Box::new(Flamegraph { stacks: options.folded(), inverted: options.inverted })
+            }
+            Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
+            Self::Speedscope => Box::new(Speedscope {
                 inlines: options.inlines,
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
-                kernel_suffix: options.kernel_suffix,
-                event: options.event,
-                root: options.root,
-                reverse: options.reverse,
             }),
-            Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
-            Self::Speedscope => Box::new(Speedscope {
+            Self::Firefox => Box::new(Firefox {
                 inlines: options.inlines,
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
@@ -148,9 +160,9 @@ impl Format {
 pub struct FormatOptions {
     /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
     pub inlines: bool,
-    /// Folded, speedscope: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Folded, speedscope, Firefox: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// Folded, speedscope: what a stack weighs.
+    /// Folded, speedscope, Firefox: what a stack weighs.
     pub weight: Weight,
     /// Folded: whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
@@ -160,6 +172,8 @@ pub struct FormatOptions {
     pub root: Root,
     /// Folded: whether stacks begin with the innermost function.
     pub reverse: bool,
+    /// Flame graph: whether the outermost functions are at the top.
+    pub inverted: bool,
 }
 
 impl FormatOptions {
@@ -172,7 +186,20 @@ impl FormatOptions {
         event: None,
         root: Root::Comm,
         reverse: false,
+        inverted: false,
     };
+
+    const fn folded(self) -> Folded {
+        Folded {
+            inlines: self.inlines,
+            keep_unrooted: self.keep_unrooted,
+            weight: self.weight,
+            kernel_suffix: self.kernel_suffix,
+            event: self.event,
+            root: self.root,
+            reverse: self.reverse,
+        }
+    }
 }
 
 /// What a sample counts in the folded format.

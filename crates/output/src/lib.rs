@@ -7,6 +7,8 @@
 mod callgrind;
 mod chunks;
 mod escaped;
+mod firefox;
+mod flamegraph;
 mod folded;
 mod format;
 mod frame_texts;
@@ -26,6 +28,8 @@ mod summary;
 mod text;
 
 pub use callgrind::Callgrind;
+pub use firefox::Firefox;
+pub use flamegraph::Flamegraph;
 pub use folded::{Folded, is_complete};
 pub use format::{Format, FormatOptions, Printer, Root, Weight};
 pub use hotspot::Hotspot;

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Maps(MapsArgs),
     /// Write the recording anew, with map hints, JIT code and build-ids as ordinary map records for other tools
     Inject(InjectArgs),
+    /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
+    Flamegraph(FlamegraphArgs),
 }
 
 /// The arguments of the main job.
@@ -53,6 +55,32 @@ pub(crate) struct MainArgs {
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) input: PathBuf,
 
+    /// Format of the output [default: by the ending of FILE, else json]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// The arguments of `flamegraph`.
+#[derive(Debug, Args)]
+pub(crate) struct FlamegraphArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Draw the outermost functions at the top
+    #[arg(long)]
+    pub(crate) inverted: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// What the main job and the pictures have in common.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
     /// Write to FILE instead of standard output; the file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -60,10 +88,6 @@ pub(crate) struct MainArgs {
     /// Write into FILE itself where it exists, instead of replacing it
     #[arg(long, requires = "output", hide = true)]
     pub(crate) in_place: bool,
-
-    /// Format of the output [default: by the ending of FILE, else json]
-    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
-    pub(crate) format: Option<Format>,
 
     /// Threads to use [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -74,7 +74,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let result = Cli::try_parse_from(words(arguments))
         .map_err(anyhow::Error::from)
-        .and_then(|cli| pipeline::run(&cli.main));
+        .and_then(|cli| pipeline::main(&cli.main));
     match result {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -31,7 +31,7 @@ type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 pub(crate) fn collect(
     bytes: &[u8],
     session: &mut Session,
-    files: &mut Files,
+    files: &Files,
     layout: &Layout,
     output: &Path,
     findings: &mut Findings,

@@ -31,6 +31,7 @@ mod open;
 mod perf_to_profile;
 mod pipeline;
 mod progress;
+mod replay;
 mod split;
 mod symbols;
 mod timings;
@@ -53,10 +54,11 @@ pub fn unwind_perf() -> ExitCode {
         Some(Command::BuildIdList(args)) => buildid_list::run(args),
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
+        Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
         None if cli.main.input.as_os_str().is_empty() => {
             Err(anyhow::anyhow!("no recording named; see --help"))
         }
-        None => pipeline::run(&cli.main),
+        None => pipeline::main(&cli.main),
     };
     exit_code("unwind-perf", result)
 }

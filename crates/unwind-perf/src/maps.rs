@@ -50,7 +50,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     let cannot_read = || format!("cannot read {}", args.input.display());
     let mut session = Session::open(open(&args.input)?, SessionOptions::default(), &mut findings)
         .with_context(cannot_read)?;
-    let mut files = Files::new(&args.files, session.head())?;
+    let files = Files::new(&args.files, session.head())?;
     let mut timeline = Timeline::new();
     files.tell(&mut timeline);
     for entry in &session.head().features().build_ids {

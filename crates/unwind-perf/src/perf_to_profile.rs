@@ -54,5 +54,5 @@ pub(crate) fn run() -> anyhow::Result<Status> {
         "--".into(),
         arguments.input.into(),
     ];
-    pipeline::run(&Cli::try_parse_from(words)?.main)
+    pipeline::main(&Cli::try_parse_from(words)?.main)
 }

@@ -1,21 +1,20 @@
 //! The pipeline on one screen: scan, replay, symbolize, print.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::Context as _;
-use module_map::Timeline;
 use output::{Format, FormatOptions, write_summary};
-use perf_data::{Findings, Session, SessionOptions, Severity};
-use unwinder::{ReplayOptions, Replayer};
+use perf_data::Severity;
 
 use crate::assemble::assemble;
-use crate::cli::MainArgs;
-use crate::files::Files;
-use crate::filter::filter;
+use crate::cli::{FlamegraphArgs, MainArgs, RunArgs};
+use crate::kernel::Kernel;
 use crate::progress::Progress;
-use crate::symbols::{Resolved, resolve};
+use crate::replay::{self, Replayed};
+use crate::symbols::{Resolved, Sources, resolve};
 use crate::timings::Timings;
-use crate::{findings, kernel, open, write};
+use crate::{findings, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,55 +25,56 @@ pub(crate) enum Status {
     Damaged,
 }
 
+/// A run: of what, into what, with which options.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    input: &'a Path,
+    format: Format,
+    inverted: bool,
+    cli: &'a RunArgs,
+}
+
 /// Runs the main job.
-pub(crate) fn run(cli: &MainArgs) -> anyhow::Result<Status> {
+pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
+    let by_ending = || Format::from_path(args.run.output.as_deref()?);
+    let format = args.format.or_else(by_ending).unwrap_or(Format::Json);
+    run(Job { input: &args.input, format, inverted: false, cli: &args.run })
+}
+
+/// Draws a flame graph.
+pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
+    let (format, inverted) = (Format::Flamegraph, args.inverted);
+    run(Job { input: &args.input, format, inverted, cli: &args.run })
+}
+
+fn run(job: Job<'_>) -> anyhow::Result<Status> {
+    let cli = job.cli;
     let jobs = cli.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .build()
         .context("cannot start threads")?;
-    pool.install(|| run_on_pool(cli))
+    pool.install(|| run_on_pool(job))
 }
 
-fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
+fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
+    let Job { input, format, cli, .. } = job;
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
-    let format =
-        cli.format.or_else(|| Format::from_path(cli.output.as_deref()?)).unwrap_or(Format::Json);
 
-    progress.stage("reading");
-    let cannot_read = || format!("cannot read {}", cli.input.display());
-    let mut found = Findings::default();
-    let mut session = Session::open(open::open(&cli.input)?, SessionOptions::default(), &mut found)
-        .with_context(cannot_read)?;
-
-    let options = ReplayOptions {
-        filter: filter(&cli.filters, session.head().events())?,
-        max_frames: cli.max_frames.max(1),
-    };
-    let mut files = Files::new(&cli.files, session.head())?;
-    let mut timeline = Timeline::new();
-    files.tell(&mut timeline);
+    let Replayed { session, found, files, mut timeline, replay } =
+        replay::run(input, cli, &progress, &mut timings)?;
     let library = &files.library;
-    let mut replayer = Replayer::new(&mut timeline, library, &options);
-    timings.ended("open");
-    while let Some(window) = session.next_window(&mut found) {
-        timings.ended("scan");
-        progress.samples("unwinding", window.samples().len() as u64);
-        replayer.feed(&window, &|done| progress.done(done));
-        timings.ended("replay");
-    }
-    let replay = replayer.finish();
     let head = session.head();
     let replay_timings = replay.timings;
     let late_maps = replay.late_maps;
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, head, &cli.input, &timeline, library);
-    let resolved = if cli.symbols.no_symbols {
-        Resolved::nothing(&replay, &timeline)
+    let (resolved, kernel) = if cli.symbols.no_symbols {
+        (Resolved::nothing(&replay, &timeline), Kernel::default())
     } else {
-        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
+        let (args, recording, timeline) = (&cli.symbols, input, &timeline);
+        resolve(&replay, Sources { args, head, recording, timeline, library })
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
@@ -92,6 +92,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
+        inverted: job.inverted,
     };
     let target = write::Target::new(cli.output.as_deref(), cli.in_place);
     let written = write::write(&profile, &*format.printer(options), target);
@@ -107,5 +108,7 @@ fn run_on_pool(cli: &MainArgs) -> anyhow::Result<Status> {
         // A closed stderr is no reason to fail.
         let _ = std::io::stderr().write_all(&text);
     }
+    // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
+    std::mem::forget((profile, resolved, timeline));
     Ok(if found.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete })
 }

@@ -1,15 +1,23 @@
 //! hotspot, the program itself without a screen, with our backend in the place of its own: it prints every sample that it
 //! decoded.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::Bench;
 use super::truth::Costs;
+use crate::command;
 
 /// Seconds after which the program is ended; it does not end by itself.
-const SECONDS: &str = "15";
+const SECONDS: &str = "60";
+
+/// How long the program may be silent before it has printed everything, and after.
+const LONG: Duration = Duration::from_secs(15);
+const MOMENT: Duration = Duration::from_millis(1500);
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
@@ -32,10 +40,37 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         .env("HOTSPOT_PERFPARSER", &backend)
         .env("QT_QPA_PLATFORM", "offscreen")
         .stdin(Stdio::null());
-    // Its exit status is that of having been ended.
-    let output = hotspot.output().context("timeout hotspot")?;
-    let (total, costs) = samples(&String::from_utf8_lossy(&output.stdout));
+    let printed = printed(hotspot.stdout(Stdio::piped()), bench.truth.total)?;
+    let (total, costs) = samples(&printed);
     bench.truth.compare(total, &costs)
+}
+
+/// What the program prints, up to the end of that sample, and what follows within a moment.
+fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
+    let mut child = hotspot.spawn().with_context(|| command::show(hotspot))?;
+    let out = child.stdout.take().context("no standard output")?;
+    let (sender, lines) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let mut text = String::new();
+    let mut samples = 0;
+    // `timeout` closes the pipe in the end.
+    while let Ok(line) = lines.recv_timeout(if samples < wanted { LONG } else { MOMENT }) {
+        samples += u64::from(line.is_empty() && !text.is_empty());
+        text.push_str(&String::from_utf8_lossy(&line));
+        text.push('\n');
+    }
+    // `timeout` passes the signal on.
+    command::quiet_output(Command::new("kill").arg(child.id().to_string()))?;
+    child.wait()?;
+    drop(lines);
+    let _ = reader.join();
+    Ok(text)
 }
 
 /// Samples are separated by empty lines; the lines of frames begin with a tab.

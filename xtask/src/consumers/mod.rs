@@ -2,15 +2,17 @@
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
 mod callgrind;
+mod firefox;
 mod hotspot;
 mod pprof;
 mod speedscope;
+mod tools;
 mod truth;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::args::Args;
 use crate::command;
@@ -32,8 +34,21 @@ const CHECKS: &[Check] = &[
     Check { name: "pprof", run: pprof::check },
     Check { name: "callgrind_annotate", run: callgrind::check },
     Check { name: "hotspot", run: hotspot::check },
+    Check { name: "Firefox Profiler", run: firefox::check },
     Check { name: "speedscope", run: speedscope::check },
 ];
+
+/// What a check needs is not here and cannot be installed.
+#[derive(Debug)]
+struct Missing(String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        text.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
 
 /// What a check works on.
 struct Bench<'a> {
@@ -67,11 +82,17 @@ impl Bench<'_> {
         if there() {
             return Ok(());
         }
+        self.install(&mut command::words(install))?;
+        if there() { Ok(()) } else { Err(Missing(format!("{probe} does not run")).into()) }
+    }
+
+    /// Runs a command that installs something; where that is not possible, the check is skipped.
+    fn install(&self, install: &mut Command) -> Result<()> {
+        let shown = command::show(install);
         if self.offline {
-            bail!("{probe} does not run, and --offline forbids: {install}");
+            return Err(Missing(format!("--offline forbids: {shown}")).into());
         }
-        command::run(&mut command::words(install))?;
-        if there() { Ok(()) } else { bail!("{probe} does not run even now") }
+        command::run(install).map_err(|error| Missing(format!("{error:#}")).into())
     }
 }
 
@@ -129,6 +150,9 @@ fn run_all(
         for check in CHECKS {
             match (check.run)(&bench) {
                 Ok(told) => println!("  {}: {told}", check.name),
+                Err(error) if error.is::<Missing>() => {
+                    println!("  {}: skipped: {error:#}", check.name);
+                }
                 Err(error) => {
                     failed += 1;
                     println!("  {}: FAILED: {error:#}", check.name);

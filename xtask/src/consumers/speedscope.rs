@@ -1,16 +1,13 @@
 //! speedscope: its package's own schema, and the application itself in a browser without a screen.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use super::Bench;
+use super::tools;
 use super::truth::Costs;
 use crate::command;
-
-/// The package and what drives the browser.
-const PACKAGES: &str = "speedscope@1.25.0 playwright-core@1";
 
 /// Loads the document into the application, opens the table of functions, prints its rows: `own<tab>inclusive<tab>name`.
 const SCRIPT: &str = include_str!("speedscope.mjs");
@@ -24,11 +21,12 @@ const VALIDATE: &str = "import json, jsonschema, sys; \
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
-    let release = package(bench)?;
-    bench.need("python3 -m jsonschema --version", "pip install --quiet jsonschema")?;
+    let modules = tools::npm(bench)?;
+    let release = modules.join("speedscope/dist/release");
     let file = bench.write("ours.speedscope.json", &["--format", "speedscope"])?;
     let mut validate = Command::new("python3");
     validate.args(["-c", VALIDATE]).arg(release.join("file-format-schema.json")).arg(&file);
+    validate.env("PYTHONPATH", tools::python(bench)?);
     let counted = command::quiet_output(&mut validate)?;
     let (total, events) = counted.trim().split_once(' ').context("no total")?;
     let total: u64 = total.parse()?;
@@ -41,7 +39,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         "chromium --version",
         "apt-get install --quiet --yes --no-install-recommends chromium",
     )?;
-    let folder = release.ancestors().nth(4).context("the package's folder")?;
+    let folder = modules.parent().context("the packages' folder")?;
     let script = folder.join("speedscope.mjs");
     std::fs::write(&script, SCRIPT)?;
     let mut node = Command::new("node");
@@ -57,20 +55,4 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         *costs.inclusive.entry(name).or_default() += inclusive;
     }
     Ok(format!("valid; {}", bench.truth.compare(total, &costs)?))
-}
-
-/// The folder of the application.
-fn package(bench: &Bench<'_>) -> Result<PathBuf> {
-    let folder = command::root().join("target/consumers");
-    let release = folder.join("node_modules/speedscope/dist/release");
-    if release.is_dir() {
-        return Ok(release);
-    }
-    if bench.offline {
-        bail!("{} is not there, and --offline forbids npm install", release.display());
-    }
-    std::fs::create_dir_all(&folder)?;
-    let install = format!("npm install --silent --ignore-scripts --no-save {PACKAGES}");
-    command::run(command::words(&install).current_dir(&folder))?;
-    Ok(release)
 }

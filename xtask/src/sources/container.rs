@@ -8,17 +8,14 @@ use anyhow::{Context, Result};
 use super::{Bench, all_known, none_known};
 use crate::command;
 
-/// Spins, then stays, also when the recorder asks it to end.
+/// Spins, then stays.
 const PROGRAM: &str = r#"
-#include <signal.h>
 #include <unistd.h>
 #include "spin.h"
-__attribute__((noinline)) static void inner(void) { spin(300000000); spin_sink++; }
+__attribute__((noinline)) static void inner(void) { spin(200000000); spin_sink++; }
 __attribute__((noinline)) static void outer(void) { inner(); spin_sink++; }
 int main(void)
 {
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
     outer();
     sleep(100);
     return 0;
@@ -37,8 +34,10 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
 
     let data = bench.scratch.join("perf.data");
     let mut perf = command::words("perf record --quiet --no-buildid-cache -e cpu-clock:u -F 99");
-    perf.args(["--call-graph", "dwarf,4096", "-o"]).arg(&data).args(["--", "chroot"]).arg(&root);
-    perf.arg("/unwind-perf-stays").stdin(Stdio::null()).stdout(Stdio::null());
+    // perf waits for the shell, which ends when it is asked to.
+    let line = format!("chroot {} /unwind-perf-stays & wait", root.display());
+    perf.args(["--call-graph", "dwarf,4096", "-o"]).arg(&data).args(["--", "sh", "-c", &line]);
+    perf.stdin(Stdio::null()).stdout(Stdio::null());
     command::announce(&perf);
     let mut child = perf.spawn().context("perf")?;
     std::thread::sleep(Duration::from_secs(3));

@@ -225,3 +225,23 @@ fn hotspot() {
     assert_eq!(of(2).count(), 3, "a name for each thread");
     assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
 }
+
+#[test]
+fn flame_graph() {
+    let options = FormatOptions { keep_unrooted: true, ..DEFAULT };
+    let picture = printed(&one_of_everything(), Format::Flamegraph, options);
+    let picture = String::from_utf8(picture).expect("UTF-8");
+    assert!(picture.contains(">perf record --call-graph dwarf,16384</text>"));
+    for title in [
+        "all (5 samples, 100%)",
+        "main (1 samples, 20.00%)",
+        "op:&quot;x&quot; (1 samples, 20.00%)",
+        "jit\\n\u{fffd}name (1 samples, 20.00%)",
+    ] {
+        assert!(picture.contains(&format!("<title>{title}</title>")), "{title}\n{picture}");
+    }
+    let inverted = FormatOptions { inverted: true, ..options };
+    assert_ne!(printed(&one_of_everything(), Format::Flamegraph, inverted), picture.as_bytes());
+    let nothing = printed(&empty(), Format::Flamegraph, DEFAULT);
+    assert!(String::from_utf8_lossy(&nothing).contains("ERROR: No valid input"));
+}

@@ -82,8 +82,11 @@ fn threads_do_not_show() {
             pool.install(|| printed(&profile, format, FormatOptions::DEFAULT))
         };
         let one = print(1);
-        // The compressed one, and those of merged rows, are written by one thread.
-        let small = matches!(format, Format::Pprof | Format::Callgrind);
+        // The compressed ones, and those of merged rows, are written by one thread.
+        let small = matches!(
+            format,
+            Format::Pprof | Format::Callgrind | Format::Firefox | Format::Flamegraph
+        );
         assert!(small || one.len() > 1 << 18, "{} bytes are one chunk", one.len());
         for threads in [2, 3, 8] {
             assert!(print(threads) == one, "{} with {threads} threads", format.name());

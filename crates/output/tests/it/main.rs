@@ -2,6 +2,7 @@
 
 mod documented;
 mod exact;
+mod firefox;
 mod graphs;
 mod large;
 mod sample_profile;

@@ -174,3 +174,21 @@ fn names_as_one_wants_them() {
     assert_eq!(first("short"), ["thrower"]);
     assert_eq!(first("none"), ["_ZL7throweri", "_ZL7throweri.cold"]);
 }
+
+#[test]
+fn pictures() {
+    let folder = empty_folder("pictures");
+    let case = Case::named("spin-lld");
+    let (recording, root) = (case.folder.join("perf.data"), crate::cases::sysroot());
+    let (recording, root) = (recording.to_str().expect("UTF-8"), root.to_str().expect("UTF-8"));
+    let picture = |options: &[&str]| {
+        let arguments = [&["flamegraph", recording, "--sysroot", root, "-q"], options].concat();
+        run(&folder, &arguments).expect_status(0).text().to_owned()
+    };
+    let printed = picture(&[]);
+    assert!(printed.contains("<title>outer (31 samples, 100.00%)</title>"), "{printed}");
+    assert_ne!(picture(&["--inverted"]), printed);
+    assert_eq!(picture(&["-o", "a.svg"]), "");
+    assert_eq!(std::fs::read_to_string(folder.join("a.svg")).expect("a picture"), printed);
+    assert_eq!(case.run(&["-q", "-f", "flamegraph"]).expect_status(0).text(), printed);
+}

@@ -6,6 +6,7 @@ mod agree;
 mod cases;
 mod cli;
 mod completeness;
+mod containers;
 mod debug_files;
 mod errors;
 mod filters;

@@ -9,7 +9,7 @@ use perf_data::{Context, CpuMode, Head, RegsAbi, Sample, Window};
 use crate::arch::Arch;
 use crate::reason::{EndReason, FoundBy};
 use crate::replay::intern::Interner;
-use crate::replay::layout::{Layout, Layouts};
+use crate::replay::layout::{Layout, SampleLayouts};
 use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
 use crate::replay::plan::Planned;
 use crate::walk::{Frame, UserState, Walker};
@@ -32,7 +32,7 @@ pub(crate) struct Walked {
 pub(crate) struct BatchResult {
     pub(crate) frames: Interner<FrameKey>,
     pub(crate) stacks: Interner<StackNode>,
-    pub(crate) layouts: Layouts,
+    pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<Walked>,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
@@ -46,8 +46,13 @@ pub(crate) fn walk_batch(
     planned: &[Planned],
     walker: &mut Walker<'_>,
 ) -> BatchResult {
-    let mut result =
-        BatchResult { samples: Vec::with_capacity(planned.len()), ..BatchResult::default() };
+    let mut result = BatchResult {
+        // As many as there are in runs of real programs; growing means to hash all of them again.
+        frames: Interner::with_capacity(3 * planned.len()),
+        stacks: Interner::with_capacity(7 * planned.len()),
+        samples: Vec::with_capacity(planned.len()),
+        ..BatchResult::default()
+    };
     let machine = Machine::of(window.head());
     let mut frames = Vec::new();
     let mut scratch = Scratch::default();
@@ -124,7 +129,7 @@ impl BatchResult {
             parent = self.stacks.intern(StackNode { parent, frame });
             scratch.nodes.push((key, parent));
         }
-        (parent, self.layouts.find(lineage, &scratch.layout))
+        (parent, self.layouts.intern(lineage, &scratch.layout))
     }
 }
 

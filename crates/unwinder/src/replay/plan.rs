@@ -92,6 +92,11 @@ impl<'w> Place<'w> {
         Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
     }
 
+    /// Whether everything was planned.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.records.as_slice().is_empty() && self.samples.as_slice().is_empty()
+    }
+
     /// The next record that comes before a sample; without a sample, the next one.
     fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<TimedRecord<'w>> {
         let next = self.records.as_slice().first()?;
@@ -122,6 +127,11 @@ impl<'r> Planner<'r> {
     /// Takes in what a window tells of the files behind paths.
     pub(crate) fn learn_files(&mut self, window: &Window) {
         learn_files(self.timeline, window);
+    }
+
+    /// Whether a path led to one file after another.
+    pub(crate) const fn saw_replaced_file(&self) -> bool {
+        self.timeline.saw_replaced_file()
     }
 
     /// The next `limit` samples that are wanted, fewer at the end of the window, none behind it.

@@ -29,12 +29,12 @@ pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sample
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
-    let options = ReplayOptions { filter: Filter::default(), max_frames: 127 };
+    let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
     let mut replayer = Replayer::new(&mut timeline, &library, &options);
     while let Some(window) = session.next_window(&mut found) {
-        replayer.feed(&window, &|_| {});
+        replayer.feed(window, &|_| {});
     }
-    let replay = replayer.finish();
+    let replay = replayer.finish(&|_| {});
     assert_eq!(replay.undecoded, 0);
     let samples = replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end));
     (samples.collect(), replay.late_maps)
