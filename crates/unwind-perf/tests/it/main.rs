@@ -13,6 +13,7 @@ mod errors;
 mod filters;
 mod golden;
 mod identity;
+mod jit;
 mod kernel;
 mod layouts;
 mod losses;
