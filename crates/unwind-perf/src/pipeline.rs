@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use module_map::Timeline;
-use output::{Format, FormatOptions, write_summary};
+use output::{Fields, Format, FormatOptions, write_summary};
 use perf_data::{Findings, Session, SessionOptions, Severity};
 use unwinder::{ReplayOptions, Replayer};
 
 use crate::assemble::assemble;
-use crate::cli::{FlamegraphArgs, MainArgs, RunArgs};
+use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
 use crate::files::Files;
 use crate::filter::filter;
 use crate::progress::Progress;
@@ -47,6 +47,11 @@ pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
 pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let (format, inverted) = (Format::Flamegraph, args.inverted);
     run(Job { input: &args.input, format, inverted, cli: &args.run })
+}
+
+/// Writes a page for a browser.
+pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
+    run(Job { input: &args.input, format: Format::Report, inverted: false, cli: &args.run })
 }
 
 fn run(job: Job<'_>) -> anyhow::Result<Status> {
@@ -112,6 +117,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
+        fields: cli.script.fields.unwrap_or(Fields::DEFAULT),
         inverted: job.inverted,
     };
     let target = write::Target::new(cli.output.as_deref(), cli.in_place);
