@@ -1,8 +1,10 @@
 //! The joining of records over compressed chunks: records cut at any place give what they give in one piece.
 #![no_main]
 
+mod memory;
+
 use libfuzzer_sys::fuzz_target;
-use perf_data::{Findings, Input, RecordCounts, Session, SessionOptions, SharedBytes};
+use perf_data::{Findings, Input, RecordCounts, RecordKind, Session, SessionOptions, SharedBytes};
 
 /// An attribute for samples of address, thread and time, then one record around all of `records`.
 fn stream(records: &[u8]) -> Vec<u8> {
@@ -17,7 +19,8 @@ fn stream(records: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts)> {
+/// The samples, the counts, and whether nothing was found to be wrong.
+fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts, bool)> {
     let mut findings = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut findings).ok()?;
@@ -25,21 +28,23 @@ fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts)> {
     while let Some(window) = session.next_window(&mut findings) {
         samples += window.samples().len() as u64;
     }
-    Some((samples, session.counts().clone()))
+    Some((samples, session.counts().clone(), findings.iter().next().is_none()))
 }
 
-fuzz_target!(|bytes: &[u8]| {
-    let Some((&chunk, records)) = bytes.split_first() else {
-        return;
-    };
-    // Any bytes as compressed data, which may be damaged …
+/// Any bytes as compressed data, which may be damaged.
+fn damaged(bytes: &[u8]) -> u64 {
+    let mut record = Vec::new();
     for part in bytes.chunks(0xfff0) {
-        let mut record = [81, 0, 0, 0, 0, 0].to_vec();
+        record.extend([81, 0, 0, 0, 0, 0]);
         record.extend((part.len() as u16 + 8).to_le_bytes());
         record.extend_from_slice(part);
-        read(stream(&record));
     }
-    // … and the same bytes as records, packed in raw blocks of `chunk` bytes.
+    let counts = read(stream(&record)).map(|it| it.1);
+    counts.map_or(0, |it| it.total().bytes + it.skipped_bytes)
+}
+
+/// The bytes as records, packed in raw blocks of `chunk` bytes, and as they are.
+fn cut(chunk: u8, records: &[u8]) -> u64 {
     let mut packed = Vec::new();
     for (index, part) in records.chunks(usize::from(chunk) + 1).enumerate() {
         let header: &[u8] = if index == 0 { &[0x28, 0xb5, 0x2f, 0xfd, 0, 80] } else { &[] };
@@ -49,8 +54,26 @@ fuzz_target!(|bytes: &[u8]| {
         packed.extend_from_slice(&((part.len() as u32) << 3).to_le_bytes()[..3]);
         packed.extend_from_slice(part);
     }
-    let Some((samples, counts)) = read(stream(&packed)) else {
+    let Some((samples, counts, clean)) = read(stream(&packed)) else {
+        return 0;
+    };
+    assert_eq!(counts.of(RecordKind::SAMPLE).records, samples + counts.dropped_samples);
+    let whole = read(stream(records)).filter(|it| clean && it.2);
+    let is_nested = |it: &RecordCounts| {
+        [RecordKind::COMPRESSED, RecordKind::COMPRESSED2]
+            .iter()
+            .any(|&kind| it.of(kind).records > 0)
+    };
+    if let Some((whole, _, _)) = whole.filter(|it| !is_nested(&it.1)) {
+        assert_eq!(samples, whole);
+    }
+    counts.total().bytes + counts.skipped_bytes
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&chunk, records)) = bytes.split_first() else {
         return;
     };
-    assert_eq!(counts.of(perf_data::RecordKind::SAMPLE).records, samples + counts.dropped_samples);
+    memory::bounded(bytes.len(), || damaged(bytes));
+    memory::bounded(bytes.len(), || cut(chunk, records));
 });

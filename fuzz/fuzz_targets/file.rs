@@ -1,21 +1,24 @@
 //! A whole file, as a mapped one: windows, and every record decoded.
 #![no_main]
 
+mod memory;
+
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes, visit_records};
 
-fuzz_target!(|bytes: &[u8]| {
-    let bytes = SharedBytes::from(bytes.to_vec());
+fn read(bytes: SharedBytes) -> u64 {
     let mut findings = Findings::default();
     let visited = visit_records(Input::File(bytes.clone()), &mut findings, &mut |_, _| {
         ControlFlow::Continue(())
     });
+    let expanded =
+        visited.as_ref().map_or(0, |it| it.counts.total().bytes + it.counts.skipped_bytes);
     let Ok(mut session) =
         Session::open(Input::File(bytes), SessionOptions::default(), &mut findings)
     else {
-        return;
+        return expanded;
     };
     let _ = session.head().features();
     let mut samples = 0;
@@ -30,4 +33,9 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(visited) = visited {
         assert_eq!(visited.counts.total(), counts.total());
     }
+    expanded
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    memory::bounded(bytes.len(), || read(SharedBytes::from(bytes.to_vec())));
 });

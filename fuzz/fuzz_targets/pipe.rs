@@ -2,12 +2,14 @@
 //! one piece gives.
 #![no_main]
 
+mod memory;
+
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 
-fn samples(input: Input, options: SessionOptions) -> Option<u64> {
+fn samples(input: Input, options: SessionOptions) -> Option<(u64, u64)> {
     let mut findings = Findings::default();
     let mut session = Session::open(input, options, &mut findings).ok()?;
     let mut samples = 0;
@@ -15,14 +17,18 @@ fn samples(input: Input, options: SessionOptions) -> Option<u64> {
         samples += window.samples().len() as u64;
         assert!(window.samples().iter().all(|entry| window.sample(entry).is_ok()));
     }
-    Some(samples)
+    Some((samples, session.counts().total().bytes + session.counts().skipped_bytes))
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let mut stream = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     stream.extend_from_slice(bytes);
     let small = SessionOptions { window_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
-    let whole = samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
-    let streamed = samples(Input::Stream(Box::new(Cursor::new(stream))), small);
-    assert_eq!(whole, streamed);
+    memory::bounded(bytes.len(), || {
+        let whole =
+            samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
+        let streamed = samples(Input::Stream(Box::new(Cursor::new(stream))), small);
+        assert_eq!(whole.map(|it| it.0), streamed.map(|it| it.0));
+        whole.map_or(0, |it| it.1)
+    });
 });

@@ -1,8 +1,30 @@
 //! One sample: 24 bytes say what it carries, the rest is its body.
 #![no_main]
 
+mod memory;
+
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Recording};
+
+fn read(file: &[u8]) {
+    let mut findings = Findings::default();
+    let recording = Recording::parse(file, &mut findings).expect("the frame is sound");
+    for entry in &recording.scan(&mut findings).samples {
+        let sample = recording.sample(entry).expect("a scanned sample");
+        if let Some(chain) = sample.callchain {
+            assert!(chain.frames().count() <= chain.len());
+        }
+        if let Some(branches) = sample.branch_stack {
+            branches.iter().for_each(drop);
+        }
+        if let Some(read) = sample.read {
+            read.iter().for_each(drop);
+        }
+        for registers in [sample.user_regs, sample.intr_regs].into_iter().flatten() {
+            registers.iter().for_each(drop);
+        }
+    }
+}
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((words, body)) = bytes.split_at_checked(24) else {
@@ -29,21 +51,8 @@ fuzz_target!(|bytes: &[u8]| {
     file.extend([9, 0, 0, 0, 2, 0]);
     file.extend((size as u16).to_le_bytes());
     file.extend(body);
-    let mut findings = Findings::default();
-    let recording = Recording::parse(&file, &mut findings).expect("the frame is sound");
-    for entry in &recording.scan(&mut findings).samples {
-        let sample = recording.sample(entry).expect("a scanned sample");
-        if let Some(chain) = sample.callchain {
-            assert!(chain.frames().count() <= chain.len());
-        }
-        if let Some(branches) = sample.branch_stack {
-            branches.iter().for_each(drop);
-        }
-        if let Some(read) = sample.read {
-            read.iter().for_each(drop);
-        }
-        for registers in [sample.user_regs, sample.intr_regs].into_iter().flatten() {
-            registers.iter().for_each(drop);
-        }
-    }
+    memory::bounded(file.len(), || {
+        read(&file);
+        0
+    });
 });

@@ -94,9 +94,12 @@ pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
     }
     let root = root();
     run(words("cargo build --release --package unwind-perf").current_dir(&root))?;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/unwind-perf"))
+    Ok(target().join("release/unwind-perf"))
+}
+
+/// The folder of what is built.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The backend of hotspot: in the search path, or where Debian and upstream install it.

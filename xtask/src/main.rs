@@ -11,7 +11,10 @@ mod bless;
 mod command;
 mod compare;
 mod consumers;
+mod corpus;
+mod fuzz;
 mod json;
+mod recast;
 mod testdata;
 mod tidy;
 
@@ -55,10 +58,28 @@ const TASKS: &[Task] = &[
         run: consumers::run,
     },
     Task {
+        name: "corpus",
+        usage: "FOLDER [--perf PATH]... [--ours PATH]",
+        about: "the records of every recording in a folder as we, perf and the format count them, as a table",
+        run: corpus::run,
+    },
+    Task {
+        name: "recast",
+        usage: "big-endian|pipe|compressed|compressed-pipe|directory FILE OUT",
+        about: "the same recording in the other byte order or another container",
+        run: recast::run,
+    },
+    Task {
         name: "bench",
         usage: "[--input NAME] [--runs N] [--slow-runs N] [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
         about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
         run: bench::run,
+    },
+    Task {
+        name: "fuzz",
+        usage: "TARGET SECONDS [--corpus FOLDER]",
+        about: "hostile input for a reader (file, pipe, sample, compressed); installs cargo-fuzz where it is missing",
+        run: fuzz::run,
     },
     Task {
         name: "tidy",

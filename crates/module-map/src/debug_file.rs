@@ -21,7 +21,7 @@ pub(crate) fn find(image: &Image, options: &FileOptions) -> Option<Arc<Image>> {
         .map(Arc::new)
 }
 
-/// The supplementary file that `debug` or `image` names, proven by its build-id.
+/// The supplementary file that `debug` or `image` names, proven by its build-id or by its own checksum.
 pub(crate) fn find_alt(
     image: &Image,
     debug: Option<&Image>,
@@ -42,9 +42,12 @@ pub(crate) fn find_alt(
         paths.extend(options.debug_dirs.iter().map(|dir| dir.join(".dwz").join(name)));
     }
     paths.extend(debug_paths(id, options));
-    open_by_id(paths, id)
-        .or_else(|| open_by_id(options.fetched(id, FetchKind::DebugInfo), id))
-        .map(Arc::new)
+    let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
+    let mut paths = paths.into_iter().chain(fetched);
+    let opened = |path: PathBuf| Image::open(&path).ok();
+    let fits =
+        |alt: &Image| alt.build_id().or_else(|| sup_id(alt)).is_some_and(|own| own.matches(&id));
+    paths.find_map(|path| opened(path).filter(|alt| fits(alt) && is_debug(alt))).map(Arc::new)
 }
 
 fn by_build_id(image: &Image, options: &FileOptions) -> Option<Image> {
@@ -141,8 +144,18 @@ fn alt_link(image: &Image) -> Option<(Vec<u8>, BuildId)> {
         let end = data.iter().position(|&byte| byte == 0)?;
         return Some((data.get(..end)?.to_vec(), BuildId::new(data.get(end + 1..)?)?));
     }
+    sup(image, false)
+}
+
+/// The checksum by which a supplementary file of DWARF 5 is known, in the place of a build-id.
+fn sup_id(image: &Image) -> Option<BuildId> {
+    Some(sup(image, true)?.1)
+}
+
+/// Name and checksum in `.debug_sup`, where it is in the supplementary file itself or not, as asked.
+fn sup(image: &Image, itself: bool) -> Option<(Vec<u8>, BuildId)> {
     let data = image.section_data(image.section(".debug_sup")?).ok()?;
-    let rest = data.get(3..).filter(|_| data.get(2) == Some(&0))?;
+    let rest = data.get(3..).filter(|_| data.get(2) == Some(&u8::from(itself)))?;
     let end = rest.iter().position(|&byte| byte == 0)?;
     // Ids are of 20 bytes at most, so their length is one byte of ULEB128.
     let len = usize::from(*rest.get(end + 1)?);

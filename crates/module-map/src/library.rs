@@ -32,6 +32,8 @@ pub enum Refusal {
         /// What the file has.
         found: Option<BuildId>,
     },
+    /// The path led to another file later on, and nothing tells what the recorded one was.
+    Replaced(PathBuf),
     /// A candidate exists, but it cannot be used.
     Unusable(Arc<ImageError>),
 }
@@ -42,6 +44,9 @@ impl std::fmt::Display for Refusal {
             Self::NoFile => f.write_str("no file behind this memory"),
             Self::NotOpened => f.write_str("a name that is not opened as a path"),
             Self::Missing(_) => f.write_str("file not found"),
+            Self::Replaced(path) => {
+                write!(f, "{} was replaced while it was recorded", path.display())
+            }
             Self::BuildId { path, recorded, found: Some(found) } => {
                 write!(f, "{} has build-id {found}, recorded was {recorded}", path.display())
             }
@@ -104,6 +109,9 @@ impl Library {
             return Ok(image);
         }
         match module.kind {
+            ModuleKind::File if module.identity.replaced => {
+                Err(Refusal::Replaced(recorded_path(module)))
+            }
             ModuleKind::File => self.load_file(module),
             ModuleKind::Vdso => self.load_vdso(module),
             ModuleKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
@@ -166,8 +174,10 @@ impl Library {
 
     fn load_file(&self, module: &Module) -> Result<Arc<LoadedImage>, Refusal> {
         let wanted = module.identity.build_id;
+        // In an archive the same library lies at other offsets.
+        let known = wanted.filter(|_| module.part.is_none());
         if let Some(image) =
-            wanted.and_then(|id| self.with_images(|images| images.by_id.get(&id).cloned()))
+            known.and_then(|id| self.with_images(|images| images.by_id.get(&id).cloned()))
         {
             return Ok(image);
         }

@@ -28,8 +28,36 @@ pub enum ModuleKind {
 pub struct FileIdentity {
     /// The build-id in the record, else the one that the recording lists for the path.
     pub build_id: Option<BuildId>,
-    /// Device major, device minor, inode, inode generation.
-    pub inode: Option<(u32, u32, u64, u64)>,
+    /// Which file of its device.
+    pub inode: Option<Inode>,
+    /// Whether the path led to another file later on, which is the one that may be there now.
+    pub replaced: bool,
+}
+
+/// A file on a device, as map records state it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Inode {
+    /// Device major.
+    pub major: u32,
+    /// Device minor.
+    pub minor: u32,
+    /// Its number.
+    pub number: u64,
+    /// Its generation; 0 in records that the recorder made up.
+    pub generation: u64,
+}
+
+impl Inode {
+    /// Whether two files of one path cannot be the same: of one device, with other numbers. Of different devices they
+    /// can be one file seen through different mounts.
+    #[must_use]
+    pub const fn replaces(self, other: Self) -> bool {
+        let generation =
+            self.generation != other.generation && self.generation != 0 && other.generation != 0;
+        self.major == other.major
+            && self.minor == other.minor
+            && (self.number != other.number || generation)
+    }
 }
 
 /// Something that was mapped. Two mappings of the same path and identity are the same module; two modules of the same

@@ -7,6 +7,8 @@
 
 use std::path::Path;
 
+use address::Svma;
+
 use crate::ImageError;
 use crate::relocate_raw::{Header, RawSection, Reader, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR};
 use crate::unpack::inflate_section;
@@ -16,10 +18,13 @@ use crate::unpack::inflate_section;
 pub(crate) enum SectionLayout {
     /// Each byte at its own offset in the file: for code that somebody copied out of it.
     FileOffsets,
-    /// Code from 0 on in the order of the section headers, as the kernel places its modules.
+    /// Code in the order of the section headers, as the kernel places its modules, from [`MODULE_CODE`] on.
     KernelModule,
 }
 
+/// The address that code of kernel modules is given, where the kernel's own map of it begins. Not 0: that is what
+/// linkers write into debug information for code that they discarded.
+pub const MODULE_CODE: Svma = Svma(0x10_0000);
 /// The data of modules lies apart from their code; nothing here depends on where.
 const MODULE_DATA: u64 = 0x4000_0000;
 const SHT_SYMTAB: u32 = 2;
@@ -63,7 +68,7 @@ pub(crate) fn link(
 }
 
 fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
-    let mut code = 0_u64;
+    let mut code = MODULE_CODE.0;
     let mut data = if layout == SectionLayout::KernelModule { MODULE_DATA } else { file_len };
     for section in sections.iter_mut().filter(|section| section.has(SHF_ALLOC)) {
         let by_offset = layout == SectionLayout::FileOffsets && section.kind != SHT_NOBITS;

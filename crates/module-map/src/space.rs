@@ -126,35 +126,49 @@ impl Space {
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) {
         static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
         self.version = NEXT_VERSION.fetch_add(1, Ordering::Relaxed);
-        let mut rest = Vec::new();
         // Every chunk that can hold an overlapping piece, or into which the new piece belongs.
         let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);
         let high = self.first.partition_point(|&first| first < end).max(low);
-        let mut merged: Vec<Piece> = Vec::with_capacity(CHUNK + 2);
+        if let [chunk] = self.chunks.get_mut(low..high).unwrap_or_default() {
+            // Maps come in rows as a rule, after an exec: then nobody holds the chunk, and nothing is copied.
+            replace_in(Arc::make_mut(chunk), start, end, new);
+            self.settle(low);
+            return;
+        }
+        let mut merged = Vec::with_capacity(CHUNK + 2);
         for chunk in self.chunks.get(low..high).unwrap_or_default() {
-            for piece in chunk.iter() {
-                if piece.start < start {
-                    merged.push(Piece { end: piece.end.min(start), ..piece.clone() });
-                }
-                if piece.end > end {
-                    rest.push(if piece.start < end { piece.tail(end) } else { piece.clone() });
-                }
+            merged.extend(chunk.iter().cloned());
+        }
+        replace_in(&mut merged, start, end, new);
+        self.first.splice(low..high, [start]);
+        self.chunks.splice(low..high, [Arc::new(merged)]);
+        self.settle(low);
+    }
+
+    /// Makes the invariant true for a chunk that was changed: it is cut into halves until none is too large.
+    fn settle(&mut self, at: usize) {
+        let Some(chunk) = self.chunks.get_mut(at) else { return };
+        if chunk.is_empty() {
+            self.chunks.remove(at);
+            self.first.remove(at);
+            return;
+        }
+        if chunk.len() > CHUNK {
+            let pieces = Arc::make_mut(chunk);
+            let n_chunks = pieces.len().div_ceil(CHUNK);
+            let size = pieces.len().div_ceil(n_chunks);
+            let mut rest = pieces.split_off(size);
+            let mut behind = Vec::with_capacity(n_chunks - 1);
+            while !rest.is_empty() {
+                let tail = rest.split_off(size.min(rest.len()));
+                behind.push(Arc::new(std::mem::replace(&mut rest, tail)));
             }
+            self.first.splice(at + 1..at + 1, behind.iter().map(|chunk| start_of(chunk)));
+            self.chunks.splice(at + 1..at + 1, behind);
         }
-        merged.extend(new);
-        merged.append(&mut rest);
-        let n_chunks = merged.len().div_ceil(CHUNK);
-        let size = merged.len().div_ceil(n_chunks.max(1));
-        let mut fresh = Vec::with_capacity(n_chunks);
-        while !merged.is_empty() {
-            let tail = merged.split_off(size.min(merged.len()));
-            fresh.push(Arc::new(std::mem::replace(&mut merged, tail)));
+        if let (Some(first), Some(chunk)) = (self.first.get_mut(at), self.chunks.get(at)) {
+            *first = start_of(chunk);
         }
-        self.first.splice(
-            low..high,
-            fresh.iter().map(|chunk| chunk.first().map_or(Avma(0), |piece| piece.start)),
-        );
-        self.chunks.splice(low..high, fresh);
     }
 
     /// How many chunks this space shares with another: what a fork costs is what it does not share.
@@ -165,4 +179,26 @@ impl Space {
             .filter(|chunk| other.chunks.iter().any(|theirs| Arc::ptr_eq(chunk, theirs)))
             .count()
     }
+}
+
+/// Where a chunk begins.
+fn start_of(chunk: &[Piece]) -> Avma {
+    chunk.first().map_or(Avma(0), |piece| piece.start)
+}
+
+/// Puts `new`, or nothing, in the place of everything between two addresses.
+fn replace_in(pieces: &mut Vec<Piece>, start: Avma, end: Avma, new: Option<Piece>) {
+    let low = pieces.partition_point(|piece| piece.end <= start);
+    let high = pieces.partition_point(|piece| piece.start < end);
+    let head = pieces.get(low).filter(|piece| piece.start < start).cloned();
+    let tail = high.checked_sub(1).and_then(|last| pieces.get(last));
+    let tail = tail.filter(|piece| piece.end > end).map(|piece| piece.tail(end));
+    let head = head.map(|piece| Piece { end: start, ..piece });
+    if low == high
+        && let Some(new) = new
+    {
+        pieces.insert(low, new);
+        return;
+    }
+    pieces.splice(low..high, head.into_iter().chain(new).chain(tail));
 }

@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use crate::hints::{Hints, InForce};
 use crate::jit::{JitReader, Pending, is_injected, is_marker};
 use crate::journal::Journal;
-use crate::module::{FileIdentity, Module, ModuleKind};
+use crate::module::{FileIdentity, Inode, Module, ModuleKind};
 use crate::name::{is_archive, kernel_name, kind_of};
 use crate::space::{Piece, Space};
 use crate::table::{ModuleKey, ModuleTable};
@@ -86,6 +86,11 @@ pub struct Timeline {
     kernel_reference: Option<(Box<[u8]>, Avma)>,
     modules: ModuleTable,
     listed_ids: HashMap<Box<[u8]>, BuildId>,
+    /// Of paths that led to several files: the last.
+    last_files: HashMap<Box<[u8]>, Inode>,
+    /// The file of each path whose code was mapped, as of the last module that is of its own.
+    files: HashMap<Box<[u8]>, Inode>,
+    saw_replaced_file: bool,
     comms: Vec<Box<[u8]>>,
     comm_index: HashMap<Box<[u8]>, CommId>,
     next_lineage: u32,
@@ -118,6 +123,9 @@ impl Timeline {
             kernel_reference: None,
             modules: ModuleTable::default(),
             listed_ids: HashMap::new(),
+            last_files: HashMap::new(),
+            files: HashMap::new(),
+            saw_replaced_file: false,
             comms: Vec::new(),
             comm_index: HashMap::new(),
             next_lineage: 0,
@@ -138,6 +146,19 @@ impl Timeline {
     /// Tells the build-id that the recording lists for a path; used where a map record carries none.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         self.listed_ids.insert(path.into(), id);
+    }
+
+    /// Tells that a path led to several files while it was recorded, and which was the last. What is listed for the path
+    /// and what is there now can only be that one.
+    pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
+        self.last_files.insert(path.into(), last);
+    }
+
+    /// Whether code of two files was mapped by one path. Then it matters which was the last one of them, see
+    /// [`Self::list_last_file`].
+    #[must_use]
+    pub const fn saw_replaced_file(&self) -> bool {
+        self.saw_replaced_file
     }
 
     /// A mapping came into being.
@@ -337,13 +358,23 @@ impl Timeline {
         let mut identity =
             if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
         if identity.build_id.is_none() {
-            identity.build_id = self.listed_ids.get(path).copied();
+            let last = self.last_files.get(path).zip(identity.inode);
+            identity.replaced = last.is_some_and(|(last, inode)| last.replaces(inode));
+            identity.build_id = self.listed_ids.get(path).copied().filter(|_| !identity.replaced);
         }
         // Code in memory without a file belongs to its process: the same address means something else in another.
         let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
         let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
         let key = ModuleKey { path, kind, identity, owner, part };
-        self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)))
+        let n_known = self.modules.all().len();
+        let module = self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)));
+        if let Some(inode) = identity.inode.filter(|_| {
+            kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
+        }) {
+            let before = self.files.insert(module.path.clone(), inode);
+            self.saw_replaced_file |= before.is_some_and(|before| inode.replaces(before));
+        }
+        module
     }
 }
 

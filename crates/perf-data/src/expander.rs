@@ -13,6 +13,10 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 /// By how much the room for expanded bytes grows.
 const STEP: usize = 256 << 10;
 
+/// How many bytes may come out of one byte that went in, over all chunks. Stacks that hardly change pack well, but not
+/// a thousandfold; zstd itself would allow thirty thousand.
+const RATIO: u64 = 1024;
+
 /// Why a chunk could not be expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExpandFault {
@@ -28,6 +32,8 @@ pub(crate) struct Expander {
     decoder: Option<Decoder<'static>>,
     broken: bool,
     limit: usize,
+    /// Bytes that may still come out of all chunks so far.
+    budget: u64,
     /// Expanded bytes whose records were not taken out yet.
     buffer: Vec<u8>,
 }
@@ -35,7 +41,7 @@ pub(crate) struct Expander {
 impl Expander {
     /// An expander that lets each chunk expand to at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { decoder: None, broken: false, limit, buffer: Vec::new() }
+        Self { decoder: None, broken: false, limit, budget: limit as u64, buffer: Vec::new() }
     }
 
     /// Whether an earlier chunk was damaged, so that this stream cannot be read on.
@@ -58,12 +64,14 @@ impl Expander {
             self.decoder = Some(Decoder::new().map_err(|_| ExpandFault::Damaged)?);
         }
         let Some(decoder) = &mut self.decoder else { return Err(ExpandFault::Damaged) };
+        self.budget = self.budget.saturating_add(chunk.len() as u64 * RATIO);
+        let limit = self.limit.min(usize::try_from(self.budget).unwrap_or(usize::MAX));
         let first = self.buffer.len();
         let mut input = InBuffer::around(chunk);
         loop {
             let filled = self.buffer.len();
-            if filled - first > self.limit {
-                self.buffer.truncate(first + self.limit);
+            if filled - first > limit {
+                self.buffer.truncate(first + limit);
                 return Err(ExpandFault::TooLarge);
             }
             // Room is kept between chunks, so it is cleared once only.
@@ -76,6 +84,7 @@ impl Expander {
             result.map_err(|_| ExpandFault::Damaged)?;
             // Room that was left over says that nothing is held back.
             if written < filled + STEP && input.pos() == chunk.len() {
+                self.budget -= (written - first).min(limit) as u64;
                 return Ok(());
             }
             if written == filled && input.pos() == taken {

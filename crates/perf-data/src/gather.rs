@@ -33,6 +33,10 @@ pub(crate) struct Gather {
     windowed: bool,
     /// Whether bytes can be dropped when their window is.
     streaming: bool,
+    /// Whether windows are made in the hope that rounds keep their promise; the reading starts over if they do not.
+    eager: bool,
+    /// They did not.
+    in_vain: bool,
     pieces: Vec<OwnedPiece>,
     /// The piece of the records that come, not yet in the list.
     current: Option<OwnedPiece>,
@@ -56,6 +60,8 @@ impl Gather {
             options,
             windowed: false,
             streaming,
+            eager: false,
+            in_vain: false,
             pieces: Vec::new(),
             current: None,
             samples: Vec::new(),
@@ -68,19 +74,39 @@ impl Gather {
         }
     }
 
+    /// Makes windows from the start on.
+    pub(crate) fn windowed(self) -> Self {
+        Self { windowed: self.streaming, ..self }
+    }
+
+    /// Makes windows, and gives up at the first record that would have belonged into one that was sent.
+    pub(crate) fn eager(self) -> Self {
+        Self { windowed: true, eager: true, ..self }
+    }
+
+    /// Whether it gave up.
+    pub(crate) const fn is_in_vain(&self) -> bool {
+        self.in_vain
+    }
+
     /// A record is kept, so its piece is.
     fn keep(&mut self, found: &Found<'_>, time: Timestamp, findings: &mut Findings) {
+        let timeless = time == Timestamp(0);
         self.pieces.extend(self.current.take());
         self.bytes += found.bytes.len() as u64;
         self.latest = self.latest.max(time);
-        if time < self.sent && time > Timestamp(0) {
+        if self.eager {
+            // A record without time comes before everything.
+            self.in_vain |= time < self.sent && (!timeless || moves_maps(found.header.kind));
+        } else if time < self.sent && !timeless {
             findings.push(Finding::OutOfOrder { offset: found.position });
         }
     }
 
     fn end_round(&mut self, context: Context<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.round, self.latest);
-        if self.windowed && self.bytes >= self.options.window_bytes {
+        let enough = if self.eager { self.options.eager_bytes } else { self.options.window_bytes };
+        if self.windowed && self.bytes >= enough {
             return self.send(Some(complete), context);
         }
         Flow::Continue
@@ -122,6 +148,7 @@ impl Gather {
             records,
             pieces: self.pieces.clone(),
             chains,
+            starts_over: false,
         };
         self.drop_pieces();
         let message =
@@ -170,12 +197,16 @@ impl Sink for Gather {
             }
         } else if matches!(kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
             self.windowed |= self.streaming;
+            self.eager = false;
         } else if kind == RecordKind::FINISHED_ROUND {
             return self.end_round(Context { head, counts, findings });
         } else if !kind.is_known(schema.simpleperf) {
             findings.push(Finding::UnknownRecord { offset: found.position, kind });
         }
-        if self.windowed && self.bytes >= self.options.pending_bytes {
+        if self.in_vain {
+            return Flow::Stop;
+        }
+        if self.windowed && !self.eager && self.bytes >= self.options.pending_bytes {
             return self.give_up_order(found.position, Context { head, counts, findings });
         }
         Flow::Continue
@@ -188,11 +219,6 @@ impl Sink for Gather {
 }
 
 impl Gather {
-    /// Makes windows from the start on.
-    pub(crate) fn set_windowed(&mut self) {
-        self.windowed = self.streaming;
-    }
-
     /// Tells the end.
     pub(crate) fn tell_end(&self, head: Arc<Head>, counts: RecordCounts, findings: Findings) {
         // A receiver that is gone does not want to know.
@@ -210,4 +236,10 @@ fn take_until<T: Copy>(
     let (taken, left) = entries.iter().partition(|entry| time(entry) <= limit);
     *entries = left;
     taken
+}
+
+/// Whether samples may look different for a record of that kind in front of them.
+const fn moves_maps(kind: RecordKind) -> bool {
+    use RecordKind as K;
+    matches!(kind, K::MMAP | K::MMAP2 | K::COMM | K::FORK | K::EXIT | K::KSYMBOL)
 }

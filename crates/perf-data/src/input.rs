@@ -54,6 +54,22 @@ pub(crate) struct Opened {
     pub(crate) may_stream: bool,
 }
 
+impl Opened {
+    /// The same recording once more, where it is a plain file whose bytes are all there.
+    pub(crate) fn again(&self) -> Option<Self> {
+        let Self { head, feeds, is_stream, may_stream } = self;
+        if head.is_pipe() || !may_stream {
+            return None;
+        }
+        let feeds = feeds.iter().map(|feed| match feed {
+            Feed::Bytes(bytes) => Some(Feed::Bytes(bytes.clone())),
+            Feed::Reader(_) => None,
+        });
+        let feeds = feeds.collect::<Option<_>>()?;
+        Some(Self { head: head.clone(), feeds, is_stream: *is_stream, may_stream: *may_stream })
+    }
+}
+
 /// Opens what is there.
 pub(crate) fn open(
     input: Input,

@@ -27,18 +27,26 @@ pub struct SessionOptions {
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.
     pub expansion_bytes: usize,
+    /// Whether a plain file is given out in windows, too, of [`Self::eager_bytes`] or more, so that it can be replayed
+    /// while it is read. Where a record shows that the rounds of the file did not keep their promise, the recording
+    /// starts over, see [`Window::starts_over`].
+    pub eager: bool,
+    /// A window of a plain file that is read eagerly is made at the first end of a round behind so many bytes.
+    pub eager_bytes: u64,
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
     /// much larger than records.
     pub read_bytes: usize,
 }
 
 impl Default for SessionOptions {
-    /// 32 MiB, 1 GiB, 64 MiB, 4 MiB.
+    /// 32 MiB, 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB.
     fn default() -> Self {
         Self {
             window_bytes: 32 << 20,
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
+            eager: false,
+            eager_bytes: 64 << 20,
             read_bytes: 4 << 20,
         }
     }
@@ -47,20 +55,33 @@ impl Default for SessionOptions {
 /// What the reading thread tells.
 pub(crate) enum Message {
     Head(Arc<Head>),
-    Window { window: Window, counts: RecordCounts, findings: Findings },
-    End { head: Arc<Head>, counts: RecordCounts, findings: Findings },
+    Window {
+        window: Window,
+        counts: RecordCounts,
+        findings: Findings,
+    },
+    /// All windows so far are void; the next one begins the recording again.
+    StartOver,
+    End {
+        head: Arc<Head>,
+        counts: RecordCounts,
+        findings: Findings,
+    },
 }
 
 /// A recording that is being read.
 ///
-/// A plain file gives one window, whose bytes are those of the file. A stream, and a file with compressed records,
+/// A plain file gives one window, whose bytes are those of the file, or several where it is read eagerly. A stream, and a file with compressed records,
 /// give many; at most one of them waits while another is made.
 #[derive(Debug)]
 pub struct Session {
     head: Arc<Head>,
     counts: RecordCounts,
     messages: Receiver<Message>,
+    is_open: bool,
     is_ended: bool,
+    /// What was found when the recording was opened.
+    at_open: Findings,
 }
 
 impl Session {
@@ -80,10 +101,14 @@ impl Session {
             head: Arc::new(Head::of_stream(crate::Endian::Little)),
             counts: RecordCounts::default(),
             messages,
+            is_open: false,
             is_ended: false,
+            at_open: Findings::default(),
         };
         let window = session.next_window(findings);
         debug_assert!(window.is_none(), "the head comes first");
+        session.is_open = true;
+        session.at_open = findings.clone();
         if session.head.events().is_empty() {
             let len = session.counts.total().bytes + session.counts.skipped_bytes;
             return Err(Error::NoEventsInStream { len });
@@ -104,50 +129,72 @@ impl Session {
         &self.counts
     }
 
-    /// The next window, in time order; `None` behind the last one.
+    /// The next window, in time order; `None` behind the last one. Where it starts over, the findings become those of
+    /// the time when the recording was opened.
     pub fn next_window(&mut self, findings: &mut Findings) -> Option<Window> {
-        if self.is_ended {
-            return None;
+        let mut starts_over = false;
+        while !self.is_ended {
+            match self.messages.recv() {
+                Ok(Message::Head(head)) => {
+                    self.head = head;
+                    if !self.is_open {
+                        return None;
+                    }
+                }
+                Ok(Message::StartOver) => {
+                    *findings = self.at_open.clone();
+                    starts_over = true;
+                }
+                Ok(Message::Window { mut window, counts, findings: found }) => {
+                    window.starts_over = starts_over;
+                    self.head = Arc::clone(window.head());
+                    self.counts = counts;
+                    findings.merge(&found);
+                    return Some(window);
+                }
+                Ok(Message::End { head, counts, findings: found }) => {
+                    self.head = head;
+                    self.counts = counts;
+                    findings.merge(&found);
+                    self.is_ended = true;
+                }
+                Err(_) => self.is_ended = true,
+            }
         }
-        match self.messages.recv() {
-            Ok(Message::Head(head)) => {
-                self.head = head;
-                None
-            }
-            Ok(Message::Window { window, counts, findings: found }) => {
-                self.head = Arc::clone(window.head());
-                self.counts = counts;
-                findings.merge(&found);
-                Some(window)
-            }
-            Ok(Message::End { head, counts, findings: found }) => {
-                self.head = head;
-                self.counts = counts;
-                findings.merge(&found);
-                self.is_ended = true;
-                None
-            }
-            Err(_) => {
-                self.is_ended = true;
-                None
-            }
-        }
+        None
     }
 }
 
 /// The reading thread.
 fn read(opened: Opened, options: SessionOptions, out: SyncSender<Message>) {
-    let mut gather = Gather::new(out, options, opened.may_stream);
-    if opened.is_stream {
-        gather.set_windowed();
+    let again = opened.again().filter(|_| options.eager);
+    let gather = Gather::new(out.clone(), options, opened.may_stream);
+    let (gather, is_eager) = match (opened.is_stream, &again) {
+        (true, _) => (gather.windowed(), false),
+        (false, Some(_)) => (gather.eager(), true),
+        (false, None) => (gather, false),
+    };
+    if !read_with(opened, options, gather) || !is_eager {
+        return;
     }
+    if let Some(opened) = again
+        && out.send(Message::StartOver).is_ok()
+    {
+        let gather = Gather::new(out, options, opened.may_stream);
+        read_with(opened, options, gather);
+    }
+}
+
+/// Reads all; whether it was in vain and is to be done again.
+fn read_with(opened: Opened, options: SessionOptions, gather: Gather) -> bool {
     let mut driver = Driver::new(Arc::new(opened.head), options.expansion_bytes, gather);
     if driver.run(opened.feeds) == Flow::Stop {
-        return;
+        return driver.sink.is_in_vain();
     }
     let Driver { head, mut counts, mut findings, mut sink, .. } = driver;
     let context = Context { head: &head, counts: &mut counts, findings: &mut findings };
     if sink.finish(context) == Flow::Continue {
         sink.tell_end(head, counts, findings);
     }
+    false
 }

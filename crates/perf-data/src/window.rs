@@ -34,6 +34,7 @@ pub struct Window {
     pub(crate) pieces: Vec<OwnedPiece>,
     /// Positions of samples with those of the records that hold their user callchains; ascending.
     pub(crate) chains: Vec<(u64, u64)>,
+    pub(crate) starts_over: bool,
 }
 
 impl Window {
@@ -41,6 +42,13 @@ impl Window {
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
+    }
+
+    /// Whether this window begins the recording again: all windows before it are void, since a record came that belongs
+    /// before the end of one of them. It happens once at most, and only where the file is read eagerly.
+    #[must_use]
+    pub const fn starts_over(&self) -> bool {
+        self.starts_over
     }
 
     /// The samples by (time, position); those without time first.

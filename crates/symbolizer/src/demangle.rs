@@ -67,7 +67,47 @@ fn cpp(name: &str, how: Demangle) -> Option<Vec<u8>> {
     }
     let mut out = Counted::default();
     symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(out.out.text.into_bytes())
+    Some(literals(out.out.text).into_bytes())
+}
+
+/// Numbers as the GNU demangler writes them, whose names everybody knows: `3ul` for `(unsigned long)3`.
+fn literals(text: String) -> String {
+    const SUFFIXES: [(&str, &str); 6] = [
+        ("(int)", ""),
+        ("(unsigned int)", "u"),
+        ("(long)", "l"),
+        ("(unsigned long)", "ul"),
+        ("(long long)", "ll"),
+        ("(unsigned long long)", "ull"),
+    ];
+    let is_literal = |rest: &str| {
+        rest.strip_prefix('-').unwrap_or(rest).starts_with(|first: char| first.is_ascii_digit())
+    };
+    if !text.contains("(int)") && !text.contains("long)") && !text.contains("(unsigned int)") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('(') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let found = SUFFIXES.iter().find_map(|&(cast, suffix)| {
+            let number = from.strip_prefix(cast).filter(|rest| is_literal(rest))?;
+            let digits = |(at, c): (usize, char)| (at > 0 && !c.is_ascii_digit()).then_some(at);
+            let end = number.char_indices().find_map(digits).unwrap_or(number.len());
+            Some((number.split_at(end), suffix))
+        });
+        rest = if let Some(((number, rest), suffix)) = found {
+            out.push_str(number);
+            out.push_str(suffix);
+            rest
+        } else {
+            out.push('(');
+            from.get(1..).unwrap_or_default()
+        };
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Collects text and fails where it gets out of proportion.
@@ -124,6 +164,15 @@ mod tests {
         check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", name, name);
         check("_RNvCs1234_7mycrate3foo", "mycrate::foo", "mycrate::foo");
         check("_ZN3foo3barEi", "foo::bar(int)", "foo::bar");
+    }
+
+    #[test]
+    fn numbers_are_written_as_others_do() {
+        check(
+            "_Z1fILm3ELi4ELj5ELl6ELx7ELy8ELb1ELc65ELs9ELin2ELln3EEvv",
+            "void f<3ul, 4, 5u, 6l, 7ll, 8ull, true, (char)65, (short)9, -2, -3l>()",
+            "f<3ul, 4, 5u, 6l, 7ll, 8ull, true, (char)65, (short)9, -2, -3l>",
+        );
     }
 
     #[test]

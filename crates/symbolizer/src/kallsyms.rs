@@ -34,55 +34,76 @@ pub struct KernelSymbol<'a> {
     pub start: Avma,
 }
 
-/// The symbols of a kernel, sorted.
+/// The symbols of a kernel: the list, and where its lines are, sorted by their addresses.
 #[derive(Debug)]
-pub struct Kallsyms<'a> {
-    symbols: Vec<KernelSymbol<'a>>,
+pub struct Kallsyms {
+    text: Vec<u8>,
+    /// Address, and where the line begins.
+    symbols: Vec<(Avma, usize)>,
 }
 
 const PAGE: u64 = 0x1000;
 
-impl<'a> Kallsyms<'a> {
+impl Kallsyms {
     /// Reads a list. Lines that are none of a symbol are skipped.
     ///
     /// # Errors
     /// Where it has no symbol, or where all addresses are zero.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, KallsymsError> {
+    pub fn parse(text: Vec<u8>) -> Result<Self, KallsymsError> {
         let mut lines = 0;
         let mut zero = 0;
-        let mut symbols = Vec::with_capacity(bytes.len() / 40);
-        for line in bytes.split(|&byte| byte == b'\n') {
-            let Some((kind, symbol)) = parse_line(line) else { continue };
+        let mut symbols = Vec::with_capacity(text.len() / 40);
+        let mut start = 0;
+        let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
+        for end in ends {
+            let at = std::mem::replace(&mut start, end + 1);
+            let Some((kind, symbol)) = text.get(at..end).and_then(parse_line) else { continue };
             lines += 1;
             zero += usize::from(symbol.start.0 == 0);
             if matches!(kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B')
                 && !is_hidden(symbol.name)
             {
-                symbols.push(symbol);
+                symbols.push((symbol.start, at));
             }
         }
         if lines == 0 {
-            return Err(KallsymsError::Empty { size: bytes.len() });
+            return Err(KallsymsError::Empty { size: text.len() });
         }
         if zero == lines {
             return Err(KallsymsError::Restricted { lines });
         }
         // Mostly sorted already; of aliases the best is kept, of equally good ones the first.
-        symbols.sort_by(|a, b| a.start.cmp(&b.start).then_with(|| rank(b.name).cmp(&rank(a.name))));
-        symbols.dedup_by_key(|symbol| symbol.start);
-        Ok(Self { symbols })
+        let best = |&(_, at): &(Avma, usize)| {
+            std::cmp::Reverse(symbol_at(&text, at).map(|symbol| rank(symbol.name)))
+        };
+        symbols.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| best(a).cmp(&best(b))));
+        symbols.dedup_by_key(|&mut (start, _)| start);
+        Ok(Self { text, symbols })
     }
 
     /// The symbol that covers the address: up to the next one; the last one of the kernel and of each module to the
     /// end of the page behind its own.
     #[must_use]
-    pub fn lookup(&self, address: Avma) -> Option<KernelSymbol<'a>> {
-        let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
-        let symbol = *self.symbols.get(behind.checked_sub(1)?)?;
-        let next_is_near =
-            self.symbols.get(behind).is_some_and(|next| next.module == symbol.module);
+    pub fn lookup(&self, address: Avma) -> Option<KernelSymbol<'_>> {
+        let behind = self.symbols.partition_point(|&(start, _)| start <= address);
+        let &(_, at) = self.symbols.get(behind.checked_sub(1)?)?;
+        let symbol = symbol_at(&self.text, at)?;
+        let next = self.symbols.get(behind).and_then(|&(_, at)| symbol_at(&self.text, at));
+        let next_is_near = next.is_some_and(|next| next.module == symbol.module);
         let end = (symbol.start.0 | (PAGE - 1)).saturating_add(PAGE);
         (next_is_near || address.0 <= end).then_some(symbol)
+    }
+
+    /// The address of the kernel's own symbol of that name, of whatever type it is.
+    #[must_use]
+    pub fn address_of(&self, name: &[u8]) -> Option<Avma> {
+        let lines = memchr::memmem::find_iter(&self.text, name).filter_map(|at| {
+            let start =
+                memchr::memrchr(b'\n', self.text.get(..at)?).map_or(0, |newline| newline + 1);
+            symbol_at(&self.text, start)
+        });
+        let mut named = lines.filter(|symbol| symbol.name == name && symbol.module.is_none());
+        named.next().map(|symbol| symbol.start)
     }
 
     /// How many there are.
@@ -96,6 +117,13 @@ impl<'a> Kallsyms<'a> {
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
     }
+}
+
+/// The symbol of the line that begins there.
+fn symbol_at(text: &[u8], at: usize) -> Option<KernelSymbol<'_>> {
+    let rest = text.get(at..)?;
+    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    parse_line(rest.get(..end)?).map(|(_, symbol)| symbol)
 }
 
 fn parse_line(line: &[u8]) -> Option<(u8, KernelSymbol<'_>)> {
@@ -143,8 +171,21 @@ mod tests {
 
     fn name(address: u64) -> Option<(&'static str, Option<&'static str>, u64)> {
         let text = |bytes| std::str::from_utf8(bytes).unwrap();
-        let symbol = Kallsyms::parse(LIST).unwrap().lookup(Avma(address))?;
-        Some((text(symbol.name), symbol.module.map(text), symbol.start.0))
+        let list = Kallsyms::parse(LIST.to_vec()).unwrap();
+        let symbol = list.lookup(Avma(address))?;
+        let kept = LIST.windows(symbol.name.len()).find(|&window| window == symbol.name);
+        let module = symbol.module.map(|module| if module == b"ext4" { "ext4" } else { "xfs" });
+        Some((text(kept?), module, symbol.start.0))
+    }
+
+    #[test]
+    fn a_symbol_is_found_by_its_name() {
+        let list = Kallsyms::parse(LIST.to_vec()).unwrap();
+        let text = list.address_of(b"_text");
+        assert_eq!(text, Some(Avma(0xffff_ffff_8100_0000)));
+        assert_eq!(list.address_of(b"a_table"), Some(Avma(0xffff_ffff_8100_0180)));
+        assert_eq!(list.address_of(b"mod_init"), None);
+        assert_eq!(list.address_of(b"text"), None);
     }
 
     #[test]
@@ -170,11 +211,14 @@ mod tests {
     #[test]
     fn useless_lists_are_refused() {
         let hidden = b"0000000000000000 T a\n0000000000000000 t b\n";
-        assert_eq!(Kallsyms::parse(hidden).unwrap_err(), KallsymsError::Restricted { lines: 2 });
         assert_eq!(
-            Kallsyms::parse(b"hello world\n").unwrap_err(),
+            Kallsyms::parse(hidden.to_vec()).unwrap_err(),
+            KallsymsError::Restricted { lines: 2 }
+        );
+        assert_eq!(
+            Kallsyms::parse(b"hello world\n".to_vec()).unwrap_err(),
             KallsymsError::Empty { size: 12 }
         );
-        assert_eq!(Kallsyms::parse(b"").unwrap_err(), KallsymsError::Empty { size: 0 });
+        assert_eq!(Kallsyms::parse(Vec::new()).unwrap_err(), KallsymsError::Empty { size: 0 });
     }
 }

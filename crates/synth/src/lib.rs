@@ -8,8 +8,10 @@ mod bytes;
 mod cfi;
 mod elf;
 mod perf;
+mod recast;
 mod regs;
 mod stack;
+mod zip;
 
 pub use bytes::{ByteWriter, Endian};
 pub use cfi::{
@@ -31,5 +33,8 @@ pub use perf::sample::{
 };
 pub use perf::simpleperf::{simpleperf_meta_info, simpleperf_record, simpleperf_split};
 pub use perf::user_record::{BuildIdEntry, UserRecord};
+pub use recast::containers::RecordingParts;
+pub use recast::twin::big_endian_twin;
 pub use regs::{UserRegs, aarch64_reg, x86_64_reg};
 pub use stack::StackBuilder;
+pub use zip::stored_zip;

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use address::FileOffset;
+use address::{BuildId, FileOffset};
 use anyhow::{Context as _, bail};
 use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Head;
@@ -16,7 +16,8 @@ use crate::jit::DumpReader;
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) library: Arc<Library>,
-    hints: Vec<(Hint, Image)>,
+    /// What memory holds: the hint, the build-id of its object, where in the object it begins.
+    hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
     /// Unpacked archives, which are removed at the end of the run.
     _archives: Vec<Archive>,
 }
@@ -27,19 +28,21 @@ impl Files {
         let (dirs, archives) = build_id_dirs(args)?;
         let mut options = file_options(args, head)?;
         options.build_id_dirs = dirs;
-        Ok(Self {
-            library: Arc::new(Library::new(options)),
-            hints: open_hints(args)?,
-            _archives: archives,
-        })
+        let library = Arc::new(Library::new(options));
+        let mut hints = Vec::new();
+        for (hint, image) in open_hints(args)? {
+            let offset = hint.offset.unwrap_or(FileOffset(0));
+            let name = hint.object.as_os_str().as_bytes().to_vec();
+            hints.push((hint, image.build_id(), offset));
+            library.provide(&name, image);
+        }
+        Ok(Self { library, hints, _archives: archives })
     }
 
     /// Tells the timeline what the user said about memory. To be called before anything is replayed.
-    pub(crate) fn tell(&mut self, timeline: &mut Timeline) {
-        for (hint, image) in self.hints.drain(..) {
-            let offset = hint.offset.unwrap_or(FileOffset(0));
-            timeline.hint(&hint, image.build_id(), offset);
-            self.library.provide(hint.object.as_os_str().as_bytes(), image);
+    pub(crate) fn tell(&self, timeline: &mut Timeline) {
+        for (hint, build_id, offset) in &self.hints {
+            timeline.hint(hint, *build_id, *offset);
         }
         timeline.read_jit_with(Box::new(DumpReader { library: self.library.clone() }));
     }

@@ -62,6 +62,16 @@ pub(crate) fn account(
     }
 }
 
+/// Samples whose chain goes through a map that was recorded shortly after them.
+pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
+    (samples > 0).then(|| FindingRow {
+        kind: "late-map".to_owned(),
+        message: "samples needed a map whose record came up to 10 ms after them, which was used"
+            .to_owned(),
+        count: samples,
+    })
+}
+
 /// Memory without a file that was taken for the file that was there before.
 fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     let first = timeline.inferences().first()?;
@@ -120,6 +130,13 @@ fn file_findings(timeline: &Timeline) -> Vec<FindingRow> {
             Some(Err(refusal @ Refusal::BuildId { .. })) => {
                 rows.push(FindingRow {
                     kind: "build-id-mismatch".to_owned(),
+                    message: refusal.to_string(),
+                    count: 1,
+                });
+            }
+            Some(Err(refusal @ Refusal::Replaced(_))) => {
+                rows.push(FindingRow {
+                    kind: "file-replaced".to_owned(),
                     message: refusal.to_string(),
                     count: 1,
                 });

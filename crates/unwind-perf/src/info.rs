@@ -193,7 +193,10 @@ fn event(event: &Event) -> Value {
 
 fn records(info: &mut Info, head: &Head, counts: &RecordCounts) {
     let by_type = counts.iter().map(|(kind, count)| {
-        (kind.to_string(), json!({ "records": count.records, "bytes": count.bytes }))
+        (
+            kind.to_string(),
+            json!({ "type": kind.0, "records": count.records, "bytes": count.bytes }),
+        )
     });
     info.push(("records", Value::Object(by_type.collect())));
     let losses = head

@@ -49,10 +49,10 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     if session.head().features().compressed.is_some() {
         bail!("{}: compressed records cannot be rewritten", args.input.display());
     }
-    let mut files = Files::new(&args.files, session.head())?;
+    let files = Files::new(&args.files, session.head())?;
     let output = std::path::absolute(&args.output)?;
     let Injected { inserted, build_ids, code } =
-        collect(&bytes, &mut session, &mut files, &layout, &output, &mut findings);
+        collect(&bytes, &mut session, &files, &layout, &output, &mut findings);
     let out = layout
         .write(&bytes, &inserted, &build_ids)
         .with_context(|| format!("{}: its headers are damaged", args.input.display()))?;

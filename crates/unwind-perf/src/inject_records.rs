@@ -7,7 +7,7 @@ use address::{BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{Module, Piece, Timeline};
 use perf_data::{Event, Findings, Mmap, MmapId, Record, Session};
-use unwinder::apply_record;
+use unwinder::{apply_record, learn_files};
 
 use crate::files::Files;
 use crate::inject_file::{Layout, build_id_union};
@@ -31,7 +31,7 @@ type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 pub(crate) fn collect(
     bytes: &[u8],
     session: &mut Session,
-    files: &mut Files,
+    files: &Files,
     layout: &Layout,
     output: &Path,
     findings: &mut Findings,
@@ -47,6 +47,7 @@ pub(crate) fn collect(
     let mut taken = Vec::new();
     let mut build_ids = Vec::new();
     while let Some(window) = session.next_window(findings) {
+        learn_files(&mut timeline, &window);
         let mut samples = window.samples().iter().peekable();
         for record in window.records() {
             let now = (record.time, record.position);

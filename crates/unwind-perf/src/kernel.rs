@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
-use module_map::{Library, LoadedImage, Module, ModuleKind, Timeline, kernel_module_name};
+use module_map::{
+    Library, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline, kernel_module_name,
+};
 use perf_data::Head;
 use symbolizer::Kallsyms;
 
@@ -18,8 +20,6 @@ use crate::notes::build_id_of_notes;
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub(crate) symbols: Option<KernelNames>,
-    /// Files of the kernel and of its modules, by module.
-    pub(crate) files: HashMap<ModuleId, KernelFile>,
     /// Why there are no names, in plain words; only where kernel code was mapped.
     pub(crate) refused: Option<String>,
     /// Build-ids that several modules were recorded with, which therefore prove nothing.
@@ -33,52 +33,64 @@ pub(crate) struct KernelFile {
     pub(crate) slide: u64,
 }
 
-/// A kernel symbol list in memory, and how far the recorded kernel lay from it.
+/// A kernel symbol list, and how far the recorded kernel lay from it.
 #[derive(Debug)]
 pub(crate) struct KernelNames {
-    text: Vec<u8>,
+    list: Kallsyms,
     slide: u64,
 }
 
 impl KernelNames {
-    /// The parsed list.
-    pub(crate) fn parse(&self) -> Option<Kallsyms<'_>> {
-        Kallsyms::parse(&self.text).ok()
+    /// The symbol that covers an address of the recorded kernel: its name, and where it begins there.
+    pub(crate) fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
+        let symbol = self.list.lookup(address.sub(self.slide))?;
+        Some((symbol.name, symbol.start.add(self.slide)))
     }
 
-    /// The address in the list of an address of the recorded kernel.
-    pub(crate) const fn in_list(&self, address: Avma) -> Avma {
-        address.sub(self.slide)
-    }
-
-    /// The address in the recorded kernel of an address of the list.
-    pub(crate) const fn in_kernel(&self, address: Avma) -> Avma {
-        address.add(self.slide)
+    /// Where the recorded kernel has what the list has under that name.
+    fn address_of(&self, symbol: &[u8]) -> Option<Avma> {
+        Some(self.list.address_of(symbol)?.add(self.slide))
     }
 }
 
-/// The names of the recorded kernel: files by build-id, and a symbol list from the file that the user named, else of
-/// the build-id cache, else of the running kernel where its build-id is the recorded one.
-pub(crate) fn load(
-    args: &SymbolArgs,
-    head: &Head,
-    path: &Path,
-    timeline: &Timeline,
-    library: &Library,
-) -> Kernel {
-    if args.no_symbols || timeline.kernel().is_empty() {
-        return Kernel::default();
+/// What is known of the recorded kernel before its symbol list is read.
+pub(crate) struct Known {
+    id: Option<BuildId>,
+    /// Files of the kernel and of its modules, by module.
+    pub(crate) files: HashMap<ModuleId, KernelFile>,
+    shared_ids: Vec<BuildId>,
+}
+
+impl Known {
+    /// The build-id of the recorded kernel, and the files of it and of its modules, by their build-ids.
+    pub(crate) fn find(head: &Head, timeline: &Timeline, library: &Library) -> Self {
+        let shared_ids = shared_ids(timeline);
+        let id = kernel_id(head, timeline);
+        Self { id, files: files(timeline, library, id, &shared_ids), shared_ids }
     }
-    let shared_ids = shared_ids(timeline);
-    let id = kernel_id(head, timeline);
-    let mut kernel = Kernel { shared_ids, ..Kernel::default() };
-    kernel.files = files(timeline, library, id, &kernel.shared_ids);
-    match list(args, path, timeline, library, id) {
-        Ok(names) => kernel.symbols = Some(names),
-        Err(_) if !kernel.files.is_empty() => {}
-        Err(reason) => kernel.refused = Some(reason),
+
+    /// Reads the symbol list: the file that the user named, else that of the build-id cache, else that of the running
+    /// kernel where its build-id is the recorded one. It takes a while, and nothing needs it that a file can name.
+    pub(crate) fn list(
+        &self,
+        args: &SymbolArgs,
+        recording: &Path,
+        timeline: &Timeline,
+        library: &Library,
+    ) -> Result<KernelNames, String> {
+        list(args, recording, timeline, library, self.id)
     }
-    kernel
+
+    /// What is to be said of the kernel.
+    pub(crate) fn told(self, list: Option<Result<KernelNames, String>>) -> Kernel {
+        let Self { files, shared_ids, .. } = self;
+        let (symbols, refused) = match list {
+            Some(Ok(names)) => (Some(names), None),
+            Some(Err(reason)) => (None, Some(reason).filter(|_| files.is_empty())),
+            None => (None, None),
+        };
+        Kernel { symbols, refused, shared_ids }
+    }
 }
 
 fn is_kernel_itself(module: &Module) -> bool {
@@ -146,11 +158,11 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
     Some(recorded.0.wrapping_sub(stated.0))
 }
 
-/// A module's code begins where its map does; its file states it from 0 on.
+/// A module's code begins where its map does.
 fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
     let kernel = timeline.kernel();
     let piece = kernel.pieces().find(|piece| piece.module.id == module.id)?;
-    Some(piece.start.0.wrapping_sub(piece.offset.0))
+    Some(piece.start.0.wrapping_sub(piece.offset.0).wrapping_sub(MODULE_CODE.0))
 }
 
 impl KernelFile {
@@ -184,11 +196,11 @@ fn list(
             }
         })
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Kallsyms::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let list = Kallsyms::parse(text).map_err(|error| format!("{}: {error}", path.display()))?;
     let slide = timeline
         .kernel_reference()
-        .and_then(|(symbol, recorded)| Some(recorded.since(address_of(&text, symbol)?)));
-    let names = KernelNames { text, slide: slide.unwrap_or(0) };
+        .and_then(|(symbol, recorded)| Some(recorded.since(list.address_of(symbol)?)));
+    let names = KernelNames { list, slide: slide.unwrap_or(0) };
     match other_end(&names, timeline) {
         Some((listed, recorded)) => Err(format!(
             "{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}",
@@ -210,8 +222,8 @@ fn other_end(names: &KernelNames, timeline: &Timeline) -> Option<(Avma, Avma)> {
     let (_, reference) = timeline.kernel_reference()?;
     let kernel = timeline.kernel();
     let recorded = kernel.lookup(reference)?.end;
-    let ends = [&b"_etext"[..], b"_edata"].map(|symbol| address_of(&names.text, symbol));
-    let mut ends = ends.into_iter().flatten().map(|end| names.in_kernel(end));
+    let ends = [&b"_etext"[..], b"_edata"].map(|symbol| names.address_of(symbol));
+    let mut ends = ends.into_iter().flatten();
     let first = ends.clone().next()?;
     (!recorded.0.is_multiple_of(PAGE) && !ends.any(|end| end == recorded))
         .then_some((first, recorded))
@@ -238,26 +250,5 @@ fn running_kernel_is(recorded: Option<BuildId>) -> Result<(), String> {
         (_, None) => {
             Err("the running kernel tells no build-id; name the symbols with --kallsyms".to_owned())
         }
-    }
-}
-
-/// The address of a symbol in the list.
-fn address_of(text: &[u8], symbol: &[u8]) -> Option<Avma> {
-    text.split(|&byte| byte == b'\n').find_map(|line| {
-        let mut words = line.split(|&byte| byte == b' ' || byte == b'\t');
-        let address = std::str::from_utf8(words.next()?).ok()?;
-        (words.nth(1)? == symbol).then(|| u64::from_str_radix(address, 16).ok().map(Avma)).flatten()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_reference_symbol_is_found() {
-        let text = b"ffffffff81000000 T _text\nffffffff81000040 T startup_64\nffffffffc0000000 t x\t[mod]\n";
-        assert_eq!(address_of(text, b"_text"), Some(Avma(0xffff_ffff_8100_0000)));
-        assert_eq!(address_of(text, b"_stext"), None);
     }
 }

@@ -31,6 +31,7 @@ mod open;
 mod perf_to_profile;
 mod pipeline;
 mod progress;
+mod replay;
 mod split;
 mod symbols;
 mod timings;

@@ -11,7 +11,7 @@ use clap::Args;
 use module_map::{LoadedImage, Module, ModuleKind, Piece, Space, Timeline};
 use perf_data::{Findings, Record, Session, SessionOptions};
 use serde_json::{Value, json};
-use unwinder::apply_record;
+use unwinder::{apply_record, learn_files};
 
 use crate::cli::FileArgs;
 use crate::dump::status;
@@ -27,8 +27,8 @@ pub(crate) struct MapsArgs {
     #[arg(value_name = "PERF_DATA")]
     input: PathBuf,
 
-    /// Only this process; can be repeated [default: all that map something]
-    #[arg(long, value_name = "PID")]
+    /// Only this process, -1 for the kernel; can be repeated [default: all that map something]
+    #[arg(long, value_name = "PID", allow_negative_numbers = true)]
     pid: Vec<i32>,
 
     /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     let cannot_read = || format!("cannot read {}", args.input.display());
     let mut session = Session::open(open(&args.input)?, SessionOptions::default(), &mut findings)
         .with_context(cannot_read)?;
-    let mut files = Files::new(&args.files, session.head())?;
+    let files = Files::new(&args.files, session.head())?;
     let mut timeline = Timeline::new();
     files.tell(&mut timeline);
     for entry in &session.head().features().build_ids {
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     }
     let mut pids = Vec::new();
     while let Some(window) = session.next_window(&mut findings) {
+        learn_files(&mut timeline, &window);
         let past = |time: Timestamp| at.is_some_and(|at| time > at);
         for record in window.records().filter(|record| !past(record.time)) {
             if let Record::Mmap(map) = &record.record {

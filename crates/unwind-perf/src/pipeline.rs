@@ -4,19 +4,17 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use module_map::Timeline;
 use output::{Fields, Format, FormatOptions, write_summary};
-use perf_data::{Findings, Session, SessionOptions, Severity};
-use unwinder::{ReplayOptions, Replayer};
+use perf_data::Severity;
 
 use crate::assemble::assemble;
 use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
-use crate::files::Files;
-use crate::filter::filter;
+use crate::kernel::Kernel;
 use crate::progress::Progress;
-use crate::symbols::{Resolved, resolve};
+use crate::replay::{self, Replayed};
+use crate::symbols::{Resolved, Sources, resolve};
 use crate::timings::Timings;
-use crate::{findings, kernel, open, write};
+use crate::{findings, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,42 +67,24 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
 
-    progress.stage("reading");
-    let cannot_read = || format!("cannot read {}", input.display());
-    let mut found = Findings::default();
-    let mut session = Session::open(open::open(input)?, SessionOptions::default(), &mut found)
-        .with_context(cannot_read)?;
-
-    let options = ReplayOptions {
-        filter: filter(&cli.filters, session.head().events())?,
-        max_frames: cli.max_frames.max(1),
-    };
-    let mut files = Files::new(&cli.files, session.head())?;
-    let mut timeline = Timeline::new();
-    files.tell(&mut timeline);
+    let Replayed { session, found, files, mut timeline, replay } =
+        replay::run(input, cli, &progress, &mut timings)?;
     let library = &files.library;
-    let mut replayer = Replayer::new(&mut timeline, library, &options);
-    timings.ended("open");
-    while let Some(window) = session.next_window(&mut found) {
-        timings.ended("scan");
-        progress.samples("unwinding", window.samples().len() as u64);
-        replayer.feed(&window, &|done| progress.done(done));
-        timings.ended("replay");
-    }
-    let replay = replayer.finish();
     let head = session.head();
     let replay_timings = replay.timings;
+    let late_maps = replay.late_maps;
 
     progress.stage("symbolizing");
-    let kernel = kernel::load(&cli.symbols, head, input, &timeline, library);
-    let resolved = if cli.symbols.no_symbols {
-        Resolved::nothing(&replay, &timeline)
+    let (resolved, kernel) = if cli.symbols.no_symbols {
+        (Resolved::nothing(&replay, &timeline), Kernel::default())
     } else {
-        resolve(&replay, &timeline, library, &kernel, &cli.symbols)
+        let (args, recording, timeline) = (&cli.symbols, input, &timeline);
+        resolve(&replay, Sources { args, head, recording, timeline, library })
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);
     findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+    profile.summary.findings.extend(findings::late_maps(late_maps));
 
     timings.ended("assemble");
 
@@ -134,5 +114,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         // A closed stderr is no reason to fail.
         let _ = std::io::stderr().write_all(&text);
     }
+    // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
+    std::mem::forget((profile, resolved, timeline));
     Ok(if found.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete })
 }

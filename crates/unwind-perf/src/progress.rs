@@ -25,14 +25,16 @@ impl Progress {
         self.bar.set_message(what);
     }
 
-    /// A stage of `total` samples began.
+    /// Samples are being worked on, about `total` in all as far as is known by now.
     pub(crate) fn samples(&self, what: &'static str, total: u64) {
+        if self.bar.length().is_none() {
+            self.bar.set_position(0);
+            self.bar.set_style(style(
+                "{spinner} {msg} {wide_bar} {human_pos}/{human_len} samples, {per_sec}, {eta} left",
+            ));
+            self.bar.set_message(what);
+        }
         self.bar.set_length(total);
-        self.bar.set_position(0);
-        self.bar.set_style(style(
-            "{spinner} {msg} {wide_bar} {human_pos}/{human_len} samples, {per_sec}, {eta} left",
-        ));
-        self.bar.set_message(what);
     }
 
     /// So many samples are done.

@@ -1,11 +1,13 @@
 //! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
 //! served; the kernel and JIT code from their own lists.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, ModuleKind, Timeline};
+use perf_data::Head;
 use rayon::prelude::*;
 use symbolizer::{
     Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
@@ -14,7 +16,7 @@ use unwinder::Replay;
 
 use crate::cli::{DemangleArg, SymbolArgs};
 use crate::jit;
-use crate::kernel::{Kernel, KernelNames};
+use crate::kernel::{Kernel, KernelFile, KernelNames, Known};
 use crate::split::SplitOf;
 
 /// A distinct looked-up address.
@@ -85,21 +87,34 @@ impl Resolved {
     }
 }
 
-/// Looks up all distinct addresses.
-pub(crate) fn resolve(
-    replay: &Replay,
-    timeline: &Timeline,
-    library: &Library,
-    kernel: &Kernel,
-    args: &SymbolArgs,
-) -> Resolved {
+/// Where names are looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources<'a> {
+    pub(crate) args: &'a SymbolArgs,
+    pub(crate) head: &'a Head,
+    /// The recording's path; a kernel's symbol list can lie beside it.
+    pub(crate) recording: &'a Path,
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) library: &'a Library,
+}
+
+/// Looks up all distinct addresses. The kernel's symbol list is read beside the files, and only where it is needed.
+pub(crate) fn resolve(replay: &Replay, sources: Sources<'_>) -> (Resolved, Kernel) {
+    let Sources { args, head, recording, timeline, library } = sources;
     let mut resolved = Resolved::nothing(replay, timeline);
-    resolve_files(&mut resolved, timeline, library, kernel, args);
-    if let Some(kernel) = &kernel.symbols {
-        resolve_kernel(&mut resolved, timeline, kernel);
+    let known = Known::find(head, timeline, library);
+    let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
+    let wants_list = resolved.locations.iter().any(in_kernel);
+    let (list, ()) = rayon::join(
+        || wants_list.then(|| known.list(args, recording, timeline, library)),
+        || resolve_files(&mut resolved, timeline, library, &known.files, args),
+    );
+    let kernel = known.told(list);
+    if let Some(names) = &kernel.symbols {
+        resolve_kernel(&mut resolved, timeline, names);
     }
     resolve_jit(&mut resolved, timeline, library);
-    resolved
+    (resolved, kernel)
 }
 
 /// Addresses of a file, each with the location that it is of.
@@ -109,13 +124,13 @@ fn resolve_files(
     resolved: &mut Resolved,
     timeline: &Timeline,
     library: &Library,
-    kernel: &Kernel,
+    kernel: &HashMap<ModuleId, KernelFile>,
     args: &SymbolArgs,
 ) {
     let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
     let mut index = HashMap::new();
     for (location, id) in resolved.locations.iter().zip(0_u32..) {
-        let in_kernel = location.module.and_then(|module| kernel.files.get(&module));
+        let in_kernel = location.module.and_then(|module| kernel.get(&module));
         let (file, svma) = match in_kernel {
             Some(known) => {
                 resolved.slides.insert(id, known.slide);
@@ -192,19 +207,15 @@ fn resolve_files(
 }
 
 fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {
-    let Some(list) = kernel.parse() else { return };
     for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
         if kind_of(*location, timeline) != Some(ModuleKind::Kernel)
             || !matches!(slot, Source::Nothing)
         {
             continue;
         }
-        if let Some(symbol) = list.lookup(kernel.in_list(Avma(location.relative))) {
+        if let Some((name, start)) = kernel.lookup(Avma(location.relative)) {
             *slot = Source::List(resolved.listed.len() as u32);
-            resolved.listed.push(Listed {
-                name: symbol.name.to_vec(),
-                start: kernel.in_kernel(symbol.start).0,
-            });
+            resolved.listed.push(Listed { name: name.to_vec(), start: start.0 });
         }
     }
 }

@@ -28,6 +28,6 @@ pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
 pub use replay::{
     Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, ReplayTimings, Replayer, StackNode,
-    Thread, apply as apply_record,
+    Thread, apply as apply_record, learn_files,
 };
 pub use walk::{Frame, UserState, Walker};

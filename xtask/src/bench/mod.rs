@@ -51,7 +51,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         limit: Duration::from_secs(args.number("--limit", 600)?),
     };
     let making =
-        Making { size: args.number("--size", 300)?, frequency: args.number("--freq", 997)? };
+        Making { size: args.number("--size", 1000)?, frequency: args.number("--freq", 397)? };
     let only = args.value("--input")?;
     let ours = args.value("--ours")?;
     args.finish()?;
@@ -61,23 +61,21 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let ours = command::ours(ours)?;
     let data = command::root().join("bench-data");
     let tools = tools::all(&ours, &data)?;
-    let machine = report::machine();
-    let mut results = Vec::new();
+    let mut sections = Vec::new();
     for &name in
         inputs::NAMES.iter().filter(|&&name| only.as_deref().is_none_or(|only| only == name))
     {
         let file = inputs::get(name, &data, &making)?;
-        results.push(measure_all(name, &file, &ours, &tools, &plan)?);
+        let state = report::state();
+        let result = measure_all(name, &file, &ours, &tools, &plan)?;
+        let section = report::section(&state, &result);
+        println!("{section}");
+        sections.push(section);
     }
-    if results.is_empty() {
+    if sections.is_empty() {
         bail!("no such input; there are: {}", inputs::NAMES.join(" "));
     }
-    let text = report::table(&machine, &results);
-    println!("{text}");
-    // Part of a table would replace the whole of the page's.
-    if only.is_none() {
-        report::write(&command::root().join("docs/BENCHMARKING.md"), &text)?;
-    }
+    report::write(&command::root().join("docs/BENCHMARKING.md"), &report::machine(), &sections)?;
     Ok(ExitCode::SUCCESS)
 }
 

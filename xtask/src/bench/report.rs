@@ -15,16 +15,15 @@ use crate::testdata::cpu_model;
 const BEGIN: &str = "<!-- measured: begin -->";
 const END: &str = "<!-- measured: end -->";
 
-/// Machine and versions, then a table for each recording.
-pub(super) fn table(machine: &str, results: &[Measured]) -> String {
-    let mut text = machine.to_owned();
-    for result in results {
-        section(&mut text, result);
-    }
-    text
+/// What the machine was like before the measurement: the load is part of it.
+pub(super) fn state() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let commit = command::version_of("git describe --always --dirty");
+    format!("Measured at commit {commit}; load before: {load}.")
 }
 
-/// The machine and the versions; to be asked before measuring, because the load is part of it.
+/// The machine and the versions.
 pub(super) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let governor = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
@@ -35,18 +34,18 @@ pub(super) fn machine() -> String {
     line("kernel", &command::version_of("uname -r"));
     line("compiler", &command::version_of("rustc --version"));
     line("perf", &command::version_of("perf --version"));
-    line("commit", &command::version_of("git describe --always --dirty"));
-    line("load before", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
     text
 }
 
-fn section(text: &mut String, result: &Measured) {
+/// The section of a recording. `state` is what [`state`] told before.
+pub(super) fn section(state: &str, result: &Measured) -> String {
+    let mut text = String::new();
     let reading = median(result.reading.clone()).unwrap_or_default();
     let ours = result.rows.first().and_then(median_wall);
     let per_sample = result.frames as f64 / result.samples.max(1) as f64;
     let _ = writeln!(
         text,
-        "\n### {}\n\n{:.1} MB, {} samples, {} user frames ({per_sample:.1} a sample).\n",
+        "### {}\n\n{:.1} MB, {} samples, {} user frames ({per_sample:.1} a sample). {state}\n",
         result.name,
         result.bytes as f64 / 1e6,
         result.samples,
@@ -65,6 +64,7 @@ fn section(text: &mut String, result: &Measured) {
     for row in &result.rows {
         text.push_str(&self::row(row, reading, ours, result));
     }
+    text
 }
 
 fn row(row: &Row, reading: Duration, ours: Option<Duration>, result: &Measured) -> String {
@@ -109,19 +109,35 @@ fn spread(walls: impl Iterator<Item = Duration> + Clone) -> String {
     format!("{:.3}–{:.3}", least.as_secs_f64(), most.as_secs_f64())
 }
 
-/// Puts the text between the page's marks; the rest of the page is written by people.
-pub(super) fn write(page: &Path, text: &str) -> Result<()> {
+/// Puts the sections between the page's marks, in the place of those of the same recordings; the others stay, and the
+/// rest of the page is written by people.
+pub(super) fn write(page: &Path, machine: &str, sections: &[String]) -> Result<()> {
     let old = std::fs::read_to_string(page)
         .unwrap_or_else(|_| format!("# Measurements\n\n{BEGIN}\n{END}\n"));
-    std::fs::write(page, placed(&old, text)).with_context(|| page.display().to_string())?;
+    std::fs::write(page, placed(&old, machine, sections))
+        .with_context(|| page.display().to_string())?;
     println!("written to {}", page.display());
     Ok(())
 }
 
-fn placed(old: &str, text: &str) -> String {
-    let front = old.split(BEGIN).next().unwrap_or_default().trim_end();
-    let back = old.split_once(END).map_or("", |(_, back)| back);
-    format!("{front}\n\n{BEGIN}\n{}\n{END}\n{}", text.trim_end(), back.trim_start_matches('\n'))
+fn placed(old: &str, machine: &str, sections: &[String]) -> String {
+    let (front, rest) = old.split_once(BEGIN).unwrap_or((old, ""));
+    let (measured, back) = rest.split_once(END).unwrap_or_default();
+    let mut all: Vec<&str> = measured.split("\n### ").skip(1).map(str::trim).collect();
+    let title = |section: &str| section.lines().next().unwrap_or_default().to_owned();
+    for section in sections.iter().map(|section| section.trim_start_matches("### ").trim()) {
+        match all.iter_mut().find(|known| title(known) == title(section)) {
+            Some(known) => *known = section,
+            None => all.push(section),
+        }
+    }
+    let all: String = all.iter().map(|section| format!("### {section}\n\n")).collect();
+    format!(
+        "{}\n\n{BEGIN}\n{}\n\n{all}{END}\n{}",
+        front.trim_end(),
+        machine.trim_end(),
+        back.trim_start_matches('\n')
+    )
 }
 
 #[cfg(test)]
@@ -129,13 +145,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
-        let page = format!("# Title\n\nwhy\n\n{BEGIN}\nold\n{END}\nafter\n");
+    fn only_the_sections_of_what_was_measured_are_replaced() {
+        let page =
+            format!("# Title\n\nwhy\n\n{BEGIN}\nold\n\n### a\n\n1\n\n### b\n\n2\n\n{END}\nafter\n");
+        let sections = ["### b\n\n3\n".to_owned(), "### c\n\n4\n".to_owned()];
         assert_eq!(
-            placed(&page, "new\n"),
-            format!("# Title\n\nwhy\n\n{BEGIN}\nnew\n{END}\nafter\n")
+            placed(&page, "new\n", &sections),
+            format!(
+                "# Title\n\nwhy\n\n{BEGIN}\nnew\n\n### a\n\n1\n\n### b\n\n3\n\n### c\n\n4\n\n{END}\nafter\n"
+            )
         );
-        assert_eq!(placed("# Title\n", "new"), format!("# Title\n\n{BEGIN}\nnew\n{END}\n"));
+        assert_eq!(placed("# Title\n", "new", &[]), format!("# Title\n\n{BEGIN}\nnew\n\n{END}\n"));
     }
 
     #[test]

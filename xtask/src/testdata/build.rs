@@ -73,6 +73,13 @@ pub(super) fn mapped_files(data: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// What `perf script` prints of a recording, with its inlined functions.
+pub(super) fn perf_script(data: &Path, sysroot: &Path) -> Result<String> {
+    let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
+    let mut perf = Command::new("perf");
+    command::output(perf.args(["script", "-F", fields, "-i"]).arg(data).arg("--symfs").arg(sysroot))
+}
+
 /// `… PERF_RECORD_MMAP2 1/1: [0x…(0x…) @ 0 …]: r-xp /path` gives the path.
 fn executable_mapping(line: &str) -> Option<&str> {
     let rest = line.split_once("PERF_RECORD_MMAP2")?.1;

@@ -23,6 +23,8 @@ use emulated::Emulated;
 
 /// Where programs are built and recorded; it is in the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";
+/// Cases beside which the text of `perf script` is stored, to be compared with ours.
+const WITH_PERF: &[&str] = &["norm"];
 /// The whole of `testdata` stays below this.
 const MAX_TOTAL: u64 = 20 << 20;
 
@@ -86,6 +88,9 @@ fn make(case: &Case, testdata: &Path) -> Result<()> {
     let sysroot = testdata.join("sysroot");
     for path in &mapped {
         store(path, &sysroot)?;
+    }
+    if WITH_PERF.contains(&case.name) {
+        std::fs::write(folder.join("perf-script"), build::perf_script(&data, &sysroot)?)?;
     }
     let text = case_toml::write(case, &recorded, &data, &mapped)?;
     std::fs::write(folder.join("case.toml"), text)?;

@@ -19,7 +19,7 @@ impl Timeline {
         let key = ModuleKey {
             path: hint.object.as_os_str().as_bytes(),
             kind: ModuleKind::File,
-            identity: FileIdentity { build_id, inode: None },
+            identity: FileIdentity { build_id, ..FileIdentity::default() },
             owner: None,
             part: None,
         };

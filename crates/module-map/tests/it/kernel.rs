@@ -4,13 +4,13 @@
 use std::fs;
 
 use address::{BuildId, FileOffset, Svma};
-use module_map::{FileOptions, Image, Library, Refusal};
+use module_map::{FileOptions, Image, Library, MODULE_CODE, Refusal};
 
 use crate::support::{Dir, data};
 
 /// Addresses of `work` and `rare`: `.text` is of 13 bytes.
-const WORK: u64 = 4;
-const RARE: u64 = 13;
+const WORK: u64 = MODULE_CODE.0 + 4;
+const RARE: u64 = MODULE_CODE.0 + 13;
 
 fn build_id() -> BuildId {
     Image::open(&data("kernel/kmod.ko")).expect("a module").build_id().expect("its id")
@@ -47,8 +47,8 @@ fn modules_are_laid_out_as_the_kernel_does() {
     });
     let file = library.kernel_file(b"/anywhere/kmod.ko.xz", build_id()).expect("the module");
     let image = file.image();
-    // .text from 0, .text.unlikely behind it; .init.text elsewhere.
-    assert_eq!(image.symbol_address(b"helper"), Some(Svma(0)));
+    // .text first, .text.unlikely behind it; .init.text elsewhere.
+    assert_eq!(image.symbol_address(b"helper"), Some(MODULE_CODE));
     assert_eq!(image.symbol_address(b"work"), Some(Svma(WORK)));
     assert_eq!(image.symbol_address(b"rare"), Some(Svma(RARE)));
     assert!(image.symbol_address(b"begin").is_some_and(|begin| begin.0 >= 0x4000_0000));
@@ -65,7 +65,7 @@ fn copies_of_objects_are_found_at_their_offsets() {
     let text = image.section(".text").expect("code");
     assert_eq!(text.svma.0, text.offset().0);
     let work = image.symbol_address(b"work").expect("a function");
-    assert_eq!(work.0, text.offset().0 + WORK);
+    assert_eq!(work.0, text.offset().0 + 4);
     assert_eq!(image.svma_of_offset(FileOffset(work.0), true), Some(work));
     // The call frame information leads to the code: the first FDE is of `helper`, or of what comes before it.
     let frames = image.section(".eh_frame").expect("call frame information");

@@ -2,7 +2,7 @@
 
 use address::{Avma, FileOffset, Svma};
 use module_map::Image;
-use synth::{ElfBuilder, Section, Segment};
+use synth::{ElfBuilder, Section, Segment, stored_zip};
 
 use crate::support::data;
 
@@ -100,33 +100,4 @@ fn a_library_stored_in_an_archive_keeps_the_offsets_of_the_archive() {
     assert_eq!(image.svma_of_offset(FileOffset(at + 0x320), true), Some(Svma(0x1320)));
     assert_eq!(image.offset_of_svma(Svma(0x1320)), Some(FileOffset(at + 0x320)));
     assert!(Image::open_at(&path, FileOffset(0)).is_err());
-}
-
-/// A zip archive with one stored entry, page aligned, and where its bytes begin.
-fn stored_zip(name: &[u8], content: &[u8]) -> (Vec<u8>, u64) {
-    let extra = 0x1000 - 30 - name.len();
-    let common = |zip: &mut Vec<u8>, extra: usize| {
-        zip.extend([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]); // version, flags, method, time, date
-        zip.extend([0; 4]); // CRC, which nobody looks at
-        zip.extend((content.len() as u32).to_le_bytes());
-        zip.extend((content.len() as u32).to_le_bytes());
-        zip.extend((name.len() as u16).to_le_bytes());
-        zip.extend((extra as u16).to_le_bytes());
-    };
-    let mut zip = b"PK\x03\x04".to_vec();
-    common(&mut zip, extra);
-    zip.extend(name);
-    zip.resize(0x1000, 0);
-    zip.extend(content);
-    let directory = zip.len() as u32;
-    zip.extend(b"PK\x01\x02\x14\0");
-    common(&mut zip, 0);
-    zip.extend([0; 14]); // comment, disk, attributes, offset of the local header
-    zip.extend(name);
-    let size = zip.len() as u32 - directory;
-    zip.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
-    zip.extend(size.to_le_bytes());
-    zip.extend(directory.to_le_bytes());
-    zip.extend([0; 2]);
-    (zip, 0x1000)
 }

@@ -25,7 +25,7 @@ pub(crate) fn code(pid: i32, start: u64, len: u64, offset: u64, path: &str) -> M
 /// The same with a build-id.
 pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
     let build_id = BuildId::from_hex(id);
-    MapEvent { identity: FileIdentity { build_id, inode: None }, ..event }
+    MapEvent { identity: FileIdentity { build_id, ..FileIdentity::default() }, ..event }
 }
 
 /// The space of a process as text: `start-end path+offset`, one a piece.

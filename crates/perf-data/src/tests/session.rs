@@ -14,6 +14,8 @@ const OPTIONS: SessionOptions = SessionOptions {
     window_bytes: 4096,
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,
+    eager: false,
+    eager_bytes: 4096,
     read_bytes: 1000,
 };
 
@@ -54,6 +56,9 @@ pub(super) fn read(input: Input, options: SessionOptions) -> (Read, usize, Findi
     let mut windows = 0;
     while let Some(window) = session.next_window(&mut findings) {
         windows += 1;
+        if window.starts_over() {
+            (read.samples, read.records, windows) = (Vec::new(), Vec::new(), 1);
+        }
         for entry in window.samples() {
             let sample = window.sample(entry).expect("a sample of this window");
             assert_eq!((sample.damage, sample.time), (None, entry.time));
@@ -105,6 +110,34 @@ fn pipe_streams_give_what_files_give() {
             assert!(windows > 5, "{windows} windows");
             assert!(findings.is_empty(), "{findings:?}");
         }
+    }
+}
+
+#[test]
+fn eager_reading_gives_the_same_in_several_windows() {
+    let eager = SessionOptions { eager: true, ..OPTIONS };
+    for endian in [Endian::Little, Endian::Big] {
+        let (read, windows, findings) = read(file(&recording(endian).build()), eager);
+        assert_eq!(read, plain(endian));
+        assert!(windows > 5, "{windows} windows");
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+}
+
+/// A recorder may write at the end what was there from the beginning on, without time; or break its promise.
+#[test]
+fn eager_reading_starts_over_where_a_record_comes_too_late() {
+    let eager = SessionOptions { eager: true, ..OPTIONS };
+    for time in [0, 1001] {
+        let mut it = recording(Endian::Little);
+        let comm = Record::Comm { pid: 20, tid: 22, comm: b"late", exec: false };
+        it.record_at(&comm, SampleId::at(20, 22, time));
+        let bytes = it.build();
+        let (expected, ..) = read(file(&bytes), OPTIONS);
+        let (read, windows, findings) = read(file(&bytes), eager);
+        assert_eq!((&read, windows), (&expected, 1));
+        assert!(read.records.iter().take(2).any(|(at, text)| *at == time && text.contains("22")));
+        assert!(findings.is_empty(), "{findings:?}");
     }
 }
 

@@ -14,6 +14,8 @@ const OPTIONS: SessionOptions = SessionOptions {
     window_bytes: 4096,
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,
+    eager: false,
+    eager_bytes: 4096,
     read_bytes: 1000,
 };
 

@@ -164,3 +164,25 @@ fn a_list_of_zeros_is_refused() {
     let why = "all 15 addresses are zero: they were hidden (kernel.kptr_restrict)";
     assert!(message.starts_with("no kernel names: ") && message.ends_with(why), "{message}");
 }
+
+/// A list has no build-id, but its kernel's code ends elsewhere.
+#[test]
+fn a_list_of_another_kernel_is_refused() {
+    let other: String = list()
+        .lines()
+        .map(|line| match line.strip_suffix(" T _etext") {
+            Some(address) => {
+                let address = u64::from_str_radix(address, 16).expect("an address");
+                format!("{:016x} T _etext\n", address + 0x5000)
+            }
+            None => format!("{line}\n"),
+        })
+        .collect();
+    assert_ne!(other, list());
+    let (names, json) = with_kallsyms("kernel-other-list", &other);
+    assert_eq!(names, ["[unknown]"]);
+    let told: Vec<_> =
+        findings(&json).into_iter().filter(|(kind, _)| *kind == "kernel-names").collect();
+    let [(_, message)] = told.as_slice() else { panic!("{told:?}") };
+    assert!(message.contains("is of another kernel: its code ends at 0x"), "{message}");
+}

@@ -135,3 +135,42 @@ fn a_hint_is_written_as_a_map_record() {
     );
     assert_eq!(told["recorded_build_id"], piece["build_id"]);
 }
+
+/// A library's code was copied into memory without a file, and a child runs the copy. The summary names the range and
+/// prints a hint; completed, it gives every frame its name and line, in the child, which inherits it.
+#[test]
+fn code_that_was_copied_and_is_run_by_a_child() {
+    let case = Case::named("copied");
+    let told = case.run(&["--format", "folded"]).expect_status(0);
+    let nameless =
+        told.text().lines().any(|line| line.starts_with("copied;[truncated];[unknown];target;"));
+    assert!(nameless, "{}", told.text());
+    let line = told.stderr.lines().find(|line| line.starts_with("memory-without-file: "));
+    let (range, hint) = line.and_then(|line| line.split_once("--map ")).expect("a hint");
+    let start = hint.split(',').nth(1).expect("a start");
+    assert!(range.contains(&format!("ran code without a name at {start}-")), "{range}");
+    let file = "../../sysroot/tmp/unwind-perf-testdata/copied/libcopied.so";
+    let hint = hint.replace("OBJECT", file).replace("OFFSET", "0x1000");
+
+    let mut kinds = std::collections::BTreeMap::<(bool, String), u64>::new();
+    let parent = hint.split(['@', ',']).nth(1).expect("a process").to_owned();
+    for sample in case.run(&["-q", "-f", "ndjson", "--map", &hint]).expect_status(0).lines() {
+        assert_eq!(sample["end"], "root", "{sample}");
+        let frames = sample["frames"].as_array().expect("frames");
+        let of_child = sample["pid"].as_u64() != parent.parse().ok();
+        let place = |frame: &Value| {
+            let file = text(frame, "file").rsplit('/').next().expect("a name").to_owned();
+            format!("{} {file}:{}", text(frame, "function"), frame["line"])
+        };
+        let own = |frame: &&Value| text(frame, "module").contains("copied");
+        let chain: Vec<String> = frames.iter().filter(own).take(5).map(place).collect();
+        assert_eq!(frames.last().map(|frame| text(frame, "function")), Some("_start"));
+        *kinds.entry((of_child, chain.get(2..).unwrap_or_default().join(" < "))).or_default() += 1;
+    }
+    let copy = "inner copied_lib.c:11 < copied_work copied_lib.c:19 < run copied.c:35";
+    let original = "inner copied_lib.c:11 < copied_work copied_lib.c:19 < main copied.c:46";
+    assert_eq!(
+        kinds.into_iter().collect::<Vec<_>>(),
+        [((false, original.to_owned()), 13), ((true, copy.to_owned()), 31)]
+    );
+}

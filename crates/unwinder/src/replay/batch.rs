@@ -1,13 +1,15 @@
 //! The walk of a batch: each sample's kernel chain and user stack, interned among the samples of the batch.
 
+use std::sync::Arc;
+
 use address::Avma;
-use module_map::Space;
+use module_map::{Lineage, Space};
 use perf_data::{Context, CpuMode, Head, RegsAbi, Sample, Window};
 
 use crate::arch::Arch;
 use crate::reason::{EndReason, FoundBy};
 use crate::replay::intern::Interner;
-use crate::replay::layout::{Layout, Layouts};
+use crate::replay::layout::{Layout, SampleLayouts};
 use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
 use crate::replay::plan::Planned;
 use crate::walk::{Frame, UserState, Walker};
@@ -30,9 +32,10 @@ pub(crate) struct Walked {
 pub(crate) struct BatchResult {
     pub(crate) frames: Interner<FrameKey>,
     pub(crate) stacks: Interner<StackNode>,
-    pub(crate) layouts: Layouts,
+    pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<Walked>,
     pub(crate) undecoded: u64,
+    pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
 }
@@ -43,8 +46,13 @@ pub(crate) fn walk_batch(
     planned: &[Planned],
     walker: &mut Walker<'_>,
 ) -> BatchResult {
-    let mut result =
-        BatchResult { samples: Vec::with_capacity(planned.len()), ..BatchResult::default() };
+    let mut result = BatchResult {
+        // As many as there are in runs of real programs; growing means to hash all of them again.
+        frames: Interner::with_capacity(3 * planned.len()),
+        stacks: Interner::with_capacity(7 * planned.len()),
+        samples: Vec::with_capacity(planned.len()),
+        ..BatchResult::default()
+    };
     let machine = Machine::of(window.head());
     let mut frames = Vec::new();
     let mut scratch = Scratch::default();
@@ -56,9 +64,17 @@ pub(crate) fn walk_batch(
         };
         frames.clear();
         kernel_frames(&sample, &planned.kernel, &mut frames);
-        let end = user_frames(&sample, machine, &planned.space, walker, &mut frames);
+        let mut end = user_frames(&sample, machine, &planned.space, walker, &mut frames);
+        let mut lineage = planned.lineage;
+        if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
+            let space = &filled(planned, later);
+            if let Some(new) = again(&sample, machine, space, walker, &mut frames) {
+                (end, lineage) = (new, later.1);
+                result.late_maps += 1;
+            }
+        }
         let dump_used_up = end == EndReason::StackExhausted;
-        let (stack, layout) = result.intern(planned, &frames, &mut scratch);
+        let (stack, layout) = result.intern(lineage, &frames, &mut scratch);
         result.samples.push(Walked {
             planned: index as u32,
             cpu: sample.cpu,
@@ -78,7 +94,7 @@ pub(crate) fn walk_batch(
 impl BatchResult {
     /// The ids of the stack and of the layout of a sample's frames. Stacks that follow each other share their outer
     /// frames as a rule: what equals the chain before it is not looked up again.
-    fn intern(&mut self, planned: &Planned, frames: &[Frame], scratch: &mut Scratch) -> (u32, u32) {
+    fn intern(&mut self, lineage: Lineage, frames: &[Frame], scratch: &mut Scratch) -> (u32, u32) {
         scratch.layout.biases.clear();
         let mut parent = NO_NODE;
         let mut last = None;
@@ -113,7 +129,7 @@ impl BatchResult {
             parent = self.stacks.intern(StackNode { parent, frame });
             scratch.nodes.push((key, parent));
         }
-        (parent, self.layouts.find(planned.lineage, &scratch.layout))
+        (parent, self.layouts.intern(lineage, &scratch.layout))
     }
 }
 
@@ -222,6 +238,35 @@ fn user_frames(
         frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
     }
     reason
+}
+
+/// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image has
+/// nothing of the one before.
+fn filled(planned: &Planned, (space, lineage): &(Arc<Space>, Lineage)) -> Arc<Space> {
+    if *lineage != planned.lineage {
+        return space.clone();
+    }
+    let mut space = (**space).clone();
+    planned.space.pieces().for_each(|piece| space.map(piece.clone()));
+    Arc::new(space)
+}
+
+/// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.
+fn again(
+    sample: &Sample<'_>,
+    machine: Machine,
+    space: &Space,
+    walker: &mut Walker<'_>,
+    frames: &mut Vec<Frame>,
+) -> Option<EndReason> {
+    let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
+    let mut new = frames.get(..n_kernel)?.to_vec();
+    let end = user_frames(sample, machine, space, walker, &mut new);
+    let known = |frames: &[Frame]| frames.iter().filter(|frame| frame.module.is_some()).count();
+    (known(&new) > known(frames)).then(|| {
+        *frames = new;
+        end
+    })
 }
 
 /// The user part of the recorded chain: in the sample, or in a record that came later.

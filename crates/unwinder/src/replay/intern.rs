@@ -19,6 +19,15 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
+    /// One that does not grow up to that number of values.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self {
+            values: Vec::with_capacity(capacity),
+            index: HashTable::with_capacity(capacity),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+
     /// The id of a value, which is added where it is new.
     #[inline]
     pub(crate) fn intern(&mut self, value: T) -> u32 {

@@ -51,6 +51,89 @@ impl Layout {
     }
 }
 
+/// The distinct layouts of the samples of one run. They are put together in the merge, in the order of the samples:
+/// the result must not depend on where runs begin.
+#[derive(Debug, Default)]
+pub(crate) struct SampleLayouts {
+    pub(crate) rows: Vec<SampleLayout>,
+    /// The number of each process image, and its last row.
+    lineages: HashMap<Lineage, (u32, u32)>,
+}
+
+/// What one or more samples of a process image touched.
+#[derive(Debug)]
+pub(crate) struct SampleLayout {
+    pub(crate) lineage: Lineage,
+    /// A small number of the process image in the run.
+    pub(crate) number: u32,
+    layout: Layout,
+    /// The row of the same process image before this one, its own index for none.
+    before: u32,
+}
+
+impl SampleLayouts {
+    /// The row of exactly that layout.
+    pub(crate) fn intern(&mut self, lineage: Lineage, layout: &Layout) -> u32 {
+        let Self { rows, lineages } = self;
+        let row = rows.len() as u32;
+        let n_lineages = lineages.len() as u32;
+        let (number, last) = lineages.entry(lineage).or_insert((n_lineages, row));
+        let mut at = *last;
+        while let Some(known) = rows.get(at as usize) {
+            if known.layout == *layout {
+                return at;
+            }
+            if known.before == at {
+                break;
+            }
+            at = known.before;
+        }
+        let number = *number;
+        let before = std::mem::replace(last, row);
+        rows.push(SampleLayout { lineage, number, layout: layout.clone(), before });
+        row
+    }
+
+    /// How many process images there are.
+    pub(crate) fn n_lineages(&self) -> usize {
+        self.lineages.len()
+    }
+}
+
+/// The layouts of a run's samples as they are merged, one sample after the other.
+pub(crate) struct Merging<'m> {
+    run: &'m SampleLayouts,
+    /// For each row, what it became last.
+    known: Vec<Option<u32>>,
+    /// For each process image, its current layout, once a sample of the run had it.
+    current: Vec<Option<u32>>,
+}
+
+impl<'m> Merging<'m> {
+    pub(crate) fn new(run: &'m SampleLayouts) -> Self {
+        Self { run, known: vec![None; run.rows.len()], current: vec![None; run.n_lineages()] }
+    }
+
+    /// The number of the layout of the next sample, which has that row.
+    pub(crate) fn next(&mut self, row: u32, layouts: &mut Layouts) -> u32 {
+        let Some(sample) = self.run.rows.get(row as usize) else { return 0 };
+        let (Some(known), Some(current)) =
+            (self.known.get_mut(row as usize), self.current.get_mut(sample.number as usize))
+        else {
+            return 0;
+        };
+        match *known {
+            // All of it was taken into the layout that is still the current one.
+            Some(id) if *current == *known => id,
+            _ => {
+                let id = layouts.find(sample.lineage, &sample.layout);
+                (*known, *current) = (Some(id), Some(id));
+                id
+            }
+        }
+    }
+}
+
 /// Layouts by number, and the current one of each process image.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {
@@ -94,6 +177,29 @@ mod tests {
         assert_eq!(layouts.find(image, &layout(&[(1, 0x9000)])), 2);
         assert_eq!(layouts.find(image, &layout(&[(2, 0x2000)])), 2);
         assert_eq!(layouts.rows[0].1.biases, [(ModuleId(1), 0, 0x1000), (ModuleId(2), 0, 0x2000)]);
+    }
+
+    /// However the samples are cut into runs, each gets the same layout.
+    #[test]
+    fn runs_do_not_show() {
+        let mut layouts = Vec::new();
+        for (module, bias) in [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)] {
+            let mut layout = Layout::default();
+            layout.instance(ModuleId(module), bias);
+            layouts.push(layout);
+        }
+        for size in 1..=layouts.len() {
+            let mut merged = Layouts::default();
+            let mut ids = Vec::new();
+            for run in layouts.chunks(size) {
+                let mut rows = SampleLayouts::default();
+                let of_samples: Vec<u32> =
+                    run.iter().map(|layout| rows.intern(Lineage(4), layout)).collect();
+                let mut merging = Merging::new(&rows);
+                ids.extend(of_samples.iter().map(|&row| merging.next(row, &mut merged)));
+            }
+            assert_eq!(ids, [0, 0, 1, 1, 1, 2], "runs of {size}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use address::ModuleId;
 use crate::reason::{EndReason, FoundBy};
 use crate::replay::batch::BatchResult;
 use crate::replay::intern::Interner;
-use crate::replay::layout::Layouts;
+use crate::replay::layout::{Layouts, Merging};
 use crate::replay::plan::Planned;
 use crate::walk::Frame;
 
@@ -117,6 +117,7 @@ pub(crate) struct Merged {
     pub(crate) samples: Vec<Outcome>,
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
+    pub(crate) late_maps: u64,
     pub(crate) dump_used_up: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
@@ -133,9 +134,7 @@ impl Merged {
             let frame = frames.get(node.frame as usize).copied().unwrap_or(0);
             stacks.push(self.stacks.intern(StackNode { parent, frame }));
         }
-        let rows = &batch.layouts.rows;
-        let layouts: Vec<u32> =
-            rows.iter().map(|(lineage, layout)| self.layouts.find(*lineage, layout)).collect();
+        let mut layouts = Merging::new(&batch.layouts);
         for walked in &batch.samples {
             let Some(planned) = planned.get(walked.planned as usize) else { continue };
             self.n_frames += u64::from(walked.n_frames);
@@ -148,10 +147,11 @@ impl Merged {
                 cpu: walked.cpu,
                 period: walked.period,
                 stack: stacks.get(walked.stack as usize).copied().unwrap_or(NO_NODE),
-                layout: layouts.get(walked.layout as usize).copied().unwrap_or(0),
+                layout: layouts.next(walked.layout, &mut self.layouts),
             });
         }
         self.undecoded += batch.undecoded;
+        self.late_maps += batch.late_maps;
         self.cache_hits += batch.cache_hits;
         self.cache_misses += batch.cache_misses;
     }

@@ -19,5 +19,5 @@ mod run;
 
 pub use layout::Layout;
 pub use merge::{FrameKey, Outcome, StackNode};
-pub use plan::{Filter, Thread, apply};
+pub use plan::{Filter, Thread, apply, learn_files};
 pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};

@@ -1,11 +1,14 @@
 //! The plan: records in time order move the timeline on; each sample that passes the filter is given the space of its
 //! process as it is at that moment.
+//!
+//! Processors' clocks differ: a sample can come before the record of a map that its stack is in. A sample is given the
+//! space of shortly afterwards, too, for addresses at which nothing was mapped by then.
 
 use std::sync::Arc;
 
-use address::{BuildId, Pid, Tid, Timestamp};
+use address::{Pid, Tid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{CommId, FileIdentity, Lineage, MapEvent, Space, Timeline};
+use module_map::{CommId, FileIdentity, Inode, Lineage, MapEvent, Space, Timeline};
 use perf_data::{
     CpuMode, Head, Ksymbol, Mmap, MmapId, Record, RecordEntry, SampleEntry, TimedRecord, Window,
 };
@@ -57,8 +60,16 @@ pub(crate) struct Planned {
     pub(crate) space: Arc<Space>,
     pub(crate) kernel: Arc<Space>,
     pub(crate) lineage: Lineage,
+    /// The space that records of shortly afterwards made, and whose it is.
+    pub(crate) later: Option<(Arc<Space>, Lineage)>,
     pub(crate) thread: u32,
 }
+
+/// How much later than a sample the record of a map may come that was there before it, in nanoseconds: more than clocks
+/// of processors are apart, less than it takes to notice.
+const SKEW: u64 = 10_000_000;
+/// How many samples before such a record are looked at.
+const SKEWED: usize = 64;
 
 /// The state of the plan.
 pub(crate) struct Planner<'r> {
@@ -79,6 +90,11 @@ pub(crate) struct Place<'w> {
 impl<'w> Place<'w> {
     pub(crate) fn start(window: &'w Window) -> Self {
         Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
+    }
+
+    /// Whether everything was planned.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.records.as_slice().is_empty() && self.samples.as_slice().is_empty()
     }
 
     /// The next record that comes before a sample; without a sample, the next one.
@@ -108,18 +124,28 @@ impl<'r> Planner<'r> {
         }
     }
 
+    /// Takes in what a window tells of the files behind paths.
+    pub(crate) fn learn_files(&mut self, window: &Window) {
+        learn_files(self.timeline, window);
+    }
+
+    /// Whether a path led to one file after another.
+    pub(crate) const fn saw_replaced_file(&self) -> bool {
+        self.timeline.saw_replaced_file()
+    }
+
     /// The next `limit` samples that are wanted, fewer at the end of the window, none behind it.
     pub(crate) fn next_batch(&mut self, place: &mut Place<'_>, limit: usize) -> Vec<Planned> {
         let mut batch = Vec::with_capacity(limit.min(place.samples.len()));
         while batch.len() < limit {
             let Some(entry) = place.samples.next() else {
                 while let Some(record) = place.record_before(None) {
-                    apply(self.timeline, &record);
+                    self.apply(&record, &mut batch);
                 }
                 break;
             };
             while let Some(record) = place.record_before(Some(entry)) {
-                apply(self.timeline, &record);
+                self.apply(&record, &mut batch);
             }
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
@@ -136,10 +162,34 @@ impl<'r> Planner<'r> {
                 space,
                 kernel: self.timeline.kernel(),
                 lineage,
+                later: None,
                 thread,
             });
         }
+        if let Some(next) = place.samples.as_slice().first() {
+            while let Some(record) = place.record_before(Some(next)) {
+                self.apply(&record, &mut batch);
+            }
+        }
         batch
+    }
+
+    /// Moves the timeline over a record, and lets samples of just before it know of the space that it made.
+    fn apply(&mut self, record: &TimedRecord<'_>, batch: &mut [Planned]) {
+        apply(self.timeline, record);
+        let pid = match &record.record {
+            Record::Mmap(map) if map.executable => map.pid,
+            Record::Fork(task) if task.pid != task.ppid => task.pid,
+            _ => return,
+        };
+        let earliest = Timestamp(record.time.0.saturating_sub(SKEW));
+        let recent = batch.iter_mut().rev().take(SKEWED);
+        let recent = recent.take_while(|planned| planned.entry.time >= earliest);
+        let mut space = None;
+        for planned in recent.filter(|planned| planned.entry.pid == pid) {
+            let space = space.get_or_insert_with(|| self.timeline.space(pid));
+            planned.later = Some(space.clone());
+        }
     }
 
     fn thread(&mut self, thread: Thread) -> u32 {
@@ -152,6 +202,32 @@ impl<'r> Planner<'r> {
 
     pub(crate) fn into_threads(self) -> Vec<Thread> {
         self.threads
+    }
+}
+
+/// Looks for paths that lead to several files in a window, and tells the timeline which was the last of each: the
+/// recorder read the build-id of a path when it ended. To be called before the window's records are applied.
+pub fn learn_files(timeline: &mut Timeline, window: &Window) {
+    let mut last = HashMap::<&[u8], Inode>::new();
+    let mut several = Vec::new();
+    for record in window.records() {
+        let Record::Mmap(Mmap {
+            id: MmapId::Inode { major, minor, inode, generation }, path, ..
+        }) = record.record
+        else {
+            continue;
+        };
+        let file = Inode { major, minor, number: inode, generation };
+        if path.starts_with(b"/")
+            && last.insert(path, file).is_some_and(|before| file.replaces(before))
+        {
+            several.push(path);
+        }
+    }
+    for path in several {
+        if let Some(&last) = last.get(path) {
+            timeline.list_last_file(path, last);
+        }
     }
 }
 
@@ -173,9 +249,10 @@ fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
     let identity = match map.id {
         MmapId::None => FileIdentity::default(),
         MmapId::Inode { major, minor, inode, generation } => {
-            FileIdentity { build_id: None, inode: Some((major, minor, inode, generation)) }
+            let inode = Some(Inode { major, minor, number: inode, generation });
+            FileIdentity { inode, ..FileIdentity::default() }
         }
-        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), inode: None },
+        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), ..FileIdentity::default() },
     };
     let kernel = matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel);
     timeline.map(&MapEvent {
@@ -196,7 +273,6 @@ fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {
         timeline.unmap_kernel(symbol.addr, u64::from(symbol.len));
         return;
     }
-    let none: Option<BuildId> = None;
     timeline.map(&MapEvent {
         pid: Pid(-1),
         kernel: true,
@@ -206,6 +282,6 @@ fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {
         executable: true,
         writable: false,
         path: symbol.name,
-        identity: FileIdentity { build_id: none, inode: None },
+        identity: FileIdentity::default(),
     });
 }

@@ -21,6 +21,9 @@ pub struct ReplayOptions {
     pub filter: Filter,
     /// The most user frames of a sample.
     pub max_frames: usize,
+    /// Whether each window is asked in advance which paths lead to one file after another. That takes a pass over its
+    /// records; [`Replayer::saw_replaced_file`] tells whether it would have been of use.
+    pub learn_files: bool,
 }
 
 /// A replayed recording.
@@ -42,6 +45,8 @@ pub struct Replay {
     pub filtered: u64,
     /// Samples that could not be decoded.
     pub undecoded: u64,
+    /// Samples whose chain needed a map that was recorded shortly after them.
+    pub late_maps: u64,
     /// Samples whose stack bytes were used to the end.
     pub dump_used_up: u64,
     /// Where the time went.
@@ -80,6 +85,16 @@ pub struct Replayer<'r> {
     merged: Merged,
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
+    /// What was planned and is to be walked next.
+    planned: Option<Batch>,
+    /// What was walked and is to be merged next.
+    walked: Option<(Vec<Planned>, Vec<BatchResult>)>,
+}
+
+/// Samples of a window with what they need for their walk.
+struct Batch {
+    window: Arc<Window>,
+    samples: Vec<Planned>,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -106,45 +121,68 @@ impl<'r> Replayer<'r> {
             merged: Merged::default(),
             timings: ReplayTimings::default(),
             head: None,
+            planned: None,
+            walked: None,
         }
     }
 
-    /// Replays a window on the current thread pool. `progress` is told the number of samples that are done.
-    pub fn feed(&mut self, window: &Window, progress: &(dyn Fn(u64) + Sync)) {
+    /// Replays a window on the current thread pool. The last samples of it wait for the next window, so that no thread
+    /// is idle between them. `progress` is told the number of samples that are done.
+    pub fn feed(&mut self, window: Window, progress: &(dyn Fn(u64) + Sync)) {
         if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, window.head())) {
             self.planner.learn(window.head());
             self.head = Some(window.head().clone());
         }
+        if self.options.learn_files {
+            timed(&mut self.timings.plan, || self.planner.learn_files(&window));
+        }
+        let window = Arc::new(window);
+        let mut place = Place::start(&window);
+        while !place.is_at_end() {
+            if let Some(samples) = self.turn(Some(&mut place), progress) {
+                self.planned = Some(Batch { window: Arc::clone(&window), samples });
+            }
+        }
+    }
+
+    /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
+    #[must_use]
+    pub const fn saw_replaced_file(&self) -> bool {
+        self.planner.saw_replaced_file()
+    }
+
+    /// One turn: walks what was planned, beside that merges what was walked before and plans what comes next.
+    fn turn(
+        &mut self,
+        place: Option<&mut Place<'_>>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Option<Vec<Planned>> {
         let Self { library, options, engine, planner, merged, timings, .. } = self;
-        let mut place = Place::start(window);
-        let mut current = timed(&mut timings.plan, || planner.next_batch(&mut place, BATCH));
-        let mut done: Option<(Vec<Planned>, Vec<BatchResult>)> = None;
-        while !current.is_empty() {
-            let (walked, next) = rayon::join(
-                || {
-                    timed(&mut timings.walk, || {
-                        walk_all(window, &current, engine, library, options)
-                    })
-                },
-                || {
-                    if let Some((planned, results)) = done.take() {
-                        timed(&mut timings.merge, || merge_all(merged, &planned, &results));
-                        progress(merged.samples.len() as u64);
-                    }
-                    timed(&mut timings.plan, || planner.next_batch(&mut place, BATCH))
-                },
-            );
-            done = Some((std::mem::replace(&mut current, next), walked));
-        }
-        if let Some((planned, results)) = done {
-            timed(&mut timings.merge, || merge_all(merged, &planned, &results));
-            progress(merged.samples.len() as u64);
-        }
+        let ReplayTimings { plan, walk, merge, .. } = timings;
+        let (current, done) = (self.planned.take(), self.walked.take());
+        let (results, next) = rayon::join(
+            || {
+                let batch = current.as_ref()?;
+                Some(timed(walk, || walk_all(batch, engine, library, options)))
+            },
+            || {
+                if let Some((planned, results)) = done {
+                    timed(merge, || merge_all(merged, &planned, &results));
+                    progress(merged.samples.len() as u64);
+                }
+                timed(plan, || place.map(|place| planner.next_batch(place, BATCH)))
+            },
+        );
+        self.walked = current.map(|batch| batch.samples).zip(results);
+        next.filter(|samples| !samples.is_empty())
     }
 
     /// What came of all windows.
     #[must_use]
-    pub fn finish(self) -> Replay {
+    pub fn finish(mut self, progress: &(dyn Fn(u64) + Sync)) -> Replay {
+        while self.planned.is_some() || self.walked.is_some() {
+            self.turn(None, progress);
+        }
         let Self { planner, merged, mut timings, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
@@ -158,6 +196,7 @@ impl<'r> Replayer<'r> {
             samples: merged.samples,
             n_frames: merged.n_frames,
             undecoded: merged.undecoded,
+            late_maps: merged.late_maps,
             dump_used_up: merged.dump_used_up,
         }
     }
@@ -172,17 +211,17 @@ fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
 }
 
 fn walk_all(
-    window: &Window,
-    batch: &[Planned],
+    batch: &Batch,
     engine: &Engine,
     library: &Library,
     options: &ReplayOptions,
 ) -> Vec<BatchResult> {
     batch
+        .samples
         .par_chunks(RUN)
         .map_init(
             || Walker::new(engine, library, options.max_frames),
-            |walker, run| walk_batch(window, run, walker),
+            |walker, run| walk_batch(&batch.window, run, walker),
         )
         .collect()
 }

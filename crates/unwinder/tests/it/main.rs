@@ -8,6 +8,7 @@ mod emulated;
 mod ends;
 mod expressions;
 mod fallback;
+mod late;
 mod linear;
 mod nesting;
 mod properties;

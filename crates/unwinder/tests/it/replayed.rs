@@ -14,21 +14,30 @@ use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, 
 /// A frame of the result: the looked-up address in its module, how it was found, whether in the kernel.
 pub(crate) type Seen = (u64, FoundBy, bool);
 
+/// Time, chain and end of a sample.
+pub(crate) type Sampled = (Timestamp, Vec<Seen>, EndReason);
+
 /// Replays a recording.
-pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<(Timestamp, Vec<Seen>, EndReason)> {
+pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
+    replay_counting(bytes, files).0
+}
+
+/// The same, and how many samples needed a late map.
+pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
     let library = Library::new(files);
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
-    let options = ReplayOptions { filter: Filter::default(), max_frames: 127 };
+    let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
     let mut replayer = Replayer::new(&mut timeline, &library, &options);
     while let Some(window) = session.next_window(&mut found) {
-        replayer.feed(&window, &|_| {});
+        replayer.feed(window, &|_| {});
     }
-    let replay = replayer.finish();
+    let replay = replayer.finish(&|_| {});
     assert_eq!(replay.undecoded, 0);
-    replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end)).collect()
+    let samples = replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end));
+    (samples.collect(), replay.late_maps)
 }
 
 fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {

@@ -1,0 +1,130 @@
+//! Samples and trailers, turned over.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_SAMPLE`; `kernel/events/core.c`, `perf_output_sample`.
+
+use super::attr::Attr;
+use super::swap::{Swap, Unknown};
+use crate::perf::attr::{branch_sample, read_format, sample_type as has};
+
+const TRAILER: u64 = has::TID | has::TIME | has::ID | has::STREAM_ID | has::CPU | has::IDENTIFIER;
+
+/// The event of a sample that is not turned over yet.
+pub(super) fn event<'a>(body: &[u8], attrs: &'a [Attr]) -> Result<&'a Attr, Unknown> {
+    let [first, _, ..] = attrs else { return attrs.first().ok_or_else(|| "no events".into()) };
+    let before = [has::IP, has::TID, has::TIME, has::ADDR];
+    let words = if first.sample_type & has::IDENTIFIER != 0 {
+        0
+    } else {
+        before.iter().filter(|&&bit| first.sample_type & bit != 0).count()
+    };
+    let id =
+        body.get(words * 8..).and_then(|id| id.first_chunk()).map(|id| u64::from_le_bytes(*id));
+    let of_id = attrs.iter().find(|attr| id.is_some_and(|id| attr.ids.contains(&id)));
+    of_id.ok_or_else(|| format!("a sample of the event with the id {id:?}"))
+}
+
+/// Bytes of the trailer.
+pub(super) fn trailer_len(attr: &Attr) -> usize {
+    8 * (attr.sample_type & TRAILER).count_ones() as usize
+}
+
+/// Turns a trailer over.
+pub(super) fn trailer(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
+    for bit in [has::TID, has::TIME, has::ID, has::STREAM_ID, has::CPU, has::IDENTIFIER] {
+        if attr.sample_type & bit != 0 {
+            word(it, bit)?;
+        }
+    }
+    Ok(())
+}
+
+/// One word, or two halves.
+fn word(it: &mut Swap<'_>, bit: u64) -> Result<(), Unknown> {
+    if bit == has::TID || bit == has::CPU { it.u32s(2) } else { it.u64().map(drop) }
+}
+
+/// Turns the body of a sample over.
+pub(super) fn body(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
+    let is = |bit: u64| attr.sample_type & bit != 0;
+    let words = [
+        has::IDENTIFIER,
+        has::IP,
+        has::TID,
+        has::TIME,
+        has::ADDR,
+        has::ID,
+        has::STREAM_ID,
+        has::CPU,
+        has::PERIOD,
+    ];
+    words.into_iter().filter(|&bit| is(bit)).try_for_each(|bit| word(it, bit))?;
+    if is(has::READ) {
+        read(it, attr.read_format)?;
+    }
+    if is(has::CALLCHAIN) {
+        let count = it.size()?;
+        it.u64s(count)?;
+    }
+    if is(has::RAW) {
+        it.string()?;
+    }
+    if is(has::BRANCH_STACK) {
+        branches(it, attr.branch_sample_type)?;
+    }
+    if is(has::REGS_USER) {
+        registers(it, attr.regs_user)?;
+    }
+    if is(has::STACK_USER) {
+        let size = it.size()?;
+        // What lies on a stack are words in the order of the machine.
+        it.u64s(size / 8)?;
+        if size > 0 {
+            it.u64()?;
+        }
+    }
+    for bit in [has::WEIGHT | has::WEIGHT_STRUCT, has::DATA_SRC, has::TRANSACTION] {
+        if is(bit) {
+            it.u64()?;
+        }
+    }
+    if is(has::REGS_INTR) {
+        registers(it, attr.regs_intr)?;
+    }
+    for bit in [has::PHYS_ADDR, has::CGROUP, has::DATA_PAGE_SIZE, has::CODE_PAGE_SIZE] {
+        if is(bit) {
+            it.u64()?;
+        }
+    }
+    if is(has::AUX) {
+        let size = it.size()?;
+        it.skip(size)?;
+    }
+    it.end("sample")
+}
+
+fn registers(it: &mut Swap<'_>, mask: u64) -> Result<(), Unknown> {
+    if it.u64()? == 0 { Ok(()) } else { it.u64s(mask.count_ones() as usize) }
+}
+
+fn read(it: &mut Swap<'_>, format: u64) -> Result<(), Unknown> {
+    let count = |bits: &[u64]| bits.iter().filter(|&&bit| format & bit != 0).count();
+    let times = count(&[read_format::TOTAL_TIME_ENABLED, read_format::TOTAL_TIME_RUNNING]);
+    let values = 1 + count(&[read_format::ID, read_format::LOST]);
+    if format & read_format::GROUP == 0 {
+        return it.u64s(times + values);
+    }
+    let members = it.size()?;
+    it.u64s(times + members * values)
+}
+
+fn branches(it: &mut Swap<'_>, kind: u64) -> Result<(), Unknown> {
+    let count = it.size()?;
+    if kind & branch_sample::HW_INDEX != 0 {
+        it.u64()?;
+    }
+    for _ in 0..count {
+        it.u64s(2)?;
+        it.bit_field()?;
+    }
+    Ok(())
+}

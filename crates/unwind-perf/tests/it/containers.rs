@@ -1,0 +1,88 @@
+//! A run is the same run in every container and in both byte orders: real recordings, recast, give the same lines.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use synth::{RecordingParts, big_endian_twin};
+
+use crate::cases::{Case, sysroot};
+use crate::run::{command, empty_folder, finish, run};
+
+/// Processes and threads, exec and fork, kernel frames, two events, broken chains, libraries that are loaded late.
+const SOME: &[&str] =
+    &["anon", "dlopen", "exceptions", "fork", "recursion-rs", "signal", "syscalls", "two-events"];
+
+/// Chunks that cut records anywhere.
+const CHUNK: usize = 5000;
+
+fn arguments(case: &Case, input: &str) -> Vec<String> {
+    let mut all = vec![input.to_owned(), "--sysroot".to_owned(), sysroot().display().to_string()];
+    let kallsyms = case.folder.join("kallsyms");
+    if kallsyms.is_file() {
+        all.extend(["--kallsyms".to_owned(), kallsyms.display().to_string()]);
+    }
+    all.extend(["--quiet".to_owned(), "--format".to_owned(), "ndjson".to_owned()]);
+    all
+}
+
+/// The lines for a file or directory in `folder`.
+fn lines(case: &Case, folder: &Path, input: &str) -> Vec<u8> {
+    let arguments = arguments(case, input);
+    run(folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>()).expect_status(0).stdout
+}
+
+/// The lines for a file on standard input.
+fn lines_of_input(case: &Case, file: &Path) -> Vec<u8> {
+    let arguments = arguments(case, "-");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut command = command(Path::new("."), &arguments);
+    command.stdin(Stdio::from(std::fs::File::open(file).expect("a file")));
+    finish(command.spawn().expect("the command starts")).expect_status(0).stdout
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).expect("a file");
+}
+
+#[test]
+fn every_container_gives_the_same_lines() {
+    for case in SOME.iter().map(|name| Case::named(name)) {
+        let folder = empty_folder(&format!("containers-{}", case.name));
+        let parts = RecordingParts::read(&case.bytes()).expect("a plain file");
+        let expected = lines(&case, &case.folder, "perf.data");
+        for (name, bytes) in [
+            ("plain", parts.file()),
+            ("compressed", parts.compressed(CHUNK)),
+            ("pipe", parts.pipe()),
+            ("compressed-pipe", parts.compressed_pipe(CHUNK)),
+        ] {
+            write(&folder.join(name), &bytes);
+            assert!(lines(&case, &folder, name) == expected, "{} as {name}", case.name);
+            let input = lines_of_input(&case, &folder.join(name));
+            assert!(input == expected, "{} as {name} on standard input", case.name);
+        }
+        for (name, chunk) in [("directory", None), ("compressed-directory", Some(CHUNK))] {
+            let (data, files) = parts.directory(3, chunk);
+            let directory = folder.join(name);
+            std::fs::create_dir(&directory).expect("a folder");
+            write(&directory.join("data"), &data);
+            for (number, file) in files.iter().enumerate() {
+                write(&directory.join(format!("data.{number}")), file);
+            }
+            write(&directory.join("data.3"), b"");
+            assert!(lines(&case, &folder, name) == expected, "{} as {name}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_other_byte_order_gives_the_same_lines() {
+    for case in SOME.iter().map(|name| Case::named(name)) {
+        let folder = empty_folder(&format!("twin-{}", case.name));
+        let twin = big_endian_twin(&case.bytes());
+        write(&folder.join("twin"), &twin.unwrap_or_else(|why| panic!("{}: {why}", case.name)));
+        let expected = lines(&case, &case.folder, "perf.data");
+        let found = lines(&case, &folder, "twin");
+        assert!(found == expected, "{} in the other byte order", case.name);
+    }
+}

@@ -1,0 +1,71 @@
+//! Wherever debug information is kept, functions, inlined functions and lines are those of the unsplit build.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::cases::root;
+use crate::mapped::{Map, Recording, samples};
+use crate::run::empty_folder;
+
+/// The program's code: first address, size, offset in the file.
+const TEXT: (u64, u64, u64) = (0x40_1000, 0xca, 0x1000);
+
+fn variant(dwarf: &str, name: &str) -> PathBuf {
+    root().join("crates/unwind-perf/testdata/debug").join(dwarf).join(name)
+}
+
+/// For each byte of the code what its frames are called, innermost first.
+fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
+    let folder = empty_folder(&format!("debug-{dwarf}-{name}-{}", more.len()));
+    let mut recording = Recording::new();
+    let (start, size, offset) = TEXT;
+    recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+    for address in start..start + size {
+        recording.sample(1, address);
+    }
+    recording.write(&folder);
+    let place = variant(dwarf, name);
+    let debug = place.join("debug");
+    let [place, debug] = [&place, &debug].map(|path| path.to_str().expect("UTF-8"));
+    let lines = samples(&folder, &[&["--sysroot", place, "--debug-dir", debug], more].concat());
+    let fields = ["function", "file", "line", "inlined", "function_offset"];
+    let address_of = |frame: &Value| frame["addr"].clone();
+    let chain = |line: &Value| -> Vec<[Value; 5]> {
+        let frames = line["frames"].as_array().expect("frames");
+        let first = address_of(&frames[0]);
+        let own = frames.iter().take_while(|frame| address_of(frame) == first);
+        own.map(|frame| fields.map(|field| frame[field].clone())).collect()
+    };
+    lines.iter().map(chain).collect()
+}
+
+#[test]
+fn wherever_it_is_kept() {
+    for dwarf in ["v4", "v5"] {
+        let plain = names(dwarf, "plain", &[]);
+        let inlined = plain.iter().filter(|chain| chain.len() > 2).count();
+        let with_line = plain.iter().filter(|chain| chain[0][2].is_u64()).count();
+        assert_eq!((plain.len(), inlined, with_line), (0xca, 21, 172), "{dwarf}");
+        for name in ["zlib", "zstd", "dwo", "dwp", "dwz", "link", "id", "path"] {
+            let found = names(dwarf, name, &[]);
+            for (index, (found, plain)) in found.iter().zip(&plain).enumerate() {
+                assert_eq!(found, plain, "{dwarf} {name} {:#x}", TEXT.0 + index as u64);
+            }
+            assert_eq!(found.len(), plain.len());
+        }
+    }
+}
+
+#[test]
+fn names_of_functions_in_a_stripped_file() {
+    let function = |chain: &Vec<[Value; 5]>| (chain[0][0].clone(), chain[0][4].clone());
+    let plain = names("v5", "plain", &["--no-inline"]);
+    let mini = names("v5", "mini", &["--no-inline"]);
+    let named = mini.iter().filter(|chain| chain[0][0].is_string()).count();
+    assert_eq!(named, 150);
+    assert_eq!(
+        mini.iter().map(function).collect::<Vec<_>>(),
+        plain.iter().map(function).collect::<Vec<_>>()
+    );
+}

@@ -1,0 +1,157 @@
+//! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, from the seeds in the repository on.
+//!
+//! An input fails that panics, that takes longer than a second, or that takes more memory than four times its bytes (the
+//! targets count their allocations). Runs on the stable compiler, which is told to allow what sanitizers need.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Args;
+use crate::command;
+
+/// What an input may take, and what the process, with what it keeps to find new inputs. A reading thread may still be
+/// ending when an input is done, so leaks are not looked for.
+const LIMITS: &[&str] =
+    &["-timeout=1", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
+/// How often such an input is tried again: on a busy machine it may only have waited for its turn.
+const TRIES: u32 = 3;
+
+/// Fuzzes one target for some seconds.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let corpus = args.value("--corpus")?.map(PathBuf::from);
+    let names = args.names()?;
+    let targets = targets()?;
+    let [target, seconds] = names.as_slice() else {
+        bail!("TARGET and SECONDS are needed; targets: {}", targets.join(", "));
+    };
+    if !targets.contains(target) {
+        bail!("no target {target}; there are {}", targets.join(", "));
+    }
+    let seconds: u64 =
+        seconds.parse().with_context(|| format!("{seconds} is no number of seconds"))?;
+    let Some(cargo_fuzz) = cargo_fuzz()? else {
+        println!("skipped: cargo-fuzz is not installed and could not be");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let fuzz = Fuzz { cargo_fuzz, folder: command::root().join("fuzz"), target };
+    fuzz.build()?;
+    fuzz.run(seconds, corpus.as_deref())
+}
+
+/// The targets by the names of their files.
+fn targets() -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(command::root().join("fuzz/seeds"))? {
+        names.push(command::file_name(&entry?.path()));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// cargo-fuzz from the search path or the target folder, else installed there.
+fn cargo_fuzz() -> Result<Option<PathBuf>> {
+    let root = command::target().join("cargo-fuzz");
+    let installed = root.join("bin/cargo-fuzz");
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&search).map(|dir| dir.join("cargo-fuzz"));
+    if let Some(path) = found.chain([installed.clone()]).find(|path| path.is_file()) {
+        return Ok(Some(path));
+    }
+    let mut install = command::words("cargo install cargo-fuzz --quiet --locked --root");
+    install.arg(&root);
+    command::announce(&install);
+    Ok(install.status()?.success().then_some(installed))
+}
+
+/// One target.
+struct Fuzz<'t> {
+    cargo_fuzz: PathBuf,
+    folder: PathBuf,
+    target: &'t str,
+}
+
+impl Fuzz<'_> {
+    fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.cargo_fuzz);
+        command.args(["fuzz", verb, "--fuzz-dir"]).arg(&self.folder).arg(self.target);
+        // Sanitizers are switched on by an unstable flag.
+        command.env("RUSTC_BOOTSTRAP", "1").current_dir(&self.folder);
+        command
+    }
+
+    fn build(&self) -> Result<()> {
+        command::run(&mut self.command("build"))
+    }
+
+    /// Goes on behind inputs that only seemed to take long, until the time is over.
+    fn run(&self, seconds: u64, more: Option<&Path>) -> Result<ExitCode> {
+        let start = Instant::now();
+        let corpus = self.folder.join("corpus").join(self.target);
+        std::fs::create_dir_all(&corpus)?;
+        let mut slow = 0;
+        loop {
+            let left = Duration::from_secs(seconds).saturating_sub(start.elapsed()).as_secs();
+            if left == 0 {
+                break;
+            }
+            let mut command = self.command("run");
+            command.arg(&corpus).arg(self.folder.join("seeds").join(self.target));
+            command.args(more);
+            command.arg("--").args(LIMITS).arg("-print_final_stats=1");
+            command.arg(format!("-max_total_time={left}"));
+            let begun = std::time::SystemTime::now();
+            command::announce(&command);
+            match command.status()?.code() {
+                Some(0) => break,
+                Some(_) => match self.artifact(begun)? {
+                    Some(input) if self.is_fast(&input)? => {
+                        slow += 1;
+                        std::fs::remove_file(&input)?;
+                    }
+                    Some(input) => bail!("{} fails: {}", self.target, input.display()),
+                    None => bail!("{} does not run", self.target),
+                },
+                None => bail!("{} was ended by a signal", self.target),
+            }
+        }
+        println!(
+            "{}: {} s, no failure; {slow} inputs waited for a busy machine",
+            self.target,
+            start.elapsed().as_secs()
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The input that was kept since then.
+    fn artifact(&self, since: std::time::SystemTime) -> Result<Option<PathBuf>> {
+        let folder = self.folder.join("artifacts").join(self.target);
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let entry = entry?;
+            // Units that are only slow are kept, too, without ending the run.
+            let is_failure = !entry.file_name().to_string_lossy().starts_with("slow-unit-");
+            if is_failure && entry.metadata()?.modified()? >= since {
+                return Ok(Some(entry.path()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether an input that was given up as too slow is not, run by itself.
+    fn is_fast(&self, input: &Path) -> Result<bool> {
+        if !command::file_name(input).starts_with("timeout-") {
+            return Ok(false);
+        }
+        for _ in 0..TRIES {
+            let mut command = self.command("run");
+            command.arg(input).arg("--").args(LIMITS);
+            command::announce(&command);
+            if command.status()?.success() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
