@@ -4,12 +4,14 @@ use std::io;
 use std::path::Path;
 
 use crate::callgrind::Callgrind;
+use crate::fields::Fields;
 use crate::firefox::Firefox;
 use crate::flamegraph::Flamegraph;
 use crate::folded::Folded;
 use crate::hotspot::Hotspot;
 use crate::json::Json;
 use crate::ndjson::Ndjson;
+use crate::page::Page;
 use crate::perf_script::PerfScript;
 use crate::pprof::Pprof;
 use crate::profile::Profile;
@@ -48,6 +50,8 @@ pub enum Format {
     Hotspot,
     /// A flame graph as a picture.
     Flamegraph,
+    /// A page with flame graph, tables and timeline, for a browser.
+    Report,
 }
 
 impl Format {
@@ -63,6 +67,7 @@ impl Format {
         Self::Callgrind,
         Self::Hotspot,
         Self::Flamegraph,
+        Self::Report,
     ];
 
     /// The name on the command line.
@@ -79,6 +84,7 @@ impl Format {
             Self::Callgrind => "callgrind",
             Self::Hotspot => "hotspot",
             Self::Flamegraph => "flamegraph",
+            Self::Report => "report",
         }
     }
 
@@ -105,6 +111,7 @@ impl Format {
             Self::Callgrind => &[".callgrind"],
             Self::Hotspot => &[".perfparser"],
             Self::Flamegraph => &[".svg"],
+            Self::Report => &[".html"],
         }
     }
 
@@ -133,7 +140,9 @@ impl Format {
         match self {
             Self::Json => Box::new(Json { inlines: options.inlines }),
             Self::Ndjson => Box::new(Ndjson { inlines: options.inlines }),
-            Self::PerfScript => Box::new(PerfScript { inlines: options.inlines }),
+            Self::PerfScript => {
+                Box::new(PerfScript { inlines: options.inlines, fields: options.fields })
+            }
             Self::Folded => Box::new(options.folded()),
             Self::Flamegraph => {
                 Box::new(Flamegraph { stacks: options.folded(), inverted: options.inverted })
@@ -149,6 +158,7 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
+            Self::Report => Box::new(Page { inlines: options.inlines }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
         }
@@ -172,6 +182,8 @@ pub struct FormatOptions {
     pub root: Root,
     /// Folded: whether stacks begin with the innermost function.
     pub reverse: bool,
+    /// perf script: what is printed.
+    pub fields: Fields,
     /// Flame graph: whether the outermost functions are at the top.
     pub inverted: bool,
 }
@@ -186,6 +198,7 @@ impl FormatOptions {
         event: None,
         root: Root::Comm,
         reverse: false,
+        fields: Fields::DEFAULT,
         inverted: false,
     };
 

@@ -7,6 +7,7 @@
 mod callgrind;
 mod chunks;
 mod escaped;
+mod fields;
 mod firefox;
 mod flamegraph;
 mod folded;
@@ -17,6 +18,7 @@ mod hotspot;
 mod json;
 mod name_tree;
 mod ndjson;
+mod page;
 mod perf_script;
 mod pprof;
 mod profile;
@@ -28,6 +30,7 @@ mod summary;
 mod text;
 
 pub use callgrind::Callgrind;
+pub use fields::Fields;
 pub use firefox::Firefox;
 pub use flamegraph::Flamegraph;
 pub use folded::{Folded, is_complete};
@@ -35,6 +38,7 @@ pub use format::{Format, FormatOptions, Printer, Root, Weight};
 pub use hotspot::Hotspot;
 pub use json::Json;
 pub use ndjson::Ndjson;
+pub use page::Page;
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;
 pub use profile::{

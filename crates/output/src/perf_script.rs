@@ -20,6 +20,7 @@ use unwinder::FoundBy;
 
 use crate::chunks::write_rows;
 use crate::escaped::Escaped;
+use crate::fields::Fields;
 use crate::format::Printer;
 use crate::frame_texts::FrameTexts;
 use crate::profile::{FrameRow, InlineRow, LocationRow, Profile, SampleRow, ThreadRow};
@@ -33,11 +34,14 @@ use crate::text::{
 pub struct PerfScript {
     /// Whether inlined functions are frames of their own; without, as `perf script --no-inline`.
     pub inlines: bool,
+    /// What is printed.
+    pub fields: Fields,
 }
 
 impl Printer for PerfScript {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let lines = Lines::new(profile, self.inlines);
+        let lines = Lines::new(profile, *self);
+        let frames = self.fields.has("ip");
         let texts = FrameTexts::new(profile.frames.len(), |frame, text, ends| {
             lines.pieces(frame as u32, text, |_| {}, |text| ends.push(text.len() as u32));
         });
@@ -51,6 +55,9 @@ impl Printer for PerfScript {
                 let mut biases = Biases::new();
                 for sample in profile.samples.get(rows).unwrap_or_default() {
                     lines.head(sample, text);
+                    if !frames {
+                        continue;
+                    }
                     walker.walk(sample, &mut biases, |frame, addr| {
                         let delta = deltas.get(frame as usize).copied().unwrap_or(0);
                         let addr = addr.wrapping_add(delta.into());
@@ -87,6 +94,7 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
 struct Lines<'a> {
     profile: &'a Profile,
     inlines: bool,
+    shown: Shown,
     strings: Escaped<'a>,
     /// By thread: the header up to and with the thread id.
     threads: Vec<Box<[u8]>>,
@@ -95,12 +103,13 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(profile: &'a Profile, inlines: bool) -> Self {
+    fn new(profile: &'a Profile, printer: PerfScript) -> Self {
+        let shown = Shown::new(printer.fields);
         let strings = Escaped::new(&profile.strings, push_line_safe);
         let threads = profile
             .threads
             .iter()
-            .map(|thread| thread_text(thread, strings.get(thread.comm)))
+            .map(|thread| thread_text(thread, strings.get(thread.comm), printer.fields))
             .collect();
         let names = profile.events.iter().map(|event| strings.get(event.name));
         let width = names.clone().map(<[u8]>::len).max().unwrap_or(0);
@@ -111,23 +120,26 @@ impl<'a> Lines<'a> {
             text.into()
         });
         let events = events.collect();
-        Self { profile, inlines, strings, threads, events }
+        Self { profile, inlines: printer.inlines, shown, strings, threads, events }
     }
 
     /// Appends the header of a sample.
     fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
         out.extend_from_slice(self.threads.get(sample.thread as usize).map_or(&[], |text| text));
-        if let Some(cpu) = sample.cpu {
+        if let Some(cpu) = sample.cpu.filter(|_| self.shown.cpu) {
             push_cpu(out, cpu);
         }
-        if let Some(time) = sample.time {
+        if let Some(time) = sample.time.filter(|_| self.shown.time) {
             push_time(out, time.0);
         }
-        if let Some(period) = sample.period {
+        if let Some(period) = sample.period.filter(|_| self.shown.period) {
             push_number_right(out, period, 10);
             out.push(b' ');
         }
-        out.extend_from_slice(self.events.get(usize::from(sample.event)).map_or(&[], |text| text));
+        if self.shown.event {
+            let event = self.events.get(usize::from(sample.event));
+            out.extend_from_slice(event.map_or(&[], |text| text));
+        }
         out.push(b'\n');
     }
 
@@ -163,32 +175,79 @@ impl<'a> Lines<'a> {
         out: &mut Vec<u8>,
     ) {
         match function.and_then(|function| function.function) {
+            _ if !self.shown.sym => {}
             None => out.extend_from_slice(b"[unknown]"),
             Some(name) => {
                 out.extend_from_slice(self.strings.get(name));
                 // perf counts the offset of inlined functions from the function around them, too.
-                if let Some(offset) = location.function_offset {
+                if let Some(offset) = location.function_offset.filter(|_| self.shown.symoff) {
                     out.extend_from_slice(b"+0x");
                     push_hex(out, offset.wrapping_add(delta(frame).into()));
                 }
             }
         }
-        out.extend_from_slice(b" (");
+        if self.shown.dso {
+            self.module(function, location, out);
+        }
+        out.push(b'\n');
+        if self.shown.srcline
+            && let Some((file, line)) = function.and_then(|row| Some((row.file?, row.line)))
+        {
+            let path = self.strings.get(file);
+            out.extend_from_slice(b"  ");
+            out.extend_from_slice(path.rsplit(|&byte| byte == b'/').next().unwrap_or(path));
+            out.push(b':');
+            push_number_right(out, line, 0);
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends ` (<module>)`.
+    fn module(&self, function: Option<&InlineRow>, location: &LocationRow, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.shown.sym { b" (" } else { b"(" });
         let module = location.module.and_then(|id| self.profile.modules.get(id.index()));
         out.extend_from_slice(match module {
             _ if function.is_some_and(|function| function.inlined) => b"inlined",
             Some(module) => self.strings.get(module.path),
             None => b"[unknown]",
         });
-        out.extend_from_slice(b")\n");
+        out.push(b')');
+    }
+}
+
+/// The fields that are asked for with each sample or frame.
+struct Shown {
+    cpu: bool,
+    time: bool,
+    period: bool,
+    event: bool,
+    sym: bool,
+    symoff: bool,
+    dso: bool,
+    srcline: bool,
+}
+
+impl Shown {
+    fn new(fields: Fields) -> Self {
+        Self {
+            cpu: fields.has("cpu"),
+            time: fields.has("time"),
+            period: fields.has("period"),
+            event: fields.has("event"),
+            sym: fields.has("sym"),
+            symoff: fields.has("symoff"),
+            dso: fields.has("dso"),
+            srcline: fields.has("srcline"),
+        }
     }
 }
 
 /// The header up to and with the thread id. It never begins with a space, a tab or `#`: readers would take it for a
 /// frame or a comment.
-fn thread_text(thread: &ThreadRow, comm: &[u8]) -> Box<[u8]> {
+fn thread_text(thread: &ThreadRow, comm: &[u8], fields: Fields) -> Box<[u8]> {
     let mut text = Vec::new();
     match comm.split_first() {
+        _ if !fields.has("comm") => {}
         // As perf names a thread whose name was not recorded.
         None => text.extend_from_slice(format!(":{}", thread.tid).as_bytes()),
         Some((&first @ (b' ' | b'#'), rest)) => {
@@ -197,7 +256,16 @@ fn thread_text(thread: &ThreadRow, comm: &[u8]) -> Box<[u8]> {
         }
         Some(_) => text.extend_from_slice(comm),
     }
-    text.extend_from_slice(format!(" {:5}/{:<5} ", thread.pid.0, thread.tid.0).as_bytes());
+    if fields.has("comm") {
+        text.push(b' ');
+    }
+    let ids = match (fields.has("pid"), fields.has("tid")) {
+        (true, true) => format!("{:5}/{:<5} ", thread.pid.0, thread.tid.0),
+        (true, false) => format!("{:5} ", thread.pid.0),
+        (false, true) => format!("{:5} ", thread.tid.0),
+        (false, false) => String::new(),
+    };
+    text.extend_from_slice(ids.as_bytes());
     text.into()
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use output::{Format, Root, Weight};
+use output::{Fields, Format, Root, Weight};
 
 use crate::buildid_list::BuildIdArgs;
 use crate::dump::DumpArgs;
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Inject(InjectArgs),
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
     Flamegraph(FlamegraphArgs),
+    /// Write a page that shows the profile in a browser: flame graph, tables, timeline
+    Report(ReportArgs),
 }
 
 /// The arguments of the main job.
@@ -74,6 +76,17 @@ pub(crate) struct FlamegraphArgs {
     /// Draw the outermost functions at the top
     #[arg(long)]
     pub(crate) inverted: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// The arguments of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -118,6 +131,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) script: ScriptArgs,
 
     #[command(flatten)]
     pub(crate) folded: FoldedArgs,
@@ -208,6 +224,16 @@ pub(crate) struct FileArgs {
     /// The same, one a line of FILE; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) map_file: Vec<PathBuf>,
+}
+
+/// What the text of perf script has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "perf script")]
+pub(crate) struct ScriptArgs {
+    /// Fields of perf-script, by the names of perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym,
+    /// symoff, dso, srcline; or changes of the default, such as +srcline,-cpu [default: all but srcline]
+    #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = Fields::parse, allow_hyphen_values = true)]
+    pub(crate) fields: Option<Fields>,
 }
 
 /// How stacks are counted and shown.

@@ -57,6 +57,7 @@ pub fn unwind_perf() -> ExitCode {
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
         Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
+        Some(Command::Report(args)) => pipeline::report(args),
         None if cli.main.input.as_os_str().is_empty() => {
             Err(anyhow::anyhow!("no recording named; see --help"))
         }

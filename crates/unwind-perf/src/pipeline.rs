@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use output::{Format, FormatOptions, write_summary};
+use output::{Fields, Format, FormatOptions, write_summary};
 use perf_data::Severity;
 
 use crate::assemble::assemble;
-use crate::cli::{FlamegraphArgs, MainArgs, RunArgs};
+use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
 use crate::kernel::Kernel;
 use crate::progress::Progress;
 use crate::replay::{self, Replayed};
@@ -45,6 +45,11 @@ pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
 pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let (format, inverted) = (Format::Flamegraph, args.inverted);
     run(Job { input: &args.input, format, inverted, cli: &args.run })
+}
+
+/// Writes a page for a browser.
+pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
+    run(Job { input: &args.input, format: Format::Report, inverted: false, cli: &args.run })
 }
 
 fn run(job: Job<'_>) -> anyhow::Result<Status> {
@@ -92,6 +97,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
+        fields: cli.script.fields.unwrap_or(Fields::DEFAULT),
         inverted: job.inverted,
     };
     let target = write::Target::new(cli.output.as_deref(), cli.in_place);

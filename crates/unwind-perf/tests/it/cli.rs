@@ -11,6 +11,7 @@ const OPTIONS: &[&str] = &[
     "--debuginfod",
     "--demangle",
     "--event",
+    "--fields",
     "--format",
     "--help",
     "--jobs",
@@ -192,4 +193,21 @@ fn pictures() {
     assert_eq!(picture(&["-o", "a.svg"]), "");
     assert_eq!(std::fs::read_to_string(folder.join("a.svg")).expect("a picture"), printed);
     assert_eq!(case.run(&["-q", "-f", "flamegraph"]).expect_status(0).text(), printed);
+}
+
+#[test]
+fn fields_of_perf_script() {
+    let first = |fields: &str| {
+        let ran = Case::named("inlines-gcc").run(&["-q", "-f", "perf-script", "-F", fields]);
+        let ran = ran.expect_status(0);
+        ran.text().lines().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = first("+srcline");
+    assert!(whole[0].starts_with("inlines-gcc 32401/32401  2892.835303: "), "{}", whole[0]);
+    assert!(whole[2].starts_with("  random.tcc:") || whole[2].starts_with('\t'), "{}", whole[2]);
+    assert_eq!(first("comm,tid"), ["inlines-gcc 32401 "; 3]);
+    assert!(first("pid,ip,dso")[1].ends_with("/inlines-gcc)"), "{:?}", first("pid,ip,dso"));
+    assert_eq!(first("ip,sym")[0], "");
+    let error = Case::named("plt").run(&["-f", "perf-script", "-F", "sym"]).expect_status(2).stderr;
+    assert!(error.contains("sym needs ip"), "{error}");
 }

@@ -1,0 +1,78 @@
+//! Which fields the text of `perf script` has: the names of its option `-F`.
+
+/// The fields by name, in the order in which they are printed.
+const NAMES: [&str; 11] =
+    ["comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso"];
+
+/// The name of the line of source, which is a line of its own.
+const SRCLINE: &str = "srcline";
+
+/// A set of fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fields(u16);
+
+impl Fields {
+    /// What is printed where nothing is chosen: all but the lines of source.
+    pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
+
+    /// Reads names with commas between them. Where the first begins with `+` or `-`, names are added to the default
+    /// ones or taken away from them.
+    ///
+    /// # Errors
+    /// A sentence: which name is unknown, or what it needs.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let changes = text.starts_with(['+', '-']);
+        let mut fields = if changes { Self::DEFAULT } else { Self(0) };
+        for word in text.split(',') {
+            let (adds, name) = match word.split_at_checked(1) {
+                Some(("+", name)) if changes => (true, name),
+                Some(("-", name)) if changes => (false, name),
+                _ => (true, word),
+            };
+            let bit = Self::bit(name)
+                .ok_or_else(|| format!("{word} is none of {}, {SRCLINE}", NAMES.join(", ")))?;
+            fields.0 = if adds { fields.0 | bit } else { fields.0 & !bit };
+        }
+        for (name, needed) in [("symoff", "sym"), ("sym", "ip"), ("dso", "ip"), (SRCLINE, "ip")] {
+            if fields.has(name) && !fields.has(needed) {
+                return Err(format!("{name} needs {needed}"));
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Whether the field of that name is in the set.
+    pub(crate) fn has(self, name: &str) -> bool {
+        Self::bit(name).is_some_and(|bit| self.0 & bit != 0)
+    }
+
+    fn bit(name: &str) -> Option<u16> {
+        let all = NAMES.iter().chain([&SRCLINE]);
+        all.enumerate().find(|&(_, known)| *known == name).map(|(at, _)| 1 << at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        let names = |text| {
+            Fields::parse(text).map(|fields| {
+                NAMES.iter().chain([&SRCLINE]).filter(|name| fields.has(name)).copied().collect()
+            })
+        };
+        let joined = |text| names(text).map(|names: Vec<&str>| names.join(" "));
+        assert_eq!(joined("ip,comm"), Ok("comm ip".to_owned()));
+        assert_eq!(
+            joined("+srcline,-cpu,-pid"),
+            Ok("comm tid time period event ip sym symoff dso srcline".to_owned())
+        );
+        assert_eq!(joined("comm,sym"), Err("sym needs ip".to_owned()));
+        assert_eq!(joined("-sym"), Err("symoff needs sym".to_owned()));
+        let error = joined("comm,x").expect_err("unknown");
+        assert_eq!(error, format!("x is none of {}, srcline", NAMES.join(", ")));
+        assert_eq!(Fields::parse(&NAMES.join(",")), Ok(Fields::DEFAULT));
+    }
+}

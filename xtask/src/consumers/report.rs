@@ -1,0 +1,69 @@
+//! A browser without a screen, with our page: its tables, its controls, and how soon a large one can be used.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::truth::Costs;
+use super::{Bench, Missing, tools};
+use crate::command;
+
+/// Opens the page and uses it, prints its table of functions: `own<tab>inclusive<tab>name`.
+const SCRIPT: &str = include_str!("report.mjs");
+
+/// Within how many milliseconds a page of a million samples can be used.
+const SOON: &str = "3000";
+
+/// Runs the check.
+pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    let file = bench.write("ours.html", &["--format", "report"])?;
+    let output = open(bench, &file, None)?;
+    let mut costs = Costs::default();
+    for line in output.lines() {
+        let mut parts = line.splitn(3, '\t');
+        let mut number = || parts.next().and_then(|text| text.parse::<u64>().ok());
+        let (Some(own), Some(inclusive)) = (number(), number()) else { bail!("{line}") };
+        let name = parts.next().unwrap_or_default().replace(';', ":");
+        *costs.own.entry(name.clone()).or_default() += own;
+        *costs.inclusive.entry(name).or_default() += inclusive;
+    }
+    let total = costs.own.values().sum();
+    let told = bench.truth.compare(total, &costs)?;
+    Ok(format!("{told}; controls work, nothing is asked for"))
+}
+
+/// A page of a million samples, once for all recordings.
+pub(super) fn million(bench: &Bench<'_>) -> Result<String> {
+    let file = bench.scratch.join("million.html");
+    let mut example =
+        command::words("cargo run --quiet --release --package output --example million_page");
+    let page = std::fs::File::create(&file)?;
+    let status = example.current_dir(command::root()).stdout(Stdio::from(page)).status();
+    if !status.context("cargo run")?.success() {
+        bail!("the example failed");
+    }
+    open(bench, &file, Some(SOON))?;
+    Ok(format!("a page of 1,000,000 samples can be used within {SOON} ms"))
+}
+
+fn open(bench: &Bench<'_>, file: &Path, soon: Option<&str>) -> Result<String> {
+    bench.need(
+        "chromium --version",
+        "apt-get install --quiet --yes --no-install-recommends chromium",
+    )?;
+    let modules = tools::npm(bench)?;
+    let folder = modules.parent().context("the packages' folder")?;
+    let script = folder.join("report.mjs");
+    std::fs::write(&script, SCRIPT)?;
+    let mut node = Command::new("node");
+    node.arg(&script).arg(file).current_dir(folder);
+    if let Some(shots) = std::env::var_os("SCREENSHOTS").map(PathBuf::from) {
+        std::fs::create_dir_all(&shots).map_err(|error| Missing(error.to_string()))?;
+        node.arg(shots);
+    }
+    if let Some(soon) = soon {
+        node.env("READY_MS", soon);
+    }
+    command::quiet_output(&mut node)
+}
