@@ -33,7 +33,7 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
     command::run(gcc.arg(root.join("unwind-perf-stays")))?;
 
     let data = bench.scratch.join("perf.data");
-    let mut perf = command::words("perf record --quiet --no-buildid-cache -e cpu-clock:u -F 99");
+    let mut perf = command::words("perf record --quiet --no-buildid-cache -e cpu-clock:u -F 499");
     // perf waits for the shell, which ends when it is asked to.
     let line = format!("chroot {} /unwind-perf-stays & wait", root.display());
     perf.args(["--call-graph", "dwarf,4096", "-o"]).arg(&data).args(["--", "sh", "-c", &line]);
