@@ -15,6 +15,7 @@ mod corpus;
 mod fuzz;
 mod json;
 mod recast;
+mod sources;
 mod testdata;
 mod tidy;
 
@@ -56,6 +57,12 @@ const TASKS: &[Task] = &[
         usage: "[CASE|FILE]... [--ours PATH] [--offline]",
         about: "the programs that read our formats, on real profiles; installs those that are missing",
         run: consumers::run,
+    },
+    Task {
+        name: "sources",
+        usage: "[CHECK]... [--ours PATH]",
+        about: "files from a debuginfod, an archive of perf, a container, and JIT compilers, with the real programs",
+        run: sources::run,
     },
     Task {
         name: "corpus",

@@ -48,4 +48,4 @@ pub use profile::{
 pub use report::write_summary;
 pub use speedscope::Speedscope;
 pub use strings::{StringId, Strings};
-pub use summary::{FindingRow, ModuleLoss, Summary};
+pub use summary::{EventLoss, FindingRow, ModuleLoss, Summary};

@@ -62,6 +62,15 @@ fn counts(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
             counted(summary.lost_records, "record")
         )?;
     }
+    for loss in summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
+        let event = profile.events.get(loss.event as usize);
+        write!(text, "  of ")?;
+        push_line_safe(text, event.map_or(b"", |event| profile.strings.get(event.name)));
+        let counts = [(loss.samples, "sample"), (loss.records, "record")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<_> = counts.map(|&(count, of)| counted(count, of)).collect();
+        writeln!(text, ": {}", counts.join(", "))?;
+    }
     if summary.throttled > 0 {
         writeln!(text, "the kernel throttled sampling {}", counted(summary.throttled, "time"))?;
     }

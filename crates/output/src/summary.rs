@@ -17,6 +17,8 @@ pub struct Summary {
     pub lost_samples: u64,
     /// Other records that the kernel reported as lost.
     pub lost_records: u64,
+    /// The same by event, of those that lost any.
+    pub lost_by_event: Vec<EventLoss>,
     /// Times that the kernel throttled an event.
     pub throttled: u64,
     /// Samples whose stack bytes were used to the end: a larger dump would show more.
@@ -25,6 +27,17 @@ pub struct Summary {
     pub losses: Vec<ModuleLoss>,
     /// Everything else that was found wrong with the input, in plain words.
     pub findings: Vec<FindingRow>,
+}
+
+/// What the kernel reported as lost of one event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventLoss {
+    /// Index of [`crate::Profile::events`].
+    pub event: u32,
+    /// Samples.
+    pub samples: u64,
+    /// Other records.
+    pub records: u64,
 }
 
 /// Samples whose chain ended in a module for want of its file or of its unwind information.

@@ -102,6 +102,16 @@ impl Chains {
         joined
     }
 
+    /// Up to when samples can be given out whose chains are there: a task that sleeps in the kernel gets its chain only
+    /// when it comes back.
+    pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
+        let is_missing = |sample: &&Waiting| {
+            sample.time <= limit && !self.deferred.contains_key(&(sample.tid.0, sample.cookie))
+        };
+        let first = self.waiting.iter().filter(is_missing).map(|sample| sample.time).min();
+        first.map_or(limit, |first| Timestamp(first.0.saturating_sub(1)))
+    }
+
     /// The first position that is needed still.
     pub(crate) fn first_position(&self) -> Option<u64> {
         let deferred = self.deferred.values().map(|chain| chain.1);

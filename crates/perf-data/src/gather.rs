@@ -107,7 +107,10 @@ impl Gather {
         let complete = std::mem::replace(&mut self.round, self.latest);
         let enough = if self.eager { self.options.eager_bytes } else { self.options.window_bytes };
         if self.windowed && self.bytes >= enough {
-            return self.send(Some(complete), context);
+            // Up to half of what may wait, samples wait for chains that are to come.
+            let may_wait = self.bytes < self.options.pending_bytes / 2;
+            let limit = if may_wait { self.chains.complete_until(complete) } else { complete };
+            return self.send(Some(limit), context);
         }
         Flow::Continue
     }

@@ -37,6 +37,6 @@ pub use names::{NameId, Names};
 pub use perf_map::{JitSymbol, PerfMap};
 pub use request::{
     Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
-    SymbolSource, Symbols, WhyNoName,
+    SymbolSource, SymbolTimings, Symbols, WhyNoName,
 };
-pub use symbolize::symbolize;
+pub use symbolize::{symbolize, symbolize_timed};

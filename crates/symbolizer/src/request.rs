@@ -1,5 +1,7 @@
 //! What is asked of the symbolizer, and what it answers.
 
+use std::time::Duration;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -83,6 +85,17 @@ pub struct Symbols {
     pub addresses: Vec<Vec<ResolvedAddress>>,
     /// What was damaged, in the order of the requests.
     pub findings: Vec<Finding>,
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SymbolTimings {
+    /// Symbol tables, and what tells which units are needed.
+    pub loading: Duration,
+    /// Functions, inlines and lines out of the units that were hit.
+    pub looking_up: Duration,
+    /// Demangling, and putting the answers together.
+    pub naming: Duration,
 }
 
 /// What is known about one address.

@@ -1,6 +1,7 @@
 //! The run: files in parallel, then units of all files in parallel, in a few rounds.
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use address::Svma;
 use hashbrown::HashMap;
@@ -12,13 +13,20 @@ use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob, UnitRe
 use crate::elf_symbols::{self, Table};
 use crate::merge::merge;
 use crate::plt;
-use crate::request::{Finding, FindingKind, Options, Request, Symbols};
+use crate::request::{Finding, FindingKind, Options, Request, SymbolTimings, Symbols};
 use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
 /// how many there are.
 #[must_use]
 pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
+    symbolize_timed(requests, options).0
+}
+
+/// The same, and where the time went.
+#[must_use]
+pub fn symbolize_timed(requests: &[Request<'_>], options: &Options) -> (Symbols, SymbolTimings) {
+    let start = Instant::now();
     let loaded: Vec<Loaded<'_>> =
         requests.par_iter().with_max_len(1).map(|request| load(request)).collect();
     let opened: Vec<Opened<'_>> = requests
@@ -41,6 +49,7 @@ pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
         .collect();
     let splits: Vec<HashMap<u32, DwarfFile<'_>>> =
         views.par_iter().zip(&opened).map(|(views, file)| split_files(views, file)).collect();
+    let loading = start.elapsed();
     let mut done: Vec<Done<'_>> = Vec::new();
     let mut answers: Vec<Vec<Option<Answer>>> =
         requests.iter().map(|request| vec![None; request.addresses.len()]).collect();
@@ -56,9 +65,11 @@ pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
             }
         }
     }
+    let looking_up = start.elapsed() - loading;
     let mut symbols = merge(&opened, &answers, &done, options);
     symbols.findings = findings(&loaded, &opened, &done);
-    symbols
+    let naming = start.elapsed() - loading - looking_up;
+    (symbols, SymbolTimings { loading, looking_up, naming })
 }
 
 /// The bytes of a request's files.

@@ -12,6 +12,7 @@ use crate::info::InfoArgs;
 use crate::inject::InjectArgs;
 use crate::manual::CompletionArgs;
 use crate::maps::MapsArgs;
+use crate::memory_limit::MemoryLimit;
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -118,6 +119,10 @@ pub(crate) struct RunArgs {
     /// Say on standard error where the time went, stage by stage
     #[arg(long)]
     pub(crate) timings: bool,
+
+    /// The most memory for tables and what is read ahead, such as 500M; a recording that needs more is given up
+    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
+    pub(crate) max_memory: Option<MemoryLimit>,
 
     /// The most user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]

@@ -249,9 +249,25 @@ fn user(line: &mut Line, record: &UserRecord<'_>) {
         UserRecord::Compressed(data) | UserRecord::CpuMap(data) | UserRecord::Schedstat(data) => {
             line.number("payload", data.len() as u64);
         }
-        UserRecord::BpfMetadata(data) => line.text("program", text_in(data)),
+        UserRecord::BpfMetadata(data) => bpf_metadata(line, data),
         _ => {}
     }
+}
+
+/// The program's name and pairs of names and values, in fields of fixed lengths.
+///
+/// Source: `tools/lib/perf/include/perf/event.h`, `struct perf_record_bpf_metadata`.
+fn bpf_metadata(line: &mut Line, data: &[u8]) {
+    const PROGRAM: usize = 512;
+    const COUNT: usize = 8;
+    const KEY: usize = 64;
+    const PAIR: usize = KEY + 256;
+    line.text("program", text_in(data.get(..PROGRAM).unwrap_or(data)));
+    let pairs = data.get(PROGRAM + COUNT..).unwrap_or_default().chunks_exact(PAIR);
+    let pairs = pairs.map(|pair| pair.split_at(KEY));
+    let pairs: Vec<_> =
+        pairs.map(|(key, value)| [text_in(key), b"=", text_in(value)].concat()).collect();
+    line.text("metadata", &pairs.join(&b','));
 }
 
 fn simpleperf(line: &mut Line, record: &SimpleperfRecord<'_>) {

@@ -2,7 +2,7 @@
 
 use address::ModuleId;
 use module_map::{Module, ModuleKind, Refusal, Timeline};
-use output::{FindingRow, ModuleLoss, NO_STACK, Profile};
+use output::{EventLoss, FindingRow, ModuleLoss, NO_STACK, Profile};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use unwinder::EndReason;
 
@@ -20,7 +20,11 @@ pub(crate) fn account(
     let summary = &mut profile.summary;
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
-    summary.lost_samples = counts.lost_samples;
+    summary.lost_by_event = lost_by_event(counts);
+    // Where no record tells of lost samples, counters that were read may.
+    let counted =
+        summary.lost_by_event.iter().fold(0_u64, |sum, it| sum.saturating_add(it.samples));
+    summary.lost_samples = counts.lost_samples.max(counted);
     summary.throttled = counts.of(RecordKind::THROTTLE).records;
     for group in found.iter() {
         if let Some(first) = group.examples.first() {
@@ -50,9 +54,7 @@ pub(crate) fn account(
             count: kernel.shared_ids.len() as u64,
         });
     }
-    if let Some(reason) =
-        kernel.refused.as_ref().filter(|_| profile.frames.iter().any(|frame| frame.kernel))
-    {
+    if let Some(reason) = kernel.refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
         let message = format!("no kernel names: {reason}");
         profile.summary.findings.push(FindingRow {
             kind: "kernel-names".to_owned(),
@@ -60,6 +62,24 @@ pub(crate) fn account(
             count: 1,
         });
     }
+}
+
+/// What was lost of each event. Samples are told by records, or by the counters' last values, or by both.
+fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
+    let losses = (0..).zip(counts.losses.by_event()).map(|(event, it)| EventLoss {
+        event,
+        samples: it.samples.max(it.counted),
+        records: it.records,
+    });
+    losses.filter(|loss| loss.samples > 0 || loss.records > 0).collect()
+}
+
+/// Whether a frame in the kernel has no name.
+fn has_nameless_kernel(profile: &Profile) -> bool {
+    profile.frames.iter().filter(|frame| frame.kernel).any(|frame| {
+        let location = profile.locations.get(frame.location as usize);
+        location.is_none_or(|location| location.n_inlines == 0)
+    })
 }
 
 /// Samples whose chain goes through a map that was recorded shortly after them.

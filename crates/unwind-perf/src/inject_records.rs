@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use address::{BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{Module, Piece, Timeline};
+use module_map::{Image, Module, Piece, Timeline};
 use perf_data::{Event, Findings, Mmap, MmapId, Record, Session};
 use unwinder::{apply_record, learn_files};
 
@@ -125,9 +125,27 @@ fn code_files(
         let mut name = output.as_os_str().to_owned();
         name.push(format!(".jit-{number}.so"));
         names.insert(id, name.as_bytes().to_vec());
-        code.push((PathBuf::from(name), file.image().bytes().to_vec()));
+        code.push((PathBuf::from(name), without_table(file.image())));
     }
     (names, code)
+}
+
+/// An image whose table of call frame information is empty. perf would look for the table in the memory of the process,
+/// where it is not, and stop there; with an empty one it goes on by the frame pointer. Who reads the information from
+/// the file does without the table.
+///
+/// Source: LSB, "`.eh_frame_hdr`": the count is at 8 in the encodings that are written here.
+fn without_table(image: &Image) -> Vec<u8> {
+    let mut bytes = image.bytes().to_vec();
+    let header = image.section(".eh_frame_hdr").map_or(0, |section| section.offset().0);
+    if let Some(count) = usize::try_from(header)
+        .ok()
+        .filter(|&at| at > 0)
+        .and_then(|at| bytes.get_mut(at.checked_add(8)?..at.checked_add(12)?))
+    {
+        count.fill(0);
+    }
+    bytes
 }
 
 /// The path of a module, in full.

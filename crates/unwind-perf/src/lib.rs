@@ -9,6 +9,7 @@ mod buildid_list;
 mod cli;
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
+mod device_symbols;
 mod dump;
 mod dump_line;
 mod dump_record;
@@ -27,6 +28,7 @@ mod jitdump;
 mod kernel;
 mod manual;
 mod maps;
+mod memory_limit;
 mod notes;
 mod open;
 mod perf_to_profile;

@@ -106,7 +106,8 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     written?;
     timings.ended("print");
     if cli.timings {
-        eprint!("{}", timings.report(&replay_timings, library.n_images(), profile.locations.len()));
+        let (images, addresses) = (library.n_images(), profile.locations.len());
+        eprint!("{}", timings.report(&replay_timings, &resolved.timings, images, addresses));
     }
     if !cli.quiet {
         let mut text = Vec::new();

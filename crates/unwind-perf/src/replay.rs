@@ -12,6 +12,7 @@ use unwinder::{Replay, ReplayOptions, Replayer};
 use crate::cli::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
+use crate::memory_limit::MemoryLimit;
 use crate::open;
 use crate::progress::Progress;
 use crate::timings::Timings;
@@ -63,6 +64,7 @@ impl Attempt<'_> {
         let mut found = Findings::default();
         let input = open::open(path)?;
         let reading = SessionOptions { eager: self.quick, ..SessionOptions::default() };
+        let reading = MemoryLimit::apply(cli.max_memory, reading);
         let mut session = Session::open(input, reading, &mut found)
             .with_context(|| format!("cannot read {}", path.display()))?;
         let options = ReplayOptions {
@@ -77,7 +79,7 @@ impl Attempt<'_> {
             let mut timeline = Timeline::new();
             files.tell(&mut timeline);
             let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
-            next = self.feed(&mut replayer, next, &mut session, &mut found, timings);
+            next = self.feed(&mut replayer, next, &mut session, &mut found, timings)?;
             if self.quick && replayer.saw_replaced_file() {
                 return Ok(None);
             }
@@ -97,7 +99,7 @@ impl Attempt<'_> {
         session: &mut Session,
         found: &mut Findings,
         timings: &mut Timings,
-    ) -> Option<Window> {
+    ) -> anyhow::Result<Option<Window>> {
         let mut samples = 0;
         let mut next = first;
         while let Some(window) = next {
@@ -106,15 +108,16 @@ impl Attempt<'_> {
             self.progress.samples("unwinding", self.expected(samples, session.counts()));
             replayer.feed(window, &|done| self.progress.done(done));
             timings.ended("replay");
+            MemoryLimit::check(self.cli.max_memory)?;
             if self.quick && replayer.saw_replaced_file() {
-                return None;
+                return Ok(None);
             }
             next = session.next_window(found);
             if next.as_ref().is_some_and(Window::starts_over) {
-                return next;
+                return Ok(next);
             }
         }
-        None
+        Ok(None)
     }
 
     /// How many samples there will be, if the rest of the file is like what was read.

@@ -10,11 +10,13 @@ use module_map::{Library, LoadedImage, ModuleKind, Timeline};
 use perf_data::Head;
 use rayon::prelude::*;
 use symbolizer::{
-    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, Symbols, symbolize,
+    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, SymbolTimings, Symbols,
+    symbolize_timed,
 };
 use unwinder::Replay;
 
 use crate::cli::{DemangleArg, SymbolArgs};
+use crate::device_symbols::DeviceSymbols;
 use crate::jit;
 use crate::kernel::{Kernel, KernelFile, KernelNames, Known};
 use crate::split::SplitOf;
@@ -42,6 +44,8 @@ pub(crate) struct Resolved {
     pub(crate) offsets: Vec<Option<u64>>,
     /// For kernel locations that a file names, how far they lay from where the file states them.
     pub(crate) slides: HashMap<u32, u64>,
+    /// Where the time for the files went.
+    pub(crate) timings: SymbolTimings,
 }
 
 /// Where the names of a location are.
@@ -114,6 +118,9 @@ pub(crate) fn resolve(replay: &Replay, sources: Sources<'_>) -> (Resolved, Kerne
         resolve_kernel(&mut resolved, timeline, names);
     }
     resolve_jit(&mut resolved, timeline, library);
+    if head.is_simpleperf() {
+        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(head, demangle_of(args)));
+    }
     (resolved, kernel)
 }
 
@@ -178,13 +185,9 @@ fn resolve_files(
             addresses,
         })
         .collect();
-    let demangle = match args.demangle {
-        DemangleArg::Full => Demangle::Full,
-        DemangleArg::Short => Demangle::Short,
-        DemangleArg::None => Demangle::None,
-    };
-    resolved.symbols =
-        symbolize(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
+    let demangle = demangle_of(args);
+    (resolved.symbols, resolved.timings) =
+        symbolize_timed(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
     for (request, (_, wanted)) in files.iter().enumerate() {
         let mut at = 0_u32;
         let mut last = None;
@@ -216,6 +219,29 @@ fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelN
         if let Some((name, start)) = kernel.lookup(Avma(location.relative)) {
             *slot = Source::List(resolved.listed.len() as u32);
             resolved.listed.push(Listed { name: name.to_vec(), start: start.0 });
+        }
+    }
+}
+
+const fn demangle_of(args: &SymbolArgs) -> Demangle {
+    match args.demangle {
+        DemangleArg::Full => Demangle::Full,
+        DemangleArg::Short => Demangle::Short,
+        DemangleArg::None => Demangle::None,
+    }
+}
+
+/// What nothing else named, by the names of the recording itself.
+fn resolve_device(resolved: &mut Resolved, timeline: &Timeline, symbols: &DeviceSymbols<'_>) {
+    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
+        if !matches!(slot, Source::Nothing) || file_of(*location, timeline).is_some() {
+            continue;
+        }
+        let module = location.module.and_then(|module| timeline.modules().get(module.index()));
+        let named = module.and_then(|module| symbols.lookup(module, location.relative));
+        if let Some((name, start)) = named {
+            *slot = Source::List(resolved.listed.len() as u32);
+            resolved.listed.push(Listed { name, start });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use symbolizer::SymbolTimings;
 use unwinder::ReplayTimings;
 
 /// A stop watch that names the stages it passes.
@@ -31,7 +32,13 @@ impl Timings {
     }
 
     /// A line a stage, and the counters of the replay.
-    pub(crate) fn report(&self, replay: &ReplayTimings, images: u32, addresses: usize) -> String {
+    pub(crate) fn report(
+        &self,
+        replay: &ReplayTimings,
+        symbols: &SymbolTimings,
+        images: u32,
+        addresses: usize,
+    ) -> String {
         let mut text = String::new();
         let mut line = |what: &str, time: Duration| {
             // Writing to a string does not fail.
@@ -43,6 +50,11 @@ impl Timings {
                 line("  plan, one thread", replay.plan);
                 line("  walk, all threads", replay.walk);
                 line("  merge, one thread", replay.merge);
+            }
+            if stage == "symbolize" {
+                line("  symbol load", symbols.loading);
+                line("  functions and lines", symbols.looking_up);
+                line("  names", symbols.naming);
             }
         }
         line("total", self.last - self.start);

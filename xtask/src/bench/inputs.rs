@@ -31,7 +31,8 @@ pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
     match name {
         "cargo-build" => cargo_build(data, &file, making)?,
         "cxx-compile" => record(&file, FREQUENT, &cxx(data)?)?,
-        "search" => record(&file, FREQUENT, &search(data)?)?,
+        // It takes a few seconds: more samples of each, for a hundred megabytes.
+        "search" => record(&file, 3 * FREQUENT, &search(data)?)?,
         "system-wide" => system_wide(data, &file, FREQUENT)?,
         _ => bail!("no input {name}; there are: {}", NAMES.join(" ")),
     }

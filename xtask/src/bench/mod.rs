@@ -98,15 +98,19 @@ fn measure_all(
     };
     result.rows =
         tools.iter().map(|tool| Row { tool: tool.name, usages: Vec::new(), note: None }).collect();
-    verify(&mut result, file, tools);
     measure::read_through(file)?;
+    // What takes longer than the limit cannot be asked for its samples either.
+    for (tool, row) in tools.iter().zip(&mut result.rows).filter(|(tool, _)| tool.slow) {
+        time(tool, file, plan, row);
+    }
+    verify(&mut result, file);
     for round in 0..plan.runs.max(plan.slow_runs) {
         if round < plan.runs {
             result.reading.push(measure::read_through(file)?);
         }
         for (tool, row) in tools.iter().zip(&mut result.rows) {
             let wanted = if tool.slow { plan.slow_runs } else { plan.runs };
-            if round < wanted && !(row.usages.is_empty() && row.note.is_some()) {
+            if row.usages.len() < wanted && row.note.is_none() {
                 time(tool, file, plan, row);
             }
         }
@@ -133,9 +137,9 @@ fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
 }
 
 /// Every tool whose output is readable must tell as many samples as we do.
-fn verify(result: &mut Measured, file: &Path, tools: &[Tool]) {
+fn verify(result: &mut Measured, file: &Path) {
     for (peer, prefix) in [("perf", "perf "), ("hotspot", "hotspot")] {
-        if !tools.iter().any(|tool| tool.name.starts_with(prefix)) {
+        if !result.rows.iter().any(|row| row.tool.starts_with(prefix) && !row.usages.is_empty()) {
             continue;
         }
         let note = match compare::count(peer, file, None) {

@@ -55,7 +55,7 @@ pub(super) fn record(case: &Case, work: &Path) -> Result<Recorded> {
     Ok(Recorded { samples, command: line })
 }
 
-/// The regular ELF files that were mapped executable, in the order of first mapping.
+/// The regular ELF files and jitdumps that were mapped executable, in the order of first mapping.
 pub(super) fn mapped_files(data: &Path) -> Result<Vec<PathBuf>> {
     let listing = command::output(
         Command::new("perf").args(["script", "--show-mmap-events", "-i"]).arg(data),
@@ -65,7 +65,8 @@ pub(super) fn mapped_files(data: &Path) -> Result<Vec<PathBuf>> {
         let Some(path) = executable_mapping(line) else { continue };
         let path = PathBuf::from(path);
         if !files.contains(&path)
-            && std::fs::read(&path).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"))
+            && std::fs::read(&path)
+                .is_ok_and(|bytes| bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"DTiJ"))
         {
             files.push(path);
         }

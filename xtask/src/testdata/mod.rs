@@ -86,6 +86,7 @@ fn make(case: &Case, testdata: &Path) -> Result<()> {
     }
     let mapped = build::mapped_files(&work.join("perf.data"))?;
     let sysroot = testdata.join("sysroot");
+    remove(&sysroot.join(work.strip_prefix("/")?))?;
     for path in &mapped {
         store(path, &sysroot)?;
     }

@@ -119,7 +119,19 @@ fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
         json.value(|out| number(out, value));
         json.raw(",");
     }
-    json.raw("\"end\":");
+    json.raw("\"lost_by_event\":");
+    json.array(&summary.lost_by_event, |out, loss| {
+        let fields =
+            [("event", loss.event.into()), ("samples", loss.samples), ("records", loss.records)];
+        for (index, (name, value)) in fields.into_iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"{\"" } else { b",\"" });
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            number(out, value);
+        }
+        out.push(b'}');
+    })?;
+    json.raw(",\"end\":");
     json.array(profile.end_counts(), number)?;
     json.raw(",\"losses\":");
     json.array(&summary.losses, |out, loss| {

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::writer::{Writer, address, boolean, number, number_or_null, string};
-use crate::profile::{InlineRow, ModuleRow, NO_STACK, Profile};
+use crate::profile::{InlineRow, LocationRow, ModuleRow, NO_STACK, Profile};
 use crate::stack::functions;
 
 /// Prints all tables.
@@ -44,24 +44,22 @@ fn modules(json: &mut Writer<'_>, modules: &[ModuleRow]) -> io::Result<()> {
 
 /// The table of inlines in the order of the locations, so that these own ranges of it also where rows are left out.
 fn inline_rows(json: &mut Writer<'_>, profile: &Profile, inlines: bool) -> io::Result<()> {
-    let rows =
-        || profile.locations.iter().flat_map(|location| functions(profile, location, inlines));
+    let rows = profile.locations.iter().flat_map(|location| functions(profile, location, inlines));
+    let rows: Vec<&InlineRow> = rows.collect();
     let known = |number: u32| (number != 0).then_some(number);
-    json.table("inlines", rows().count());
-    json.column("function", rows(), |out, row: &InlineRow| {
-        number_or_null(out, row.function.map(|id| id.0))
-    })?;
-    json.column("file", rows(), |out, row| number_or_null(out, row.file.map(|id| id.0)))?;
-    json.column("line", rows(), |out, row| number_or_null(out, known(row.line)))?;
-    json.column("column", rows(), |out, row| number_or_null(out, known(row.column)))?;
-    json.column("inlined", rows(), |out, row| boolean(out, row.inlined))?;
+    json.table("inlines", rows.len());
+    json.column("function", &rows, |out, row| number_or_null(out, row.function.map(|id| id.0)))?;
+    json.column("file", &rows, |out, row| number_or_null(out, row.file.map(|id| id.0)))?;
+    json.column("line", &rows, |out, row| number_or_null(out, known(row.line)))?;
+    json.column("column", &rows, |out, row| number_or_null(out, known(row.column)))?;
+    json.column("inlined", &rows, |out, row| boolean(out, row.inlined))?;
     json.end_table();
     Ok(())
 }
 
 fn locations(json: &mut Writer<'_>, profile: &Profile, inlines: bool) -> io::Result<()> {
     let rows = &profile.locations;
-    let length = |row| functions(profile, row, inlines).len();
+    let length = |row: &LocationRow| functions(profile, row, inlines).len();
     let mut first = 0;
     json.table("locations", rows.len());
     json.column("module", rows, |out, row| number_or_null(out, row.module.map(|id| id.0)))?;
@@ -71,7 +69,7 @@ fn locations(json: &mut Writer<'_>, profile: &Profile, inlines: bool) -> io::Res
         None => out.extend_from_slice(b"null"),
     })?;
     json.column("function_offset", rows, |out, row| number_or_null(out, row.function_offset))?;
-    json.column("first_inline", rows, |out, row| {
+    json.column_in_order("first_inline", rows, |out, row| {
         number(out, first);
         first += length(row);
     })?;

@@ -2,20 +2,30 @@
 
 use std::io;
 
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
+};
+use rayon::slice::ParallelSlice as _;
+
 use crate::text::{push_hex, push_json, push_number};
 
 /// A full buffer. Larger ones only leave the cache.
 const FULL: usize = 256 * 1024;
 
+/// Rows that a thread renders at a time.
+const CHUNK: usize = 1 << 14;
+
 /// Writes JSON; the caller sees to it that what it asks for is a document.
 pub(super) struct Writer<'a> {
     out: &'a mut dyn io::Write,
     buffer: Vec<u8>,
+    /// What each thread rendered.
+    texts: Vec<Vec<u8>>,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
-        Self { out, buffer: Vec::with_capacity(FULL + FULL / 4) }
+        Self { out, buffer: Vec::with_capacity(FULL + FULL / 4), texts: Vec::new() }
     }
 
     /// Writes text as it is.
@@ -58,17 +68,57 @@ impl<'a> Writer<'a> {
         push_number(&mut self.buffer, length);
     }
 
-    /// A column of the table: `,"name":[…]`.
-    pub(super) fn column<T>(
+    /// A column of the table: `,"name":[…]`. Long ones are rendered by all threads.
+    pub(super) fn column<T: Sync>(
+        &mut self,
+        name: &str,
+        rows: &[T],
+        element: impl Fn(&mut Vec<u8>, &T) + Sync,
+    ) -> io::Result<()> {
+        let threads = rayon::current_num_threads();
+        if threads == 1 || rows.len() < 2 * CHUNK {
+            return self.column_in_order(name, rows, element);
+        }
+        self.begin_column(name);
+        self.texts.resize_with(threads, Vec::new);
+        let mut between = "[";
+        for group in rows.chunks(threads * CHUNK) {
+            let chunks = group.par_chunks(CHUNK);
+            let n_chunks = chunks.len();
+            self.texts.par_iter_mut().zip(chunks).for_each(|(text, chunk)| {
+                text.clear();
+                for row in chunk {
+                    element(text, row);
+                    text.push(b',');
+                }
+                text.pop();
+            });
+            for index in 0..n_chunks {
+                self.raw(between);
+                between = ",";
+                self.flush()?;
+                self.out.write_all(self.texts.get(index).map_or(&[], |text| text))?;
+            }
+        }
+        self.raw("]");
+        Ok(())
+    }
+
+    /// A column whose elements are rendered one after the other.
+    pub(super) fn column_in_order<T>(
         &mut self,
         name: &str,
         items: impl IntoIterator<Item = T>,
         element: impl FnMut(&mut Vec<u8>, T),
     ) -> io::Result<()> {
+        self.begin_column(name);
+        self.array(items, element)
+    }
+
+    fn begin_column(&mut self, name: &str) {
         self.raw(",\"");
         self.raw(name);
         self.raw("\":");
-        self.array(items, element)
     }
 
     /// Ends the table.

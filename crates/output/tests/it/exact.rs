@@ -182,7 +182,7 @@ fn json() {
         r#""layouts":{"length":2,"biases":[[[0,0,"0x555500000000"],[0,1,"0x7f0000000000"],[2,0,"0x600000000000"]],[[0,0,"0x400000"]]]},"#,
         r#""threads":{"length":3,"pid":[42,123456,-1],"tid":[43,123456,7],"comm":[13,14,15]},"#,
         r#""samples":{"length":5,"time_ns":[1445157017999,null,20000000000,null,null],"thread":[0,0,1,1,2],"event":[1,0,1,1,1],"end":[0,1,0,4,12],"cpu":[1,null,null,1000,null],"period":[4000000,3,null,null,null],"stack":[1,2,3,6,null],"layout":[0,0,1,0,1]},"#,
-        r#""summary":{"samples":5,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"dump_used_up":1,"end":[2,1,0,0,1,0,0,0,0,0,0,0,1,0,0,0],"losses":[{"module":2,"samples":1,"reason":"the file is missing"},{"samples":1,"reason":"nothing is mapped there"}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
+        r#""summary":{"samples":5,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"dump_used_up":1,"lost_by_event":[{"event":1,"samples":1,"records":0}],"end":[2,1,0,0,1,0,0,0,0,0,0,0,1,0,0,0],"losses":[{"module":2,"samples":1,"reason":"the file is missing"},{"samples":1,"reason":"nothing is mapped there"}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
     ];
     assert_eq!(text.lines().count(), lines.len());
     for (printed, expected) in text.lines().zip(lines) {

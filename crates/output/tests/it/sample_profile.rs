@@ -2,9 +2,9 @@
 
 use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
 use output::{
-    EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleLoss,
-    ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary,
-    ThreadRow,
+    EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
+    ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId,
+    Strings, Summary, ThreadRow,
 };
 use unwinder::{EndReason, FoundBy};
 
@@ -55,6 +55,7 @@ pub(crate) fn one_of_everything() -> Profile {
         samples_filtered: 1200,
         frames: 9,
         lost_samples: 1,
+        lost_by_event: vec![EventLoss { event: 1, samples: 1, records: 0 }],
         dump_used_up: 1,
         losses: vec![
             ModuleLoss {

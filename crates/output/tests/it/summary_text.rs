@@ -15,6 +15,7 @@ fn everything() {
     let expected = "\
 5 samples with 9 frames; 1,200 left out by filters
 the kernel lost 1 sample (<0.1 %)
+  of cpu-clock: 1 sample
 40.0 % of the stacks are complete; they ended by
    40.0 %  root                          2
    20.0 %  stack-exhausted               1

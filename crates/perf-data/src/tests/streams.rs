@@ -226,6 +226,38 @@ fn deferred_chains_are_joined_by_thread_and_cookie() {
     assert_eq!(kinds, ["chain-missing"]);
 }
 
+/// A task that sleeps in the kernel gets its chain only when it wakes up, many rounds later.
+#[test]
+fn samples_of_a_stream_wait_for_deferred_chains() {
+    let mut it = PerfDataBuilder::new(Endian::Little);
+    let attr = EventAttr {
+        sample_type: sample_type::IP
+            | sample_type::TID
+            | sample_type::TIME
+            | sample_type::CALLCHAIN,
+        flags: attr_flag::SAMPLE_ID_ALL | attr_flag::DEFER_CALLCHAIN,
+        ..EventAttr::default()
+    };
+    it.event("cycles", attr, &[1]);
+    it.sample(&SampleBuilder::at(0x1000, 1, 1, 1).with_callchain(&[-640_i64 as u64, 77]));
+    for time in 2..400 {
+        it.sample(&SampleBuilder::at(0x1000, 1, 2, time));
+        if time % 50 == 0 {
+            it.user_record(&UserRecord::FinishedRound);
+        }
+    }
+    it.record_at(&Record::CallchainDeferred { cookie: 77, ips: &[0xa] }, SampleId::at(1, 1, 500));
+    let bytes = it.build_pipe(&PipeLayout::default());
+    let mut findings = Findings::default();
+    let mut session = Session::open(stream(&bytes), OPTIONS, &mut findings).expect("a stream");
+    let mut chains = Vec::new();
+    while let Some(window) = session.next_window(&mut findings) {
+        let sample = |entry| window.sample(entry).expect("a sample").user_callchain;
+        chains.extend(window.samples().iter().filter_map(sample).map(|chain| chain.len()));
+    }
+    assert_eq!((chains, session.counts().unmatched_chains), (vec![1], 0));
+}
+
 #[test]
 fn simpleperf_chains_and_split_records() {
     let mut it = small(Endian::Little);

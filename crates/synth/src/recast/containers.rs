@@ -84,9 +84,15 @@ impl RecordingParts {
     }
 
     /// As a directory: `data` with the recorder's own records, and `parts` files with those of the kernel by turns,
-    /// compressed where `chunk` says so.
+    /// compressed where `chunk` says so. Without parts, all records are in `data`: the other version of the format.
     #[must_use]
     pub fn directory(&self, parts: usize, chunk: Option<usize>) -> (Vec<u8>, Vec<Vec<u8>>) {
+        let mut features = self.features.clone();
+        features.push((DIR_FORMAT, u64::from(parts > 0).to_le_bytes().to_vec()));
+        features.sort();
+        if parts == 0 {
+            return (self.file_of(&self.records.concat(), &features), Vec::new());
+        }
         let mut files = vec![Vec::new(); parts];
         let mut own = Vec::new();
         let mut turn = 0;
@@ -106,9 +112,6 @@ impl RecordingParts {
             };
             files.iter_mut().for_each(pack);
         }
-        let mut features = self.features.clone();
-        features.push((DIR_FORMAT, 1_u64.to_le_bytes().to_vec()));
-        features.sort();
         (self.file_of(&own, &features), files)
     }
 

@@ -21,6 +21,7 @@ const OPTIONS: &[&str] = &[
     "--map",
     "--map-file",
     "--max-frames",
+    "--max-memory",
     "--module",
     "--no-inline",
     "--no-symbols",

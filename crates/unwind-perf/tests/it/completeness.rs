@@ -17,6 +17,7 @@ const CASES: &[(&str, &[(&str, u64)])] = &[
     ("fork", &[("root", 48)]),
     ("inlines-clang-lld", &[("root", 38)]),
     ("inlines-gcc", &[("root", 35)]),
+    ("jit", &[("root", 21)]),
     ("leaf-nofp", &[("root", 35)]),
     ("noeh-debug-frame", &[("root", 31)]),
     ("noeh-fp", &[("root", 30)]),

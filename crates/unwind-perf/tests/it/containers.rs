@@ -75,6 +75,38 @@ fn every_container_gives_the_same_lines() {
     }
 }
 
+/// `perf record --kcore` makes a directory without further files, and puts the kernel's symbols into it.
+#[test]
+fn a_directory_has_the_symbols_of_its_kernel() {
+    let case = Case::named("syscalls");
+    let folder = empty_folder("kcore");
+    let (data, files) =
+        RecordingParts::read(&case.bytes()).expect("a plain file").directory(0, None);
+    assert_eq!(files, Vec::<Vec<u8>>::new());
+    std::fs::create_dir_all(folder.join("perf.data/kcore_dir")).expect("folders");
+    write(&folder.join("perf.data/data"), &data);
+    let kallsyms = std::fs::read(case.folder.join("kallsyms")).expect("a list");
+    write(&folder.join("perf.data/kcore_dir/kallsyms"), &kallsyms);
+    let sysroot = sysroot().display().to_string();
+    let arguments = ["perf.data", "--sysroot", &sysroot, "--quiet", "--format", "ndjson"];
+    let found = run(&folder, &arguments).expect_status(0).stdout;
+    assert!(found == lines(&case, &case.folder, "perf.data"));
+}
+
+#[test]
+fn data_without_its_directory_is_said() {
+    let folder = empty_folder("data-alone");
+    let parts = RecordingParts::read(&Case::named("fork").bytes()).expect("a plain file");
+    write(&folder.join("data"), &parts.directory(2, None).0);
+    let ran = run(&folder, &["data", "--format", "folded"]).expect_status(1);
+    assert_eq!(ran.text(), "");
+    assert!(
+        ran.stderr.contains("directory-recording: "),
+        "it is said that the samples are elsewhere: {}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn the_other_byte_order_gives_the_same_lines() {
     for case in SOME.iter().map(|name| Case::named(name)) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Avma;
 use module_map::{Lineage, Space};
-use perf_data::{Context, CpuMode, Head, RegsAbi, Sample, Window};
+use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
 
 use crate::arch::Arch;
 use crate::reason::{EndReason, FoundBy};
@@ -269,14 +269,21 @@ fn again(
     })
 }
 
-/// The user part of the recorded chain: in the sample, or in a record that came later.
+/// The user part of the recorded chain: in the sample, or in a record of its own. simpleperf may write both, of which
+/// the one that was completed with frames of other samples is the longer.
 fn recorded_user_chain(sample: &Sample<'_>, user_mode: bool) -> impl Iterator<Item = Avma> {
-    let later = sample.user_callchain.into_iter().flat_map(|chain| chain.frames());
-    let chain = sample.callchain.into_iter().flat_map(|chain| chain.frames());
-    let own = chain.filter(move |(context, _)| match context {
+    let is_user = move |context: Context| match context {
         Context::User => true,
         Context::Unmarked => user_mode,
         _ => false,
-    });
-    later.chain(own).map(|(_, ip)| ip)
+    };
+    let of_user =
+        move |chain: Callchain<'_>| chain.frames().filter(|(context, _)| is_user(*context)).count();
+    let n_own = sample.callchain.map_or(0, of_user);
+    let other = sample.user_callchain.filter(|other| other.frames().count() > n_own);
+    let own = sample.callchain.filter(|_| other.is_none());
+    let own = own.into_iter().flat_map(|chain| chain.frames());
+    let own = own.filter(move |(context, _)| is_user(*context));
+    let other = other.into_iter().flat_map(|chain| chain.frames());
+    other.chain(own).map(|(_, ip)| ip)
 }
