@@ -10,6 +10,7 @@ use crate::buildid_list::BuildIdArgs;
 use crate::dump::DumpArgs;
 use crate::info::InfoArgs;
 use crate::inject::InjectArgs;
+use crate::manual::CompletionArgs;
 use crate::maps::MapsArgs;
 use crate::memory_limit::MemoryLimit;
 
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     Flamegraph(FlamegraphArgs),
     /// Write a page that shows the profile in a browser: flame graph, tables, timeline
     Report(ReportArgs),
+    /// Print the manual page
+    Man,
+    /// Print the completion of a shell
+    Completions(CompletionArgs),
 }
 
 /// The arguments of the main job.

@@ -26,6 +26,7 @@ mod jit;
 mod jit_frames;
 mod jitdump;
 mod kernel;
+mod manual;
 mod maps;
 mod memory_limit;
 mod notes;
@@ -58,6 +59,8 @@ pub fn unwind_perf() -> ExitCode {
         Some(Command::Inject(args)) => inject::run(args),
         Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
         Some(Command::Report(args)) => pipeline::report(args),
+        Some(Command::Man) => manual::man(),
+        Some(Command::Completions(args)) => manual::completions(args),
         None if cli.main.input.as_os_str().is_empty() => {
             Err(anyhow::anyhow!("no recording named; see --help"))
         }

@@ -5,6 +5,7 @@ mod exact;
 mod firefox;
 mod graphs;
 mod large;
+mod names;
 mod page;
 mod sample_profile;
 mod schema;

@@ -211,3 +211,20 @@ fn fields_of_perf_script() {
     let error = Case::named("plt").run(&["-f", "perf-script", "-F", "sym"]).expect_status(2).stderr;
     assert!(error.contains("sym needs ip"), "{error}");
 }
+
+#[test]
+fn manual_and_completions() {
+    let man = run(root(), &["man"]).expect_status(0);
+    let man = man.text().replace("\\-", "-");
+    assert!(man.contains(".TH unwind-perf 1"), "{man}");
+    for option in OPTIONS {
+        assert!(man.contains(option), "the manual does not mention {option}");
+    }
+    assert!(man.contains(".SH \"COMMAND FLAMEGRAPH\"") && man.contains("--inverted"));
+    for shell in ["bash", "zsh", "fish"] {
+        let text = run(root(), &["completions", shell]).expect_status(0);
+        for word in ["flamegraph", "max-frames", "keep-unrooted"] {
+            assert!(text.text().contains(word), "{shell}: {word}");
+        }
+    }
+}
