@@ -33,6 +33,8 @@ pub(crate) struct Gather {
     windowed: bool,
     /// Whether bytes can be dropped when their window is.
     streaming: bool,
+    /// Whether the head was sent, which comes before all windows.
+    told_head: bool,
     /// Whether windows are made in the hope that rounds keep their promise; the reading starts over if they do not.
     eager: bool,
     /// They did not.
@@ -60,6 +62,7 @@ impl Gather {
             options,
             windowed: false,
             streaming,
+            told_head: false,
             eager: false,
             in_vain: false,
             pieces: Vec::new(),
@@ -106,7 +109,7 @@ impl Gather {
     fn end_round(&mut self, context: Context<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.round, self.latest);
         let enough = if self.eager { self.options.eager_bytes } else { self.options.window_bytes };
-        if self.windowed && self.bytes >= enough {
+        if self.windowed && self.told_head && self.bytes >= enough {
             // Up to half of what may wait, samples wait for chains that are to come.
             let may_wait = self.bytes < self.options.pending_bytes / 2;
             let limit = if may_wait { self.chains.complete_until(complete) } else { complete };
@@ -154,6 +157,9 @@ impl Gather {
             starts_over: false,
         };
         self.drop_pieces();
+        if !self.told_head {
+            self.ready(head);
+        }
         let message =
             Message::Window { window, counts: counts.clone(), findings: std::mem::take(findings) };
         if self.out.send(message).is_err() { Flow::Stop } else { Flow::Continue }
@@ -216,6 +222,7 @@ impl Sink for Gather {
     }
 
     fn ready(&mut self, head: &Arc<Head>) {
+        self.told_head = true;
         // A receiver that is gone is noticed at the next window.
         let _ = self.out.send(Message::Head(Arc::clone(head)));
     }
