@@ -10,6 +10,7 @@ use perf_data::Severity;
 use crate::assemble::assemble;
 use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
 use crate::kernel::Kernel;
+use crate::memory_limit::MemoryLimit;
 use crate::progress::Progress;
 use crate::replay::{self, Replayed};
 use crate::symbols::{Resolved, Sources, resolve};
@@ -86,6 +87,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
     profile.summary.findings.extend(findings::late_maps(late_maps));
 
+    MemoryLimit::check(cli.max_memory)?;
     timings.ended("assemble");
 
     progress.stage("writing");

@@ -10,7 +10,7 @@ use synth::{
 use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
 
 /// Small enough for several windows.
-const OPTIONS: SessionOptions = SessionOptions {
+pub(super) const OPTIONS: SessionOptions = SessionOptions {
     window_bytes: 4096,
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,

@@ -7,17 +7,8 @@ use synth::{
 };
 
 use super::builder::list;
-use super::session::{file, read, recording, stream};
+use super::session::{OPTIONS, file, read, recording, stream};
 use crate::{Error, Finding, Findings, HeaderFault, Input, Session, SessionOptions};
-
-const OPTIONS: SessionOptions = SessionOptions {
-    window_bytes: 4096,
-    pending_bytes: 1 << 20,
-    expansion_bytes: 1 << 20,
-    eager: false,
-    eager_bytes: 4096,
-    read_bytes: 1000,
-};
 
 /// IP, TID, TIME and nothing else.
 fn small(endian: Endian) -> PerfDataBuilder {

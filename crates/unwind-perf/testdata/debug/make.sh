@@ -1,4 +1,5 @@
 set -e
+cp ../../../symbolizer/testdata/chain.c .
 M="-O2 -g -fdebug-prefix-map=$PWD=/src -ffile-prefix-map=$PWD=/src -nostdlib -static -fno-pie -no-pie -fno-asynchronous-unwind-tables"
 ID="-Wl,--build-id=sha1"
 for v in 4 5; do
@@ -25,3 +26,4 @@ for v in 4 5; do
   xz -k mini; objcopy --strip-all --add-section .gnu_debugdata=mini.xz v$v/plain/program v$v/mini/program; rm mini mini.xz
 done
 rm -f chain.o other keep
+rm chain.c
