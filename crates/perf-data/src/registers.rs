@@ -61,11 +61,13 @@ impl<'d> Registers<'d> {
 
     /// All registers as (bit number, value), ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + use<'d> {
-        let (mask, endian) = (self.mask, self.endian);
+        let (mut mask, endian) = (self.mask, self.endian);
         let (words, _) = self.values.as_chunks::<8>();
-        (0..64)
-            .filter(move |bit| mask >> bit & 1 == 1)
-            .zip(words.iter().map(move |&word| endian.u64(word)))
+        words.iter().map_while(move |&word| {
+            let bit = (mask != 0).then(|| mask.trailing_zeros())?;
+            mask &= mask - 1;
+            Some((bit, endian.u64(word)))
+        })
     }
 }
 

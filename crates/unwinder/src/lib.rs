@@ -20,6 +20,7 @@ mod replay;
 mod rule;
 mod sections;
 mod step;
+mod trail;
 mod view;
 mod walk;
 

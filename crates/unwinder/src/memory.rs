@@ -39,6 +39,13 @@ impl Memory<'_> {
         self.read_elsewhere(address)
     }
 
+    /// The eight bytes at an address of the recorded stack.
+    #[inline]
+    pub(crate) fn recorded(&self, address: u64) -> Option<u64> {
+        let offset = usize::try_from(address.wrapping_sub(self.stack_start)).ok()?;
+        Some(self.word(*self.stack.get(offset..)?.first_chunk::<8>()?))
+    }
+
     /// `size` bytes (1 to 8) as an unsigned number.
     pub(crate) fn read_sized(&self, address: u64, size: u8) -> Result<u64, MemoryError> {
         let word = self.read(address)?;

@@ -28,6 +28,7 @@ impl Registers {
         Self { values: [0; N_REGISTERS], known: 0, in_memory: 0 }
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, register: u8, value: u64) {
         if let Some(slot) = self.values.get_mut(usize::from(register)) {
             *slot = value;
@@ -43,6 +44,13 @@ impl Registers {
             self.known |= 1 << register;
             self.in_memory |= 1 << register;
         }
+    }
+
+    /// A register that is a value; `None` where it is unknown or in memory.
+    pub(crate) fn value(&self, register: u8) -> Option<u64> {
+        let bit = 1_u64.checked_shl(register.into())?;
+        let is_value = self.known & bit != 0 && self.in_memory & bit == 0;
+        self.values.get(usize::from(register)).copied().filter(|_| is_value)
     }
 
     pub(crate) fn forget(&mut self, register: u8) {
@@ -76,6 +84,13 @@ impl Registers {
             return Ok(value);
         }
         memory.read(value).map_err(RegisterError::Memory)
+    }
+
+    /// The slot that holds a register's value; 0 where the value is known itself, or nothing is.
+    #[inline]
+    pub(crate) fn slot(&self, register: u8) -> u64 {
+        let in_memory = self.in_memory >> register & 1 != 0;
+        self.values.get(usize::from(register)).copied().filter(|_| in_memory).unwrap_or(0)
     }
 
     /// The stack pointer, which is always a value.

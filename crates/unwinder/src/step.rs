@@ -7,32 +7,66 @@ use crate::reason::EndReason;
 use crate::registers::{RegisterError, Registers};
 use crate::rule::{Cfa, FullRow, Recovery, Rule};
 
-/// Runs a packed rule. Returns the return address.
+/// What a step by a packed rule read, and where it led.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Passed {
+    /// The slot of the register that the frame's address is counted from; 0 where its value was in the register.
+    pub(crate) base_slot: u64,
+    /// The frame's address, which is the caller's stack pointer.
+    pub(crate) cfa: u64,
+    pub(crate) return_address: u64,
+    /// Bit set: the register of that number was saved in a slot of this frame.
+    pub(crate) saved: u64,
+}
+
+/// Runs a packed rule.
 #[inline]
 pub(crate) fn step_packed(
     rule: &Rule,
     registers: &mut Registers,
     memory: &Memory<'_>,
     arch: Arch,
-) -> Result<u64, EndReason> {
-    let base = registers.get(rule.cfa_register(), memory).map_err(reason_of_register)?;
+) -> Result<Passed, EndReason> {
+    let register = rule.cfa_register();
+    let base = registers.get(register, memory).map_err(reason_of_register)?;
+    let base_slot = registers.slot(register);
     let cfa = base.wrapping_add_signed(i64::from(rule.cfa_offset()));
-    let slot_at = |words: i8| cfa.wrapping_add_signed(i64::from(words) * 8);
     let return_address = if rule.return_address() == 0 {
         registers.get(arch.return_address(), memory).map_err(reason_of_register)?
     } else {
-        memory.read(slot_at(rule.return_address())).map_err(reason_of_memory)?
+        memory.read(slot_at(cfa, rule.return_address())).map_err(reason_of_memory)?
     };
-    let slots = arch.slots();
     let sp = registers.sp(arch);
-    rule.for_each_saved(|slot, words| {
-        if let Some(&register) = slots.get(slot) {
-            registers.set_saved_unless_popped(register, slot_at(words), sp, cfa);
-        }
-    });
+    let saved = restore_saved(rule, registers, arch, sp, cfa);
     registers.set(arch.sp(), cfa);
     registers.set(arch.return_address(), return_address);
-    Ok(return_address)
+    Ok(Passed { base_slot, cfa, return_address, saved })
+}
+
+/// So many words from the frame's address.
+pub(crate) const fn slot_at(cfa: u64, words: i8) -> u64 {
+    cfa.wrapping_add_signed(words as i64 * 8)
+}
+
+/// Restores the registers that a packed rule says were saved; returns the bits of their numbers.
+#[inline]
+pub(crate) fn restore_saved(
+    rule: &Rule,
+    registers: &mut Registers,
+    arch: Arch,
+    sp: u64,
+    cfa: u64,
+) -> u64 {
+    let slots = arch.slots();
+    let mut saved = 0;
+    rule.for_each_saved(|slot, words| {
+        if let Some(&register) = slots.get(slot)
+            && registers.set_saved_unless_popped(register, slot_at(cfa, words), sp, cfa)
+        {
+            saved |= 1 << register;
+        }
+    });
+    saved
 }
 
 /// Runs a full row. Returns the return address.
@@ -89,11 +123,14 @@ impl Registers {
     /// A register was saved in a slot. A slot below the stack pointer of a frame that lies above it has been popped: the
     /// register has its value again, and what is in the slot may be overwritten at any time. Compilers leave the rules
     /// of registers standing between their pops and the return (LLVM and GCC say only where the frame begins there).
+    /// Returns whether the slot holds it.
     #[inline]
-    fn set_saved_unless_popped(&mut self, register: u8, slot: u64, sp: u64, cfa: u64) {
-        if slot >= sp || cfa < sp {
+    fn set_saved_unless_popped(&mut self, register: u8, slot: u64, sp: u64, cfa: u64) -> bool {
+        let stands = slot >= sp || cfa < sp;
+        if stands {
             self.set_saved(register, slot);
         }
+        stands
     }
 
     /// A register whose expression has no value is unknown from here on; only the return address ends the chain.

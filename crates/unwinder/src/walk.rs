@@ -6,7 +6,7 @@ use std::sync::Arc;
 use address::{Avma, ModuleId, Svma};
 use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
 
-use crate::arch::{Arch, UNUSED};
+use crate::arch::Arch;
 use crate::cache::RuleCache;
 use crate::compile::Scratch;
 use crate::engine::Engine;
@@ -15,7 +15,8 @@ use crate::memory::Memory;
 use crate::reason::{EndReason, FoundBy};
 use crate::registers::Registers;
 use crate::rule::{Rule, RuleKind};
-use crate::step::{step_full, step_packed};
+use crate::step::{Passed, step_full, step_packed};
+use crate::trail::{Followed, Trail, Walk};
 use crate::view::{Span, View};
 
 /// A frame as it was found.
@@ -49,7 +50,12 @@ pub struct UserState<'a> {
     pub partial_registers: bool,
     /// The address space at the time of the sample.
     pub space: &'a Space,
+    /// The thread by any number: samples of one thread, in the order of time, are walked the fastest.
+    pub thread: u32,
 }
+
+/// How many threads are remembered: more than have samples in between as a rule.
+const TRAILS: usize = 8;
 
 /// The scratch of one thread.
 #[derive(Debug)]
@@ -60,7 +66,9 @@ pub struct Walker<'e> {
     scratch: Scratch,
     fallback: Fallback,
     view: View,
-    /// Steps whose rule was in the cache, and steps whose rule had to be made.
+    /// What the threads walked last, by their numbers, as far as they do not collide.
+    trails: Vec<Trail>,
+    /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
 }
@@ -76,6 +84,7 @@ impl<'e> Walker<'e> {
             scratch: Scratch::new(),
             fallback: Fallback::default(),
             view: View::default(),
+            trails: (0..TRAILS).map(|_| Trail::default()).collect(),
             hits: 0,
             misses: 0,
         }
@@ -90,7 +99,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
-        let (mut registers, pc) = initial_registers(state, sampled);
+        let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
             stack: state.stack,
@@ -99,24 +108,54 @@ impl<'e> Walker<'e> {
             space: state.space,
             library: self.library,
         };
-        let mut lookup = Avma(pc);
+        let at = state.thread as usize % TRAILS;
+        let mut trail = self.trails.get_mut(at).map(std::mem::take).unwrap_or_default();
+        trail.begin(state.space.version());
+        let reason = self.walk_from(Avma(pc), &mut trail, registers, &memory, arch, frames);
+        trail.end();
+        if let Some(known) = self.trails.get_mut(at) {
+            *known = trail;
+        }
+        reason
+    }
+
+    fn walk_from(
+        &mut self,
+        pc: Avma,
+        trail: &mut Trail,
+        mut registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let space = memory.space;
+        let mut lookup = pc;
         let mut found_by = FoundBy::Sampled;
         // Called nobody yet that could still be running: sampled there, or interrupted there by a signal.
         let mut is_leaf = true;
         let first = frames.len();
         loop {
-            let mut found = self.view.span(lookup, state.space, self.library);
-            if frames.len() > first && !found.as_ref().is_some_and(|span| span.executable) {
-                // No call stands before the first byte of a mapping: a handler returns there, to a trampoline. Any
-                // other return address outside of all code: the chain went wrong here, or code was never reported.
-                let next = lookup.add(1);
-                let starts = |piece: &Piece| piece.start == next && piece.executable;
-                if is_leaf || !state.space.lookup(next).is_some_and(starts) {
-                    return EndReason::NotMapped;
+            if !is_leaf {
+                let before = frames.len();
+                let room = (first + self.max_frames).saturating_sub(before);
+                let mut walk = Walk { arch, registers: &mut registers, memory, frames, room };
+                let followed = trail.follow(lookup, found_by, &mut walk);
+                self.hits += (frames.len() - before) as u64;
+                match followed {
+                    None => {}
+                    Some(Followed::End(reason)) => return reason,
+                    Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
-                lookup = next;
-                found = self.view.span(lookup, state.space, self.library);
             }
+            let found = if frames.len() == first {
+                self.view.span(lookup, space, self.library)
+            } else {
+                let Some(found) = self.caller_span(lookup, is_leaf, space) else {
+                    return EndReason::NotMapped;
+                };
+                lookup = found.0;
+                Some(found.1)
+            };
             let Some(span) = found else {
                 if frames.len() == first {
                     frames.push(Frame::nowhere(lookup, found_by));
@@ -126,17 +165,40 @@ impl<'e> Walker<'e> {
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
-            frames.push(Frame::in_span(&span, lookup, found_by));
-            match self.step(&span, lookup, is_leaf, &mut registers, &memory, arch) {
-                Ok(Caller { pc: 0, .. }) => return EndReason::Root,
-                Ok(caller) => {
-                    lookup = if caller.exact { Avma(caller.pc) } else { Avma(caller.pc).sub(1) };
-                    found_by = caller.found_by;
-                    is_leaf = caller.exact;
-                }
+            let frame = Frame::in_span(&span, lookup, found_by);
+            frames.push(frame);
+            let sp = registers.sp(arch);
+            let caller = match self.step(&span, lookup, is_leaf, &mut registers, memory, arch) {
+                Ok(caller) => caller,
                 Err(reason) => return reason,
+            };
+            if let (Some((rule, passed)), false) = (caller.passed, is_leaf) {
+                trail.made(&frame, sp, rule, &passed);
             }
+            if caller.pc == 0 {
+                return EndReason::Root;
+            }
+            lookup = if caller.exact { Avma(caller.pc) } else { Avma(caller.pc).sub(1) };
+            found_by = caller.found_by;
+            is_leaf = caller.exact;
         }
+    }
+
+    /// Where a caller is to be looked up, and the code there. `None` where there is none: the chain went wrong here, or
+    /// code was never reported.
+    #[inline]
+    fn caller_span(&mut self, lookup: Avma, is_leaf: bool, space: &Space) -> Option<(Avma, Span)> {
+        let found = self.view.span(lookup, space, self.library);
+        if let Some(span) = found.filter(|span| span.executable) {
+            return Some((lookup, span));
+        }
+        // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
+        let next = lookup.add(1);
+        let starts = |piece: &Piece| piece.start == next && piece.executable;
+        if is_leaf || !space.lookup(next).is_some_and(starts) {
+            return None;
+        }
+        Some((next, self.view.span(next, space, self.library)?))
     }
 
     /// The frame of an address that was not walked to.
@@ -163,13 +225,24 @@ impl<'e> Walker<'e> {
             None => Rule::plain(RuleKind::None),
         };
         let sp = registers.sp(arch);
+        let mut passed = None;
         let pc = match rule.kind() {
-            RuleKind::Packed => step_packed(&rule, registers, memory, arch)?,
+            RuleKind::Packed => {
+                let it = step_packed(&rule, registers, memory, arch)?;
+                // What can be followed by what is on the stack.
+                let by_stack =
+                    rule.return_address() != 0 && rule.cfa_register() != arch.return_address();
+                passed = (by_stack && !rule.is_signal()).then_some((rule, it));
+                it.return_address
+            }
             RuleKind::Complex => {
                 let row = self.engine.row(&rule).ok_or(EndReason::BadUnwindInfo)?;
                 step_full(&row, registers, memory, arch)?
             }
-            RuleKind::Outermost => return Err(EndReason::Root),
+            RuleKind::Outermost => {
+                let passed = Some((rule, Passed::default()));
+                return Ok(Caller { pc: 0, exact: false, found_by: FoundBy::Cfi, passed });
+            }
             kind @ (RuleKind::None | RuleKind::Bad) => {
                 let file = span.file.and_then(|_| file_at(lookup, memory)).map(|file| (file, svma));
                 let caller = self.fallback.step(file, is_leaf, registers, memory, arch);
@@ -190,7 +263,7 @@ impl<'e> Walker<'e> {
         if !advanced && !rule.is_signal() {
             return Err(EndReason::NoProgress);
         }
-        Ok(Caller { pc: strip(arch, pc), exact: rule.is_signal(), found_by: FoundBy::Cfi })
+        Ok(Caller { pc: strip(arch, pc), exact: rule.is_signal(), found_by: FoundBy::Cfi, passed })
     }
 
     /// The rule of an address of a file: from the cache, or made now.
@@ -237,13 +310,15 @@ impl Frame {
 }
 
 /// The caller of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     /// Where it goes on; 0 where there is none.
     pub(crate) pc: u64,
     /// It was interrupted there: the instruction at `pc` has not run.
     pub(crate) exact: bool,
     pub(crate) found_by: FoundBy,
+    /// The step, where it was made by a packed rule.
+    pub(crate) passed: Option<(Rule, Passed)>,
 }
 
 /// A return address without the bits that pointer authentication put into it.
@@ -262,20 +337,22 @@ fn initial_registers(
     state: &UserState<'_>,
     sampled: impl Iterator<Item = (u32, u64)>,
 ) -> (Registers, Option<u64>) {
+    const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
     let mut registers = Registers::new();
-    let mut pc = None;
     let numbers = state.arch.of_mask_bits();
     for (bit, value) in sampled {
-        let Some(&number) = numbers.get(bit as usize).filter(|&&number| number != UNUSED) else {
-            continue;
-        };
-        if number == state.arch.pc() {
-            pc = Some(value);
-        }
-        let unknown = state.partial_registers && value == u64::MAX && matches!(number, 3 | 12..=15);
-        if !(unknown && state.arch == Arch::X86_64) {
+        if let Some(&number) = numbers.get(bit as usize) {
+            // What has no number is beyond all registers.
             registers.set(number, value);
         }
     }
+    if state.partial_registers && state.arch == Arch::X86_64 {
+        for number in MAY_BE_UNKNOWN {
+            if registers.value(number) == Some(u64::MAX) {
+                registers.forget(number);
+            }
+        }
+    }
+    let pc = registers.value(state.arch.pc());
     (registers, pc)
 }

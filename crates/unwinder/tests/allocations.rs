@@ -78,12 +78,16 @@ fn nothing_is_allocated_once_the_rules_are_known() {
             big_endian: false,
             partial_registers: false,
             space: &space,
+            thread: 0,
         };
         let mut walker = Walker::new(&process.engine, &process.library, 1000);
         let mut frames = Vec::with_capacity(1000);
         let end = walker.walk(&state, sampled.iter().copied(), &mut frames);
         assert_eq!((frames.len(), end), (502, EndReason::StackExhausted));
 
+        // What is known of two walks is kept.
+        frames.clear();
+        walker.walk(&state, sampled.iter().copied(), &mut frames);
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for _ in 0..100 {
             frames.clear();

@@ -74,7 +74,7 @@ pub(crate) fn walk_batch(
             }
         }
         let dump_used_up = end == EndReason::StackExhausted;
-        let (stack, layout) = result.intern(lineage, &frames, &mut scratch);
+        let (stack, layout) = result.intern((lineage, planned.thread), &frames, &mut scratch);
         result.samples.push(Walked {
             planned: index as u32,
             cpu: sample.cpu,
@@ -92,14 +92,21 @@ pub(crate) fn walk_batch(
 }
 
 impl BatchResult {
-    /// The ids of the stack and of the layout of a sample's frames. Stacks that follow each other share their outer
-    /// frames as a rule: what equals the chain before it is not looked up again.
-    fn intern(&mut self, lineage: Lineage, frames: &[Frame], scratch: &mut Scratch) -> (u32, u32) {
-        scratch.layout.biases.clear();
+    /// The ids of the stack and of the layout of a sample's frames. Stacks of a thread that follow each other share
+    /// their outer frames as a rule: what equals the chain before it is not looked up again.
+    fn intern(
+        &mut self,
+        (lineage, thread): (Lineage, u32),
+        frames: &[Frame],
+        scratch: &mut Scratch,
+    ) -> (u32, u32) {
+        let Scratch { layout, nodes } = scratch;
+        let nodes = &mut nodes[thread as usize % CHAINS];
+        layout.biases.clear();
         let mut parent = NO_NODE;
         let mut last = None;
         let mut shared = true;
-        scratch.nodes.truncate(frames.len());
+        nodes.truncate(frames.len());
         for (depth, frame) in frames.iter().rev().enumerate() {
             let instance = match (frame.module, last) {
                 (None, _) => 0,
@@ -109,27 +116,25 @@ impl BatchResult {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = scratch.layout.instance(module, frame.bias);
+                    let instance = layout.instance(module, frame.bias);
                     last = Some((module, frame.bias, instance));
                     instance
                 }
             };
             let key = FrameKey::new(frame, instance);
             if shared {
-                if let Some(&(_, node)) =
-                    scratch.nodes.get(depth).filter(|(known, _)| *known == key)
-                {
+                if let Some(&(_, node)) = nodes.get(depth).filter(|(known, _)| *known == key) {
                     parent = node;
                     continue;
                 }
                 shared = false;
-                scratch.nodes.truncate(depth);
+                nodes.truncate(depth);
             }
             let frame = self.frames.intern(key);
             parent = self.stacks.intern(StackNode { parent, frame });
-            scratch.nodes.push((key, parent));
+            nodes.push((key, parent));
         }
-        (parent, self.layouts.intern(lineage, &scratch.layout))
+        (parent, self.layouts.intern(lineage, layout))
     }
 }
 
@@ -156,9 +161,12 @@ impl Machine {
 #[derive(Default)]
 struct Scratch {
     layout: Layout,
-    /// The last chain, outermost first, with its nodes.
-    nodes: Vec<(FrameKey, u32)>,
+    /// The last chain of each thread, outermost first, with its nodes; threads may share one.
+    nodes: [Vec<(FrameKey, u32)>; CHAINS],
 }
+
+/// How many last chains are kept.
+const CHAINS: usize = 16;
 
 /// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
 fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
@@ -207,6 +215,7 @@ fn user_frames(
                 big_endian: machine.big_endian,
                 partial_registers: sample.cpu_mode == CpuMode::Kernel,
                 space,
+                thread: sample.tid.map_or(0, |tid| tid.0 as u32),
             };
             let end = walker.walk(&state, registers.iter(), frames);
             if state.stack.is_empty() && end == EndReason::StackExhausted {

@@ -16,4 +16,5 @@ mod replayed;
 mod second_opinion;
 mod sections;
 mod signals;
+mod trails;
 mod world;

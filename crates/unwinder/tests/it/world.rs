@@ -261,20 +261,40 @@ impl World {
         stack: &[u8],
         partial_registers: bool,
     ) -> (Vec<(u64, FoundBy)>, EndReason) {
-        let space = self.space();
-        let state = UserState {
-            arch: self.arch,
-            stack,
-            big_endian: false,
-            partial_registers,
-            space: &space,
-        };
-        let mut frames: Vec<Frame> = Vec::new();
         let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
-        let end = walker.walk(&state, sampled(regs), &mut frames);
-        let address = |frame: &Frame| (frame.relative.wrapping_add(frame.bias), frame.found_by);
-        (frames.iter().map(address).collect(), end)
+        let space = self.timeline.space(PROCESS).0;
+        let sample = (regs, stack, partial_registers);
+        let found = walk_with(&mut walker, self.arch, &space, sample);
+        // Again, along what is known of the first time.
+        assert_eq!(walk_with(&mut walker, self.arch, &space, sample), found);
+        found
     }
+
+    /// Walks samples of one thread, one after another.
+    pub(crate) fn walk_all(
+        &mut self,
+        samples: &[(UserRegs, Vec<u8>)],
+    ) -> Vec<(Vec<(u64, FoundBy)>, EndReason)> {
+        let space = self.space();
+        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        let walk = |(regs, stack): &(UserRegs, Vec<u8>)| {
+            walk_with(&mut walker, self.arch, &space, (regs, stack, false))
+        };
+        samples.iter().map(walk).collect()
+    }
+}
+
+fn walk_with(
+    walker: &mut Walker<'_>,
+    arch: Arch,
+    space: &Space,
+    (regs, stack, partial_registers): (&UserRegs, &[u8], bool),
+) -> (Vec<(u64, FoundBy)>, EndReason) {
+    let state = UserState { arch, stack, big_endian: false, partial_registers, space, thread: 0 };
+    let mut frames: Vec<Frame> = Vec::new();
+    let end = walker.walk(&state, sampled(regs), &mut frames);
+    let address = |frame: &Frame| (frame.relative.wrapping_add(frame.bias), frame.found_by);
+    (frames.iter().map(address).collect(), end)
 }
 
 impl Drop for World {

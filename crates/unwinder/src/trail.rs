@@ -1,0 +1,226 @@
+//! The outer frames of the sample before: samples of a thread follow each other closely, and most of the functions that
+//! one of them was called from are still running at the next.
+//!
+//! A step is a function of the looked-up address, of the stack pointer and of the few words that it reads. So where a
+//! walk comes to a frame that the walk before came through, and finds the same words in the same slots, its next frame
+//! is known without the rule. Nothing is taken on trust: what is followed is what the rules would give.
+
+use address::{Avma, ModuleId};
+
+use crate::arch::Arch;
+use crate::memory::Memory;
+use crate::reason::{EndReason, FoundBy};
+use crate::registers::Registers;
+use crate::rule::{Rule, RuleKind};
+use crate::step::{Passed, restore_saved, slot_at};
+use crate::walk::{Frame, strip};
+
+/// A step that was made: from where, with which rule, what it read. Small, for a trail is read for every sample.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    relative: u64,
+    bias: u64,
+    sp: u64,
+    rule: Rule,
+    return_address: u64,
+    module: ModuleId,
+    /// The frame's address is so far from the stack pointer.
+    size: u32,
+    /// The slot that the base of the frame's address was read from, from the stack pointer on; 0 where it was in its
+    /// register, or is the stack pointer.
+    base_slot: i32,
+    /// Bit set: the register of that number was saved in this frame.
+    saved: u32,
+}
+
+/// The steps of the last walk of a thread, as far as they can be followed.
+#[derive(Default, Debug)]
+pub(crate) struct Trail {
+    /// The version of the space that they were made in.
+    version: u64,
+    /// Outermost first.
+    known: Vec<Step>,
+    /// So many of them the walk has not yet come past.
+    left: usize,
+    /// The steps of this walk, innermost first.
+    made: Vec<Step>,
+    /// The steps of this walk are among the known ones.
+    ended: bool,
+    /// The steps of this walk are remembered: those of the first one in a space may well be of no use.
+    is_kept: bool,
+}
+
+/// Where a trail led.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Followed {
+    /// To a frame, not yet among the frames, that has to be looked up.
+    To(Avma),
+    /// To the end of the chain.
+    End(EndReason),
+}
+
+/// What following needs of a walk.
+pub(crate) struct Walk<'w, 'm> {
+    pub(crate) arch: Arch,
+    pub(crate) registers: &'w mut Registers,
+    pub(crate) memory: &'w Memory<'m>,
+    pub(crate) frames: &'w mut Vec<Frame>,
+    /// How many frames may be added.
+    pub(crate) room: usize,
+}
+
+impl Trail {
+    /// Begins a walk in a version of a space.
+    pub(crate) fn begin(&mut self, version: u64) {
+        self.is_kept = self.version == version;
+        if !self.is_kept {
+            self.version = version;
+            self.known.clear();
+        }
+        self.left = self.known.len();
+        self.made.clear();
+        self.ended = false;
+    }
+
+    /// Ends the walk: what was made comes in front of so many outer steps of the trail.
+    fn end_on(&mut self, n_outer: usize) {
+        self.ended = true;
+        if n_outer == 0 {
+            self.made.reverse();
+            std::mem::swap(&mut self.known, &mut self.made);
+        } else {
+            self.known.truncate(n_outer);
+            self.known.extend(self.made.iter().rev());
+        }
+    }
+
+    /// Ends the walk.
+    pub(crate) fn end(&mut self) {
+        if !self.ended {
+            self.end_on(0);
+        }
+    }
+
+    /// Remembers a step from a frame that had called somebody. Those by other rules than packed ones are not
+    /// remembered, nor those that are too far for it.
+    #[inline]
+    pub(crate) fn made(&mut self, frame: &Frame, sp: u64, rule: Rule, passed: &Passed) {
+        let Some(module) = frame.module.filter(|_| self.is_kept) else { return };
+        let size = u32::try_from(passed.cfa.wrapping_sub(sp));
+        let base_slot = match passed.base_slot {
+            0 => Ok(0),
+            slot => i32::try_from(slot.wrapping_sub(sp) as i64),
+        };
+        let saved = u32::try_from(passed.saved);
+        let (Ok(size), Ok(base_slot), Ok(saved)) = (size, base_slot, saved) else { return };
+        let Frame { relative, bias, .. } = *frame;
+        let return_address = passed.return_address;
+        self.made.push(Step {
+            relative,
+            bias,
+            sp,
+            rule,
+            return_address,
+            module,
+            size,
+            base_slot,
+            saved,
+        });
+    }
+
+    /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
+    /// were come through; `None` where there were none.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        lookup: Avma,
+        found_by: FoundBy,
+        walk: &mut Walk<'_, '_>,
+    ) -> Option<Followed> {
+        let sp = walk.registers.sp(walk.arch);
+        loop {
+            let next = self.known.get(self.left.checked_sub(1)?)?;
+            if next.sp >= sp {
+                let is_there = next.sp == sp && next.lookup() == lookup;
+                return if is_there { self.follow_on(found_by, walk) } else { None };
+            }
+            self.left -= 1;
+        }
+    }
+
+    fn follow_on(&mut self, mut found_by: FoundBy, walk: &mut Walk<'_, '_>) -> Option<Followed> {
+        let arch = walk.arch;
+        let known = self.known.get(..self.left)?;
+        let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
+        let mut restored = 0;
+        let mut left = known.len();
+        for step in known.iter().rev() {
+            let is_next = step.lookup() == lookup && step.sp == sp;
+            if !is_next || !step.holds(restored, walk.registers, walk.memory, arch) {
+                break;
+            }
+            if known.len() - left == walk.room {
+                return Some(Followed::End(EndReason::MaxFrames));
+            }
+            walk.frames.push(step.frame(found_by));
+            left -= 1;
+            found_by = FoundBy::Cfi;
+            restored |= step.saved;
+            let pc = strip(arch, step.return_address);
+            if pc == 0 || step.rule.kind() == RuleKind::Outermost {
+                let n_outer = known.len();
+                self.end_on(n_outer);
+                return Some(Followed::End(EndReason::Root));
+            }
+            (lookup, sp) = (Avma(pc).sub(1), step.cfa());
+        }
+        let followed = known.get(left..)?;
+        let last = followed.first()?;
+        for step in followed.iter().rev() {
+            restore_saved(&step.rule, walk.registers, arch, step.sp, step.cfa());
+        }
+        walk.registers.set(arch.sp(), last.cfa());
+        walk.registers.set(arch.return_address(), last.return_address);
+        self.made.extend(followed.iter().rev());
+        self.left = left;
+        Some(Followed::To(lookup))
+    }
+}
+
+impl Step {
+    #[inline]
+    const fn lookup(&self) -> Avma {
+        Avma(self.relative.wrapping_add(self.bias))
+    }
+
+    #[inline]
+    const fn cfa(&self) -> u64 {
+        self.sp.wrapping_add(self.size as u64)
+    }
+
+    #[inline]
+    const fn frame(&self, found_by: FoundBy) -> Frame {
+        let Self { relative, bias, module, .. } = *self;
+        Frame { module: Some(module), relative, bias, found_by, kernel: false }
+    }
+
+    /// Whether the step would be made again. `restored` has the registers that steps of the trail have restored, which
+    /// therefore are in the same slots; the others are those of the walk.
+    #[inline]
+    fn holds(&self, restored: u32, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
+        if self.rule.kind() == RuleKind::Outermost {
+            return true;
+        }
+        let register = self.rule.cfa_register();
+        let base = self.cfa().wrapping_sub(i64::from(self.rule.cfa_offset()) as u64);
+        let same_base = register == arch.sp()
+            || if restored >> register & 1 != 0 {
+                let slot = self.sp.wrapping_add_signed(self.base_slot.into());
+                memory.recorded(slot) == Some(base)
+            } else {
+                registers.get(register, memory) == Ok(base)
+            };
+        let slot = slot_at(self.cfa(), self.rule.return_address());
+        same_base && memory.recorded(slot) == Some(self.return_address)
+    }
+}
