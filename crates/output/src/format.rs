@@ -12,6 +12,7 @@ use crate::hotspot::Hotspot;
 use crate::json::Json;
 use crate::ndjson::Ndjson;
 use crate::page::Page;
+use crate::parquet::Parquet;
 use crate::perf_script::PerfScript;
 use crate::pprof::Pprof;
 use crate::profile::Profile;
@@ -52,6 +53,8 @@ pub enum Format {
     Flamegraph,
     /// A page with flame graph, tables and timeline, for a browser.
     Report,
+    /// A Parquet file: one row a sample, its frames as a list.
+    Parquet,
 }
 
 impl Format {
@@ -68,6 +71,7 @@ impl Format {
         Self::Hotspot,
         Self::Flamegraph,
         Self::Report,
+        Self::Parquet,
     ];
 
     /// The name on the command line.
@@ -85,6 +89,7 @@ impl Format {
             Self::Hotspot => "hotspot",
             Self::Flamegraph => "flamegraph",
             Self::Report => "report",
+            Self::Parquet => "parquet",
         }
     }
 
@@ -112,6 +117,7 @@ impl Format {
             Self::Hotspot => &[".perfparser"],
             Self::Flamegraph => &[".svg"],
             Self::Report => &[".html"],
+            Self::Parquet => &[".parquet"],
         }
     }
 
@@ -161,6 +167,7 @@ impl Format {
             Self::Report => Box::new(Page { inlines: options.inlines }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
+            Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
         }
     }
 }
