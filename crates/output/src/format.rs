@@ -121,6 +121,16 @@ impl Format {
         }
     }
 
+    /// The usual name of a file of this format, for a recording of that name.
+    #[must_use]
+    pub fn file_name(self, stem: &str) -> String {
+        match self {
+            // KCachegrind looks for names that begin so.
+            Self::Callgrind => format!("callgrind.out.{stem}"),
+            _ => format!("{stem}{}", self.endings().first().unwrap_or(&"")),
+        }
+    }
+
     /// The format that the ending of a file's name asks for; `None` where it asks for none.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
@@ -252,6 +262,7 @@ mod tests {
     fn names_and_endings() {
         for &format in Format::ALL {
             assert_eq!(Format::from_name(format.name()), Some(format));
+            assert_eq!(Format::from_path(Path::new(&format.file_name("perf"))), Some(format));
             for ending in format.endings() {
                 assert_eq!(
                     Format::from_path(Path::new(&format!("/a.b/out{ending}"))),
