@@ -9,7 +9,7 @@ use super::{Bench, tools};
 use crate::command;
 
 /// Prints the type of the column of frames, the number of rows, the sum of the weights; then a line for each function:
-/// `own<tab>inclusive<tab>name`.
+/// `own<tab>inclusive<tab>name`. Then the queries of the documentation are run.
 const SCRIPT: &str = r#"
 import duckdb, sys
 rows = duckdb.read_parquet(sys.argv[1])
@@ -21,6 +21,8 @@ print_all("""
     every AS (SELECT unnest(list_distinct(list_transform(frames, lambda f: f.function))) AS name FROM rows),
     inclusive AS (SELECT name, count(*) AS n FROM every GROUP BY ALL)
     SELECT coalesce(own.n, 0), inclusive.n, inclusive.name FROM inclusive LEFT JOIN own USING (name)""")
+for query in filter(str.strip, sys.argv[2].replace("stacks.parquet", sys.argv[1]).split(";")):
+    if not duckdb.sql(query).fetchall(): sys.exit("nothing: " + query)
 "#;
 
 /// The type of the frames, as the documentation tells it.
@@ -32,7 +34,8 @@ const FRAMES: &str = "STRUCT(addr UBIGINT, module VARCHAR, build_id VARCHAR, svm
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let file = bench.write("ours.parquet", &["--format", "parquet"])?;
     let mut query = Command::new("python3");
-    query.args(["-c", SCRIPT]).arg(&file).env("PYTHONPATH", tools::python(bench)?);
+    query.args(["-c", SCRIPT]).arg(&file).arg(documented()?);
+    query.env("PYTHONPATH", tools::python(bench)?);
     let printed = command::quiet_output(&mut query)?;
     let mut lines = printed.lines();
     // Which names are words of SQL, and quoted, changes from version to version.
@@ -61,4 +64,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         *costs.inclusive.entry(name).or_default() += inclusive;
     }
     Ok(format!("{}, weight {weight}", bench.truth.compare(total.parse()?, &costs)?))
+}
+
+/// The queries of the documentation, which must run as they stand.
+fn documented() -> Result<String> {
+    let page = std::fs::read_to_string(command::root().join("docs/OUTPUT.md"))?;
+    let (_, block) = page.split_once("```sql\n").context("no queries in docs/OUTPUT.md")?;
+    Ok(block.split_once("```").context("no end of the queries")?.0.to_owned())
 }
