@@ -105,9 +105,10 @@ impl Programs<'_> {
     }
 }
 
+/// What a program prints that knows of no cache of somebody's.
 fn bytes(run: &mut Command) -> Result<Vec<u8>> {
     command::announce(run);
-    let output = run.output().with_context(|| command::show(run))?;
+    let output = run.env_clear().output().with_context(|| command::show(run))?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
         bail!("{}: {}\n{told}", output.status, command::show(run));

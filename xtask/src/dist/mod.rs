@@ -67,6 +67,9 @@ fn print(build: &Path) -> Result<PathBuf> {
         let text = command::output(Command::new(build.join("unwind-perf")).args(arguments))?;
         std::fs::write(folder.join(name), text)?;
     }
+    // Debian has its manual pages compressed.
+    let page = folder.join("unwind-perf.1");
+    command::run(command::words("gzip --best --no-name --force --keep").arg(page))?;
     Ok(folder)
 }
 
