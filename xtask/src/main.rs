@@ -12,6 +12,7 @@ mod command;
 mod compare;
 mod consumers;
 mod corpus;
+mod dist;
 mod fuzz;
 mod json;
 mod recast;
@@ -81,6 +82,12 @@ const TASKS: &[Task] = &[
         usage: "[--input NAME] [--runs N] [--slow-runs N] [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
         about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
         run: bench::run,
+    },
+    Task {
+        name: "dist",
+        usage: "",
+        about: "release programs, a Debian package and a Python wheel, installed and tried; installs cargo-deb and maturin where they are missing",
+        run: dist::run,
     },
     Task {
         name: "fuzz",

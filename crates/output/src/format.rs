@@ -12,6 +12,7 @@ use crate::hotspot::Hotspot;
 use crate::json::Json;
 use crate::ndjson::Ndjson;
 use crate::page::Page;
+use crate::parquet::Parquet;
 use crate::perf_script::PerfScript;
 use crate::pprof::Pprof;
 use crate::profile::Profile;
@@ -52,6 +53,8 @@ pub enum Format {
     Flamegraph,
     /// A page with flame graph, tables and timeline, for a browser.
     Report,
+    /// A Parquet file: one row a sample, its frames as a list.
+    Parquet,
 }
 
 impl Format {
@@ -68,6 +71,7 @@ impl Format {
         Self::Hotspot,
         Self::Flamegraph,
         Self::Report,
+        Self::Parquet,
     ];
 
     /// The name on the command line.
@@ -85,6 +89,7 @@ impl Format {
             Self::Hotspot => "hotspot",
             Self::Flamegraph => "flamegraph",
             Self::Report => "report",
+            Self::Parquet => "parquet",
         }
     }
 
@@ -112,6 +117,17 @@ impl Format {
             Self::Hotspot => &[".perfparser"],
             Self::Flamegraph => &[".svg"],
             Self::Report => &[".html"],
+            Self::Parquet => &[".parquet"],
+        }
+    }
+
+    /// The usual name of a file of this format, for a recording of that name.
+    #[must_use]
+    pub fn file_name(self, stem: &str) -> String {
+        match self {
+            // KCachegrind looks for names that begin so.
+            Self::Callgrind => format!("callgrind.out.{stem}"),
+            _ => format!("{stem}{}", self.endings().first().unwrap_or(&"")),
         }
     }
 
@@ -161,6 +177,7 @@ impl Format {
             Self::Report => Box::new(Page { inlines: options.inlines }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
+            Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
         }
     }
 }
@@ -245,6 +262,7 @@ mod tests {
     fn names_and_endings() {
         for &format in Format::ALL {
             assert_eq!(Format::from_name(format.name()), Some(format));
+            assert_eq!(Format::from_path(Path::new(&format.file_name("perf"))), Some(format));
             for ending in format.endings() {
                 assert_eq!(
                     Format::from_path(Path::new(&format!("/a.b/out{ending}"))),

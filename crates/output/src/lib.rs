@@ -19,6 +19,7 @@ mod json;
 mod name_tree;
 mod ndjson;
 mod page;
+mod parquet;
 mod perf_script;
 mod pprof;
 mod profile;
@@ -39,6 +40,7 @@ pub use hotspot::Hotspot;
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use page::Page;
+pub use parquet::Parquet;
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;
 pub use profile::{

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use output::{Fields, Format, Root, Weight};
 
 use crate::buildid_list::BuildIdArgs;
+use crate::color::ColorArg;
 use crate::dump::DumpArgs;
 use crate::info::InfoArgs;
 use crate::inject::InjectArgs;
@@ -25,6 +26,10 @@ use crate::memory_limit::MemoryLimit;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) main: MainArgs,
+
+    /// Colours of messages on standard error
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true)]
+    pub(crate) color: ColorArg,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -100,7 +105,8 @@ pub(crate) struct ReportArgs {
 /// What the main job and the pictures have in common.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Write to FILE instead of standard output; the file appears when it is complete
+    /// Write to FILE instead of standard output; the file appears when it is complete. In a directory, it is named after
+    /// the recording and the format
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

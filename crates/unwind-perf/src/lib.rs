@@ -7,6 +7,7 @@
 mod assemble;
 mod buildid_list;
 mod cli;
+mod color;
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
 mod device_symbols;
@@ -42,7 +43,7 @@ mod write;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::{Cli, Command};
 use crate::pipeline::Status;
@@ -50,7 +51,11 @@ use crate::pipeline::Status;
 /// The command `unwind-perf`.
 #[must_use]
 pub fn unwind_perf() -> ExitCode {
-    let cli = Cli::parse();
+    let mut command = Cli::command().color(color::in_arguments(std::env::args_os()));
+    let matches = command.get_matches_mut();
+    let cli =
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
+    color::choose(cli.color);
     let result = match &cli.command {
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Dump(args)) => dump::run(args),
@@ -95,7 +100,7 @@ fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {
         Ok(Status::Damaged) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{name}: {error:#}");
+            eprintln!("{} {error:#}", color::error(name));
             ExitCode::from(2)
         }
     }

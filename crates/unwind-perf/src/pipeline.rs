@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::replay::{self, Replayed};
 use crate::symbols::{Resolved, Sources, resolve};
 use crate::timings::Timings;
-use crate::{findings, write};
+use crate::{color, findings, write};
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +102,8 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         fields: cli.script.fields.unwrap_or(Fields::DEFAULT),
         inverted: job.inverted,
     };
-    let target = write::Target::new(cli.output.as_deref(), cli.in_place);
+    let path = cli.output.as_deref().map(|path| write::named(path, input, format));
+    let target = write::Target::new(path.as_deref(), cli.in_place);
     let written = write::write(&profile, &*format.printer(options), target);
     progress.clear();
     written?;
@@ -114,8 +115,9 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     if !cli.quiet {
         let mut text = Vec::new();
         write_summary(&profile, &mut text)?;
+        let text = color::summary(String::from_utf8_lossy(&text).into_owned());
         // A closed stderr is no reason to fail.
-        let _ = std::io::stderr().write_all(&text);
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
     // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
     std::mem::forget((profile, resolved, timeline));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use output::{Printer, Profile};
+use output::{Format, Printer, Profile};
 
 /// Where to write.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,17 @@ impl<'a> Target<'a> {
             Some(path) => Self::File(path),
         }
     }
+}
+
+/// The file to write: in a folder, it is named after the recording, with the usual ending of the format.
+pub(crate) fn named(path: &Path, input: &Path, format: Format) -> PathBuf {
+    if !path.is_dir() {
+        return path.to_owned();
+    }
+    let name = input.file_name().unwrap_or_default().to_string_lossy();
+    let stem = [".data", ".perfdata"].iter().find_map(|ending| name.strip_suffix(ending));
+    let stem = Some(stem.unwrap_or(&name)).filter(|stem| !["", "-"].contains(stem));
+    path.join(format.file_name(stem.unwrap_or("perf")))
 }
 
 /// Prints the profile.
@@ -74,5 +85,26 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         // After a rename there is nothing left to remove.
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_in_a_folder_are_named_after_the_recording() {
+        let folder = std::env::temp_dir();
+        for (input, format, name) in [
+            ("perf.data", Format::Json, "perf.json"),
+            ("/a/long.name.perfdata", Format::Speedscope, "long.name.speedscope.json"),
+            ("-", Format::Pprof, "perf.pb.gz"),
+            (".data", Format::Firefox, "perf.json.gz"),
+            ("b", Format::Callgrind, "callgrind.out.b"),
+        ] {
+            assert_eq!(named(&folder, Path::new(input), format), folder.join(name));
+        }
+        let file = folder.join("no such folder");
+        assert_eq!(named(&file, Path::new("perf.data"), Format::Json), file);
     }
 }

@@ -2,6 +2,7 @@
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
 mod callgrind;
+mod duckdb;
 mod firefox;
 mod hotspot;
 mod pprof;
@@ -34,6 +35,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "pprof", run: pprof::check },
     Check { name: "callgrind_annotate", run: callgrind::check },
+    Check { name: "DuckDB", run: duckdb::check },
     Check { name: "hotspot", run: hotspot::check },
     Check { name: "Firefox Profiler", run: firefox::check },
     Check { name: "the page in Chromium", run: report::check },

@@ -66,6 +66,8 @@ const graph = await page.locator("#graph").boundingBox();
 await page.mouse.click(graph.x + graph.width / 2, graph.y + graph.height - 27);
 expect(await page.isEnabled("#out"), "a click zooms");
 await page.click("#out");
+const told = await page.locator("#frame").boundingBox();
+expect(told.y + told.height <= 901, `what is told of a frame is in sight: ${told.y} and ${told.height}`);
 if (shots) await page.screenshot({ path: `${shots}/flame.png` });
 
 // Search, in every view.
@@ -87,6 +89,13 @@ const rows = await page.$$eval("#view-callers table[aria-label=Functions] tbody 
 for (const [own, inclusive, name] of rows) console.log(`${number(own)}\t${number(inclusive)}\t${name}`);
 await page.locator("#view-callers td button.name").first().click();
 expect((await page.locator("#view-callers table[aria-label=Callers]").count()) === 1, "callers are shown");
+const cut = () => page.$$eval("td.number", (all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+expect((await cut()).length === 0, `numbers are whole: ${await cut()}`);
+if (await page.isVisible("#weight")) {
+  await page.selectOption("#weight", "period");
+  expect((await cut()).length === 0, `periods are whole: ${await cut()}`);
+  await page.selectOption("#weight", "samples");
+}
 await page.click("#theme");
 if (shots) await page.screenshot({ path: `${shots}/callers.png` });
 await page.click("#tab-quality");

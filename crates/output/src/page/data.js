@@ -142,7 +142,7 @@ function find(text) {
     const wanted = text.toLowerCase();
     test = (name) => name.toLowerCase().includes(wanted);
   }
-  const hits = Uint8Array.from(P.head.functions, (row) => test(P.head.names[row[0]]) ? 1 : 0);
+  const hits = Uint8Array.from(P.head.functions, (row, f) => test(name(f)) ? 1 : 0);
   const under = new Uint8Array(P.nodes);
   C.found = 0;
   for (let i = 0; i < P.nodes; i++) {
@@ -152,7 +152,12 @@ function find(text) {
   C.hits = hits;
 }
 
-const name = (f) => P.head.names[P.head.functions[f][0]];
+const UNKNOWN = "[unknown]";
+// Code without a name is told apart by its module.
+function name(f) {
+  const text = P.head.names[P.head.functions[f][0]];
+  return text === UNKNOWN && module(f) ? `${UNKNOWN} in ${module(f).split("/").pop()}` : text;
+}
 const module = (f) => P.head.functions[f][2] < 0 ? "" : P.head.names[P.head.functions[f][2]];
 const file = (f) => P.head.functions[f][1] < 0 ? "" : P.head.names[P.head.functions[f][1]];
 const place = (f, line) => file(f) ? file(f) + (line ? ":" + line : "") : module(f);

@@ -144,6 +144,8 @@ function tell(frame) { document.getElementById("frame").textContent = describe(f
 function zoom(frame) {
   F.zoom = frame || [-1, NONE];
   F.at = F.zoom;
+  // Back to where stacks begin: the height of the graph is another one.
+  F.scrolled = false;
   draw();
   tell(F.at);
 }

@@ -73,7 +73,10 @@ async function start() {
   byId("weight-label").hidden = !P.period;
   byId("event").append(new Option("all", -1), ...events.map((event, index) => new Option(event.name, index)));
   byId("event").addEventListener("change", (event) => { S.event = Number(event.target.value); refresh(); });
-  byId("weight").addEventListener("change", (event) => { S.weight = event.target.value; refresh(); });
+  byId("weight").addEventListener("change", (event) => {
+    S.weight = document.documentElement.dataset.weight = event.target.value;
+    refresh();
+  });
   byId("truncated").addEventListener("change", (event) => { S.truncated = event.target.value; zoom(null); refresh(); });
   let waiting = 0;
   byId("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 120); });

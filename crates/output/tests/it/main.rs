@@ -7,6 +7,7 @@ mod graphs;
 mod large;
 mod names;
 mod page;
+mod parquet_file;
 mod sample_profile;
 mod schema;
 mod summary_text;

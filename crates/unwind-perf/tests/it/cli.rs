@@ -6,6 +6,7 @@ use crate::run::{empty_folder, listing, run};
 /// Every option of the main job.
 const OPTIONS: &[&str] = &[
     "--buildid-dir",
+    "--color",
     "--comm",
     "--debug-dir",
     "--debuginfod",
@@ -210,6 +211,65 @@ fn fields_of_perf_script() {
     assert_eq!(first("ip,sym")[0], "");
     let error = Case::named("plt").run(&["-f", "perf-script", "-F", "sym"]).expect_status(2).stderr;
     assert!(error.contains("sym needs ip"), "{error}");
+}
+
+/// Also of what is told of the arguments themselves.
+#[test]
+fn colours() {
+    let case = Case::named("spin-lld");
+    let told = |color: &[&str]| {
+        let ran = case.run(&[&["-f", "folded"], color].concat()).expect_status(0);
+        assert!(!ran.text().contains('\x1b'), "output has no colours");
+        ran.stderr
+    };
+    let plain = told(&[]);
+    assert!(!plain.contains('\x1b'), "{plain}");
+    assert_eq!(told(&["--color", "auto"]), plain);
+    assert_eq!(told(&["--color", "never"]), plain);
+    let coloured = told(&["--color=always"]);
+    for line in [
+        "31 samples with 217 frames\n",
+        "\x1b[1m100.0 % of the stacks are complete; they ended by\x1b[0m\n",
+        "\x1b[33mbuild-id-not-recorded:\x1b[0m files were used",
+    ] {
+        assert!(coloured.contains(line), "{coloured}");
+    }
+    let error = |arguments: &[&str]| run(root(), arguments).expect_status(2).stderr;
+    let missing =
+        "unwind-perf:\x1b[0m cannot read missing: No such file or directory (os error 2)\n";
+    assert_eq!(error(&["missing", "--color=always"]), format!("\x1b[1;31m{missing}"));
+    assert!(error(&["info", "missing", "--color", "always"]).contains("\x1b[1;31munwind-perf:"));
+    assert!(error(&["--unknown", "--color=always"]).contains('\x1b'));
+    assert!(!error(&["--unknown", "--color=never"]).contains('\x1b'));
+}
+
+#[test]
+fn a_folder_takes_files_of_usual_names() {
+    let folder = empty_folder("names");
+    let case = Case::named("plt");
+    let path = folder.to_str().expect("UTF-8");
+    for format in formats() {
+        let ran = case.run(&["-q", "-f", &format, "-o", path]).expect_status(0);
+        assert_eq!((ran.text(), ran.stderr.as_str()), ("", ""));
+    }
+    case.run(&["-q", "-o", path]).expect_status(0);
+    let names = [
+        "callgrind.out.perf",
+        "perf.folded",
+        "perf.html",
+        "perf.json",
+        "perf.json.gz",
+        "perf.ndjson",
+        "perf.parquet",
+        "perf.pb.gz",
+        "perf.perf-script",
+        "perf.perfparser",
+        "perf.speedscope.json",
+        "perf.svg",
+    ];
+    assert_eq!(listing(&folder), names);
+    let json = case.run(&["-q"]).expect_status(0).stdout;
+    assert!(std::fs::read(folder.join("perf.json")).expect("the output") == json);
 }
 
 #[test]

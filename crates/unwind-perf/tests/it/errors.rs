@@ -101,7 +101,8 @@ fn wrong_arguments_are_told() {
         (
             &["perf.data", "--format", "xml"],
             "error: invalid value 'xml' for '--format <FORMAT>': known formats are json, ndjson, \
-             perf-script, folded, pprof, speedscope, firefox, callgrind, hotspot, flamegraph, report",
+             perf-script, folded, pprof, speedscope, firefox, callgrind, hotspot, flamegraph, report, \
+             parquet",
         ),
         (&[], "unwind-perf: no recording named; see --help"),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),

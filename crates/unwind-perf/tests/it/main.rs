@@ -25,6 +25,7 @@ mod perf_text;
 mod readme;
 mod run;
 mod schema;
+mod table;
 
 #[path = "../../../output/tests/it/validator.rs"]
 mod validator;
