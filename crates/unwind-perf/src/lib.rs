@@ -36,6 +36,7 @@ mod pipeline;
 mod progress;
 mod replay;
 mod split;
+mod stream;
 mod symbols;
 mod timings;
 mod write;
