@@ -98,6 +98,9 @@ pub(crate) struct Told {
 /// The first window of a stream ends with the first round behind so many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
 
+/// Bytes of a stream that are read at a time: it may be long until more come.
+const READ_BYTES: usize = 256 << 10;
+
 /// The stream, which downloads write to from other threads.
 pub(crate) type Shared = Arc<Mutex<HotspotStream<Out>>>;
 
@@ -137,6 +140,7 @@ fn session_options(cli: &RunArgs, wishes: Wishes) -> SessionOptions {
     let usual = SessionOptions::default();
     let options = SessionOptions {
         first_bytes: FIRST_BYTES,
+        read_bytes: READ_BYTES,
         switches: true,
         fallback_arch: wishes.arch,
         window_bytes: wishes.window_bytes.unwrap_or(usual.window_bytes),

@@ -7,6 +7,7 @@ mod hotspot;
 mod pprof;
 mod report;
 mod speedscope;
+mod stock;
 mod tools;
 mod truth;
 
@@ -23,7 +24,13 @@ use truth::Truth;
 const TOP: usize = 10;
 
 /// Recordings of the test data that are read where none is named.
-const CASES: &[&str] = &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls"];
+const CASES: &[&str] =
+    &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
+
+/// What is recorded for the checks beside them, where perf and the kernel can: a tracepoint.
+const TRACEPOINT: &str =
+    "perf record --quiet --call-graph dwarf -e sched:sched_switch -e cpu-clock";
+const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";
 
 /// A consumer and its check.
 struct Check {
@@ -35,6 +42,7 @@ const CHECKS: &[Check] = &[
     Check { name: "pprof", run: pprof::check },
     Check { name: "callgrind_annotate", run: callgrind::check },
     Check { name: "hotspot", run: hotspot::check },
+    Check { name: "hotspot, beside its own backend", run: hotspot::beside_stock },
     Check { name: "Firefox Profiler", run: firefox::check },
     Check { name: "the page in Chromium", run: report::check },
     Check { name: "speedscope", run: speedscope::check },
@@ -116,7 +124,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let testdata = command::root().join("testdata");
     let sysroot = testdata.join("sysroot");
     let case = |name: &str| testdata.join("cases").join(name).join("perf.data");
-    let inputs: Vec<(PathBuf, Option<&Path>)> = if names.is_empty() {
+    let mut inputs: Vec<(PathBuf, Option<&Path>)> = if names.is_empty() {
         CASES.iter().map(|name| (case(name), Some(sysroot.as_path()))).collect()
     } else {
         let input = |name: &String| match case(name) {
@@ -128,6 +136,15 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let scratch =
         std::env::temp_dir().join(format!("unwind-perf-consumers-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    if names.is_empty() {
+        let traced = scratch.join("tracepoint.data");
+        let mut record = command::words(TRACEPOINT);
+        record.arg("-o").arg(&traced).args(["sh", "-c", TRACED]);
+        match command::quiet_output(&mut record) {
+            Ok(_) => inputs.push((traced, None)),
+            Err(error) => println!("no recording of a tracepoint: {error:#}"),
+        }
+    }
     let result = run_all(&ours, &inputs, &scratch, offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;

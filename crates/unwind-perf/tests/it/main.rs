@@ -12,6 +12,8 @@ mod device;
 mod errors;
 mod filters;
 mod golden;
+mod hotspot;
+mod hotspot_backend;
 mod identity;
 mod jit;
 mod kernel;
