@@ -63,6 +63,8 @@ pub struct HotspotStream<W> {
     n_tasks: usize,
     n_extras: usize,
     n_errors: usize,
+    /// Whether a record told of losses.
+    told_lost: bool,
     /// The last progress; it never goes back.
     progress: f64,
 }
@@ -79,6 +81,7 @@ impl<W: io::Write> HotspotStream<W> {
             n_tasks: 0,
             n_extras: 0,
             n_errors: 0,
+            told_lost: false,
             progress: 0.0,
         }
     }
@@ -157,6 +160,14 @@ impl<W: io::Write> HotspotStream<W> {
         self.progress(1.0)
     }
 
+    /// How many rows of `details.tasks` and of `details.extras` were written since it was asked last. The caller takes
+    /// them away, from the front.
+    pub const fn take_written(&mut self) -> (usize, usize) {
+        let written = (self.n_tasks, self.n_extras);
+        (self.n_tasks, self.n_extras) = (0, 0);
+        written
+    }
+
     /// What it writes to.
     pub const fn output(&mut self) -> &mut W {
         self.tables.stream.output()
@@ -175,6 +186,7 @@ impl<W: io::Write> HotspotStream<W> {
         let tasks = profile.details.tasks.get(self.n_tasks..).unwrap_or_default();
         for event in tasks.iter().take_while(|event| event.time <= until) {
             self.names.event(&mut self.tables, profile, event);
+            self.told_lost |= matches!(event.what, TaskChange::Lost(_));
             self.n_tasks += 1;
         }
     }
@@ -257,7 +269,7 @@ impl<W: io::Write> HotspotStream<W> {
 
     /// Losses that no record tells, at the end: there are no times for them.
     fn lost(&mut self, profile: &Profile) {
-        let told = profile.details.tasks.iter().any(|it| matches!(it.what, TaskChange::Lost(_)));
+        let told = self.told_lost;
         let lost = profile.summary.lost_samples;
         let Some(last) = profile.samples.last().filter(|_| lost > 0 && !told) else { return };
         let Some(thread) = profile.threads.get(last.thread as usize) else { return };

@@ -4,10 +4,10 @@
 //!   name: sched_switch
 //!   ID: 372
 //!   format:
-//!   	field:unsigned short common_type;	offset:0;	size:2;	signed:0;      the common fields, an empty line
+//!    field:unsigned short common_type; offset:0; size:2; signed:0;      the common fields, an empty line
 //!
-//!   	field:char prev_comm[16];	offset:8;	size:16;	signed:0;
-//!   	field:__data_loc char[] name;	offset:24;	size:4;	signed:0;
+//!    field:char prev_comm[16]; offset:8; size:16; signed:0;
+//!    field:__data_loc char[] name; offset:24; size:4; signed:0;
 //!   print fmt: …
 //! ```
 //!
@@ -17,8 +17,8 @@
 
 use crate::cursor::{Cursor, Endian};
 
-/// Values of one array; more is left out. The kernel's raw data have less than 64 KiB.
-const MOST_VALUES: usize = 1 << 14;
+/// Values of one array; more is left out. Tracepoints have a few.
+const MOST_VALUES: usize = 1 << 10;
 
 /// How a tracepoint's raw data are to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

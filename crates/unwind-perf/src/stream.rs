@@ -267,7 +267,9 @@ impl Run<'_> {
             library: &self.files.library,
         };
         growing.take(&partial, sources);
-        let written = lock(&self.stream).samples(&growing.profile, expected);
+        let mut stream = lock(&self.stream);
+        let written = stream.samples(&growing.profile, expected);
+        growing.forget(stream.take_written());
         written.with_context(|| self.target.failed())
     }
 

@@ -34,14 +34,13 @@ pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let ours = with_ours(bench)?;
     let stock = printed(&mut hotspot(bench, None), bench.truth.total)?;
-    let verdict = compare(&ours, &stock)?;
-    let Verdict { samples, equal, joined, longer, names, other, .. } = &verdict;
+    let Verdict { samples, equal, joined, longer, other, names, first } = compare(&ours, &stock)?;
     let text = format!(
         "{samples} samples with the same time and cost; frames of {equal} equal, {joined} joined by its backend, \
          {longer} longer with ours; {names} frames named alike"
     );
-    if *other > 0 {
-        bail!("{text}; {other} differ, first:\n{}", verdict.first.unwrap_or_default());
+    if other > 0 {
+        bail!("{text}; {other} differ, first:\n{}", first.unwrap_or_default());
     }
     Ok(text)
 }
@@ -74,7 +73,8 @@ fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
         .env("QT_QPA_PLATFORM", "offscreen")
         .env_remove("HOTSPOT_PERFPARSER")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     if let Some(backend) = backend {
         hotspot.env("HOTSPOT_PERFPARSER", backend);
     }

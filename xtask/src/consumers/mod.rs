@@ -119,6 +119,7 @@ fn run_of_ours(ours: &Path, recording: &Path, sysroot: Option<&Path>) -> Command
 /// Runs all checks on all recordings.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let offline = args.flag("--offline");
+    let only = args.value("--only")?.unwrap_or_default();
     let ours = command::ours(args.value("--ours")?)?;
     let names = args.names()?;
     let testdata = command::root().join("testdata");
@@ -145,7 +146,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
             Err(error) => println!("no recording of a tracepoint: {error:#}"),
         }
     }
-    let result = run_all(&ours, &inputs, &scratch, offline);
+    let result = run_all(&ours, &inputs, (&scratch, &only), offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;
     println!("consumers: {failed} checks failed, of {} on each recording", CHECKS.len());
@@ -155,7 +156,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
 fn run_all(
     ours: &Path,
     inputs: &[(PathBuf, Option<&Path>)],
-    scratch: &Path,
+    (scratch, only): (&Path, &str),
     offline: bool,
 ) -> Result<usize> {
     let mut failed = 0;
@@ -169,7 +170,7 @@ fn run_all(
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
         let large = Check { name: "the page in Chromium", run: report::million };
         let large = std::iter::once(&large).filter(|_| std::mem::take(&mut once));
-        for check in CHECKS.iter().chain(large) {
+        for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(only)) {
             match (check.run)(&bench) {
                 Ok(told) => println!("  {}: {told}", check.name),
                 Err(error) if error.is::<Missing>() => {

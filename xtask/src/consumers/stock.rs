@@ -2,7 +2,7 @@
 //!
 //! Its own backend states the place of the call for a function into which code was inlined, we the address of the frame;
 //! it has another way with names of inlined functions and with suffixes of compilers. So frames are compared by number and
-//! address, and names by their last part, which is told and not judged. `docs/COMPARE.md` explains what else differs.
+//! address, and names by their last part, which is told and not judged. We may know of more inlined functions. `docs/COMPARE.md` explains what else differs.
 
 use anyhow::{Context, Result, bail};
 
@@ -43,17 +43,15 @@ pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
         if one.head != other.head {
             bail!("{:?} with ours, {:?} with its own backend", one.head, other.head);
         }
-        let inner = one.frames.len().min(other.frames.len());
-        let same = (0..inner).all(|at| same_place(&one.frames, &other.frames, at));
-        match one.frames.len().cmp(&other.frames.len()) {
-            _ if !same => {
+        match beside(&one.frames, &other.frames) {
+            Beside::Equal => verdict.equal += 1,
+            Beside::Joined => verdict.joined += 1,
+            Beside::Longer => verdict.longer += 1,
+            Beside::Other => {
                 verdict.other += 1;
                 let both = || Some(format!("ours:\n{}its own:\n{}", shown(one), shown(other)));
                 verdict.first = verdict.first.take().or_else(both);
             }
-            std::cmp::Ordering::Equal => verdict.equal += 1,
-            std::cmp::Ordering::Less => verdict.joined += 1,
-            std::cmp::Ordering::Greater => verdict.longer += 1,
         }
         for (one, other) in one.frames.iter().zip(&other.frames) {
             compared += 1;
@@ -84,13 +82,40 @@ fn read(text: &str) -> Result<Vec<Sample<'_>>> {
     blocks.map(sample).collect()
 }
 
-/// Whether the frames at a place have the same address. One that others were inlined into has with us the address of
-/// these.
-fn same_place(ours: &[(u64, &str)], stock: &[(u64, &str)], at: usize) -> bool {
-    let address = |frames: &[(u64, &str)], at: usize| frames.get(at).map(|frame| frame.0);
-    let own = address(ours, at);
-    let inlined_into = at > 0 && own == address(ours, at - 1);
-    own == address(stock, at) || inlined_into
+/// How the frames of a sample compare.
+enum Beside {
+    Equal,
+    Joined,
+    Longer,
+    Other,
+}
+
+/// Compares the frames of ours with those of the stock backend, innermost first. With us a function that others were
+/// inlined into has the address of these; the stock backend may not know of it, or gives it another address.
+fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
+    let own = |at: usize| ours.get(at).map(|frame| frame.0);
+    let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
+    let (mut at, mut theirs) = (0, 0);
+    while let Some(address) = own(at) {
+        let Some(&(other, _)) = stock.get(theirs) else {
+            let rest_is_inlined = (at..ours.len()).all(inlined_into);
+            return if rest_is_inlined { Beside::Equal } else { Beside::Longer };
+        };
+        if address == other {
+            theirs += 1;
+        } else if inlined_into(at) {
+            let mut next = at + 1;
+            while inlined_into(next) {
+                next += 1;
+            }
+            // Where it goes on with the next frame, it knows fewer inlined functions.
+            theirs += usize::from(own(next) != Some(other));
+        } else {
+            return Beside::Other;
+        }
+        at += 1;
+    }
+    if theirs == stock.len() { Beside::Equal } else { Beside::Joined }
 }
 
 /// A name without scopes, parameters, and what a compiler put behind it.
@@ -122,6 +147,9 @@ mod tests {
         let other = compare(OURS, &stock.replace("00a0", "00a1")).expect("the same samples");
         assert_eq!((other.equal, other.other), (0, 2));
         assert!(other.first.expect("an example").contains("  a1 main"));
+        let fewer =
+            compare(OURS, &OURS.replace("\t00ff out.constprop.0 (r)\n", "")).expect("samples");
+        assert_eq!((fewer.equal, fewer.other), (2, 0), "functions that only we know of");
     }
 
     #[test]

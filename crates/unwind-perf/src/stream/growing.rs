@@ -85,10 +85,12 @@ impl Growing {
         events.extend(new.map(|event| event_row(event, strings)));
         let features = head.features();
         let Some(data) = features.tracing_data.and_then(TracingData::parse) else { return };
-        let new = data.formats().filter(|(id, _)| {
-            details.tracepoints.iter().all(|row| row.id != *id)
-                && head.events().iter().any(|event| is_tracepoint(event, *id))
+        let recorded = head.events().iter().filter(|event| is_tracepoint(event));
+        let mut wanted: HashSet<u64> = recorded.map(|event| event.attr.config).collect();
+        details.tracepoints.iter().for_each(|row| {
+            wanted.remove(&row.id);
         });
+        let new = data.formats().filter(|(id, _)| wanted.contains(id));
         let rows: Vec<TracepointRow> = new
             .map(|(id, format)| TracepointRow {
                 id,
@@ -151,6 +153,13 @@ impl Growing {
         self.errors(partial, first);
     }
 
+    /// Forgets what was written and is not needed again: so many events of threads, and rows of single samples.
+    pub(super) fn forget(&mut self, (tasks, extras): (usize, usize)) {
+        let details = &mut self.profile.details;
+        details.tasks.drain(..tasks.min(details.tasks.len()));
+        details.extras.drain(..extras.min(details.extras.len()));
+    }
+
     /// Tells the user of files that are missing for locations from number `first` on.
     fn errors(&mut self, partial: &Partial<'_>, first: usize) {
         let Profile { locations, details, .. } = &mut self.profile;
@@ -180,7 +189,7 @@ impl Growing {
     /// The whole profile, with what is known at the end only.
     pub(super) fn finish(&mut self, head: &Arc<Head>, replay: &Replay) -> Profile {
         self.learn(head);
-        let empty = Growing::new(head).profile;
+        let empty = Self::new(head).profile;
         let mut profile = std::mem::replace(&mut self.profile, empty);
         profile.summary = Summary {
             samples: replay.samples.len() as u64,
@@ -194,11 +203,11 @@ impl Growing {
     }
 }
 
-/// Whether an event is the tracepoint of that number.
-pub(super) fn is_tracepoint(event: &perf_data::Event, id: u64) -> bool {
+/// Whether an event is a tracepoint; its `config` is the number.
+pub(super) const fn is_tracepoint(event: &perf_data::Event) -> bool {
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_TYPE_TRACEPOINT`.
     const TRACEPOINT: u32 = 2;
-    event.attr.kind == TRACEPOINT && event.attr.config == id
+    event.attr.kind == TRACEPOINT
 }
 
 /// What the header tells of the machine.

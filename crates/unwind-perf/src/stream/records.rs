@@ -11,6 +11,8 @@ use perf_data::{
     Window,
 };
 
+use crate::stream::growing::is_tracepoint;
+
 /// What has to be known from one window to the next.
 #[derive(Default)]
 pub(super) struct Records {
@@ -33,6 +35,12 @@ impl Records {
             self.by_id = ids.flat_map(|(at, it)| it.ids.iter().map(move |&id| (id, at))).collect();
             self.head = Some(Arc::clone(head));
         }
+        let groups: Vec<bool> =
+            head.events().iter().map(|it| it.attr.read_format.has(ReadFormat::GROUP)).collect();
+        let tracepoints = head.events().iter().any(is_tracepoint);
+        if !tracepoints && !groups.contains(&true) {
+            return;
+        }
         let features = head.features();
         let data = features.tracing_data.and_then(TracingData::parse);
         let endian = data.as_ref().map_or(head.endian(), TracingData::endian);
@@ -41,14 +49,9 @@ impl Records {
             .iter()
             .map(|it| {
                 let format = data.as_ref().and_then(|data| data.format(it.attr.config));
-                format.filter(|_| super::growing::is_tracepoint(it, it.attr.config))
+                format.filter(|_| is_tracepoint(it))
             })
             .collect();
-        let groups: Vec<bool> =
-            head.events().iter().map(|it| it.attr.read_format.has(ReadFormat::GROUP)).collect();
-        if formats.iter().all(Option::is_none) && !groups.contains(&true) {
-            return;
-        }
         for entry in window.samples() {
             let at = usize::from(entry.event);
             let format = formats.get(at).copied().flatten();

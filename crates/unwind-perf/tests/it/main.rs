@@ -14,6 +14,8 @@ mod filters;
 mod golden;
 mod hotspot;
 mod hotspot_backend;
+#[cfg(feature = "debuginfod")]
+mod hotspot_downloads;
 mod identity;
 mod jit;
 mod kernel;
