@@ -144,6 +144,33 @@ fn events_and_build_ids_may_come_late() {
 }
 
 #[test]
+fn rounds_that_end_before_the_first_event_lose_nothing() {
+    let attr = EventAttr {
+        sample_type: sample_type::IDENTIFIER | sample_type::TID | sample_type::TIME,
+        ..EventAttr::default()
+    };
+    let mut it = PerfDataBuilder::new(Endian::Little);
+    let id = synth::BuildIdEntry { misc: 2, pid: -1, id: &[7; 20], sized: true, name: b"/bin/a" };
+    for _ in 0..2 {
+        it.user_record(&UserRecord::BuildId(id));
+        it.user_record(&UserRecord::FinishedRound);
+    }
+    it.user_record(&UserRecord::HeaderAttr { attr: &attr, ids: &[7] });
+    let mut bytes = it.build_pipe(&PipeLayout::default());
+    let mut late = PerfDataBuilder::new(Endian::Little);
+    late.event("first", attr, &[7]);
+    late.sample(&SampleBuilder { id: 7, ..SampleBuilder::at(0, 1, 1, 5) });
+    bytes.extend(late.take_records());
+    // A window at each round.
+    let options = SessionOptions { window_bytes: 0, ..OPTIONS };
+    for input in [file(&bytes), stream(&bytes)] {
+        let (read, windows, findings) = read(input, options);
+        assert_eq!((windows, read.samples.len()), (1, 1), "{read:?}");
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+}
+
+#[test]
 fn without_rounds_memory_is_bounded_and_nothing_is_lost() {
     let options = SessionOptions { pending_bytes: 320, ..OPTIONS };
     let bytes = with_samples((0..100).map(|at| 1 + (at ^ 1))).build_pipe(&PipeLayout::default());
