@@ -19,7 +19,8 @@ use anyhow::Context as _;
 use module_map::Timeline;
 use output::{ErrorKind, HotspotStream, write_summary};
 use perf_data::{
-    Arch, Finding, Findings, Input, MachineSource, RecordCounts, Session, SessionOptions, Severity,
+    Arch, Finding, Findings, Input, MachineSource, RecordCounts, SampleType, Session,
+    SessionOptions, Severity,
 };
 use unwinder::{ReplayOptions, Replayer};
 
@@ -122,7 +123,7 @@ pub(crate) fn run(reading: Reading<'_>, cli: &RunArgs, wishes: Wishes) -> anyhow
     let mut found = Findings::default();
     let session = Session::open(input, session_options(cli, wishes), &mut found)
         .with_context(|| format!("cannot read {}", path.display()))?;
-    if wishes.needs_arch && session.head().machine().arch == Arch::Unknown {
+    if wishes.needs_arch && has_stacks(&session) && session.head().machine().arch == Arch::Unknown {
         return Err(NoArchitecture.into());
     }
     timings.ended("open");
@@ -134,6 +135,12 @@ pub(crate) fn run(reading: Reading<'_>, cli: &RunArgs, wishes: Wishes) -> anyhow
     let files = Files::watched(&cli.files, session.head(), Some(&stream))?;
     let run = Run { cli, path, size, progress, stream, files, target };
     run.all(session, found, timings, wishes)
+}
+
+/// Whether samples have registers and stacks, for which the processor has to be known; recorded callchains do without.
+fn has_stacks(session: &Session) -> bool {
+    let wanted = |event: &perf_data::Event| event.attr.sample_type.has(SampleType::REGS_USER);
+    session.head().events().iter().any(wanted)
 }
 
 fn session_options(cli: &RunArgs, wishes: Wishes) -> SessionOptions {

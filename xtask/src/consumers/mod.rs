@@ -125,12 +125,13 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let testdata = command::root().join("testdata");
     let sysroot = testdata.join("sysroot");
     let case = |name: &str| testdata.join("cases").join(name).join("perf.data");
-    let mut inputs: Vec<(PathBuf, Option<&Path>)> = if names.is_empty() {
-        CASES.iter().map(|name| (case(name), Some(sysroot.as_path()))).collect()
+    // Recording, sysroot, and what the names of its checks begin with.
+    let mut inputs: Vec<(PathBuf, Option<&Path>, &str)> = if names.is_empty() {
+        CASES.iter().map(|name| (case(name), Some(sysroot.as_path()), only.as_str())).collect()
     } else {
         let input = |name: &String| match case(name) {
-            path if path.is_file() => (path, Some(sysroot.as_path())),
-            _ => (PathBuf::from(name), None),
+            path if path.is_file() => (path, Some(sysroot.as_path()), only.as_str()),
+            _ => (PathBuf::from(name), None, only.as_str()),
         };
         names.iter().map(input).collect()
     };
@@ -142,11 +143,12 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         let mut record = command::words(TRACEPOINT);
         record.arg("-o").arg(&traced).args(["sh", "-c", TRACED]);
         match command::quiet_output(&mut record) {
-            Ok(_) => inputs.push((traced, None)),
+            // Others show one event at a time, or both as one.
+            Ok(_) => inputs.push((traced, None, "hotspot")),
             Err(error) => println!("no recording of a tracepoint: {error:#}"),
         }
     }
-    let result = run_all(&ours, &inputs, (&scratch, &only), offline);
+    let result = run_all(&ours, &inputs, &scratch, offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;
     println!("consumers: {failed} checks failed, of {} on each recording", CHECKS.len());
@@ -155,13 +157,13 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
 
 fn run_all(
     ours: &Path,
-    inputs: &[(PathBuf, Option<&Path>)],
-    (scratch, only): (&Path, &str),
+    inputs: &[(PathBuf, Option<&Path>, &str)],
+    scratch: &Path,
     offline: bool,
 ) -> Result<usize> {
     let mut failed = 0;
     let mut once = true;
-    for (recording, sysroot) in inputs {
+    for (recording, sysroot, only) in inputs {
         let folded = command::quiet_output(
             run_of_ours(ours, recording, *sysroot).args(["--format", "folded", "--root", "none"]),
         )?;
@@ -170,7 +172,7 @@ fn run_all(
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
         let large = Check { name: "the page in Chromium", run: report::million };
         let large = std::iter::once(&large).filter(|_| std::mem::take(&mut once));
-        for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(only)) {
+        for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(*only)) {
             match (check.run)(&bench) {
                 Ok(told) => println!("  {}: {told}", check.name),
                 Err(error) if error.is::<Missing>() => {

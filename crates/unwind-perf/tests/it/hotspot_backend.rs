@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, RecordingParts,
-    SampleBuilder, UserRecord,
+    SampleBuilder, UserRecord, sample_type,
 };
 
 use crate::cases::{Case, sysroot};
@@ -218,6 +218,13 @@ fn exit_statuses() {
     assert_eq!(status(&["--input", "damaged"]), 5);
     assert_eq!(status(&["--input", "no-arch"]), 6);
     assert_eq!(status(&["--input", "no-arch", "--arch", "aarch64"]), 0);
+    // Recorded callchains are shown whatever the processor is.
+    let mut chains = PerfDataBuilder::new(Endian::Little);
+    let sample_type = sample_type::IP | sample_type::TID | sample_type::CALLCHAIN;
+    chains.event("cycles", EventAttr { sample_type, ..EventAttr::default() }, &[7]);
+    chains.sample(&SampleBuilder::at(0x1000, 3, 4, 0).with_callchain(&[0x1000, 0x2000]));
+    write("chains", &chains.build());
+    assert_eq!(status(&["--input", "chains"]), 0);
     for wrong in [
         &["--nonsense"][..],
         &["--max-frames", "x"],
