@@ -86,6 +86,9 @@ fn read(text: &str) -> Result<Vec<Sample<'_>>> {
 /// processes whose modules lie elsewhere only the place in the page can be compared.
 const IN_PAGE: u64 = 0xfff;
 
+/// The function that its backend leaves out: it called one without call frame information.
+const LEFT_OUT: &str = "_dl_fini";
+
 /// How the frames of a sample compare.
 enum Beside {
     Equal,
@@ -114,7 +117,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
             }
             // Where it goes on with the next frame, it knows fewer inlined functions.
             theirs += usize::from(own(next).is_none_or(|it| it & IN_PAGE != other & IN_PAGE));
-        } else {
+        } else if ours.get(at).is_none_or(|frame| frame.1 != LEFT_OUT) {
             return Beside::Other;
         }
         at += 1;
@@ -150,6 +153,8 @@ mod tests {
         assert_eq!((verdict.other, verdict.names.as_str()), (0, "100.0 %"));
         let moved = compare(OURS, &stock.replace("00a0", "70a0")).expect("the same samples");
         assert_eq!((moved.equal, moved.joined, moved.other), (1, 1, 0));
+        let fini = OURS.replace("\t00a0 main", "\t0111 _dl_fini (r)\n\t00a0 main");
+        assert_eq!(compare(&fini, OURS).expect("the same samples").equal, 2);
         let other = compare(OURS, &stock.replace("00a0", "00a1")).expect("the same samples");
         assert_eq!((other.equal, other.other), (0, 2));
         assert!(other.first.expect("an example").contains("  a1 main"));

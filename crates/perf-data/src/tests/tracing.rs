@@ -135,3 +135,21 @@ fn in_files_and_in_pipes() {
         assert_eq!(findings.iter().count(), 0);
     }
 }
+
+/// Any byte may be damaged: what is read is less or other, and nothing leaves the data.
+#[test]
+fn damage() {
+    let bytes = tracing(Endian::Little);
+    let raw = [0x5a; 48];
+    for at in 0..bytes.len() {
+        for value in [0, 0xff, b'9', b'[', b' ', b';'] {
+            let mut damaged = bytes.clone();
+            damaged[at] = value;
+            let Some(data) = TracingData::parse(&damaged) else { continue };
+            for (_, format) in data.formats() {
+                let values = format.values(&raw, data.endian()).count();
+                assert!(values <= format.fields.len());
+            }
+        }
+    }
+}
