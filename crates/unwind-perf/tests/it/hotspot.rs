@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 
 use synth::{
-    Endian, EventAttr, Feature, PerfDataBuilder, PipeLayout, Record, SampleBuilder, SampleId,
-    UserRecord, sample_type,
+    Endian, EventAttr, Feature, PerfDataBuilder, PipeLayout, ReadValue, ReadValues, Record,
+    SampleBuilder, SampleId, UserRecord, read_format, sample_type,
 };
 
 use crate::cases::Case;
@@ -272,4 +272,35 @@ fn a_file_is_written_step_by_step() {
     assert_eq!(progress.first(), Some(&1024), "the first step");
     assert_eq!(progress.last(), Some(&6000));
     assert!(progress.is_sorted());
+}
+
+/// Counters of a group run on; what is told is what they counted since the sample before.
+#[test]
+fn groups_cost_what_they_counted() {
+    let folder = empty_folder("hotspot-groups");
+    let mut it = PerfDataBuilder::new(Endian::Little);
+    let dwarf = EventAttr::dwarf(0x00ff_0fff);
+    let sample_type = dwarf.sample_type | sample_type::READ | sample_type::ID;
+    let read_format = read_format::ID | read_format::GROUP;
+    let attr = EventAttr { sample_type, read_format, ..dwarf };
+    it.event("cycles", attr.clone(), &[5]);
+    it.event("instructions", attr, &[6]);
+    it.feature(&Feature::Arch("x86_64"));
+    for (time, counts) in [(100, [10, 20]), (200, [13, 27])] {
+        let values = [5, 6].into_iter().zip(counts);
+        let values = values.map(|(id, value)| ReadValue { value, id, ..ReadValue::default() });
+        let read = ReadValues { values: values.collect(), ..ReadValues::default() };
+        let sample = SampleBuilder::at(0x1000, 3, 4, time).with_regs(&[0; 20]);
+        it.sample(&SampleBuilder { read, id: 5, ..sample });
+    }
+    std::fs::write(folder.join("perf.data"), it.build()).expect("written");
+    let stream = run(&folder, &["perf.data", "-q", "-f", "hotspot"]).expect_status(0).stdout;
+    let all = messages(&stream);
+    let samples: Vec<&[u8]> = all.iter().filter(|it| it.0 == SAMPLE).map(|it| it.1).collect();
+    let costs = |costs: [u64; 2]| {
+        let pair = |id: u32, cost: u64| [&id.to_be_bytes()[..], &cost.to_be_bytes()].concat();
+        [&[0, 0, 0, 2][..], &pair(0, costs[0]), &pair(1, costs[1])].concat()
+    };
+    assert!(samples[0].ends_with(&costs([10, 20])));
+    assert!(samples[1].ends_with(&costs([3, 7])));
 }
