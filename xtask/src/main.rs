@@ -55,7 +55,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "consumers",
-        usage: "[CASE|FILE]... [--ours PATH] [--offline]",
+        usage: "[CASE|FILE]... [--ours PATH] [--only CHECK] [--offline]",
         about: "the programs that read our formats, on real profiles; installs those that are missing",
         run: consumers::run,
     },

@@ -96,6 +96,7 @@ fn by_link(image: &Image, options: &FileOptions) -> Option<Image> {
     paths.extend(
         options.debug_dirs.iter().map(|debug| below(debug, own_dir(dir, options)).join(name)),
     );
+    paths.extend(options.extra.named(name.file_name()));
     paths.extend(
         options.modules.iter().filter(|path| path.file_name() == Some(name.as_os_str())).cloned(),
     );

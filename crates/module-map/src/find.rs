@@ -34,6 +34,7 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<PathBuf>
         );
     }
     if by_path {
+        paths.extend(options.extra.named(recorded.file_name()));
         paths.extend(places(options, &recorded));
         paths.extend(live_path(options, module));
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use address::BuildId;
 
+use crate::extra::ExtraFiles;
+
 /// Where to look for files.
 #[derive(Debug, Clone, Default)]
 pub struct FileOptions {
@@ -19,6 +21,10 @@ pub struct FileOptions {
     pub build_id_dirs: Vec<PathBuf>,
     /// Directories of separate debug files, `/usr/lib/debug` by default.
     pub debug_dirs: Vec<PathBuf>,
+    /// Files below further directories, by their names.
+    pub extra: ExtraFiles,
+    /// Directories with the maps of JIT compilers, `perf-PID.map`.
+    pub perf_map_dirs: Vec<PathBuf>,
     /// Whether the recording was made by the running kernel: only then can a vdso without build-id be taken from it,
     /// and only then can a process still live.
     pub trust_running_kernel: bool,

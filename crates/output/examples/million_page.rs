@@ -4,8 +4,9 @@ use std::io;
 
 use address::{ModuleId, Pid, Tid, Timestamp};
 use output::{
-    EventRow, Format, FormatOptions, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
-    ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, Strings, Summary, ThreadRow,
+    Details, EventRow, Format, FormatOptions, FrameRow, InlineRow, LayoutRow, LocationRow,
+    ModuleKind, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, Strings, Summary,
+    ThreadRow,
 };
 use unwinder::{EndReason, FoundBy};
 
@@ -98,6 +99,7 @@ fn profile() -> Profile {
         threads,
         samples,
         summary: Summary { samples: u64::from(SAMPLES), ..Summary::default() },
+        details: Details::default(),
         strings,
     }
 }

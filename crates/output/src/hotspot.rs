@@ -1,5 +1,5 @@
-//! The stream that hotspot reads from its backend: strings, locations and symbols, each before its first use, and the
-//! samples.
+//! The stream that hotspot reads from its backend: strings, locations and symbols, each before its first use, threads and
+//! samples in time order, and how far the work has come.
 //!
 //! A frame is an *address location* whose parent is a *function location*; this one's parent is the function that it was
 //! inlined into, and so on. A sample names address locations only.
@@ -9,26 +9,28 @@
 //!
 //! Source: the stream as Debian's hotspot 1.3.0 reads it; Qt's `QDataStream` (version 19) for the encoding of values.
 
+mod details;
+mod features;
 mod message;
+mod tables;
+mod tasks;
 
 use std::io;
 
-use hashbrown::HashMap;
+use address::{Pid, Tid, Timestamp};
 use unwinder::FoundBy;
 
 use crate::format::Printer;
-use crate::profile::{
-    InlineRow, LocationRow, ModuleKind, ModuleRow, Profile, RecordingInfo, SampleRow, ThreadRow,
-};
-use crate::stack::{Biases, Walker, functions};
+use crate::profile::{Profile, SampleRow, ThreadRow};
+use crate::stack::{Biases, Walker};
 use crate::strings::StringId;
+pub use details::{
+    Details, ErrorKind, ErrorRow, FieldValue, GroupRow, MemoryNodeRow, SampleExtra, TaskChange,
+    TaskEvent, TracepointRow,
+};
 use message::{Kind, Stream};
-
-/// No location, no string.
-const NONE: i32 = -1;
-
-/// The process of kernel locations.
-const KERNEL: u32 = u32::MAX;
+use tables::Tables;
+use tasks::{Names, Record};
 
 /// Samples between two messages of progress.
 const PROGRESS: usize = 4096;
@@ -42,318 +44,252 @@ pub struct Hotspot {
 
 impl Printer for Hotspot {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let mut writer = Writer {
-            profile,
-            inlines: self.inlines,
-            stream: Stream::new(out),
-            strings: vec![NONE; profile.strings.len()],
-            n_strings: 0,
-            short: HashMap::new(),
-            functions: HashMap::new(),
-            addresses: HashMap::new(),
-            n_locations: 0,
-        };
-        writer.features(&profile.recording);
-        writer.attributes()?;
+        let mut stream = HotspotStream::new(out, self.inlines);
+        stream.begin(profile)?;
+        stream.samples(profile, profile.samples.len())?;
+        stream.finish(profile)
+    }
+}
+
+/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes behind.
+#[derive(Debug)]
+pub struct HotspotStream<W> {
+    tables: Tables<W>,
+    names: Names,
+    /// How much of the profile was written.
+    n_events: usize,
+    n_tracepoints: usize,
+    n_samples: usize,
+    n_tasks: usize,
+    n_extras: usize,
+    n_errors: usize,
+    /// Whether a record told of losses.
+    told_lost: bool,
+    /// The last progress; it never goes back.
+    progress: f64,
+}
+
+impl<W: io::Write> HotspotStream<W> {
+    /// A stream to `out`. With `inlines`, inlined functions are symbols of their own.
+    pub fn new(out: W, inlines: bool) -> Self {
+        Self {
+            tables: Tables::new(Stream::new(out), inlines),
+            names: Names::default(),
+            n_events: 0,
+            n_tracepoints: 0,
+            n_samples: 0,
+            n_tasks: 0,
+            n_extras: 0,
+            n_errors: 0,
+            told_lost: false,
+            progress: 0.0,
+        }
+    }
+
+    /// Writes what is known of the recording before its samples: features, attributes.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn begin(&mut self, profile: &Profile) -> io::Result<()> {
+        features::features(&mut self.tables.stream, profile);
+        self.definitions(profile);
+        self.progress(0.0)
+    }
+
+    /// Writes the samples that are new, with what happened to threads before them. Of the progress this is the part up to
+    /// `expected` samples in all.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn samples(&mut self, profile: &Profile, expected: usize) -> io::Result<()> {
+        self.definitions(profile);
         let walker = Walker::new(profile);
         let mut biases = Biases::new();
-        let mut named = vec![false; profile.threads.len()];
-        let mut ids = Vec::new();
-        for (index, sample) in profile.samples.iter().enumerate() {
-            if let Some(named @ false) = named.get_mut(sample.thread as usize) {
-                *named = true;
-                writer.command(sample)?;
-            }
-            writer.sample(sample, &walker, &mut biases, &mut ids)?;
-            if index % PROGRESS == PROGRESS - 1 {
-                writer.progress((index + 1) as f64 / profile.samples.len() as f64)?;
+        let expected = expected.max(profile.samples.len()).max(1);
+        for sample in profile.samples.get(self.n_samples..).unwrap_or_default() {
+            self.tasks(profile, sample.time.unwrap_or(Timestamp(0)));
+            self.sample(profile, sample, (&walker, &mut biases));
+            self.tables.stream.flush()?;
+            self.n_samples += 1;
+            if self.n_samples.is_multiple_of(PROGRESS) {
+                self.progress(self.n_samples as f64 / expected as f64)?;
             }
         }
-        writer.lost()?;
-        writer.progress(1.0)?;
-        writer.stream.finish()
+        self.errors(profile);
+        self.progress(self.n_samples as f64 / expected as f64)
     }
-}
 
-/// What was defined so far.
-struct Writer<'a> {
-    profile: &'a Profile,
-    inlines: bool,
-    stream: Stream<'a>,
-    /// By string of the profile: its number in the stream.
-    strings: Vec<i32>,
-    n_strings: i32,
-    /// By path: the number of its last part.
-    short: HashMap<StringId, i32>,
-    /// By address in the process and location of the profile: the innermost function location.
-    functions: HashMap<(u64, u32), i32>,
-    /// By process, address in it and location of the profile: the address location.
-    addresses: HashMap<(u32, u64, u32), i32>,
-    n_locations: i32,
-}
-
-impl<'a> Writer<'a> {
-    fn features(&mut self, recording: &RecordingInfo) {
-        let profile = self.profile;
-        let text = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
-        let stream = &mut self.stream;
-        stream.begin(Kind::Features);
-        for id in [recording.hostname, recording.os_release, recording.perf_version, recording.arch]
-        {
-            stream.bytes(text(id));
-        }
-        let online = recording.cpus_online.unwrap_or(0);
-        stream.u32(online);
-        stream.u32(recording.cpus_available.unwrap_or(online));
-        stream.bytes(text(recording.cpu_desc));
-        stream.bytes(text(recording.cpu_id));
-        stream.u64(recording.total_memory_kib.unwrap_or(0));
-        stream.u32(recording.command_line.len() as u32);
-        for &word in &recording.command_line {
-            stream.bytes(profile.strings.get(word));
-        }
-        let with_id = profile.modules.iter().filter_map(|module| Some((module, module.build_id?)));
-        stream.u32(with_id.clone().count() as u32);
-        for (module, id) in with_id {
-            stream.u32(u32::MAX);
-            stream.bytes(id.as_bytes());
-            stream.bytes(profile.strings.get(module.path));
-        }
-        // Topology of the processors (two lists), memory nodes, units, groups: not in the profile.
-        for _ in 0..5 {
-            stream.u32(0);
-        }
+    /// Tells how far the work has come, from 0 to 1, and lets the reader see all that was written.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn progress(&mut self, part: f64) -> io::Result<()> {
+        self.progress = part.clamp(self.progress, 1.0);
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Progress);
+        stream.u64(self.progress.to_bits());
         stream.end();
+        stream.flush_all()
     }
 
-    fn attributes(&mut self) -> io::Result<()> {
-        let profile = self.profile;
-        for (id, event) in (0_i32..).zip(&profile.events) {
-            let name = self.string(event.name)?;
-            let stream = &mut self.stream;
-            stream.begin(Kind::Attributes);
-            stream.i32(id);
-            stream.u32(event.kind);
-            stream.u64(event.config);
-            stream.i32(name);
-            stream.bool(event.frequency);
-            stream.u64(event.rate);
-            stream.end();
+    /// Tells how far the download of a module's file has come: bytes that are here, and all of them (0: not known).
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn download(&mut self, module: &[u8], url: &[u8], done: u64, total: u64) -> io::Result<()> {
+        let (module, url) = (self.tables.define(module), self.tables.define(url));
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Download);
+        stream.i32(module);
+        stream.i32(url);
+        stream.u64(done);
+        stream.u64(total);
+        stream.end();
+        stream.flush_all()
+    }
+
+    /// Writes what comes behind the last sample; the work is done.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn finish(&mut self, profile: &Profile) -> io::Result<()> {
+        self.definitions(profile);
+        self.tasks(profile, Timestamp(u64::MAX));
+        self.lost(profile);
+        self.errors(profile);
+        self.progress(1.0)
+    }
+
+    /// How many rows of `details.tasks` and of `details.extras` were written since it was asked last. The caller takes
+    /// them away, from the front.
+    pub const fn take_written(&mut self) -> (usize, usize) {
+        let written = (self.n_tasks, self.n_extras);
+        (self.n_tasks, self.n_extras) = (0, 0);
+        written
+    }
+
+    /// What it writes to.
+    pub const fn output(&mut self) -> &mut W {
+        self.tables.stream.output()
+    }
+
+    /// Events and tracepoints that are new: in a pipe they may come late.
+    fn definitions(&mut self, profile: &Profile) {
+        features::attributes(&mut self.tables, profile, self.n_events);
+        features::tracepoints(&mut self.tables, profile, self.n_tracepoints);
+        self.n_events = profile.events.len();
+        self.n_tracepoints = profile.details.tracepoints.len();
+    }
+
+    /// What happened to threads up to a time.
+    fn tasks(&mut self, profile: &Profile, until: Timestamp) {
+        let tasks = profile.details.tasks.get(self.n_tasks..).unwrap_or_default();
+        for event in tasks.iter().take_while(|event| event.time <= until) {
+            self.names.event(&mut self.tables, profile, event);
+            self.told_lost |= matches!(event.what, TaskChange::Lost(_));
+            self.n_tasks += 1;
         }
-        Ok(())
     }
 
-    /// Defines a thread's name, at its first sample under it.
-    fn command(&mut self, sample: &SampleRow) -> io::Result<()> {
-        let Some(&thread) = self.profile.threads.get(sample.thread as usize) else { return Ok(()) };
-        let comm = self.string(thread.comm)?;
-        self.stream.begin(Kind::Command);
-        self.record(&thread, sample);
-        self.stream.i32(comm);
-        self.stream.end();
-        Ok(())
-    }
-
-    fn sample(
+    fn sample<'p>(
         &mut self,
+        profile: &Profile,
         sample: &SampleRow,
-        walker: &Walker<'a>,
-        biases: &mut Biases<'a>,
-        ids: &mut Vec<(u32, u64)>,
-    ) -> io::Result<()> {
-        let profile = self.profile;
-        let thread = profile.threads.get(sample.thread as usize).copied().unwrap_or(ThreadRow {
-            pid: address::Pid(-1),
-            tid: address::Tid(-1),
-            comm: StringId(u32::MAX),
-        });
-        ids.clear();
-        walker.walk(sample, biases, |frame, addr| ids.push((frame, addr)));
+        (walker, biases): (&Walker<'p>, &mut Biases<'p>),
+    ) {
+        let thread = profile.threads.get(sample.thread as usize).copied();
+        let thread =
+            thread.unwrap_or(ThreadRow { pid: Pid(-1), tid: Tid(-1), comm: StringId(u32::MAX) });
+        self.names.of_sample(&mut self.tables, profile, &thread, sample);
         let mut guessed = 0_u32;
-        let mut locations = Vec::with_capacity(ids.len());
-        for &(frame, addr) in ids.iter() {
-            let Some(row) = profile.frames.get(frame as usize) else { continue };
+        let mut locations = Vec::new();
+        walker.walk(sample, biases, |frame, addr| {
+            let Some(row) = profile.frames.get(frame as usize) else { return };
             // Everything outside of a frame that is not proven stands on it.
             if guessed > 0 || is_guess(row.found_by) {
                 guessed += 1;
             }
             // Recorded callchains are passed on as they are, with return addresses.
             let addr = addr.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
-            let pid = if row.kernel { KERNEL } else { thread.pid.0 as u32 };
-            locations.push(self.address(pid, addr, row.location, row.kernel)?);
+            let at = (row.location, row.kernel);
+            locations.push(self.tables.address(profile, thread.pid, addr, at));
+        });
+        let extra = self.extra(profile, &thread, sample);
+        let fields = extra.and_then(|extra| extra.fields.as_ref()).map(|fields| {
+            let named = fields.iter().map(|(name, value)| (*name, value));
+            named
+                .map(|(name, value)| (self.tables.string(profile, name), value))
+                .collect::<Vec<_>>()
+        });
+        let stream = &mut self.tables.stream;
+        stream.begin(if fields.is_some() { Kind::TracepointSample } else { Kind::Sample });
+        Record::of_sample(&thread, sample).write(stream);
+        stream.u32(locations.len() as u32);
+        locations.iter().for_each(|&id| stream.i32(id));
+        stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
+        let own = [(sample.event, sample.period.unwrap_or(1))];
+        let costs = extra.map_or(&[][..], |extra| &extra.costs);
+        let costs = if costs.is_empty() { &own } else { costs };
+        stream.u32(costs.len() as u32);
+        for &(event, cost) in costs {
+            stream.i32(event.into());
+            stream.u64(cost);
         }
-        self.stream.begin(Kind::Sample);
-        self.record(&thread, sample);
-        self.stream.u32(locations.len() as u32);
-        locations.iter().for_each(|&id| self.stream.i32(id));
-        self.stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
-        self.stream.u32(1);
-        self.stream.i32(sample.event.into());
-        self.stream.u64(sample.period.unwrap_or(1));
-        self.stream.end();
-        self.stream.flush()
-    }
-
-    /// What was lost, at the end: the profile has no times for it.
-    fn lost(&mut self) -> io::Result<()> {
-        let lost = self.profile.summary.lost_samples;
-        let Some(last) = self.profile.samples.last().filter(|_| lost > 0) else { return Ok(()) };
-        let Some(&thread) = self.profile.threads.get(last.thread as usize) else { return Ok(()) };
-        self.stream.begin(Kind::Lost);
-        self.record(&thread, last);
-        self.stream.u64(lost);
-        self.stream.end();
-        self.stream.flush()
-    }
-
-    fn progress(&mut self, part: f64) -> io::Result<()> {
-        self.stream.begin(Kind::Progress);
-        self.stream.u64(part.to_bits());
-        self.stream.end();
-        self.stream.flush()
-    }
-
-    fn record(&mut self, thread: &ThreadRow, sample: &SampleRow) {
-        self.stream.i32(thread.pid.0);
-        self.stream.i32(thread.tid.0);
-        self.stream.u64(sample.time.map_or(0, |time| time.0));
-        self.stream.u32(sample.cpu.unwrap_or(0));
-    }
-
-    /// The address location, defined at its first use.
-    fn address(&mut self, pid: u32, addr: u64, at: u32, kernel: bool) -> io::Result<i32> {
-        if let Some(&id) = self.addresses.get(&(pid, addr, at)) {
-            return Ok(id);
+        if let Some(fields) = fields {
+            stream.u32(fields.len() as u32);
+            for (name, value) in fields {
+                stream.i32(name);
+                stream.variant(value);
+            }
         }
-        let parent = self.function(addr, at, kernel)?;
-        let profile = self.profile;
-        let location = profile.locations.get(at as usize);
-        let innermost =
-            location.and_then(|location| functions(profile, location, self.inlines).first());
-        let id = self.location(addr, innermost, pid, parent)?;
-        self.addresses.insert((pid, addr, at), id);
-        Ok(id)
-    }
-
-    /// The innermost function location of a location of the profile; all of them are defined at the first use.
-    fn function(&mut self, addr: u64, at: u32, kernel: bool) -> io::Result<i32> {
-        if let Some(&id) = self.functions.get(&(addr, at)) {
-            return Ok(id);
-        }
-        let profile = self.profile;
-        let Some(location) = profile.locations.get(at as usize) else { return Ok(NONE) };
-        let rows = functions(profile, location, self.inlines);
-        let mut parent = NONE;
-        for row in rows.iter().rev() {
-            parent = self.symbol(location, addr, Some(row), kernel, parent)?;
-        }
-        if rows.is_empty() {
-            parent = self.symbol(location, addr, None, kernel, NONE)?;
-        }
-        self.functions.insert((addr, at), parent);
-        Ok(parent)
-    }
-
-    /// Defines a function location and its symbol.
-    fn symbol(
-        &mut self,
-        location: &LocationRow,
-        addr: u64,
-        row: Option<&InlineRow>,
-        kernel: bool,
-        parent: i32,
-    ) -> io::Result<i32> {
-        let profile = self.profile;
-        let module = location.module.and_then(|id| profile.modules.get(id.index()));
-        let name = match row.and_then(|row| row.function) {
-            Some(name) => self.string(name)?,
-            None => NONE,
-        };
-        let (binary, path) = match module {
-            Some(module) => self.module(module)?,
-            None => (NONE, NONE),
-        };
-        let pid = if kernel { KERNEL } else { 0 };
-        let id = self.location(addr, row, pid, parent)?;
-        let stream = &mut self.stream;
-        stream.begin(Kind::Symbol);
-        stream.i32(id);
-        stream.i32(name);
-        stream.i32(binary);
-        stream.i32(path);
-        stream.bool(kernel);
         stream.end();
-        Ok(id)
     }
 
-    fn location(
+    /// What a sample has of its own. Those of samples that were left out are passed over.
+    fn extra<'p>(
         &mut self,
-        address: u64,
-        row: Option<&InlineRow>,
-        pid: u32,
-        parent: i32,
-    ) -> io::Result<i32> {
-        let file = match row.and_then(|row| row.file) {
-            Some(file) => self.string(file)?,
-            None => NONE,
-        };
-        let id = self.n_locations;
-        self.n_locations += 1;
-        let stream = &mut self.stream;
-        stream.begin(Kind::Location);
-        stream.i32(id);
-        stream.u64(address);
-        stream.i32(file);
-        stream.u32(pid);
-        // Both unknown as -1.
-        stream.i32(row.map_or(-1, |row| if row.line == 0 { -1 } else { row.line as i32 }));
-        stream.i32(row.map_or(-1, |row| if row.column == 0 { -1 } else { row.column as i32 }));
-        stream.i32(parent);
+        profile: &'p Profile,
+        thread: &ThreadRow,
+        sample: &SampleRow,
+    ) -> Option<&'p SampleExtra> {
+        let time = sample.time.unwrap_or(Timestamp(0));
+        loop {
+            let extra = profile.details.extras.get(self.n_extras)?;
+            let is_its = extra.time == time
+                && (extra.pid, extra.tid, extra.event) == (thread.pid, thread.tid, sample.event);
+            if !is_its && extra.time >= time {
+                return None;
+            }
+            self.n_extras += 1;
+            if is_its {
+                return Some(extra);
+            }
+        }
+    }
+
+    /// Losses that no record tells, at the end: there are no times for them.
+    fn lost(&mut self, profile: &Profile) {
+        let told = self.told_lost;
+        let lost = profile.summary.lost_samples;
+        let Some(last) = profile.samples.last().filter(|_| lost > 0 && !told) else { return };
+        let Some(thread) = profile.threads.get(last.thread as usize) else { return };
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Lost);
+        Record::of_sample(thread, last).write(stream);
+        stream.u64(lost);
         stream.end();
-        Ok(id)
     }
 
-    /// A module's name without folders, and its recorded path.
-    fn module(&mut self, module: &ModuleRow) -> io::Result<(i32, i32)> {
-        let path = self.string(module.path)?;
-        if let Some(&short) = self.short.get(&module.path) {
-            return Ok((short, path));
+    /// What a user should be told and was not yet.
+    fn errors(&mut self, profile: &Profile) {
+        for error in profile.details.errors.get(self.n_errors..).unwrap_or_default() {
+            let stream = &mut self.tables.stream;
+            stream.begin(Kind::Error);
+            stream.i32(error.kind as i32);
+            stream.text(&error.message);
+            stream.end();
+            self.n_errors += 1;
         }
-        let name = self.profile.strings.get(module.path);
-        let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
-        let in_brackets = module.kind == ModuleKind::Kernel || last.is_empty();
-        let short = if in_brackets { path } else { self.define(last) };
-        self.short.insert(module.path, short);
-        Ok((short, path))
-    }
-
-    /// The number of a string, defined at its first use.
-    fn string(&mut self, id: StringId) -> io::Result<i32> {
-        let text = self.profile.strings.get(id);
-        if text.is_empty() {
-            return Ok(NONE);
-        }
-        if let Some(&known) = self.strings.get(id.0 as usize)
-            && known != NONE
-        {
-            return Ok(known);
-        }
-        let number = self.define(text);
-        if let Some(slot) = self.strings.get_mut(id.0 as usize) {
-            *slot = number;
-        }
-        self.stream.flush()?;
-        Ok(number)
-    }
-
-    fn define(&mut self, text: &[u8]) -> i32 {
-        let number = self.n_strings;
-        self.n_strings += 1;
-        self.stream.begin(Kind::String);
-        self.stream.i32(number);
-        self.stream.bytes(text);
-        self.stream.end();
-        number
     }
 }
 

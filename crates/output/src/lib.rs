@@ -36,7 +36,10 @@ pub use firefox::Firefox;
 pub use flamegraph::Flamegraph;
 pub use folded::{Folded, is_complete};
 pub use format::{Format, FormatOptions, Printer, Root, Weight};
-pub use hotspot::Hotspot;
+pub use hotspot::{
+    Details, ErrorKind, ErrorRow, FieldValue, GroupRow, Hotspot, HotspotStream, MemoryNodeRow,
+    SampleExtra, TaskChange, TaskEvent, TracepointRow,
+};
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use page::Page;

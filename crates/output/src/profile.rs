@@ -11,6 +11,7 @@
 use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
 use unwinder::{EndReason, FoundBy};
 
+use crate::hotspot::Details;
 use crate::strings::{StringId, Strings};
 use crate::summary::Summary;
 
@@ -41,6 +42,8 @@ pub struct Profile {
     pub samples: Vec<SampleRow>,
     /// The account of the run.
     pub summary: Summary,
+    /// What only hotspot's stream has.
+    pub details: Details,
 }
 
 impl Profile {

@@ -23,6 +23,9 @@ use crate::splits::Splits;
 use crate::user_records::UserRecord;
 use crate::walker::{Behind, BlockWalker, Found};
 
+/// The feature of that number.
+const TRACING_DATA: u64 = 1;
+
 /// Damage in a stream is looked into once that many bytes behind it are there.
 const LOOKAHEAD: usize = 256 << 10;
 
@@ -168,6 +171,7 @@ impl<S: Sink> Driver<S> {
         while let Some(found) =
             walker.next(bytes, block.offset + self.shift, behind, &mut self.findings)
         {
+            self.learn_tracing(walker);
             let offset = found.position - self.shift;
             let place = Place { file: self.file, offset, inside: None };
             if self.deliver(&found, place) == Flow::Stop {
@@ -263,6 +267,14 @@ impl<S: Sink> Driver<S> {
         }
         let Self { head, counts, findings, sink, .. } = self;
         sink.record(found, place, Context { head, counts, findings })
+    }
+
+    /// Takes in the tracing data of a stream, which follow a record without being part of it.
+    fn learn_tracing(&mut self, walker: &mut BlockWalker) {
+        if let Some(payload) = walker.take_tracing() {
+            // What does not parse is as good as none.
+            let _ = change(&mut self.head).add_feature(TRACING_DATA, &payload);
+        }
     }
 
     fn become_ready_unless_empty(&mut self) {

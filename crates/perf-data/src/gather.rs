@@ -108,7 +108,11 @@ impl Gather {
 
     fn end_round(&mut self, context: Context<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.round, self.latest);
-        let enough = if self.eager { self.options.eager_bytes } else { self.options.window_bytes };
+        let enough = match (self.eager, self.sent) {
+            (true, _) => self.options.eager_bytes,
+            (false, Timestamp(0)) => self.options.first_bytes.min(self.options.window_bytes),
+            (false, _) => self.options.window_bytes,
+        };
         if self.windowed && self.told_head && self.bytes >= enough {
             // Up to half of what may wait, samples wait for chains that are to come.
             let may_wait = self.bytes < self.options.pending_bytes / 2;
@@ -198,7 +202,7 @@ impl Sink for Gather {
                 self.chains.sample(schema, found, &entry);
                 self.samples.push(entry);
             }
-        } else if is_kept(kind) {
+        } else if is_kept(kind) || self.options.switches && is_switch(kind) {
             if let Some(decoded) = index_record(schema, found, counts, findings) {
                 self.keep(found, decoded.time, findings);
                 self.chains.record(&decoded);
@@ -246,6 +250,11 @@ fn take_until<T: Copy>(
     let (taken, left) = entries.iter().partition(|entry| time(entry) <= limit);
     *entries = left;
     taken
+}
+
+/// Whether records of the type tell of context switches, which most replays do not need.
+const fn is_switch(kind: RecordKind) -> bool {
+    matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE)
 }
 
 /// Whether samples may look different for a record of that kind in front of them.

@@ -11,7 +11,7 @@ use crate::file_head::FileHead;
 use crate::findings::Findings;
 use crate::identity::Identity;
 use crate::layout::Layout;
-use crate::machine::Machine;
+use crate::machine::{Arch, Machine, MachineSource};
 use crate::schema::Schema;
 use crate::shared_bytes::SharedBytes;
 
@@ -38,6 +38,8 @@ pub struct Head {
     stale: bool,
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
+    /// What somebody said of the machine, used where the recording does not tell.
+    fallback_arch: Option<Arch>,
 }
 
 impl Head {
@@ -52,6 +54,7 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            fallback_arch: None,
         }
     }
 
@@ -66,6 +69,7 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            fallback_arch: None,
         }
     }
 
@@ -98,7 +102,16 @@ impl Head {
     #[must_use]
     pub fn machine(&self) -> Machine {
         let attrs = self.schema.events.iter().map(|event| &event.attr);
-        Machine::detect(&self.features(), attrs, self.schema.endian)
+        let machine = Machine::detect(&self.features(), attrs, self.schema.endian);
+        match self.fallback_arch {
+            Some(arch) if machine.source == MachineSource::Nothing => Machine { arch, ..machine },
+            _ => machine,
+        }
+    }
+
+    /// Says what the machine is where the recording does not.
+    pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
+        self.fallback_arch = arch;
     }
 
     /// Whether the records are a pipe stream, in which events and features are records, too.

@@ -16,6 +16,7 @@ use crate::findings::Findings;
 use crate::gather::Gather;
 use crate::head::Head;
 use crate::input::{Input, Opened, open};
+use crate::machine::Arch;
 use crate::window::Window;
 
 /// How much is held at a time.
@@ -23,6 +24,12 @@ use crate::window::Window;
 pub struct SessionOptions {
     /// A window of a stream is made at the first end of a round behind so many bytes of records.
     pub window_bytes: u64,
+    /// The first window of a stream is made behind so many bytes, where that is less, so that something is known soon.
+    pub first_bytes: u64,
+    /// Whether records of context switches are given out, too.
+    pub switches: bool,
+    /// The architecture of a recording that does not tell it.
+    pub fallback_arch: Option<Arch>,
     /// If no round ends within so many bytes, order is given up and the older half is given out.
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.
@@ -39,10 +46,13 @@ pub struct SessionOptions {
 }
 
 impl Default for SessionOptions {
-    /// 32 MiB, 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB.
+    /// 32 MiB, the first window as the others; no switches, no architecture; 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB.
     fn default() -> Self {
         Self {
             window_bytes: 32 << 20,
+            first_bytes: u64::MAX,
+            switches: false,
+            fallback_arch: None,
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
             eager: false,
@@ -94,7 +104,8 @@ impl Session {
         options: SessionOptions,
         findings: &mut Findings,
     ) -> Result<Self, Error> {
-        let opened = open(input, options, findings)?;
+        let mut opened = open(input, options, findings)?;
+        opened.head.set_fallback_arch(options.fallback_arch);
         let (sender, messages) = sync_channel(1);
         std::thread::spawn(move || read(opened, options, sender));
         let mut session = Self {

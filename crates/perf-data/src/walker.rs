@@ -9,8 +9,11 @@ use crate::finding::{Finding, HeaderFault};
 use crate::findings::Findings;
 use crate::header_rules::HeaderRules;
 use crate::layout::HEADER_LEN;
-use crate::record::RecordHeader;
+use crate::record::{RecordHeader, RecordKind};
 use crate::source::Source;
+
+/// The most bytes of tracing data that are kept; a kernel has less than 10 MiB of them.
+const MOST_TRACING: usize = 64 << 20;
 
 /// One record as found.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,8 @@ pub(crate) struct BlockWalker {
     pub(crate) skipped: u64,
     /// Bytes of a payload that go on in the next block.
     owed: u64,
+    /// The payload of tracing data, as far as it was seen; everything else is passed over.
+    tracing: Option<Vec<u8>>,
 }
 
 /// What is known of the bytes behind a block.
@@ -46,7 +51,7 @@ pub(crate) enum Behind {
 
 impl BlockWalker {
     pub(crate) fn new(rules: HeaderRules) -> Self {
-        Self { rules, offset: 0, skipped: 0, owed: 0 }
+        Self { rules, offset: 0, skipped: 0, owed: 0, tracing: None }
     }
 
     pub(crate) fn rules(&self) -> HeaderRules {
@@ -56,6 +61,19 @@ impl BlockWalker {
     /// How many of the bytes to come are part of a payload and no records.
     pub(crate) fn owed(&self) -> u64 {
         self.owed
+    }
+
+    /// The tracing data that are complete by now.
+    pub(crate) fn take_tracing(&mut self) -> Option<Vec<u8>> {
+        if self.owed > 0 { None } else { self.tracing.take() }
+    }
+
+    /// Keeps a part of a payload of tracing data, unless it is larger than any.
+    fn keep_tracing(&mut self, bytes: &[u8]) {
+        if let Some(kept) = &mut self.tracing {
+            let room = MOST_TRACING.saturating_sub(kept.len());
+            kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        }
     }
 
     /// The next record of the block, `base` being the position of its first byte. `None` at its end, and where the
@@ -72,7 +90,9 @@ impl BlockWalker {
             if self.owed > 0 {
                 let here = self.owed.min((block.len() - self.offset.min(block.len())) as u64);
                 self.owed -= here;
+                let start = self.offset;
                 self.offset += here as usize;
+                self.keep_tracing(block.get(start..self.offset).unwrap_or_default());
             }
             let rest = block.get(self.offset..).unwrap_or_default();
             let position = base + self.offset as u64;
@@ -114,6 +134,10 @@ impl BlockWalker {
             let left = (rest.len() - size) as u64;
             payload = stated.min(left);
             self.offset += payload as usize;
+            if header.kind == RecordKind::HEADER_TRACING_DATA && self.rules.pipe {
+                self.tracing = Some(Vec::new());
+                self.keep_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
+            }
             if behind != Behind::End {
                 self.owed = stated - payload;
                 payload = stated;

@@ -3,11 +3,11 @@
 use address::BuildId;
 use module_map::{Module, ModuleKind as MapKind, Timeline};
 use output::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
+    Details, EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
     RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
 };
-use perf_data::Head;
-use unwinder::Replay;
+use perf_data::{Event, Head};
+use unwinder::{FrameKey, Replay, Thread};
 
 use crate::symbols::{Resolved, Source};
 
@@ -20,32 +20,15 @@ pub(crate) fn assemble(
 ) -> Profile {
     let mut strings = Strings::default();
     let info = recording_info(head, &mut strings);
-    let events = head
-        .events()
-        .iter()
-        .map(|event| EventRow {
-            name: strings.intern(event.name.as_bytes()),
-            kind: event.attr.kind,
-            config: event.attr.config,
-            frequency: event.attr.flags.freq(),
-            rate: event.attr.sample_period,
-        })
-        .collect();
+    let events = head.events().iter().map(|event| event_row(event, &mut strings)).collect();
     let modules =
         timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
-    let (locations, inlines) = locations(resolved, &mut strings);
-    let frames = replay.frames.iter().zip(&resolved.of_frame).map(|(frame, &location)| FrameRow {
-        location,
-        found_by: frame.found_by(),
-        kernel: frame.kernel(),
-        instance: frame.instance(),
-    });
+    let mut inlines = Vec::new();
+    let locations = locations(resolved, &mut strings, &mut inlines);
+    let frames = replay.frames.iter().zip(&resolved.of_frame);
+    let frames = frames.map(|(frame, &location)| frame_row(frame, location));
     let frames = frames.collect();
-    let threads = replay.threads.iter().map(|thread| ThreadRow {
-        pid: thread.pid,
-        tid: thread.tid,
-        comm: strings.intern(timeline.comm_name(thread.comm)),
-    });
+    let threads = replay.threads.iter().map(|thread| thread_row(thread, timeline, &mut strings));
     let threads = threads.collect();
     let summary = Summary {
         samples: replay.samples.len() as u64,
@@ -76,10 +59,35 @@ pub(crate) fn assemble(
         samples: replay.samples.iter().map(sample_row).collect(),
         strings,
         summary,
+        details: Details::default(),
     }
 }
 
-fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
+pub(crate) fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
+    EventRow {
+        name: strings.intern(event.name.as_bytes()),
+        kind: event.attr.kind,
+        config: event.attr.config,
+        frequency: event.attr.flags.freq(),
+        rate: event.attr.sample_period,
+    }
+}
+
+pub(crate) fn frame_row(frame: &FrameKey, location: u32) -> FrameRow {
+    FrameRow {
+        location,
+        found_by: frame.found_by(),
+        kernel: frame.kernel(),
+        instance: frame.instance(),
+    }
+}
+
+pub(crate) fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Strings) -> ThreadRow {
+    let comm = strings.intern(timeline.comm_name(thread.comm));
+    ThreadRow { pid: thread.pid, tid: thread.tid, comm }
+}
+
+pub(crate) fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
     SampleRow {
         time: (outcome.time.0 != 0).then_some(outcome.time),
         thread: outcome.thread,
@@ -92,7 +100,7 @@ fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
     }
 }
 
-fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
+pub(crate) fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
     let features = head.features();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
@@ -109,7 +117,7 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
     }
 }
 
-fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
+pub(crate) fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
     use std::os::unix::ffi::OsStrExt as _;
     let file = module.outcome().and_then(Result::ok);
     let kind = match (module.kind, file) {
@@ -127,13 +135,16 @@ fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
     }
 }
 
-/// The rows of the locations, and the inline rows that they own.
-fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, Vec<InlineRow>) {
+/// The rows of the locations; the inline rows that they own come behind those that there are.
+pub(crate) fn locations(
+    resolved: &Resolved,
+    strings: &mut Strings,
+    inlines: &mut Vec<InlineRow>,
+) -> Vec<LocationRow> {
     let names: Vec<StringId> =
         resolved.symbols.names.iter().map(|name| strings.intern(name)).collect();
     let name_of =
         |id: Option<symbolizer::NameId>| id.and_then(|id| names.get(id.0 as usize).copied());
-    let mut inlines = Vec::new();
     let rows = resolved.locations.iter().enumerate().map(|(index, location)| {
         let first_inline = inlines.len() as u32;
         let mut start = None;
@@ -178,6 +189,5 @@ fn locations(resolved: &Resolved, strings: &mut Strings) -> (Vec<LocationRow>, V
             n_inlines: inlines.len() as u32 - first_inline,
         }
     });
-    let rows = rows.collect();
-    (rows, inlines)
+    rows.collect()
 }

@@ -222,6 +222,14 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
 
+    /// Look for files of the recorded names in DIR and in the directories below it; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) extra_dir: Vec<PathBuf>,
+
+    /// Look for the perf-PID.map files of JIT compilers in DIR before /tmp; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) perf_map_dir: Vec<PathBuf>,
+
     /// Fetch what is found nowhere from this debuginfod server [default URL: those of `DEBUGINFOD_URLS`]
     #[cfg(feature = "debuginfod")]
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]

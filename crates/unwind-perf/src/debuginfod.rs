@@ -17,16 +17,19 @@ use indicatif::{ProgressBar, ProgressStyle};
 use module_map::{Fetch, FetchKind, Fetcher};
 
 use crate::cli::FileArgs;
+use crate::stream::{Shared, lock};
 
 /// A server has that long to begin its answer.
 const FIRST_BYTE: Duration = Duration::from_secs(30);
 /// All requests of a run together; what is not there by then is done without.
 const WHOLE_RUN: Duration = Duration::from_secs(600);
+/// Bytes of a download between two words about it.
+const TOLD: u64 = 256 << 10;
 /// A file above that size is not fetched.
 const LARGEST: u64 = 8 << 30;
 
 /// The fetcher that the arguments ask for, if they do.
-pub(crate) fn fetcher(args: &FileArgs) -> anyhow::Result<Option<Fetcher>> {
+pub(crate) fn fetcher(args: &FileArgs, watch: Option<Shared>) -> anyhow::Result<Option<Fetcher>> {
     let urls = match &args.debuginfod {
         None => return Ok(None),
         Some(Some(url)) => url.clone(),
@@ -58,6 +61,7 @@ pub(crate) fn fetcher(args: &FileArgs) -> anyhow::Result<Option<Fetcher>> {
         began: Instant::now(),
         asked: Mutex::default(),
         bar: ProgressBar::new_spinner().with_style(style()),
+        watch,
     }))))
 }
 
@@ -82,6 +86,8 @@ struct Client {
     began: Instant,
     asked: Mutex<HashMap<(BuildId, FetchKind), Option<PathBuf>>>,
     bar: ProgressBar,
+    /// A stream in which downloads are told.
+    watch: Option<Shared>,
 }
 
 impl Fetch for Client {
@@ -106,7 +112,8 @@ impl Client {
     fn get(&self, server: &str, id: BuildId, kind: FetchKind, path: &Path) -> anyhow::Result<()> {
         let left = WHOLE_RUN.checked_sub(self.began.elapsed()).context("out of time")?;
         self.bar.set_message(format!("{} {id}", kind.as_str()));
-        let request = self.agent.get(format!("{server}/buildid/{id}/{}", kind.as_str()));
+        let url = format!("{server}/buildid/{id}/{}", kind.as_str());
+        let request = self.agent.get(&url);
         let response = request.config().timeout_global(Some(left)).build().call();
         let mut response = match response {
             Ok(response) => response,
@@ -115,21 +122,31 @@ impl Client {
                 return Err(error.into());
             }
         };
-        let written = keep(response.body_mut().as_reader(), path, &self.bar);
+        let expected = response.body().content_length().unwrap_or(0);
+        let name = format!("{} {id}", kind.as_str());
+        let told = |done: u64| {
+            self.bar.set_position(done);
+            if let Some(watch) = &self.watch {
+                let expected = expected.max(done);
+                // A reader that is gone is noticed when the next samples are written.
+                let _ = lock(watch).download(name.as_bytes(), url.as_bytes(), done, expected);
+            }
+        };
+        let written = keep(response.body_mut().as_reader(), path, &told);
         self.bar.finish_and_clear();
         Ok(written?)
     }
 }
 
 /// Writes a file beside its place and renames it, so that nobody ever sees a part of it.
-fn keep(mut body: impl io::Read, path: &Path, bar: &ProgressBar) -> io::Result<()> {
+fn keep(mut body: impl io::Read, path: &Path, told: &dyn Fn(u64)) -> io::Result<()> {
     let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     fs::create_dir_all(dir)?;
     let temporary = path.with_extension(format!("{}.part", std::process::id()));
     let mut write = || {
         let mut file = File::create(&temporary)?;
         let mut buffer = vec![0; 1 << 16];
-        let mut total = 0_u64;
+        let (mut total, mut last_told) = (0_u64, 0);
         loop {
             let n = body.read(&mut buffer)?;
             if n == 0 {
@@ -140,8 +157,12 @@ fn keep(mut body: impl io::Read, path: &Path, bar: &ProgressBar) -> io::Result<(
                 return Err(io::Error::other("larger than any file that is of use here"));
             }
             file.write_all(buffer.get(..n).unwrap_or_default())?;
-            bar.set_position(total);
+            if total - last_told >= TOLD {
+                told(total);
+                last_told = total;
+            }
         }
+        told(total);
         file.flush()?;
         fs::rename(&temporary, path)
     };

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset};
 use anyhow::{Context as _, bail};
-use module_map::{Archive, Fetcher, FileOptions, Hint, Image, Library, Timeline};
+use module_map::{Archive, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Head;
 
 use crate::cli::FileArgs;
 use crate::jit::DumpReader;
+use crate::stream::Shared;
 
 /// The files of a run: how they are found, and what the user said about memory.
 #[derive(Debug)]
@@ -25,8 +26,17 @@ pub(crate) struct Files {
 impl Files {
     /// Reads the arguments; opens what they name.
     pub(crate) fn new(args: &FileArgs, head: &Head) -> anyhow::Result<Self> {
+        Self::watched(args, head, None)
+    }
+
+    /// The same; downloads are told in the stream.
+    pub(crate) fn watched(
+        args: &FileArgs,
+        head: &Head,
+        watch: Option<&Shared>,
+    ) -> anyhow::Result<Self> {
         let (dirs, archives) = build_id_dirs(args)?;
-        let mut options = file_options(args, head)?;
+        let mut options = file_options(args, head, watch)?;
         options.build_id_dirs = dirs;
         let library = Arc::new(Library::new(options));
         let mut hints = Vec::new();
@@ -48,7 +58,11 @@ impl Files {
     }
 }
 
-fn file_options(args: &FileArgs, head: &Head) -> anyhow::Result<FileOptions> {
+fn file_options(
+    args: &FileArgs,
+    head: &Head,
+    watch: Option<&Shared>,
+) -> anyhow::Result<FileOptions> {
     let debug_dirs = match args.debug_dir.as_slice() {
         [] if args.sysroot.is_empty() => vec![PathBuf::from("/usr/lib/debug")],
         [] => args.sysroot.iter().map(|root| root.join("usr/lib/debug")).collect(),
@@ -70,17 +84,19 @@ fn file_options(args: &FileArgs, head: &Head) -> anyhow::Result<FileOptions> {
             && same(features.hostname, &this_host)
             && same(features.os_release, &this_release),
         kernel_release: features.os_release.map(<[u8]>::to_vec),
-        fetcher: fetcher(args)?,
+        fetcher: fetcher(args, watch)?,
+        extra: ExtraFiles::below(&args.extra_dir),
+        perf_map_dirs: args.perf_map_dir.clone(),
     })
 }
 
 #[cfg(feature = "debuginfod")]
-fn fetcher(args: &FileArgs) -> anyhow::Result<Option<Fetcher>> {
-    crate::debuginfod::fetcher(args)
+fn fetcher(args: &FileArgs, watch: Option<&Shared>) -> anyhow::Result<Option<Fetcher>> {
+    crate::debuginfod::fetcher(args, watch.cloned())
 }
 
 #[cfg(not(feature = "debuginfod"))]
-fn fetcher(_args: &FileArgs) -> anyhow::Result<Option<Fetcher>> {
+fn fetcher(_args: &FileArgs, _watch: Option<&Shared>) -> anyhow::Result<Option<Fetcher>> {
     Ok(None)
 }
 

@@ -4,22 +4,37 @@
 //! options where its user set them, and reads the stream from standard output.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use perf_data::{Arch, Error};
 
 use crate::cli::Cli;
+use crate::stream::{self, BufferTooSmall, NoArchitecture, Reading, Wishes};
 use crate::{is_closed_pipe, pipeline};
 
 /// Turn a recording of perf into the stream that hotspot reads.
+///
+/// Exit status: 0 fine, 1 the peer cannot be reached or went away, 2 cannot open, 3 no recording, 4 bad header, 5 damage
+/// of which nothing was left, 6 nobody says which processor was recorded, 7 bad option, 8 the buffer is too small.
 #[derive(Debug, Parser)]
 #[command(name = "hotspot-perfparser", version, max_term_width = 100)]
 struct Arguments {
-    /// The recording
-    #[arg(long, value_name = "FILE")]
-    input: PathBuf,
+    /// The recording [default: standard input]
+    #[arg(long, value_name = "FILE", conflicts_with = "host")]
+    input: Option<PathBuf>,
+
+    /// Read the recording from a peer that sends it
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+
+    /// The peer's port
+    #[arg(long, value_name = "PORT", default_value_t = 9327)]
+    port: u16,
 
     /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -33,33 +48,94 @@ struct Arguments {
     #[arg(long, value_name = "DIRS", value_delimiter = ':')]
     debug: Vec<PathBuf>,
 
+    /// Directories in and below which libraries are looked for by their names, with colons between them
+    #[arg(long, value_name = "DIRS", value_delimiter = ':')]
+    extra: Vec<PathBuf>,
+
+    /// A directory in and below which the program is looked for by its name
+    #[arg(long, value_name = "DIR")]
+    app: Option<PathBuf>,
+
+    /// The processor, where the recording does not tell it, as uname -m names it
+    #[arg(long, value_name = "NAME", value_parser = parse_arch)]
+    arch: Option<Processor>,
+
     /// Take kernel names from FILE
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
+
+    /// A directory with the perf-PID.map files of JIT compilers
+    #[arg(long, value_name = "DIR")]
+    perf_map_path: Option<PathBuf>,
 
     /// The most frames of a callchain; -1 for no limit
     #[arg(long, value_name = "N", default_value_t = 64, allow_negative_numbers = true)]
     max_frames: i64,
 
-    /// Print a summary to standard error
+    /// Print a summary instead of the stream
     #[arg(long)]
     print_stats: bool,
 
-    /// Not needed: recordings are sorted as a whole
+    /// KiB of what comes from a pipe that are put in order at a time; 0 for a round each [default: 32768]
     #[arg(long, value_name = "KB")]
     buffer_size: Option<u64>,
 
-    /// Not needed: recordings are sorted as a whole
+    /// KiB of what comes from a pipe that may wait for the end of their round [default: 1048576]
     #[arg(long, value_name = "KB")]
     max_buffer_size: Option<u64>,
 }
 
+/// A processor by its name.
+#[derive(Debug, Clone)]
+struct Processor {
+    name: String,
+    arch: Arch,
+}
+
+fn parse_arch(name: &str) -> Result<Processor, String> {
+    match Arch::from_uname(name.as_bytes()) {
+        Arch::Unknown => Err("no processor that is known, such as x86_64 or aarch64".to_owned()),
+        arch => Ok(Processor { name: name.to_owned(), arch }),
+    }
+}
+
 /// Exit statuses that hotspot knows.
+const SOCKET_ERROR: u8 = 1;
 const CANNOT_OPEN: u8 = 2;
 const BAD_MAGIC: u8 = 3;
 const BAD_HEADER: u8 = 4;
 const BAD_DATA: u8 = 5;
+const MISSING_DATA: u8 = 6;
 const INVALID_OPTION: u8 = 7;
+const BUFFER_ERROR: u8 = 8;
+
+/// A peer that cannot be read from.
+#[derive(Debug)]
+struct PeerError(String, std::io::Error);
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read from {}", self.0)
+    }
+}
+
+impl std::error::Error for PeerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.1)
+    }
+}
+
+/// Damage that left no sample.
+#[derive(Debug)]
+struct NothingLeft;
+
+impl fmt::Display for NothingLeft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the recording is damaged, and nothing of it was left")
+    }
+}
+
+impl std::error::Error for NothingLeft {}
 
 /// Runs the command.
 pub(crate) fn main() -> ExitCode {
@@ -72,11 +148,8 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(if asked { 0 } else { INVALID_OPTION });
         }
     };
-    let result = Cli::try_parse_from(words(arguments))
-        .map_err(anyhow::Error::from)
-        .and_then(|cli| pipeline::main(&cli.main));
-    match result {
-        Ok(_) => ExitCode::SUCCESS,
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("hotspot-perfparser: {error:#}");
@@ -85,37 +158,92 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// The command line of the main command that does the same.
-fn words(arguments: Arguments) -> Vec<OsString> {
-    let mut words: Vec<OsString> = vec!["unwind-perf".into(), "--format=hotspot".into()];
-    if !arguments.print_stats {
-        words.push("--quiet".into());
+fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let cli = Cli::try_parse_from(words(arguments))?;
+    let wishes = Wishes {
+        statistics: arguments.print_stats,
+        needs_arch: true,
+        arch: arguments.arch.as_ref().map(|processor| processor.arch),
+        window_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
+        pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
+    };
+    let run = &cli.main.run;
+    let peer = arguments.host.as_ref().map(|host| format!("{host}:{}", arguments.port));
+    let told = match &peer {
+        None => {
+            let input = arguments.input.as_deref().unwrap_or(Path::new("-"));
+            pipeline::on_pool(run, || stream::run(Reading::Path(input), run, wishes))?
+        }
+        Some(name) => {
+            let host = arguments.host.as_deref().unwrap_or_default();
+            let peer = TcpStream::connect((host, arguments.port))
+                .map_err(|error| PeerError(name.clone(), error))?;
+            let reading = Reading::Peer(peer, Path::new(name));
+            pipeline::on_pool(run, || stream::run(reading, run, wishes))?
+        }
+    };
+    if let Some(said) = &arguments.arch
+        && let Some(recorded) = told.arch.filter(|recorded| *recorded != said.arch)
+    {
+        eprintln!(
+            "hotspot-perfparser: --arch says {}, the recording {recorded:?}, which was taken",
+            said.name
+        );
     }
+    if told.peer_broke {
+        let name = peer.unwrap_or_default();
+        return Err(PeerError(name, std::io::ErrorKind::ConnectionReset.into()).into());
+    }
+    if told.status == pipeline::Status::Damaged && told.samples == 0 {
+        return Err(NothingLeft.into());
+    }
+    Ok(())
+}
+
+/// The command line of the main command that does the same.
+fn words(arguments: &Arguments) -> Vec<OsString> {
+    let mut words: Vec<OsString> =
+        ["unwind-perf", "--format=hotspot", "--quiet"].map(OsString::from).to_vec();
     let max_frames = usize::try_from(arguments.max_frames).unwrap_or(usize::MAX);
     words.push(format!("--max-frames={max_frames}").into());
-    let single = [
-        ("--output", arguments.output),
-        ("--sysroot", arguments.sysroot),
-        ("--kallsyms", arguments.kallsyms),
-    ];
-    let debug = arguments.debug.into_iter().map(|dir| ("--debug-dir", Some(dir)));
-    for (option, value) in single.into_iter().chain(debug) {
-        if let Some(value) = value {
-            words.push(option.into());
-            words.push(value.into());
-        }
+    // hotspot sets it where its user named servers.
+    let urls = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
+    if cfg!(feature = "debuginfod") && !urls.trim().is_empty() {
+        words.push("--debuginfod".into());
     }
-    words.push("--".into());
-    words.push(arguments.input.into());
+    let single = [
+        ("--output", &arguments.output),
+        ("--sysroot", &arguments.sysroot),
+        ("--kallsyms", &arguments.kallsyms),
+        ("--perf-map-dir", &arguments.perf_map_path),
+        ("--extra-dir", &arguments.app),
+    ];
+    let single = single.into_iter().filter_map(|(option, value)| Some((option, value.as_ref()?)));
+    let debug = arguments.debug.iter().map(|dir| ("--debug-dir", dir));
+    let extra = arguments.extra.iter().map(|dir| ("--extra-dir", dir));
+    for (option, value) in single.chain(debug).chain(extra) {
+        words.push(option.into());
+        words.push(value.into());
+    }
+    words.extend(["--", "-"].map(OsString::from));
     words
 }
 
 fn status(error: &anyhow::Error) -> u8 {
-    let header = error.chain().find_map(|cause| cause.downcast_ref::<perf_data::Error>());
+    if error.chain().any(|cause| cause.is::<PeerError>()) {
+        return SOCKET_ERROR;
+    }
+    if error.chain().any(|cause| cause.is::<NoArchitecture>()) {
+        return MISSING_DATA;
+    }
+    if error.chain().any(|cause| cause.is::<BufferTooSmall>()) {
+        return BUFFER_ERROR;
+    }
+    let header = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
     match header {
-        Some(perf_data::Error::NotPerfData { .. }) => BAD_MAGIC,
+        Some(Error::NotPerfData { .. }) => BAD_MAGIC,
         Some(_) => BAD_HEADER,
-        None if error.chain().any(|cause| cause.is::<std::io::Error>()) => CANNOT_OPEN,
-        None => BAD_DATA,
+        None if error.chain().any(|cause| cause.is::<NothingLeft>()) => BAD_DATA,
+        None => CANNOT_OPEN,
     }
 }

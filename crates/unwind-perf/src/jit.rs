@@ -20,7 +20,11 @@ use crate::jitdump::{JitRecord, lines, read};
 pub(crate) fn map_of(pid: Pid, library: &Library) -> Option<Vec<u8>> {
     let mut names = vec![format!("/tmp/perf-{pid}.map")];
     names.extend(inner_pid(pid).map(|inner| format!("/tmp/perf-{inner}.map")));
-    let path = names.iter().find_map(|name| library.data_file(Path::new(name), pid))?;
+    let kept =
+        library.options().perf_map_dirs.iter().map(|dir| dir.join(format!("perf-{pid}.map")));
+    let kept = kept.into_iter().find(|path| path.is_file());
+    let path =
+        kept.or_else(|| names.iter().find_map(|name| library.data_file(Path::new(name), pid)))?;
     fs::read(path).ok()
 }
 

@@ -37,6 +37,7 @@ mod pipeline;
 mod progress;
 mod replay;
 mod split;
+mod stream;
 mod symbols;
 mod timings;
 mod write;

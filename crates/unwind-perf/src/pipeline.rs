@@ -13,7 +13,8 @@ use crate::kernel::Kernel;
 use crate::memory_limit::MemoryLimit;
 use crate::progress::Progress;
 use crate::replay::{self, Replayed};
-use crate::symbols::{Resolved, Sources, resolve};
+use crate::stream::{self, Reading};
+use crate::symbols::{Places, Resolved, Sources, resolve};
 use crate::timings::Timings;
 use crate::{color, findings, write};
 
@@ -54,17 +55,28 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
 }
 
 fn run(job: Job<'_>) -> anyhow::Result<Status> {
-    let cli = job.cli;
+    on_pool(job.cli, || run_on_pool(job))
+}
+
+/// Runs `work` with as many threads as the arguments say.
+pub(crate) fn on_pool<T: Send>(
+    cli: &RunArgs,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
     let jobs = cli.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .build()
         .context("cannot start threads")?;
-    pool.install(|| run_on_pool(job))
+    pool.install(work)
 }
 
 fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     let Job { input, format, cli, .. } = job;
+    if format == Format::Hotspot {
+        let told = stream::run(Reading::Path(input), cli, stream::Wishes::default())?;
+        return Ok(told.status);
+    }
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
 
@@ -77,10 +89,11 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
 
     progress.stage("symbolizing");
     let (resolved, kernel) = if cli.symbols.no_symbols {
-        (Resolved::nothing(&replay, &timeline), Kernel::default())
+        (Resolved::nothing(&replay.frames, &mut Places::default(), &timeline), Kernel::default())
     } else {
         let (args, recording, timeline) = (&cli.symbols, input, &timeline);
-        resolve(&replay, Sources { args, head, recording, timeline, library })
+        let places = &mut Places::default();
+        resolve(&replay.frames, places, Sources { args, head, recording, timeline, library })
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);

@@ -13,7 +13,7 @@ use symbolizer::{
     Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, SymbolTimings, Symbols,
     symbolize_timed,
 };
-use unwinder::Replay;
+use unwinder::FrameKey;
 
 use crate::cli::{DemangleArg, SymbolArgs};
 use crate::device_symbols::DeviceSymbols;
@@ -28,11 +28,16 @@ pub(crate) struct Location {
     pub(crate) relative: u64,
 }
 
-/// The distinct addresses of a replay and what is known about them.
+/// The numbers of all addresses so far. Where a replay is looked at in steps, each step has addresses of its own behind
+/// those of the steps before.
+#[derive(Debug, Default)]
+pub(crate) struct Places(HashMap<Location, u32>);
+
+/// The distinct addresses of a replay, or of a step of it, and what is known about them.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
     pub(crate) locations: Vec<Location>,
-    /// For each frame of the replay, the index of its location.
+    /// For each frame, the number of its location among those of all steps.
     pub(crate) of_frame: Vec<u32>,
     /// For each location, where its names are.
     pub(crate) names: Vec<Source>,
@@ -67,22 +72,22 @@ pub(crate) struct Listed {
 
 impl Resolved {
     /// The distinct addresses without any name.
-    pub(crate) fn nothing(replay: &Replay, timeline: &Timeline) -> Self {
-        let mut resolved = Self::locate(replay);
+    pub(crate) fn nothing(frames: &[FrameKey], places: &mut Places, timeline: &Timeline) -> Self {
+        let mut resolved = Self::locate(frames, places);
         resolved.offsets =
             resolved.locations.iter().map(|location| offset_of(*location, timeline)).collect();
         resolved
     }
 
-    fn locate(replay: &Replay) -> Self {
-        let mut index = HashMap::with_capacity(replay.frames.len());
-        let mut resolved =
-            Self { of_frame: Vec::with_capacity(replay.frames.len()), ..Self::default() };
-        for frame in &replay.frames {
+    fn locate(frames: &[FrameKey], Places(index): &mut Places) -> Self {
+        index.reserve(frames.len());
+        let first = index.len();
+        let mut resolved = Self { of_frame: Vec::with_capacity(frames.len()), ..Self::default() };
+        for frame in frames {
             let location = Location { module: frame.module(), relative: frame.relative() };
             let id = *index.entry(location).or_insert_with(|| {
                 resolved.locations.push(location);
-                resolved.locations.len() as u32 - 1
+                (first + resolved.locations.len()) as u32 - 1
             });
             resolved.of_frame.push(id);
         }
@@ -102,10 +107,14 @@ pub(crate) struct Sources<'a> {
     pub(crate) library: &'a Library,
 }
 
-/// Looks up all distinct addresses. The kernel's symbol list is read beside the files, and only where it is needed.
-pub(crate) fn resolve(replay: &Replay, sources: Sources<'_>) -> (Resolved, Kernel) {
+/// Looks up all distinct addresses of frames that `places` does not know yet. The kernel's symbol list is read beside the files, and only where it is needed.
+pub(crate) fn resolve(
+    frames: &[FrameKey],
+    places: &mut Places,
+    sources: Sources<'_>,
+) -> (Resolved, Kernel) {
     let Sources { args, head, recording, timeline, library } = sources;
-    let mut resolved = Resolved::nothing(replay, timeline);
+    let mut resolved = Resolved::nothing(frames, places, timeline);
     let known = Known::find(head, timeline, library);
     let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
     let wants_list = resolved.locations.iter().any(in_kernel);

@@ -29,6 +29,62 @@ impl<'a> Target<'a> {
             Some(path) => Self::File(path),
         }
     }
+
+    /// What to say where it cannot be written.
+    pub(crate) fn failed(&self) -> String {
+        match self {
+            Self::Stdout => "cannot write to standard output".to_owned(),
+            Self::File(path) | Self::InPlace(path) => format!("cannot write {}", path.display()),
+        }
+    }
+
+    /// Opens it.
+    pub(crate) fn open(&self) -> io::Result<Out> {
+        let (out, temporary): (Box<dyn Write + Send>, _) = match *self {
+            Self::Stdout => (Box::new(io::stdout()), None),
+            Self::InPlace(path) => {
+                let mut options = File::options();
+                let file = options.write(true).create(true).truncate(true).open(path)?;
+                (Box::new(file), None)
+            }
+            Self::File(path) => {
+                let temporary = Temporary::beside(path);
+                (Box::new(File::create(&temporary.path)?), Some((temporary, path.to_owned())))
+            }
+        };
+        Ok(Out { out, temporary })
+    }
+}
+
+/// An open target.
+pub(crate) struct Out {
+    out: Box<dyn Write + Send>,
+    /// The file that is written, and what it becomes when it is complete.
+    temporary: Option<(Temporary, PathBuf)>,
+}
+
+impl Out {
+    /// One that forgets what is written to it.
+    pub(crate) fn nowhere() -> Self {
+        Self { out: Box::new(io::sink()), temporary: None }
+    }
+
+    /// All was written.
+    pub(crate) fn complete(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        let Some((temporary, path)) = &self.temporary else { return Ok(()) };
+        std::fs::rename(&temporary.path, path)
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The file to write: in a folder, it is named after the recording, with the usual ending of the format.
@@ -48,23 +104,15 @@ pub(crate) fn write(
     printer: &dyn Printer,
     target: Target<'_>,
 ) -> anyhow::Result<()> {
-    let (Target::File(path) | Target::InPlace(path)) = target else {
+    let failed = || target.failed();
+    if matches!(target, Target::Stdout) {
         let mut out = io::stdout().lock();
-        printer.print(profile, &mut out).context("cannot write to standard output")?;
-        return out.flush().context("cannot write to standard output");
-    };
-    let failed = || format!("cannot write {}", path.display());
-    if matches!(target, Target::InPlace(_)) {
-        let mut options = File::options();
-        let mut out =
-            options.write(true).create(true).truncate(true).open(path).with_context(failed)?;
-        return printer.print(profile, &mut out).with_context(failed);
+        printer.print(profile, &mut out).with_context(failed)?;
+        return out.flush().with_context(failed);
     }
-    let temporary = Temporary::beside(path);
-    let mut out = File::create(&temporary.path).with_context(failed)?;
+    let mut out = target.open().with_context(failed)?;
     printer.print(profile, &mut out).with_context(failed)?;
-    out.flush().with_context(failed)?;
-    std::fs::rename(&temporary.path, path).with_context(failed)
+    out.complete().with_context(failed)
 }
 
 /// A file that is removed unless it was renamed away.

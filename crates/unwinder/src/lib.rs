@@ -28,7 +28,7 @@ pub use arch::Arch;
 pub use engine::Engine;
 pub use reason::{EndReason, FoundBy};
 pub use replay::{
-    Filter, FrameKey, Layout, Outcome, Replay, ReplayOptions, ReplayTimings, Replayer, StackNode,
-    Thread, apply as apply_record, learn_files,
+    Filter, FrameKey, Layout, Outcome, Partial, Replay, ReplayOptions, ReplayTimings, Replayer,
+    StackNode, Thread, apply as apply_record, learn_files,
 };
 pub use walk::{Frame, UserState, Walker};

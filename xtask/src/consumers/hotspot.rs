@@ -1,7 +1,8 @@
 //! hotspot, the program itself without a screen, with our backend in the place of its own: it prints every sample that it
-//! decoded.
+//! decoded. They are compared with our folded stacks, and with what it decodes from its own backend.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::Bench;
+use super::stock::{Verdict, compare};
 use super::truth::Costs;
 use crate::command;
 
@@ -21,14 +23,45 @@ const MOMENT: Duration = Duration::from_millis(1500);
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    need(bench)?;
+    let printed = with_ours(bench)?;
+    let (total, costs) = samples(&printed);
+    bench.truth.compare(total, &costs)
+}
+
+/// Compares what it decodes from our backend with what it decodes from its own.
+pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
+    need(bench)?;
+    let ours = with_ours(bench)?;
+    let stock = printed(&mut hotspot(bench, None), bench.truth.total)?;
+    let Verdict { samples, equal, joined, longer, other, names, first } = compare(&ours, &stock)?;
+    let text = format!(
+        "{samples} samples with the same time and cost; frames of {equal} equal, {joined} joined by its backend, \
+         {longer} longer with ours; {names} frames named alike"
+    );
+    if other > 0 {
+        bail!("{text}; {other} differ, first:\n{}", first.unwrap_or_default());
+    }
+    Ok(text)
+}
+
+fn need(bench: &Bench<'_>) -> Result<()> {
     bench.need(
         "timeout 10 hotspot -platform offscreen --version",
         "apt-get install --quiet --yes --no-install-recommends hotspot",
-    )?;
+    )
+}
+
+fn with_ours(bench: &Bench<'_>) -> Result<String> {
     let backend = bench.ours.parent().context("our program's folder")?.join("hotspot-perfparser");
     if !backend.is_file() {
         bail!("there is no {}", backend.display());
     }
+    printed(&mut hotspot(bench, Some(&backend)), bench.truth.total)
+}
+
+/// The program with a backend, its own where none is named.
+fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
     let mut hotspot = Command::new("timeout");
     hotspot.args([SECONDS, "hotspot"]);
     if let Some(sysroot) = bench.sysroot {
@@ -37,12 +70,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     hotspot
         .arg(bench.recording)
         .env("HOTSPOT_GENERATE_SCRIPT_OUTPUT", "1")
-        .env("HOTSPOT_PERFPARSER", &backend)
         .env("QT_QPA_PLATFORM", "offscreen")
-        .stdin(Stdio::null());
-    let printed = printed(hotspot.stdout(Stdio::piped()), bench.truth.total)?;
-    let (total, costs) = samples(&printed);
-    bench.truth.compare(total, &costs)
+        .env_remove("HOTSPOT_PERFPARSER")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    if let Some(backend) = backend {
+        hotspot.env("HOTSPOT_PERFPARSER", backend);
+    }
+    hotspot
 }
 
 /// What the program prints, up to the end of that sample, and what follows within a moment.

@@ -8,6 +8,7 @@ mod hotspot;
 mod pprof;
 mod report;
 mod speedscope;
+mod stock;
 mod tools;
 mod truth;
 
@@ -24,7 +25,13 @@ use truth::Truth;
 const TOP: usize = 10;
 
 /// Recordings of the test data that are read where none is named.
-const CASES: &[&str] = &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls"];
+const CASES: &[&str] =
+    &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
+
+/// What is recorded for the checks beside them, where perf and the kernel can: a tracepoint.
+const TRACEPOINT: &str =
+    "perf record --quiet --call-graph dwarf -e sched:sched_switch -e cpu-clock";
+const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";
 
 /// A consumer and its check.
 struct Check {
@@ -37,6 +44,7 @@ const CHECKS: &[Check] = &[
     Check { name: "callgrind_annotate", run: callgrind::check },
     Check { name: "DuckDB", run: duckdb::check },
     Check { name: "hotspot", run: hotspot::check },
+    Check { name: "hotspot, beside its own backend", run: hotspot::beside_stock },
     Check { name: "Firefox Profiler", run: firefox::check },
     Check { name: "the page in Chromium", run: report::check },
     Check { name: "speedscope", run: speedscope::check },
@@ -113,23 +121,35 @@ fn run_of_ours(ours: &Path, recording: &Path, sysroot: Option<&Path>) -> Command
 /// Runs all checks on all recordings.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let offline = args.flag("--offline");
+    let only = args.value("--only")?.unwrap_or_default();
     let ours = command::ours(args.value("--ours")?)?;
     let names = args.names()?;
     let testdata = command::root().join("testdata");
     let sysroot = testdata.join("sysroot");
     let case = |name: &str| testdata.join("cases").join(name).join("perf.data");
-    let inputs: Vec<(PathBuf, Option<&Path>)> = if names.is_empty() {
-        CASES.iter().map(|name| (case(name), Some(sysroot.as_path()))).collect()
+    // Recording, sysroot, and what the names of its checks begin with.
+    let mut inputs: Vec<(PathBuf, Option<&Path>, &str)> = if names.is_empty() {
+        CASES.iter().map(|name| (case(name), Some(sysroot.as_path()), only.as_str())).collect()
     } else {
         let input = |name: &String| match case(name) {
-            path if path.is_file() => (path, Some(sysroot.as_path())),
-            _ => (PathBuf::from(name), None),
+            path if path.is_file() => (path, Some(sysroot.as_path()), only.as_str()),
+            _ => (PathBuf::from(name), None, only.as_str()),
         };
         names.iter().map(input).collect()
     };
     let scratch =
         std::env::temp_dir().join(format!("unwind-perf-consumers-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    if names.is_empty() {
+        let traced = scratch.join("tracepoint.data");
+        let mut record = command::words(TRACEPOINT);
+        record.arg("-o").arg(&traced).args(["sh", "-c", TRACED]);
+        match command::quiet_output(&mut record) {
+            // Others show one event at a time, or both as one.
+            Ok(_) => inputs.push((traced, None, "hotspot")),
+            Err(error) => println!("no recording of a tracepoint: {error:#}"),
+        }
+    }
     let result = run_all(&ours, &inputs, &scratch, offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;
@@ -139,13 +159,13 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
 
 fn run_all(
     ours: &Path,
-    inputs: &[(PathBuf, Option<&Path>)],
+    inputs: &[(PathBuf, Option<&Path>, &str)],
     scratch: &Path,
     offline: bool,
 ) -> Result<usize> {
     let mut failed = 0;
     let mut once = true;
-    for (recording, sysroot) in inputs {
+    for (recording, sysroot, only) in inputs {
         let folded = command::quiet_output(
             run_of_ours(ours, recording, *sysroot).args(["--format", "folded", "--root", "none"]),
         )?;
@@ -154,7 +174,7 @@ fn run_all(
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
         let large = Check { name: "the page in Chromium", run: report::million };
         let large = std::iter::once(&large).filter(|_| std::mem::take(&mut once));
-        for check in CHECKS.iter().chain(large) {
+        for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(*only)) {
             match (check.run)(&bench) {
                 Ok(told) => println!("  {}: {told}", check.name),
                 Err(error) if error.is::<Missing>() => {

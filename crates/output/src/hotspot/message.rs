@@ -2,37 +2,65 @@
 
 use std::io;
 
+use super::details::FieldValue;
+
 /// What the stream begins with: the magic word, and the version of `QDataStream` (that of Qt 5.15), little endian.
 const START: [u8; 16] = *b"QPERFSTREAM\0\x13\0\0\0";
 
 /// Bytes that are collected before they are written.
 const PIECE: usize = 1 << 16;
 
-/// The kinds of messages that are written.
+/// The kinds of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
+    ThreadStart = 0,
+    ThreadEnd = 1,
     Command = 2,
     Location = 3,
     Symbol = 4,
     String = 5,
     Lost = 6,
     Features = 7,
+    Error = 8,
     Progress = 9,
+    TracepointFormat = 10,
     Attributes = 11,
+    ContextSwitch = 12,
     Sample = 13,
+    TracepointSample = 14,
+    Download = 15,
 }
 
 /// The stream; messages are written one after the other.
-pub(super) struct Stream<'a> {
-    out: &'a mut dyn io::Write,
+#[derive(Debug)]
+pub(super) struct Stream<W> {
+    out: W,
     bytes: Vec<u8>,
     /// Where the fields of the open message begin.
     open: usize,
 }
 
-impl<'a> Stream<'a> {
-    pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
+impl<W: io::Write> Stream<W> {
+    pub(super) fn new(out: W) -> Self {
         Self { out, bytes: START.to_vec(), open: 0 }
+    }
+
+    /// Writes complete messages where there are many; to be called between messages.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.bytes.len() >= PIECE { self.flush_all() } else { Ok(()) }
+    }
+
+    /// Writes all messages, so that a reader sees them now.
+    pub(super) fn flush_all(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.bytes)?;
+        self.bytes.clear();
+        self.out.flush()
+    }
+}
+
+impl<W> Stream<W> {
+    pub(super) const fn output(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Begins a message.
@@ -77,18 +105,36 @@ impl<'a> Stream<'a> {
         self.bytes.extend_from_slice(value);
     }
 
-    /// Writes complete messages where there are many; to be called between messages.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        if self.bytes.len() >= PIECE {
-            self.out.write_all(&self.bytes)?;
-            self.bytes.clear();
-        }
-        Ok(())
+    /// A `QString`: UTF-16, its length in bytes.
+    pub(super) fn text(&mut self, value: &str) {
+        self.u32(2 * value.encode_utf16().count() as u32);
+        value.encode_utf16().for_each(|unit| self.bytes.extend_from_slice(&unit.to_be_bytes()));
     }
 
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.bytes)?;
-        self.bytes.clear();
-        Ok(())
+    /// A `QVariant`: the number of its type, whether it is null, the value.
+    ///
+    /// Source: Qt's `QMetaType::Type`: Int, `UInt`, `LongLong`, `ULongLong`, `QVariantList`, `QByteArray`.
+    pub(super) fn variant(&mut self, value: &FieldValue) {
+        let (kind, value): (u32, _) = match value {
+            FieldValue::I32(_) => (2, value),
+            FieldValue::U32(_) => (3, value),
+            FieldValue::I64(_) => (4, value),
+            FieldValue::U64(_) => (5, value),
+            FieldValue::List(_) => (9, value),
+            FieldValue::Bytes(_) => (12, value),
+        };
+        self.u32(kind);
+        self.bool(false);
+        match value {
+            FieldValue::I32(number) => self.i32(*number),
+            FieldValue::U32(number) => self.u32(*number),
+            FieldValue::I64(number) => self.u64(*number as u64),
+            FieldValue::U64(number) => self.u64(*number),
+            FieldValue::Bytes(bytes) => self.bytes(bytes),
+            FieldValue::List(values) => {
+                self.u32(values.len() as u32);
+                values.iter().for_each(|value| self.variant(value));
+            }
+        }
     }
 }

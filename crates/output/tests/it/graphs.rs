@@ -182,50 +182,6 @@ fn pprof() {
     assert_eq!(functions[..2], [("inl2", "t\\.c"), ("op;\"x\"", "")]);
 }
 
-/// The messages of the stream: kinds and fields.
-fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
-    let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
-    let mut messages = Vec::new();
-    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
-        let (message, behind) = behind.split_at(u32::from_le_bytes(*length) as usize);
-        messages.push((message[0], &message[1..]));
-        rest = behind;
-    }
-    messages
-}
-
-#[test]
-fn hotspot() {
-    let stream = printed(&one_of_everything(), Format::Hotspot, DEFAULT);
-    let messages = messages(&stream);
-    let of = |kind| messages.iter().filter(move |message| message.0 == kind).map(|row| row.1);
-    assert_eq!(messages[0].0, 7, "features come first");
-    assert_eq!(of(11).count(), 2);
-    let clock = of(11).nth(1).expect("an attribute");
-    assert_eq!(clock, b"\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\x03\xe5");
-    // Strings and locations are numbered in order and defined before their use.
-    for (kind, name) in [(5, "strings"), (3, "locations")] {
-        let ids: Vec<u32> = of(kind)
-            .map(|fields| u32::from_be_bytes(*fields.first_chunk().expect("an id")))
-            .collect();
-        assert_eq!(ids, (0..ids.len() as u32).collect::<Vec<_>>(), "{name}");
-    }
-    // The first sample: its two locations, none guessed, its event and period.
-    let sample = of(13).next().expect("a sample");
-    let record =
-        [&[0, 0, 0, 42, 0, 0, 0, 43][..], &1_445_157_017_999_u64.to_be_bytes(), &[0, 0, 0, 1]];
-    assert_eq!(sample[..20], record.concat());
-    assert_eq!(sample[20..24], [0, 0, 0, 2]);
-    let costs = [&[0, 0, 0, 0, 1, 0, 0, 0, 1][..], &4_000_000_u64.to_be_bytes()];
-    assert_eq!(sample[32..], costs.concat());
-    // Of the fourth, all three frames, the middle one found by the frame pointer: two are guessed.
-    let sample = of(13).nth(3).expect("a sample");
-    assert_eq!((sample[23], sample[36]), (3, 2));
-    assert_eq!(of(13).count(), 5);
-    assert_eq!(of(2).count(), 3, "a name for each thread");
-    assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
-}
-
 #[test]
 fn flame_graph() {
     let options = FormatOptions { keep_unrooted: true, ..DEFAULT };

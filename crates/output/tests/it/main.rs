@@ -4,6 +4,7 @@ mod documented;
 mod exact;
 mod firefox;
 mod graphs;
+mod hotspot;
 mod large;
 mod names;
 mod page;

@@ -2,9 +2,9 @@
 
 use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
 use output::{
-    EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
-    ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId,
-    Strings, Summary, ThreadRow,
+    Details, EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow,
+    ModuleKind, ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow,
+    StringId, Strings, Summary, ThreadRow,
 };
 use unwinder::{EndReason, FoundBy};
 
@@ -23,6 +23,7 @@ pub(crate) fn empty() -> Profile {
         threads: Vec::new(),
         samples: Vec::new(),
         summary: Summary::default(),
+        details: Details::default(),
     }
 }
 

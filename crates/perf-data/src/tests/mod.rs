@@ -11,4 +11,5 @@ mod roundtrip;
 mod samples;
 mod session;
 mod streams;
+mod tracing;
 mod user_records;

@@ -12,6 +12,9 @@ use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
 /// Small enough for several windows.
 pub(super) const OPTIONS: SessionOptions = SessionOptions {
     window_bytes: 4096,
+    first_bytes: u64::MAX,
+    switches: false,
+    fallback_arch: None,
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,
     eager: false,

@@ -12,6 +12,10 @@ mod device;
 mod errors;
 mod filters;
 mod golden;
+mod hotspot;
+mod hotspot_backend;
+#[cfg(feature = "debuginfod")]
+mod hotspot_downloads;
 mod identity;
 mod jit;
 mod kernel;

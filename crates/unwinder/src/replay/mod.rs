@@ -16,8 +16,10 @@ mod layout;
 mod merge;
 mod plan;
 mod run;
+mod watch;
 
 pub use layout::Layout;
 pub use merge::{FrameKey, Outcome, StackNode};
 pub use plan::{Filter, Thread, apply, learn_files};
 pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};
+pub use watch::Partial;

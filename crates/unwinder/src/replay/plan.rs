@@ -200,6 +200,16 @@ impl<'r> Planner<'r> {
         })
     }
 
+    /// The timeline, as far as the plan has moved it.
+    pub(crate) const fn timeline(&self) -> &Timeline {
+        self.timeline
+    }
+
+    /// The threads of the samples that were planned.
+    pub(crate) fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
     pub(crate) fn into_threads(self) -> Vec<Thread> {
         self.threads
     }

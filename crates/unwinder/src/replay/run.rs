@@ -71,7 +71,7 @@ pub struct ReplayTimings {
 /// Samples that are walked and interned as one.
 const RUN: usize = 512;
 /// Samples that are planned at a time.
-const BATCH: usize = 32 * RUN;
+pub(crate) const BATCH: usize = 32 * RUN;
 
 /// A replay under way: it is fed with the windows of a recording in their order.
 ///
@@ -81,8 +81,8 @@ pub struct Replayer<'r> {
     library: &'r Library,
     options: &'r ReplayOptions,
     engine: Engine,
-    planner: Planner<'r>,
-    merged: Merged,
+    pub(crate) planner: Planner<'r>,
+    pub(crate) merged: Merged,
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
     /// What was planned and is to be walked next.
@@ -129,6 +129,15 @@ impl<'r> Replayer<'r> {
     /// Replays a window on the current thread pool. The last samples of it wait for the next window, so that no thread
     /// is idle between them. `progress` is told the number of samples that are done.
     pub fn feed(&mut self, window: Window, progress: &(dyn Fn(u64) + Sync)) {
+        let window = self.begin(window);
+        let mut place = Place::start(&window);
+        while !place.is_at_end() {
+            self.step(&window, &mut place, BATCH, progress);
+        }
+    }
+
+    /// Takes in what a window says apart from its samples.
+    pub(crate) fn begin(&mut self, window: Window) -> Arc<Window> {
         if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, window.head())) {
             self.planner.learn(window.head());
             self.head = Some(window.head().clone());
@@ -136,13 +145,25 @@ impl<'r> Replayer<'r> {
         if self.options.learn_files {
             timed(&mut self.timings.plan, || self.planner.learn_files(&window));
         }
-        let window = Arc::new(window);
-        let mut place = Place::start(&window);
-        while !place.is_at_end() {
-            if let Some(samples) = self.turn(Some(&mut place), progress) {
-                self.planned = Some(Batch { window: Arc::clone(&window), samples });
-            }
+        Arc::new(window)
+    }
+
+    /// Plans a batch of a window, beside the walk of the one before.
+    pub(crate) fn step(
+        &mut self,
+        window: &Arc<Window>,
+        place: &mut Place<'_>,
+        limit: usize,
+        progress: &(dyn Fn(u64) + Sync),
+    ) {
+        if let Some(samples) = self.turn(Some(place), limit, progress) {
+            self.planned = Some(Batch { window: Arc::clone(window), samples });
         }
+    }
+
+    /// Whether samples are planned or walked that are not in the tables yet.
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.planned.is_some() || self.walked.is_some()
     }
 
     /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
@@ -152,9 +173,10 @@ impl<'r> Replayer<'r> {
     }
 
     /// One turn: walks what was planned, beside that merges what was walked before and plans what comes next.
-    fn turn(
+    pub(crate) fn turn(
         &mut self,
         place: Option<&mut Place<'_>>,
+        limit: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Option<Vec<Planned>> {
         let Self { library, options, engine, planner, merged, timings, .. } = self;
@@ -170,7 +192,7 @@ impl<'r> Replayer<'r> {
                     timed(merge, || merge_all(merged, &planned, &results));
                     progress(merged.samples.len() as u64);
                 }
-                timed(plan, || place.map(|place| planner.next_batch(place, BATCH)))
+                timed(plan, || place.map(|place| planner.next_batch(place, limit)))
             },
         );
         self.walked = current.map(|batch| batch.samples).zip(results);
@@ -180,8 +202,8 @@ impl<'r> Replayer<'r> {
     /// What came of all windows.
     #[must_use]
     pub fn finish(mut self, progress: &(dyn Fn(u64) + Sync)) -> Replay {
-        while self.planned.is_some() || self.walked.is_some() {
-            self.turn(None, progress);
+        while self.is_busy() {
+            self.turn(None, BATCH, progress);
         }
         let Self { planner, merged, mut timings, .. } = self;
         timings.cache_hits = merged.cache_hits;

@@ -83,18 +83,18 @@ fn known_frames_change_nothing() {
 
 #[test]
 fn a_frame_may_be_reached_in_another_way() {
-    // The leaf of the second sample has no call frame information, so that its caller was found by rbp.
+    // The leaf of the last sample has no call frame information, so that its caller was found by rbp.
     let main = ops().def_cfa_offset(0x20);
     let program = Program::with_main(Arch::X86_64, main, ops().def_cfa_offset(16))
         .code(IN_MAIN - 5, &[0xe8, 0, 0, 0, 0]);
     let words = [SP + 0x40, IN_MAIN, 0, 0, 0, IN_ROOT, 0, 0];
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
     let at = |pc: u64| UserRegs::x86_64(pc, SP).set(reg::BP, SP);
-    let samples = [TEST, FREE].map(|pc| (at(pc), bytes.clone()));
+    let samples = [TEST, TEST, FREE].map(|pc| (at(pc), bytes.clone()));
     let found = program.load().walk_all(&samples);
     assert_eq!(found[0], (usual(TEST).to_vec(), EndReason::Root));
-    let mut second = usual(FREE);
-    second[1] = (IN_MAIN - 1, FoundBy::FramePointer);
-    assert_eq!(found[1], (second.to_vec(), EndReason::Root));
-    assert_eq!(found[0].0[1], (MAIN + 0xf, FoundBy::Cfi));
+    let mut last = usual(FREE);
+    last[1] = (IN_MAIN - 1, FoundBy::FramePointer);
+    assert_eq!(found[2], (last.to_vec(), EndReason::Root));
+    assert_eq!((&found[1], found[1].0[1]), (&found[0], (MAIN + 0xf, FoundBy::Cfi)));
 }

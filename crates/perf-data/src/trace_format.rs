@@ -1,0 +1,232 @@
+//! The format of a tracepoint: the fields of its raw data, by the kernel's own description, and their values.
+//!
+//! ```text
+//!   name: sched_switch
+//!   ID: 372
+//!   format:
+//!    field:unsigned short common_type; offset:0; size:2; signed:0;      the common fields, an empty line
+//!
+//!    field:char prev_comm[16]; offset:8; size:16; signed:0;
+//!    field:__data_loc char[] name; offset:24; size:4; signed:0;
+//!   print fmt: …
+//! ```
+//!
+//! Source: `kernel/trace/trace_events.c`, `f_show`; `include/trace/stages/stage2_data_offsets.h` for fields of varying
+//! length: a word with their length in its upper half, and in its lower half their place in the data, or (`__rel_loc`)
+//! behind the word itself.
+
+use crate::cursor::{Cursor, Endian};
+
+/// Values of one array; more is left out. Tracepoints have a few.
+const MOST_VALUES: usize = 1 << 10;
+
+/// How a tracepoint's raw data are to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFormat<'d> {
+    /// The subsystem, such as `sched`.
+    pub system: &'d [u8],
+    /// The tracepoint in it, such as `sched_switch`.
+    pub name: &'d [u8],
+    /// Its fields in their order, without those that all tracepoints have (`common_…`).
+    pub fields: Vec<TraceField<'d>>,
+}
+
+/// A field of a tracepoint's raw data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceField<'d> {
+    /// Its name.
+    pub name: &'d [u8],
+    /// Its type as in C, without the name, such as `char[]` or `unsigned long`.
+    pub kind: TraceKind,
+    /// Where it begins in the raw data.
+    pub offset: usize,
+    /// Bytes there.
+    pub size: usize,
+    /// Whether its numbers have a sign.
+    pub signed: bool,
+    /// Bytes of one number; that of the whole field where it is no array.
+    pub element: usize,
+}
+
+/// How a field lies in the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceKind {
+    /// One number.
+    Number,
+    /// Characters.
+    Text,
+    /// Several numbers.
+    Array,
+    /// Characters (true) or numbers elsewhere in the data, counted from its start.
+    Located(bool),
+    /// Characters (true) or numbers elsewhere in the data, counted from behind the field.
+    Relative(bool),
+}
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceValue<'d> {
+    /// A number with a sign, and how many bytes it has.
+    Signed(i64, usize),
+    /// A number without one, and how many bytes it has.
+    Unsigned(u64, usize),
+    /// Characters; what is behind a NUL is left in.
+    Text(&'d [u8]),
+    /// Several numbers.
+    List(Vec<Self>),
+}
+
+impl<'d> TraceFormat<'d> {
+    /// Reads the text of a format; its id comes with it. Lines that make no sense are left out.
+    pub(crate) fn parse(system: &'d [u8], text: &'d [u8]) -> Option<(u64, Self)> {
+        let mut format = Self { system, name: &[], fields: Vec::new() };
+        let mut id = None;
+        for line in text.split(|&byte| byte == b'\n') {
+            if let Some(name) = line.strip_prefix(b"name: ") {
+                format.name = name.trim_ascii();
+            } else if let Some(number) = line.strip_prefix(b"ID: ") {
+                id = number_of(number);
+            } else if let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") {
+                let field = TraceField::parse(field);
+                format.fields.extend(field.filter(|field| !field.name.starts_with(b"common_")));
+            } else if line.starts_with(b"print fmt:") {
+                break;
+            }
+        }
+        id.map(|id| (id, format))
+    }
+
+    /// The values of the fields in the raw data of a sample; those that leave it are left out.
+    pub fn values<'r>(
+        &self,
+        raw: &'r [u8],
+        endian: Endian,
+    ) -> impl Iterator<Item = (&'d [u8], TraceValue<'r>)> {
+        self.fields.iter().filter_map(move |field| Some((field.name, field.value(raw, endian)?)))
+    }
+}
+
+impl<'d> TraceField<'d> {
+    /// Reads what follows `field:` in a line.
+    fn parse(line: &'d [u8]) -> Option<Self> {
+        let mut parts = line.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
+        let declaration = parts.next()?;
+        let (mut offset, mut size, mut signed) = (None, None, false);
+        for part in parts {
+            if let Some(number) = part.strip_prefix(b"offset:") {
+                offset = number_of(number);
+            } else if let Some(number) = part.strip_prefix(b"size:") {
+                size = number_of(number);
+            } else if let Some(number) = part.strip_prefix(b"signed:") {
+                signed = number_of(number)? != 0;
+            }
+        }
+        let offset = usize::try_from(offset?).ok()?;
+        let size = usize::try_from(size?).ok()?;
+        // `char prev_comm[16]`, `__data_loc char[] name`, `unsigned long args[6]`, `struct x * p`.
+        let (head, array) = match declaration.iter().position(|&byte| byte == b'[') {
+            Some(at) => {
+                let behind = declaration.get(at + 1..)?;
+                let close = behind.iter().position(|&byte| byte == b']')?;
+                let count = number_of(behind.get(..close)?);
+                let name_behind = behind.get(close + 1..)?.trim_ascii();
+                (declaration.get(..at)?, Some((count, name_behind)))
+            }
+            None => (declaration, None),
+        };
+        let (word, location) = [&b"__data_loc "[..], b"__rel_loc "]
+            .into_iter()
+            .find_map(|word| Some((head.strip_prefix(word)?, Some(word))))
+            .unwrap_or((head, None));
+        let (kind_text, name) = match array {
+            Some((_, name)) if !name.is_empty() => (word.trim_ascii(), name),
+            _ => {
+                let start = word.iter().rposition(|&b| b == b' ' || b == b'*' || b == b'\t')? + 1;
+                (word.get(..start)?.trim_ascii(), word.get(start..)?)
+            }
+        };
+        let text = is_character(kind_text) && (array.is_some() || location.is_some());
+        let count = array.and_then(|(count, _)| count).and_then(|n| usize::try_from(n).ok());
+        let element = match (location, count) {
+            (Some(_), _) => element_size(kind_text),
+            (None, Some(count)) if count > 0 => (size / count).max(1),
+            _ => size,
+        };
+        let kind = match location {
+            Some(b"__data_loc ") => TraceKind::Located(text),
+            Some(_) => TraceKind::Relative(text),
+            None if text => TraceKind::Text,
+            None if array.is_some() => TraceKind::Array,
+            None => TraceKind::Number,
+        };
+        Some(Self { name, kind, offset, size, signed, element })
+    }
+
+    /// The value in the raw data of a sample; `None` where it leaves them, or is no number.
+    #[must_use]
+    pub fn value<'r>(&self, raw: &'r [u8], endian: Endian) -> Option<TraceValue<'r>> {
+        let end = self.offset.checked_add(self.size)?;
+        let bytes = raw.get(self.offset..end)?;
+        let located = |base: usize| {
+            let word = Cursor::new(bytes, endian).u32()?;
+            let start = base.checked_add((word & 0xffff) as usize)?;
+            raw.get(start..start.checked_add((word >> 16) as usize)?)
+        };
+        match self.kind {
+            TraceKind::Number => self.number(bytes, endian),
+            TraceKind::Text => Some(TraceValue::Text(bytes)),
+            TraceKind::Array => self.list(bytes, endian),
+            TraceKind::Located(true) => Some(TraceValue::Text(located(0)?)),
+            TraceKind::Located(false) => self.list(located(0)?, endian),
+            TraceKind::Relative(true) => Some(TraceValue::Text(located(end)?)),
+            TraceKind::Relative(false) => self.list(located(end)?, endian),
+        }
+    }
+
+    fn list<'r>(&self, bytes: &[u8], endian: Endian) -> Option<TraceValue<'r>> {
+        let numbers = bytes.chunks_exact(self.element.max(1)).take(MOST_VALUES);
+        numbers
+            .map(|bytes| self.number(bytes, endian))
+            .collect::<Option<Vec<_>>>()
+            .map(TraceValue::List)
+    }
+
+    fn number<'r>(&self, bytes: &[u8], endian: Endian) -> Option<TraceValue<'r>> {
+        let mut cursor = Cursor::new(bytes, endian);
+        let (unsigned, signed) = match bytes.len() {
+            1 => cursor.u8().map(|value| (value.into(), i64::from(value as i8)))?,
+            2 => cursor.u16().map(|value| (value.into(), i64::from(value as i16)))?,
+            4 => cursor.u32().map(|value| (value.into(), i64::from(value as i32)))?,
+            8 => cursor.u64().map(|value| (value, value as i64))?,
+            _ => return None,
+        };
+        Some(if self.signed {
+            TraceValue::Signed(signed, bytes.len())
+        } else {
+            TraceValue::Unsigned(unsigned, bytes.len())
+        })
+    }
+}
+
+fn number_of(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
+}
+
+fn is_character(kind: &[u8]) -> bool {
+    let kind = kind.strip_prefix(b"const ").unwrap_or(kind);
+    matches!(kind, b"char" | b"unsigned char" | b"signed char")
+}
+
+/// Bytes of a type in an array of varying length, for which the kernel states none.
+fn element_size(kind: &[u8]) -> usize {
+    let has = |word: &[u8]| kind.windows(word.len().max(1)).any(|window| window == word);
+    if has(b"64") || has(b"long") || has(b"*") {
+        8
+    } else if has(b"16") || has(b"short") {
+        2
+    } else if has(b"u8") || has(b"s8") || has(b"int8") || has(b"char") || has(b"bool") {
+        1
+    } else {
+        4
+    }
+}

@@ -1,0 +1,176 @@
+//! What hotspot decodes from two backends, sample by sample.
+//!
+//! Its own backend states the place of the call for a function into which code was inlined, we the address of the frame;
+//! it has another way with names of inlined functions and with suffixes of compilers. So frames are compared by number and
+//! address, and names by their last part, which is told and not judged. We may know of more inlined functions. `docs/COMPARE.md` explains what else differs.
+
+use anyhow::{Context, Result, bail};
+
+/// How the samples of two backends compare.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) samples: usize,
+    /// Samples with the same frames.
+    pub(super) equal: usize,
+    /// Samples whose frames of ours are the inner part of the stock backend's.
+    pub(super) joined: usize,
+    /// Samples whose frames of the stock backend are the inner part of ours.
+    pub(super) longer: usize,
+    /// The rest.
+    pub(super) other: usize,
+    /// Frames with the same name, in percent of those that were compared.
+    pub(super) names: String,
+    /// The first of the rest, both ways.
+    pub(super) first: Option<String>,
+}
+
+/// A decoded sample.
+struct Sample<'a> {
+    /// Name, thread, time, cost, event.
+    head: &'a str,
+    frames: Vec<(u64, &'a str)>,
+}
+
+/// Compares what was printed with our backend and with the stock one.
+pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
+    let (ours, stock) = (read(ours)?, read(stock)?);
+    if ours.len() != stock.len() {
+        bail!("{} samples with ours, {} with its own backend", ours.len(), stock.len());
+    }
+    let mut verdict = Verdict { samples: ours.len(), ..Verdict::default() };
+    let (mut named, mut compared) = (0_u64, 0_u64);
+    for (one, other) in ours.iter().zip(&stock) {
+        if one.head != other.head {
+            bail!("{:?} with ours, {:?} with its own backend", one.head, other.head);
+        }
+        match beside(&one.frames, &other.frames) {
+            Beside::Equal => verdict.equal += 1,
+            Beside::Joined => verdict.joined += 1,
+            Beside::Longer => verdict.longer += 1,
+            Beside::Other => {
+                verdict.other += 1;
+                let both = || Some(format!("ours:\n{}its own:\n{}", shown(one), shown(other)));
+                verdict.first = verdict.first.take().or_else(both);
+            }
+        }
+        for (one, other) in one.frames.iter().zip(&other.frames) {
+            compared += 1;
+            named += u64::from(last_part(one.1) == last_part(other.1));
+        }
+    }
+    verdict.names = format!("{:.1} %", 100.0 * named as f64 / compared.max(1) as f64);
+    Ok(verdict)
+}
+
+fn read(text: &str) -> Result<Vec<Sample<'_>>> {
+    let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
+    let sample = |block| {
+        let block: &str = block;
+        let mut lines = block.trim_start_matches('\n').lines();
+        let head = lines.next().context("a sample without a line")?;
+        let frame = |line: &'_ str| -> Option<(u64, usize)> {
+            let (address, _) = line.strip_prefix('\t')?.split_once(' ')?;
+            Some((u64::from_str_radix(address, 16).ok()?, 2 + address.len()))
+        };
+        let frames = lines.map(|line| {
+            let (address, name) = frame(line).with_context(|| line.to_owned())?;
+            let name = line.get(name..).unwrap_or_default();
+            Ok((address, name.rsplit_once(" (").map_or(name, |(name, _)| name)))
+        });
+        Ok(Sample { head, frames: frames.collect::<Result<_>>()? })
+    };
+    blocks.map(sample).collect()
+}
+
+/// The stock backend defines a place once for all processes, with the address that it had in the first of them: of
+/// processes whose modules lie elsewhere only the place in the page can be compared.
+const IN_PAGE: u64 = 0xfff;
+
+/// The function that its backend leaves out: it called one without call frame information.
+const LEFT_OUT: &str = "_dl_fini";
+
+/// How the frames of a sample compare.
+enum Beside {
+    Equal,
+    Joined,
+    Longer,
+    Other,
+}
+
+/// Compares the frames of ours with those of the stock backend, innermost first. With us a function that others were
+/// inlined into has the address of these; the stock backend may not know of it, or gives it another address.
+fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
+    let own = |at: usize| ours.get(at).map(|frame| frame.0);
+    let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
+    let (mut at, mut theirs) = (0, 0);
+    while let Some(address) = own(at) {
+        let Some(&(other, _)) = stock.get(theirs) else {
+            let rest_is_inlined = (at..ours.len()).all(inlined_into);
+            return if rest_is_inlined { Beside::Equal } else { Beside::Longer };
+        };
+        if address & IN_PAGE == other & IN_PAGE {
+            theirs += 1;
+        } else if inlined_into(at) {
+            let mut next = at + 1;
+            while inlined_into(next) {
+                next += 1;
+            }
+            // Where it goes on with the next frame, it knows fewer inlined functions.
+            theirs += usize::from(own(next).is_none_or(|it| it & IN_PAGE != other & IN_PAGE));
+        } else if ours.get(at).is_none_or(|frame| frame.1 != LEFT_OUT) {
+            return Beside::Other;
+        }
+        at += 1;
+    }
+    if theirs == stock.len() { Beside::Equal } else { Beside::Joined }
+}
+
+/// A name without scopes, parameters, and what a compiler put behind it.
+fn last_part(name: &str) -> &str {
+    let name = name.split(['(', '<', '.', '@']).next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+fn shown(sample: &Sample<'_>) -> String {
+    let mut text = format!("{}\n", sample.head);
+    for (address, name) in &sample.frames {
+        text.push_str(&format!("  {address:x} {name}\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &str = "a\t1\t2.5:\t7 e\n\t00ff in (r)\n\t00ff out.constprop.0 (r)\n\t00a0 main (r)\n\na\t1\t3.5:\t7 e\n\t00a0 main (r)\n\n";
+
+    #[test]
+    fn inlined_frames_and_joined_chains() {
+        let stock = "a\t1\t2.5:\t7 e\n\t00ff out::in (r)\n\t00f0 out (r)\n\t00a0 main (r)\n\na\t1\t3.5:\t7 e\n\t00a0 main (r)\n\t0001 _start (r)\n\n";
+        let verdict = compare(OURS, stock).expect("the same samples");
+        assert_eq!((verdict.samples, verdict.equal, verdict.joined), (2, 1, 1));
+        assert_eq!((verdict.other, verdict.names.as_str()), (0, "100.0 %"));
+        let moved = compare(OURS, &stock.replace("00a0", "70a0")).expect("the same samples");
+        assert_eq!((moved.equal, moved.joined, moved.other), (1, 1, 0));
+        let fini = OURS.replace("\t00a0 main", "\t0111 _dl_fini (r)\n\t00a0 main");
+        assert_eq!(compare(&fini, OURS).expect("the same samples").equal, 2);
+        let other = compare(OURS, &stock.replace("00a0", "00a1")).expect("the same samples");
+        assert_eq!((other.equal, other.other), (0, 2));
+        assert!(other.first.expect("an example").contains("  a1 main"));
+        let fewer =
+            compare(OURS, &OURS.replace("\t00ff out.constprop.0 (r)\n", "")).expect("samples");
+        assert_eq!((fewer.equal, fewer.other), (2, 0), "functions that only we know of");
+    }
+
+    #[test]
+    fn number_time_and_cost_have_to_be_the_same() {
+        let error = |stock: &str| compare(OURS, stock).expect_err("a difference").to_string();
+        assert_eq!(
+            error(&OURS.replace("7 e", "8 e")),
+            "\"a\\t1\\t2.5:\\t7 e\" with ours, \"a\\t1\\t2.5:\\t8 e\" with its own backend"
+        );
+        let one = OURS.split("\n\n").next().expect("a sample");
+        assert_eq!(error(one), "2 samples with ours, 1 with its own backend");
+    }
+}
