@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use module_map::Timeline;
-use output::{ErrorKind, HotspotStream, write_summary};
+use output::{ErrorKind, Format, HotspotStream, write_summary};
 use perf_data::{
     Arch, Finding, Findings, Input, MachineSource, RecordCounts, SampleType, Session,
     SessionOptions, Severity,
@@ -35,7 +35,7 @@ use crate::progress::Progress;
 use crate::stream::growing::Growing;
 use crate::symbols::Sources;
 use crate::timings::Timings;
-use crate::write::{Out, Target};
+use crate::write::{Out, Target, named};
 
 /// Where the recording comes from.
 pub(crate) enum Reading<'a> {
@@ -127,7 +127,8 @@ pub(crate) fn run(reading: Reading<'_>, cli: &RunArgs, wishes: Wishes) -> anyhow
         return Err(NoArchitecture.into());
     }
     timings.ended("open");
-    let target = Target::new(cli.output.as_deref(), cli.in_place);
+    let output = cli.output.as_deref().map(|output| named(output, path, Format::Hotspot));
+    let target = Target::new(output.as_deref(), cli.in_place);
     let out = if wishes.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
     let stream = HotspotStream::new(out, !cli.symbols.no_inline);
