@@ -79,7 +79,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "bench",
-        usage: "[--input NAME] [--runs N] [--slow-runs N] [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
+        usage: "[--input NAME] [--runs N] [--slow-runs N] [--perf PATH]... [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
         about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
         run: bench::run,
     },

@@ -63,6 +63,13 @@ impl Window {
         &self.records
     }
 
+    /// The lowest position of its samples and records.
+    #[must_use]
+    pub fn first_position(&self) -> Option<u64> {
+        let samples = self.samples.iter().map(|entry| entry.position);
+        samples.chain(self.records.iter().map(|entry| entry.position)).min()
+    }
+
     /// The records that replaying needs, decoded one by one, in the same order.
     pub fn records(&self) -> impl Iterator<Item = TimedRecord<'_>> {
         self.records.iter().filter_map(|entry| self.record(entry.position))

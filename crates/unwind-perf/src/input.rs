@@ -2,11 +2,13 @@
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at the call")]
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 
 use anyhow::{Context as _, bail};
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 /// A recording in memory.
 pub(crate) struct Mapped(Arc<Mmap>);
@@ -25,6 +27,50 @@ impl Drop for Mapped {
             std::thread::spawn(move || drop(map));
         }
     }
+}
+
+impl Mapped {
+    /// What gives pages back that are done with.
+    pub(crate) fn behind(&self) -> Behind {
+        let (ranges, done) = channel::<Range<usize>>();
+        let map = Arc::clone(&self.0);
+        std::thread::spawn(move || done.iter().for_each(|range| give_back(&map, range)));
+        Behind { ranges, len: self.0.len(), from: 0 }
+    }
+}
+
+/// Gives the pages of a mapping back behind the work, so that a recording does not stay in memory as a whole. A thread of
+/// its own does it, since it takes as long as mapping them did.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    ranges: Sender<Range<usize>>,
+    len: usize,
+    /// Everything up to here was given back.
+    from: usize,
+}
+
+impl Behind {
+    /// Nothing below this offset is needed soon.
+    pub(crate) fn is_done_up_to(&mut self, offset: u64) {
+        let end = usize::try_from(offset).unwrap_or(self.len).min(self.len) / STEP * STEP;
+        if end > self.from {
+            // The thread ends with the sender, never before it.
+            let _ = self.ranges.send(self.from..end);
+            self.from = end;
+        }
+    }
+}
+
+/// A multiple of every size of pages.
+const STEP: usize = 2 << 20;
+
+fn give_back(map: &Mmap, range: Range<usize>) {
+    // SAFETY: `MADV_DONTNEED` loses what was written to private pages; these are mapped read-only from a file, so that who
+    // reads them again gets them from the file again.
+    let advice =
+        unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len()) };
+    // Where it is refused they stay in memory.
+    let _ = advice;
 }
 
 impl std::ops::Deref for Mapped {
@@ -61,4 +107,29 @@ pub(crate) fn map(path: &Path) -> anyhow::Result<Mapped> {
     let map =
         unsafe { Mmap::map(&file) }.with_context(|| format!("cannot map {}", path.display()))?;
     Ok(Mapped(Arc::new(map)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_given_back_is_read_again() {
+        let path = std::env::temp_dir().join(format!("unwind-perf-behind-{}", std::process::id()));
+        let bytes: Vec<u8> = (0..2 * STEP as u32 + 5).map(|at| (at / 7) as u8).collect();
+        std::fs::write(&path, &bytes).expect("a temporary file");
+        let mapped = map(&path).expect("a regular file");
+        assert!(*mapped == bytes[..]);
+        let mut behind = mapped.behind();
+        behind.is_done_up_to(STEP as u64 - 1);
+        assert_eq!(behind.from, 0);
+        behind.is_done_up_to(STEP as u64 + 1);
+        behind.is_done_up_to(9);
+        assert_eq!(behind.from, STEP);
+        behind.is_done_up_to(u64::MAX);
+        assert_eq!(behind.from, 2 * STEP);
+        give_back(&mapped.0, 0..STEP);
+        assert!(*mapped == bytes[..]);
+        std::fs::remove_file(&path).expect("what was written");
+    }
 }

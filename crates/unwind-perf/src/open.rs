@@ -6,22 +6,30 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use perf_data::{Input, SharedBytes};
 
-use crate::input;
+use crate::input::{self, Behind};
 
 /// Opens a recording. What is in it is found out by its content, not by its name.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Input> {
+    Ok(open_once(path)?.0)
+}
+
+/// Opens a recording that is read once from its begin to its end, so that what is behind can be given back.
+pub(crate) fn open_once(path: &Path) -> anyhow::Result<(Input, Option<Behind>)> {
     if path == Path::new("-") {
-        return Ok(Input::Stream(Box::new(std::io::stdin())));
+        return Ok((Input::Stream(Box::new(std::io::stdin())), None));
     }
     let cannot_read = || format!("cannot read {}", path.display());
     let metadata = std::fs::metadata(path).with_context(cannot_read)?;
     if metadata.is_dir() {
-        return open_directory(path);
+        return Ok((open_directory(path)?, None));
     }
     if is_fifo(&metadata) {
-        return Ok(Input::Stream(Box::new(File::open(path).with_context(cannot_read)?)));
+        let file = File::open(path).with_context(cannot_read)?;
+        return Ok((Input::Stream(Box::new(file)), None));
     }
-    Ok(Input::File(SharedBytes::new(input::map(path)?)))
+    let mapped = input::map(path)?;
+    let behind = mapped.behind();
+    Ok((Input::File(SharedBytes::new(mapped)), Some(behind)))
 }
 
 fn is_fifo(metadata: &std::fs::Metadata) -> bool {

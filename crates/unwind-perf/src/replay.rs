@@ -12,6 +12,7 @@ use unwinder::{Replay, ReplayOptions, Replayer};
 use crate::cli::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
+use crate::input::Behind;
 use crate::memory_limit::MemoryLimit;
 use crate::open;
 use crate::progress::Progress;
@@ -46,6 +47,13 @@ pub(crate) fn run(
     slow.run(timings)?.context("the replay was broken off")
 }
 
+/// What is read, and what is told of it.
+struct Reading<'r> {
+    session: &'r mut Session,
+    found: &'r mut Findings,
+    behind: &'r mut Option<Behind>,
+}
+
 /// One way through the recording.
 struct Attempt<'a> {
     input: &'a Path,
@@ -62,7 +70,7 @@ impl Attempt<'_> {
         let Self { input: path, cli, .. } = *self;
         self.progress.stage("reading");
         let mut found = Findings::default();
-        let input = open::open(path)?;
+        let (input, mut behind) = open::open_once(path)?;
         let reading = SessionOptions { eager: self.quick, ..SessionOptions::default() };
         let reading = MemoryLimit::apply(cli.max_memory, reading);
         let mut session = Session::open(input, reading, &mut found)
@@ -79,7 +87,8 @@ impl Attempt<'_> {
             let mut timeline = Timeline::new();
             files.tell(&mut timeline);
             let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
-            next = self.feed(&mut replayer, next, &mut session, &mut found, timings)?;
+            let reading = Reading { session: &mut session, found: &mut found, behind: &mut behind };
+            next = self.feed(&mut replayer, next, reading, timings)?;
             if self.quick && replayer.saw_replaced_file() {
                 return Ok(None);
             }
@@ -96,17 +105,22 @@ impl Attempt<'_> {
         &self,
         replayer: &mut Replayer<'_>,
         first: Option<Window>,
-        session: &mut Session,
-        found: &mut Findings,
+        reading: Reading<'_>,
         timings: &mut Timings,
     ) -> anyhow::Result<Option<Window>> {
+        let Reading { session, found, behind } = reading;
         let mut samples = 0;
         let mut next = first;
         while let Some(window) = next {
             timings.ended("scan");
             samples += window.samples().len() as u64;
             self.progress.samples("unwinding", self.expected(samples, session.counts()));
+            let first = window.first_position();
             replayer.feed(window, &|done| self.progress.done(done));
+            if let (Some(behind), Some(first)) = (behind.as_mut(), first) {
+                // The windows before this one were walked; in a plain file positions are offsets.
+                behind.is_done_up_to(first);
+            }
             timings.ended("replay");
             MemoryLimit::check(self.cli.max_memory)?;
             if self.quick && replayer.saw_replaced_file() {

@@ -7,7 +7,7 @@ mod report;
 mod tools;
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -31,13 +31,18 @@ struct Measured {
     bytes: u64,
     samples: usize,
     frames: usize,
+    /// What each peer's output has, as it was counted before anything was timed.
+    checked: Vec<String>,
+    /// Where the time of one of our runs went, as `--timings` tells it.
+    stages: String,
     reading: Vec<Duration>,
     rows: Vec<Row>,
 }
 
 /// The runs of one tool.
 struct Row {
-    tool: &'static str,
+    tool: String,
+    peer: Option<String>,
     usages: Vec<Usage>,
     /// Why there are none, or what is wrong with the output.
     note: Option<String>,
@@ -54,13 +59,17 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         Making { size: args.number("--size", 1000)?, frequency: args.number("--freq", 397)? };
     let only = args.value("--input")?;
     let ours = args.value("--ours")?;
+    let mut perfs = vec!["perf".to_owned()];
+    while let Some(perf) = args.value("--perf")? {
+        perfs.push(perf);
+    }
     args.finish()?;
     if plan.runs == 0 || plan.slow_runs == 0 {
         bail!("at least one run");
     }
     let ours = command::ours(ours)?;
     let data = command::root().join("bench-data");
-    let tools = tools::all(&ours, &data)?;
+    let tools = tools::all(&ours, &perfs, &data)?;
     let mut sections = Vec::new();
     for &name in
         inputs::NAMES.iter().filter(|&&name| only.as_deref().is_none_or(|only| only == name))
@@ -93,11 +102,16 @@ fn measure_all(
         bytes,
         samples,
         frames,
+        checked: Vec::new(),
+        stages: stages(ours, file)?,
         reading: Vec::new(),
         rows: Vec::new(),
     };
-    result.rows =
-        tools.iter().map(|tool| Row { tool: tool.name, usages: Vec::new(), note: None }).collect();
+    let row = |tool: &Tool| {
+        let (tool, peer) = (tool.name.clone(), tool.peer.clone());
+        Row { tool, peer, usages: Vec::new(), note: None }
+    };
+    result.rows = tools.iter().map(row).collect();
     measure::read_through(file)?;
     // What takes longer than the limit cannot be asked for its samples either.
     for (tool, row) in tools.iter().zip(&mut result.rows).filter(|(tool, _)| tool.slow) {
@@ -136,18 +150,37 @@ fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
     }
 }
 
+/// The stages of one run.
+fn stages(ours: &Path, file: &Path) -> Result<String> {
+    let mut command = Command::new(ours);
+    command.args(["--quiet", "--timings", "--output", "/dev/null", "--format", "json"]).arg(file);
+    command::announce(&command);
+    let output = command.output()?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 /// Every tool whose output is readable must tell as many samples as we do.
 fn verify(result: &mut Measured, file: &Path) {
-    for (peer, prefix) in [("perf", "perf "), ("hotspot", "hotspot")] {
-        if !result.rows.iter().any(|row| row.tool.starts_with(prefix) && !row.usages.is_empty()) {
-            continue;
+    let mut peers: Vec<(String, String)> = Vec::new();
+    for row in result.rows.iter().filter(|row| !row.usages.is_empty()) {
+        if let Some(peer) = row.peer.as_ref().filter(|&peer| peers.iter().all(|it| it.0 != *peer)) {
+            // Both rows of a perf have one output to check; its name is that of the program.
+            let name = row.tool.split(" script").next().unwrap_or_default();
+            peers.push((peer.clone(), name.to_owned()));
         }
-        let note = match compare::count(peer, file, None) {
-            Ok((samples, _)) if samples == result.samples => continue,
-            Ok((samples, _)) => format!("{samples} samples"),
+    }
+    for (peer, name) in peers {
+        let note = match compare::count(&peer, file, None) {
+            Ok((samples, frames)) => {
+                result.checked.push(format!("{name} {samples} samples, {frames} frames"));
+                if samples == result.samples {
+                    continue;
+                }
+                format!("{samples} samples")
+            }
             Err(error) => format!("failed: {error:#}"),
         };
-        for row in result.rows.iter_mut().filter(|row| row.tool.starts_with(prefix)) {
+        for row in result.rows.iter_mut().filter(|row| row.peer.as_ref() == Some(&peer)) {
             row.usages.clear();
             row.note = Some(note.clone());
         }

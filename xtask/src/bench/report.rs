@@ -64,6 +64,10 @@ pub(super) fn section(state: &str, result: &Measured) -> String {
     for row in &result.rows {
         text.push_str(&self::row(row, reading, ours, result));
     }
+    if !result.checked.is_empty() {
+        let _ = writeln!(text, "\nCounted before: {}.", result.checked.join("; "));
+    }
+    let _ = write!(text, "\nStages of one run (`--timings`):\n\n```text\n{}```\n", result.stages);
     text
 }
 
@@ -171,9 +175,12 @@ mod tests {
             bytes: 0,
             samples: 10,
             frames: 40,
+            checked: Vec::new(),
+            stages: String::new(),
             reading: Vec::new(),
             rows: vec![Row {
-                tool: "x",
+                tool: "x".into(),
+                peer: None,
                 usages: vec![usage(200), usage(100), usage(400)],
                 note: None,
             }],
@@ -188,7 +195,12 @@ mod tests {
             line,
             "| x | 3 | 0.200 | 0.100–0.400 | 4.0 | 0.50 | 0.03 | 5 | 2 | 50 | 200 |\n"
         );
-        let none = Row { tool: "y", usages: Vec::new(), note: Some("more than 9 s".into()) };
+        let none = Row {
+            tool: "y".into(),
+            peer: None,
+            usages: Vec::new(),
+            note: Some("more than 9 s".into()),
+        };
         assert_eq!(
             self::row(&none, Duration::ZERO, None, &result),
             "| y | 0 | more than 9 s | | | | | | | | |\n"

@@ -10,7 +10,9 @@ use crate::command;
 /// A program with its options.
 pub(super) struct Tool {
     /// Its row in the table.
-    pub(super) name: &'static str,
+    pub(super) name: String,
+    /// The peer that `compare` reads, if it is one; `perf:PATH` for another perf than the installed one.
+    pub(super) peer: Option<String>,
     /// Runs fewer times.
     pub(super) slow: bool,
     /// Everything but the recording.
@@ -31,53 +33,69 @@ impl Tool {
 }
 
 /// All tools that are there; what is missing is told.
-pub(super) fn all(ours: &Path, data: &Path) -> Result<Vec<Tool>> {
+pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool>> {
     let mut tools = Vec::new();
-    let mut add = |name, slow, program: &Path, before: &str, after: Vec<String>, good| {
+    let mut add = |name: &str, program: &Path, before: &str| {
         let before = before.split_whitespace().map(str::to_owned).collect();
-        tools.push(Tool { name, slow, program: program.to_owned(), before, after, good });
+        let (name, program, after) = (name.to_owned(), program.to_owned(), Vec::new());
+        tools.push(Tool { name, peer: None, slow: false, program, before, after, good: &[0, 1] });
     };
-    let either: &[i32] = &[0, 1];
-    add("unwind-perf (JSON)", false, ours, "--quiet --format json", Vec::new(), either);
-    add("unwind-perf, folded", false, ours, "--quiet --format folded", Vec::new(), either);
-    add("unwind-perf, NDJSON", false, ours, "--quiet --format ndjson", Vec::new(), either);
-    add(
-        "unwind-perf --no-symbols",
-        false,
-        ours,
-        "--quiet --format json --no-symbols",
-        Vec::new(),
-        either,
-    );
-    add("unwind-perf --jobs 1", false, ours, "--quiet --format json --jobs 1", Vec::new(), either);
-    let perf = Path::new("perf");
-    let fields = "-F comm,pid,tid,time,event,ip,sym,symoff,dso -i";
-    add(
-        "perf script --no-inline",
-        true,
-        perf,
-        &format!("script --no-inline {fields}"),
-        Vec::new(),
-        &[0],
-    );
-    add("perf script (inlines)", true, perf, &format!("script {fields}"), Vec::new(), &[0]);
+    add("unwind-perf (JSON)", ours, "--quiet --format json");
+    add("unwind-perf, folded", ours, "--quiet --format folded");
+    add("unwind-perf, NDJSON", ours, "--quiet --format ndjson");
+    add("unwind-perf --no-symbols", ours, "--quiet --format json --no-symbols");
+    add("unwind-perf --jobs 1", ours, "--quiet --format json --jobs 1");
+    for perf in perfs {
+        tools.extend(perf_script(perf));
+    }
     match command::hotspot() {
-        Ok(program) => {
-            add("hotspot-perfparser", true, &program, "--max-frames 1024 --input", Vec::new(), &[0])
-        }
+        Ok(program) => tools.push(Tool {
+            name: "hotspot-perfparser".to_owned(),
+            peer: Some("hotspot".to_owned()),
+            slow: true,
+            program,
+            before: ["--max-frames", "1024", "--input"].map(str::to_owned).to_vec(),
+            after: Vec::new(),
+            good: &[0],
+        }),
         Err(error) => eprintln!("left out: {error:#}"),
     }
     match samply(data) {
         Ok(program) => {
             let out = data.join("samply.json.gz").display().to_string();
-            let after = ["--save-only", "--unstable-presymbolicate", "-o", &out]
-                .map(str::to_owned)
-                .to_vec();
-            add("samply import", false, &program, "import", after, &[0]);
+            let after = ["--save-only", "--unstable-presymbolicate", "-o", &out];
+            tools.push(Tool {
+                name: "samply import".to_owned(),
+                peer: None,
+                slow: false,
+                program,
+                before: vec!["import".to_owned()],
+                after: after.map(str::to_owned).to_vec(),
+                good: &[0],
+            });
         }
         Err(error) => eprintln!("left out: samply: {error:#}"),
     }
     Ok(tools)
+}
+
+/// `perf script` without and with inlined functions.
+fn perf_script(perf: &str) -> [Tool; 2] {
+    let version = command::version_of(&format!("{perf} --version"));
+    let version = version.strip_prefix("perf version ").unwrap_or(&version).to_owned();
+    ["script --no-inline", "script"].map(|words| {
+        let fields = "-F comm,pid,tid,time,event,ip,sym,symoff,dso -i";
+        let inlines = if words == "script" { " (inlines)" } else { " --no-inline" };
+        Tool {
+            name: format!("perf {version} script{inlines}"),
+            peer: Some(if perf == "perf" { perf.to_owned() } else { format!("perf:{perf}") }),
+            slow: true,
+            program: PathBuf::from(perf),
+            before: format!("{words} {fields}").split(' ').map(str::to_owned).collect(),
+            after: Vec::new(),
+            good: &[0],
+        }
+    })
 }
 
 /// The installed samply, or one built into `bench-data`.

@@ -115,8 +115,10 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
             }
             parse(command.arg(&input.file), &[0, 1], |output| ndjson::read(output, words))
         }
-        "perf" => {
-            let mut command = Command::new("perf");
+        // Another perf than the installed one is named behind a colon.
+        perf if perf == "perf" || perf.starts_with("perf:") => {
+            let program = perf.strip_prefix("perf:").unwrap_or("perf");
+            let mut command = Command::new(program);
             command.args([
                 "script",
                 "--ns",
