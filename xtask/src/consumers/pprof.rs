@@ -1,5 +1,6 @@
 //! `go tool pprof`: reads our profile, and the recording itself by way of our `perf_to_profile`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -17,7 +18,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     pprof.args(["-nodecount=1000000", "-nodefraction=0", "-edgefraction=0"]).arg(&profile);
     let (total, costs) = top(&command::quiet_output(&mut pprof)?)?;
     let told = bench.truth.compare(total, &costs)?;
-    Ok(format!("{told}; {}", recording(bench)?))
+    let mut pprof = Command::new("go");
+    pprof.args(["tool", "pprof", "-raw", "-symbolize=none"]).arg(&profile);
+    let (total, costs) = raw(&command::quiet_output(&mut pprof)?)?;
+    bench.truth.compare(total, &costs).context("-raw")?;
+    Ok(format!("{told}, with -raw, too; {}", recording(bench)?))
 }
 
 /// pprof on the recording: it finds `perf_to_profile` in the search path.
@@ -67,9 +72,62 @@ fn top(text: &str) -> Result<(u64, Costs)> {
     Ok((total, costs))
 }
 
+/// The total and the costs of `-raw`: samples are lines `COUNT PERIOD…: LOCATION…`, locations `ID: ADDRESS M=MAPPING NAME
+/// FILE:LINE[:COLUMN] s=LINE()` with a line more for each function that the first was inlined into.
+fn raw(text: &str) -> Result<(u64, Costs)> {
+    let (samples, rest) = text.split_once("\nLocations\n").context("no locations")?;
+    let (locations, _) = rest.split_once("\nMappings\n").context("no mappings")?;
+    let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut id = "";
+    for line in locations.lines() {
+        let mut line = line.trim_start();
+        if let Some((number, rest)) = line.split_once(": 0x") {
+            let mut parts = rest.splitn(3, ' ');
+            id = number;
+            line = parts.by_ref().nth(2).unwrap_or_default();
+        }
+        let functions = names.entry(id).or_default();
+        if let Some((name, _)) = line.rsplit_once(" s=").and_then(|it| it.0.rsplit_once(' ')) {
+            functions.push(name.replace(';', ":"));
+        }
+    }
+    let mut costs = Costs::default();
+    let mut total = 0;
+    for line in samples.lines() {
+        // Lines of labels have no such number in front.
+        let Some((numbers, ids)) = line.split_once(": ") else { continue };
+        let mut numbers = numbers.split_whitespace().map(str::parse::<u64>);
+        let Some(Ok(count)) = numbers.next().filter(|_| numbers.all(|it| it.is_ok())) else {
+            continue;
+        };
+        total += count;
+        let stack = ids.split_whitespace().map(|id| names.get(id).context("no such location"));
+        let stack: Vec<&Vec<String>> = stack.collect::<Result<_>>()?;
+        if let Some(leaf) = stack.first().and_then(|functions| functions.first()) {
+            *costs.own.entry(leaf.clone()).or_default() += count;
+        }
+        let all: BTreeSet<&String> = stack.into_iter().flatten().collect();
+        for name in all {
+            *costs.inclusive.entry(name.clone()).or_default() += count;
+        }
+    }
+    Ok((total, costs))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn raw_profiles_are_read() {
+        let text = "Samples:\nsamples/count[dflt] e/count\n   2   10: 1 2 2\n    pid:[1] comm:[x: y]\n   1    5: \nLocations\n\
+                    \x20    1: 0x10 M=1 f(int, char) /a/b.c:3:0 s=0()\n             g /a/b.c:9 s=0()\n     2: 0x11 M=1 main :0 s=0()\n\
+                    \x20    3: 0x12 M=1 \nMappings\n1: 0x1\n";
+        let (total, costs) = raw(text).unwrap();
+        assert_eq!(total, 3);
+        assert_eq!((costs.own["f(int, char)"], costs.own.len()), (2, 1));
+        assert_eq!((costs.inclusive["g"], costs.inclusive["main"]), (2, 2));
+    }
 
     #[test]
     fn tables_are_read() {

@@ -89,6 +89,15 @@ const IN_PAGE: u64 = 0xfff;
 /// The function that its backend leaves out: it called one without call frame information.
 const LEFT_OUT: &str = "_dl_fini";
 
+/// Whether its backend has the function before once more, at the start of the kernel (or of another module of 2 MiB pages).
+fn is_repeated(stock: &[(u64, &str)], at: usize) -> bool {
+    const PAGES: u64 = 0x1f_ffff;
+    match (at.checked_sub(1).and_then(|before| stock.get(before)), stock.get(at)) {
+        (Some(before), Some(this)) => this.0 & PAGES == 0 && this.1 == before.1,
+        _ => false,
+    }
+}
+
 /// How the frames of a sample compare.
 enum Beside {
     Equal,
@@ -104,6 +113,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
     let (mut at, mut theirs) = (0, 0);
     while let Some(address) = own(at) {
+        theirs += usize::from(is_repeated(stock, theirs));
         let Some(&(other, _)) = stock.get(theirs) else {
             let rest_is_inlined = (at..ours.len()).all(inlined_into);
             return if rest_is_inlined { Beside::Equal } else { Beside::Longer };
@@ -155,6 +165,11 @@ mod tests {
         assert_eq!((moved.equal, moved.joined, moved.other), (1, 1, 0));
         let fini = OURS.replace("\t00a0 main", "\t0111 _dl_fini (r)\n\t00a0 main");
         assert_eq!(compare(&fini, OURS).expect("the same samples").equal, 2);
+        let repeated = OURS
+            .replace("\t00a0 main (r)\n", "\t00a0 main (r)\n\t81200000 main (r)\n\t00a8 b (r)\n");
+        let without = repeated.replace("\t81200000 main (r)\n", "");
+        let verdict = compare(&without, &repeated).expect("the same samples");
+        assert_eq!((verdict.equal, verdict.other), (2, 0));
         let other = compare(OURS, &stock.replace("00a0", "00a1")).expect("the same samples");
         assert_eq!((other.equal, other.other), (0, 2));
         assert!(other.first.expect("an example").contains("  a1 main"));

@@ -114,6 +114,27 @@ fn speedscope() {
     assert_eq!(document["profiles"], json!([profile("no samples", &[], json!([]))]));
 }
 
+/// Browsers do not hold more: above 100,000 samples, equal stacks of all threads are one.
+#[test]
+fn speedscope_merges_what_is_too_much() {
+    let profiles = |samples: usize| {
+        let mut profile = one_of_everything();
+        let first = profile.samples[0];
+        profile.samples.resize(samples, first);
+        let text = printed(&profile, Format::Speedscope, DEFAULT);
+        let document: Value = serde_json::from_slice(&text).expect("valid JSON");
+        document["profiles"].as_array().expect("profiles").clone()
+    };
+    let whole = profiles(100_000);
+    let threads: Vec<&Value> = whole.iter().map(|profile| &profile["name"]).collect();
+    assert_eq!(threads[2], "a b;\"c 42/43, cpu-clock");
+    assert_eq!(whole[2]["samples"].as_array().expect("samples").len(), 99_996);
+    let merged = profiles(100_001);
+    let names: Vec<&Value> = merged.iter().map(|profile| &profile["name"]).collect();
+    assert_eq!(names, ["all threads, cycles:u", "all threads, cpu-clock"]);
+    assert_eq!(merged[1]["weights"], json!([99_997, 1, 1, 1]));
+}
+
 /// The fields of a message: number and value, numbers as they are and the rest as bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     fn varint(bytes: &mut &[u8]) -> u64 {

@@ -6,6 +6,8 @@ use std::io::Read as _;
 use output::{Format, FormatOptions};
 use serde_json::Value;
 
+use crate::page::tables;
+use crate::parquet_file::{reader, rows};
 use crate::printed;
 use crate::sample_profile::one_of_everything;
 
@@ -84,8 +86,8 @@ fn names_arrive_as_documented() {
                     &[b">op:&quot;x&quot; (", ">jit\\n\u{fffd}name (".as_bytes()],
                 );
             }
-            // What is in the page, and in the rows of Parquet, is told by their own tests.
-            _ => assert!(matches!(format, Format::Report | Format::Parquet)),
+            // Below.
+            Format::Report | Format::Parquet => {}
         }
         let binary =
             matches!(format, Format::Hotspot | Format::Pprof | Format::Firefox | Format::Parquet);
@@ -95,5 +97,20 @@ fn names_arrive_as_documented() {
             "{}",
             format.name()
         );
+    }
+}
+
+#[test]
+fn names_of_the_page_and_of_parquet() {
+    let profile = one_of_everything();
+    let names = tables(&profile).0["names"].clone();
+    for name in ["op;\"x\"", "jit\n\u{fffd}name"] {
+        assert!(has(&names, name), "{names}");
+    }
+    let rows = rows(&reader(&profile, FormatOptions::DEFAULT)).concat();
+    for text in
+        ["function: \"op;\"x\"\",", "function: \"jit\n\u{fffd}name\",", "comm: \"\u{fffd}t\n\","]
+    {
+        assert!(rows.contains(text), "{text}: {rows}");
     }
 }

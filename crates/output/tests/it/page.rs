@@ -10,7 +10,7 @@ use crate::printed;
 use crate::sample_profile::{empty, one_of_everything};
 
 /// The head and the columns of the page.
-fn tables(profile: &Profile) -> (Value, Vec<u8>) {
+pub(crate) fn tables(profile: &Profile) -> (Value, Vec<u8>) {
     let page = String::from_utf8(printed(profile, Format::Report, FormatOptions::DEFAULT));
     let page = page.expect("UTF-8");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));

@@ -8,12 +8,14 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use crate::printed;
 use crate::sample_profile::{empty, one_of_everything};
 
-fn reader(profile: &Profile, options: FormatOptions) -> SerializedFileReader<Bytes> {
+/// The file of a profile, opened.
+pub(crate) fn reader(profile: &Profile, options: FormatOptions) -> SerializedFileReader<Bytes> {
     let bytes = printed(profile, Format::Parquet, options);
     SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file")
 }
 
-fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<String> {
+/// Its rows as text.
+pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<String> {
     let rows = reader.get_row_iter(None).expect("rows");
     rows.map(|row| row.expect("a row").to_string()).collect()
 }
