@@ -39,10 +39,14 @@ pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
         "{samples} samples with the same time and cost; frames of {equal} equal, {joined} joined by its backend, \
          {longer} longer with ours; {names} frames named alike"
     );
-    if other > 0 {
-        bail!("{text}; {other} differ, first:\n{}", first.unwrap_or_default());
+    let first = first.unwrap_or_default();
+    // What was recorded just now may hold what docs/COMPARE.md does not know yet: it is shown, a few of it fail nothing.
+    let allowed = if bench.sysroot.is_some() { 0 } else { samples / 50 };
+    match other {
+        0 => Ok(text),
+        1.. if other <= allowed => Ok(format!("{text}; {other} differ, first:\n{first}")),
+        _ => bail!("{text}; {other} differ, first:\n{first}"),
     }
-    Ok(text)
 }
 
 fn need(bench: &Bench<'_>) -> Result<()> {
