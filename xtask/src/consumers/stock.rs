@@ -89,13 +89,12 @@ const IN_PAGE: u64 = 0xfff;
 /// The function that its backend leaves out: it called one without call frame information.
 const LEFT_OUT: &str = "_dl_fini";
 
-/// Whether its backend has the function before once more, at the start of the kernel (or of another module of 2 MiB pages).
-fn is_repeated(stock: &[(u64, &str)], at: usize) -> bool {
+/// Whether its backend has a function at the start of the kernel (or of another module of 2 MiB pages), of which we know
+/// nothing: the one before once more, or one that is named after anything.
+fn is_made_up(ours: u64, stock: &[(u64, &str)], at: usize) -> bool {
     const PAGES: u64 = 0x1f_ffff;
-    match (at.checked_sub(1).and_then(|before| stock.get(before)), stock.get(at)) {
-        (Some(before), Some(this)) => this.0 & PAGES == 0 && this.1 == before.1,
-        _ => false,
-    }
+    let starts = stock.get(at).is_some_and(|frame| frame.0 & PAGES == 0);
+    at > 0 && starts && ours & IN_PAGE != 0
 }
 
 /// How the frames of a sample compare.
@@ -113,7 +112,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
     let (mut at, mut theirs) = (0, 0);
     while let Some(address) = own(at) {
-        theirs += usize::from(is_repeated(stock, theirs));
+        theirs += usize::from(is_made_up(address, stock, theirs));
         let Some(&(other, _)) = stock.get(theirs) else {
             let rest_is_inlined = (at..ours.len()).all(inlined_into);
             return if rest_is_inlined { Beside::Equal } else { Beside::Longer };
