@@ -16,7 +16,7 @@ use crate::strings::{StringId, Strings};
 use crate::summary::Summary;
 
 /// A recording, unwound and symbolized.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Profile {
     /// Where and how the recording was made.
     pub recording: RecordingInfo,

@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Weak};
 
 use anyhow::{Context as _, bail};
 use memmap2::{Mmap, UncheckedAdvice};
@@ -32,10 +32,7 @@ impl Drop for Mapped {
 impl Mapped {
     /// What gives pages back that are done with.
     pub(crate) fn behind(&self) -> Behind {
-        let (ranges, done) = channel::<Range<usize>>();
-        let map = Arc::clone(&self.0);
-        std::thread::spawn(move || done.iter().for_each(|range| give_back(&map, range)));
-        Behind { ranges, len: self.0.len(), from: 0 }
+        Behind { map: Arc::downgrade(&self.0), ranges: None, from: 0 }
     }
 }
 
@@ -43,8 +40,9 @@ impl Mapped {
 /// its own does it, since it takes as long as mapping them did.
 #[derive(Debug)]
 pub(crate) struct Behind {
-    ranges: Sender<Range<usize>>,
-    len: usize,
+    map: Weak<Mmap>,
+    /// To the thread, which is started with the first pages.
+    ranges: Option<Sender<Range<usize>>>,
     /// Everything up to here was given back.
     from: usize,
 }
@@ -52,10 +50,16 @@ pub(crate) struct Behind {
 impl Behind {
     /// Nothing below this offset is needed soon.
     pub(crate) fn is_done_up_to(&mut self, offset: u64) {
-        let end = usize::try_from(offset).unwrap_or(self.len).min(self.len) / STEP * STEP;
+        let Some(map) = self.map.upgrade() else { return };
+        let end = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len()) / STEP * STEP;
         if end > self.from {
+            let ranges = self.ranges.get_or_insert_with(|| {
+                let (ranges, done) = channel::<Range<usize>>();
+                std::thread::spawn(move || done.iter().for_each(|range| give_back(&map, range)));
+                ranges
+            });
             // The thread ends with the sender, never before it.
-            let _ = self.ranges.send(self.from..end);
+            let _ = ranges.send(self.from..end);
             self.from = end;
         }
     }

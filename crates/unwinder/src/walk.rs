@@ -67,7 +67,7 @@ pub struct Walker<'e> {
     fallback: Fallback,
     view: View,
     /// What the threads walked last, by their numbers, as far as they do not collide.
-    trails: Vec<Trail>,
+    trails: [Trail; TRAILS],
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -84,7 +84,7 @@ impl<'e> Walker<'e> {
             scratch: Scratch::new(),
             fallback: Fallback::default(),
             view: View::default(),
-            trails: (0..TRAILS).map(|_| Trail::default()).collect(),
+            trails: Default::default(),
             hits: 0,
             misses: 0,
         }
@@ -109,13 +109,11 @@ impl<'e> Walker<'e> {
             library: self.library,
         };
         let at = state.thread as usize % TRAILS;
-        let mut trail = self.trails.get_mut(at).map(std::mem::take).unwrap_or_default();
+        let mut trail = std::mem::take(&mut self.trails[at]);
         trail.begin(state.space.version());
         let reason = self.walk_from(Avma(pc), &mut trail, registers, &memory, arch, frames);
         trail.end();
-        if let Some(known) = self.trails.get_mut(at) {
-            *known = trail;
-        }
+        self.trails[at] = trail;
         reason
     }
 
@@ -147,20 +145,18 @@ impl<'e> Walker<'e> {
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
-            let found = if frames.len() == first {
-                self.view.span(lookup, space, self.library)
-            } else {
-                let Some(found) = self.caller_span(lookup, is_leaf, space) else {
+            let span = if frames.len() == first {
+                let Some(span) = self.view.span(lookup, space, self.library) else {
+                    frames.push(Frame::nowhere(lookup, found_by));
                     return EndReason::NotMapped;
                 };
-                lookup = found.0;
-                Some(found.1)
-            };
-            let Some(span) = found else {
-                if frames.len() == first {
-                    frames.push(Frame::nowhere(lookup, found_by));
-                }
-                return EndReason::NotMapped;
+                span
+            } else {
+                let Some((at, span)) = self.caller_span(lookup, is_leaf, space) else {
+                    return EndReason::NotMapped;
+                };
+                lookup = at;
+                span
             };
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
@@ -317,7 +313,7 @@ pub(crate) struct Caller {
     /// It was interrupted there: the instruction at `pc` has not run.
     pub(crate) exact: bool,
     pub(crate) found_by: FoundBy,
-    /// The step, where it was made by a packed rule.
+    /// The step, where what it read tells whether it would be made again.
     pub(crate) passed: Option<(Rule, Passed)>,
 }
 

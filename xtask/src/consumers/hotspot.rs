@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(15);
 const MOMENT: Duration = Duration::from_millis(1500);
 
 /// In one of so many samples of a recording that is not of the test data its backend may have other frames.
-const FEW: usize = 20;
+const FEW: usize = 50;
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {

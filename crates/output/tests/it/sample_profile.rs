@@ -2,29 +2,15 @@
 
 use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
 use output::{
-    Details, EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow,
-    ModuleKind, ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow,
-    StringId, Strings, Summary, ThreadRow,
+    EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
+    ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId,
+    Summary, ThreadRow,
 };
 use unwinder::{EndReason, FoundBy};
 
 /// No rows at all.
 pub(crate) fn empty() -> Profile {
-    Profile {
-        recording: RecordingInfo::default(),
-        strings: Strings::default(),
-        events: Vec::new(),
-        modules: Vec::new(),
-        inlines: Vec::new(),
-        locations: Vec::new(),
-        frames: Vec::new(),
-        stacks: Vec::new(),
-        layouts: Vec::new(),
-        threads: Vec::new(),
-        samples: Vec::new(),
-        summary: Summary::default(),
-        details: Details::default(),
-    }
+    Profile::default()
 }
 
 /// The profile:

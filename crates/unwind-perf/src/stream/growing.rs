@@ -44,21 +44,7 @@ impl Growing {
         let mut strings = Strings::default();
         let recording = recording_info(head, &mut strings);
         let details = details(head, &mut strings);
-        let profile = Profile {
-            recording,
-            strings,
-            events: Vec::new(),
-            modules: Vec::new(),
-            inlines: Vec::new(),
-            locations: Vec::new(),
-            frames: Vec::new(),
-            stacks: Vec::new(),
-            layouts: Vec::new(),
-            threads: Vec::new(),
-            samples: Vec::new(),
-            summary: Summary::default(),
-            details,
-        };
+        let profile = Profile { recording, strings, details, ..Profile::default() };
         let mut growing = Self {
             profile,
             kernel: Kernel::default(),
