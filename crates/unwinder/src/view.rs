@@ -28,9 +28,26 @@ impl Span {
     }
 }
 
+/// How many spaces are remembered: samples of processes that run at the same time take turns.
+const VIEWS: usize = 16;
+
+/// The spaces that were met last, by their versions, as far as they do not collide.
+#[derive(Debug, Default)]
+pub(crate) struct Views {
+    views: [View; VIEWS],
+}
+
+impl Views {
+    /// The span at an address of `space`.
+    #[inline]
+    pub(crate) fn span(&mut self, address: Avma, space: &Space, library: &Library) -> Option<Span> {
+        self.views[space.version() as usize % VIEWS].span(address, space, library)
+    }
+}
+
 /// The spans of one space.
 #[derive(Debug, Default)]
-pub(crate) struct View {
+struct View {
     version: u64,
     spans: Vec<Span>,
 }
@@ -41,7 +58,7 @@ const MOST: usize = 48;
 impl View {
     /// The span at an address of `space`.
     #[inline]
-    pub(crate) fn span(&mut self, address: Avma, space: &Space, library: &Library) -> Option<Span> {
+    fn span(&mut self, address: Avma, space: &Space, library: &Library) -> Option<Span> {
         if self.version == space.version() {
             if let Some(at) = self.spans.iter().position(|span| span.contains(address)) {
                 let found = self.spans.get(at).copied();

@@ -17,7 +17,7 @@ use crate::registers::Registers;
 use crate::rule::{Rule, RuleKind};
 use crate::step::{Passed, step_full, step_packed};
 use crate::trail::{Followed, Trail, Walk};
-use crate::view::{Span, View};
+use crate::view::{Span, Views};
 
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,7 +65,7 @@ pub struct Walker<'e> {
     max_frames: usize,
     scratch: Scratch,
     fallback: Fallback,
-    view: View,
+    views: Views,
     /// What the threads walked last, by their numbers, as far as they do not collide.
     trails: [Trail; TRAILS],
     /// Steps whose rule was known, and steps whose rule had to be made.
@@ -83,7 +83,7 @@ impl<'e> Walker<'e> {
             max_frames,
             scratch: Scratch::new(),
             fallback: Fallback::default(),
-            view: View::default(),
+            views: Views::default(),
             trails: Default::default(),
             hits: 0,
             misses: 0,
@@ -146,7 +146,7 @@ impl<'e> Walker<'e> {
                 }
             }
             let span = if frames.len() == first {
-                let Some(span) = self.view.span(lookup, space, self.library) else {
+                let Some(span) = self.views.span(lookup, space, self.library) else {
                     frames.push(Frame::nowhere(lookup, found_by));
                     return EndReason::NotMapped;
                 };
@@ -184,7 +184,7 @@ impl<'e> Walker<'e> {
     /// code was never reported.
     #[inline]
     fn caller_span(&mut self, lookup: Avma, is_leaf: bool, space: &Space) -> Option<(Avma, Span)> {
-        let found = self.view.span(lookup, space, self.library);
+        let found = self.views.span(lookup, space, self.library);
         if let Some(span) = found.filter(|span| span.executable) {
             return Some((lookup, span));
         }
@@ -194,12 +194,12 @@ impl<'e> Walker<'e> {
         if is_leaf || !space.lookup(next).is_some_and(starts) {
             return None;
         }
-        Some((next, self.view.span(next, space, self.library)?))
+        Some((next, self.views.span(next, space, self.library)?))
     }
 
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
-        let span = self.view.span(lookup, space, self.library);
+        let span = self.views.span(lookup, space, self.library);
         span.map_or(Frame::nowhere(lookup, found_by), |span| {
             Frame::in_span(&span, lookup, found_by)
         })
