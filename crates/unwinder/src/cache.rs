@@ -1,95 +1,154 @@
 //! The rule cache: (file, address in the file) to rule, shared by all threads and all processes of the recording.
 //! Reads take no lock, entries are never changed or evicted.
+//!
+//! An address takes eight bytes, since hundreds of thousands of them are looked up all the time: what is left of its
+//! key, and the number of its rule. There are few distinct rules; every thread has a copy of them.
+//!
+//! ```text
+//!   key     16 bits file, 40 bits address; multiplied by an odd number, which can be undone
+//!   entry   the lower 42 bits of that, 22 bits number of the rule plus one; the upper bits say in which bucket
+//! ```
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use address::Svma;
+use hashbrown::HashMap;
 
 use crate::rule::Rule;
 
-/// One cached rule, half a cache line. `key` 0 is empty, [`BUSY`] is being written.
+/// The entries of a cache line. 0 is empty; they are filled from the front.
 #[derive(Default, Debug)]
-#[repr(align(32))]
-struct Entry {
-    key: AtomicU64,
-    words: [AtomicU64; 3],
+#[repr(align(64))]
+struct Bucket([AtomicU64; 8]);
+
+const ADDRESS_BITS: u32 = 40;
+const KEY_BITS: u32 = 56;
+/// Bits of an entry that hold the number of the rule plus one.
+const RULE_BITS: u32 = 22;
+
+/// Numbers of buckets, as powers of two: 1 MiB, 8 MiB, 32 MiB. A larger table is made when the bucket of some key is
+/// full in all before; what finds no place in any is compiled again each time. Invariant: what the index of a bucket
+/// says of a key and what an entry says of it is all of it.
+const LEVELS: [u32; 3] = [14, 17, 19];
+const _: () = assert!(KEY_BITS - LEVELS[0] + RULE_BITS <= 64);
+
+/// A key, spread over its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RuleKey(u64);
+
+impl RuleKey {
+    /// The key of an address in a file; `None` for addresses and files beyond what a key can hold.
+    #[inline]
+    pub(crate) const fn new(image: u32, svma: Svma) -> Option<Self> {
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        if svma.0 >> ADDRESS_BITS != 0 || image >> (KEY_BITS - ADDRESS_BITS) != 0 {
+            return None;
+        }
+        let key = (image as u64) << ADDRESS_BITS | svma.0;
+        Some(Self(key.wrapping_mul(SPREAD) & ((1 << KEY_BITS) - 1)))
+    }
+
+    const fn bucket(self, bits: u32) -> usize {
+        (self.0 >> (KEY_BITS - bits)) as usize
+    }
+
+    /// What an entry of this key has above the number of its rule.
+    const fn tag(self) -> u64 {
+        self.0 << RULE_BITS
+    }
 }
 
-/// An entry that a thread is filling.
-const BUSY: u64 = 1;
+/// A thread's copy of the distinct rules, by number.
+#[derive(Debug, Default)]
+pub(crate) struct KnownRules(Vec<Rule>);
 
-/// How many neighbours are looked at before a table counts as full for a key.
-const PROBES: usize = 8;
-
-/// Sizes of the tables, as powers of two: 2 MiB, 8 MiB, 32 MiB. A larger one is made when the ones before are full
-/// for some key; what finds no place in any is compiled again each time.
-const LEVELS: [u32; 3] = [16, 18, 20];
+/// The distinct rules.
+#[derive(Debug, Default)]
+struct Rules {
+    all: Vec<Rule>,
+    numbers: HashMap<[u64; 3], u32>,
+}
 
 /// A cache of rules.
 #[derive(Debug)]
 pub(crate) struct RuleCache {
-    levels: [OnceLock<Box<[Entry]>>; 3],
+    levels: [OnceLock<Box<[Bucket]>>; 3],
+    rules: RwLock<Rules>,
 }
 
 impl RuleCache {
     pub(crate) fn new() -> Self {
-        Self { levels: [const { OnceLock::new() }; 3] }
-    }
-
-    /// The key of an address in a file; `None` for addresses beyond what a key can hold.
-    pub(crate) fn key(image: u32, svma: Svma) -> Option<u64> {
-        const ADDRESS_BITS: u32 = 44;
-        let image = u64::from(image) + 1;
-        (svma.0 >> ADDRESS_BITS == 0 && image >> (64 - ADDRESS_BITS) == 0)
-            .then_some(image << ADDRESS_BITS | svma.0)
+        Self { levels: [const { OnceLock::new() }; 3], rules: RwLock::default() }
     }
 
     /// The rule of a key, if it is there.
     #[inline]
-    pub(crate) fn get(&self, key: u64) -> Option<Rule> {
+    pub(crate) fn get(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
         for (level, bits) in self.levels.iter().zip(LEVELS) {
-            let table = level.get()?;
-            let start = start_of(key, bits);
-            for entry in table.get(start..start + PROBES)? {
-                match entry.key.load(Ordering::Acquire) {
-                    found if found == key => {
-                        return Some(Rule::from_words(
-                            [0, 1, 2].map(|i| entry.words[i].load(Ordering::Relaxed)),
-                        ));
-                    }
-                    0 => return None,
-                    _ => {}
+            for entry in &level.get()?.get(key.bucket(bits))?.0 {
+                // Pairs with the release in `insert`: who sees the entry sees its rule.
+                let entry = entry.load(Ordering::Acquire);
+                if (entry ^ key.tag()) >> RULE_BITS == 0 && entry != 0 {
+                    return self.rule(entry, known);
+                }
+                if entry == 0 {
+                    return None;
                 }
             }
         }
         None
     }
 
+    #[inline]
+    fn rule(&self, entry: u64, known: &mut KnownRules) -> Option<Rule> {
+        let number = (entry & ((1 << RULE_BITS) - 1)) as usize - 1;
+        if number >= known.0.len() {
+            self.learn(known);
+        }
+        known.0.get(number).copied()
+    }
+
+    /// Brings a thread's copy up to date.
+    #[cold]
+    fn learn(&self, known: &mut KnownRules) {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        known.0.extend_from_slice(rules.all.get(known.0.len()..).unwrap_or_default());
+    }
+
     /// Adds a rule. Where another thread added it meanwhile, it may stand twice, which does no harm: both are equal.
-    pub(crate) fn insert(&self, key: u64, rule: Rule) {
+    pub(crate) fn insert(&self, key: RuleKey, rule: Rule) {
+        let Some(number) = self.number(rule) else { return };
+        let new = key.tag() | u64::from(number + 1);
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             let table =
-                level.get_or_init(|| (0..(1 << bits) + PROBES).map(|_| Entry::default()).collect());
-            let start = start_of(key, bits);
-            for entry in table.get(start..start + PROBES).unwrap_or_default() {
-                if entry.key.compare_exchange(0, BUSY, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-                {
-                    for (word, value) in entry.words.iter().zip(rule.to_words()) {
-                        word.store(value, Ordering::Relaxed);
-                    }
-                    // Pairs with the acquire in `get`: who sees the key sees the words.
-                    entry.key.store(key, Ordering::Release);
+                level.get_or_init(|| (0..1_u32 << bits).map(|_| Bucket::default()).collect());
+            for entry in table.get(key.bucket(bits)).map_or(&[][..], |bucket| &bucket.0) {
+                if entry.compare_exchange(0, new, Ordering::Release, Ordering::Relaxed).is_ok() {
                     return;
                 }
             }
         }
     }
-}
 
-/// The first entry to look at in a table of 2^`bits`.
-fn start_of(key: u64, bits: u32) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    /// The number of a rule; `None` where there are more than an entry can tell apart.
+    fn number(&self, rule: Rule) -> Option<u32> {
+        let words = rule.to_words();
+        let known = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&number) = known.numbers.get(&words) {
+            return Some(number);
+        }
+        drop(known);
+        let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        let Rules { all, numbers } = &mut *rules;
+        if all.len() + 1 >= 1 << RULE_BITS {
+            return None;
+        }
+        Some(*numbers.entry(words).or_insert_with(|| {
+            all.push(rule);
+            all.len() as u32 - 1
+        }))
+    }
 }
 
 #[cfg(test)]
@@ -99,16 +158,42 @@ mod tests {
     #[test]
     fn many_rules_are_found_again() {
         let cache = RuleCache::new();
-        let rule = |svma: u64| Rule::complex(svma as u32);
+        let mut known = KnownRules::default();
+        let key = |file, svma| RuleKey::new(file, Svma(svma)).expect("a small address");
+        let rule = |svma: u64| Rule::complex(svma as u32 % 5_000);
         let n = 200_000;
         for svma in 0..n {
-            cache.insert(RuleCache::key(3, Svma(svma)).expect("a small address"), rule(svma));
+            cache.insert(key(3, svma), rule(svma));
         }
-        let found = (0..n).filter(|&svma| {
-            cache.get(RuleCache::key(3, Svma(svma)).expect("small")) == Some(rule(svma))
-        });
+        let found = (0..n).filter(|&svma| cache.get(key(3, svma), &mut known) == Some(rule(svma)));
         assert_eq!(found.count(), 200_000);
-        assert_eq!(cache.get(RuleCache::key(4, Svma(5)).expect("small")), None);
-        assert_eq!(RuleCache::key(3, Svma(1 << 44)), None);
+        assert_eq!(known.0.len(), 5_000);
+        // A copy that was made earlier is brought up to date.
+        cache.insert(key(3, n), Rule::complex(u32::MAX));
+        assert_eq!(cache.get(key(3, n), &mut known), Some(Rule::complex(u32::MAX)));
+        let others = (0..n).filter(|&svma| cache.get(key(4, svma), &mut known).is_some());
+        assert_eq!(others.count(), 0);
+    }
+
+    #[test]
+    fn what_a_key_cannot_hold() {
+        assert!(RuleKey::new(0xffff, Svma((1 << 40) - 1)).is_some());
+        assert_eq!(RuleKey::new(3, Svma(1 << 40)), None);
+        assert_eq!(RuleKey::new(1 << 16, Svma(5)), None);
+    }
+
+    /// The bucket and the entry together say which key it is.
+    #[test]
+    fn no_two_keys_are_one() {
+        let cache = RuleCache::new();
+        let mut known = KnownRules::default();
+        for bit in 0..56 {
+            let image = (1_u64 << bit >> ADDRESS_BITS) as u32;
+            let svma = Svma((1 << bit) & ((1 << ADDRESS_BITS) - 1));
+            let key = RuleKey::new(image, svma).expect("within");
+            assert_eq!(cache.get(key, &mut known), None);
+            cache.insert(key, Rule::complex(bit));
+            assert_eq!(cache.get(key, &mut known), Some(Rule::complex(bit)));
+        }
     }
 }

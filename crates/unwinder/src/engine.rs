@@ -7,7 +7,7 @@ use address::Svma;
 use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
-use crate::cache::RuleCache;
+use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::compile::{Compiled, Scratch, compile, signal_row};
 use crate::rule::{FullRow, Rule, RuleKind};
 use crate::sections::Sections;
@@ -40,10 +40,10 @@ impl Engine {
         }
     }
 
-    /// The cached rule of a key of [`RuleCache::key`].
+    /// The cached rule of an address. `known` is the thread's.
     #[inline]
-    pub(crate) fn cached(&self, key: u64) -> Option<Rule> {
-        self.cache.get(key)
+    pub(crate) fn cached(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
+        self.cache.get(key, known)
     }
 
     /// Makes the rule of an address of a file, and caches it.
@@ -60,7 +60,7 @@ impl Engine {
             None => Rule::plain(RuleKind::None),
             Some(arch) => self.compile(&sections, arch, svma, library, scratch),
         };
-        if let Some(key) = RuleCache::key(file.serial, svma) {
+        if let Some(key) = RuleKey::new(file.serial, svma) {
             self.cache.insert(key, rule);
         }
         rule
@@ -74,13 +74,18 @@ impl Engine {
         library: &Library,
         scratch: &mut Scratch,
     ) -> Rule {
+        let lean = sections.lean_rule(svma, arch, &mut scratch.last_cie);
+        if let Some(found) = lean.filter(|found| found.is_inside) {
+            // Nothing of the code is read.
+            return found.rule;
+        }
         if at_signal_trampoline(arch, svma, sections.file.image()) {
             let slot = &self.signal_rows[arch as usize];
             let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
             return Rule::complex(index).of_signal(true);
         }
-        if let Some(rule) = sections.lean_rule(svma, arch, &mut scratch.last_cie) {
-            return rule;
+        if let Some(found) = lean {
+            return found.rule;
         }
         match sections.find(svma, library) {
             None if sections.is_entry_code(svma, library) => Rule::plain(RuleKind::Outermost),

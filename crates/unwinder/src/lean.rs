@@ -2,8 +2,12 @@
 //! compilers write, on the bytes themselves. Whatever else it meets (expressions, registers in registers, unusual
 //! encodings, damage) it leaves to the general way, which gives the same rule where both know one.
 
+mod reader;
+
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
 use crate::rule::{Rule, RuleKind};
+
+use reader::Reader;
 
 /// What a common information entry says, as far as this way needs it.
 #[derive(Clone, Copy, Debug)]
@@ -31,56 +35,6 @@ const DEPTH: usize = 8;
 
 /// `DW_EH_PE_pcrel | DW_EH_PE_sdata4`.
 const PCREL_SDATA4: u8 = 0x1b;
-
-/// Bytes that are read from the front; every reader gives `None` at the end.
-#[derive(Clone, Copy)]
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn u8(&mut self) -> Option<u8> {
-        let (&first, rest) = self.bytes.split_first()?;
-        self.bytes = rest;
-        Some(first)
-    }
-
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (first, rest) = self.bytes.split_first_chunk::<N>()?;
-        self.bytes = rest;
-        Some(*first)
-    }
-
-    fn skip(&mut self, len: u64) -> Option<()> {
-        self.bytes = self.bytes.get(usize::try_from(len).ok()?..)?;
-        Some(())
-    }
-
-    fn uleb(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..63).step_by(7) {
-            let byte = self.u8()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn sleb(&mut self) -> Option<i64> {
-        let mut value = 0;
-        for shift in (0..63).step_by(7) {
-            let byte = self.u8()?;
-            value |= i64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                let unused = 64 - (shift + 7);
-                return Some(value << unused >> unused);
-            }
-        }
-        None
-    }
-}
 
 /// An entry of `.eh_frame` at `offset`: its body behind the length, and where the body begins. `None` for the 64-bit
 /// form, a terminator, and entries that leave the section.
@@ -155,6 +109,17 @@ pub(crate) struct LastCie {
     cie: Option<Cie>,
 }
 
+/// A rule, and where it was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) rule: Rule,
+    /// In a function that is no signal trampoline, for it is too long, and not in front of one.
+    pub(crate) is_inside: bool,
+}
+
+/// Functions of up to so many bytes may be signal trampolines: those of C libraries have 9 to 16.
+const SHORT: u64 = 64;
+
 /// The rule of an address, by the description at `offset` of a little-endian `.eh_frame`. The outer `None`: ask the
 /// general way.
 pub(crate) fn rule_of(
@@ -165,7 +130,7 @@ pub(crate) fn rule_of(
     arch: Arch,
     file: u32,
     last: &mut LastCie,
-) -> Option<Rule> {
+) -> Option<Found> {
     let (mut reader, body) = entry(section, offset)?;
     let pointer = u32::from_le_bytes(reader.take()?) as usize;
     let cie_at = body.checked_sub(pointer).filter(|_| pointer != 0)?;
@@ -188,7 +153,8 @@ pub(crate) fn rule_of(
     } else {
         Rule::packed(row.cfa_register, i32::try_from(row.cfa_offset).ok()?, row.saved)
     };
-    Some(rule.of_signal(cie.signal))
+    let is_inside = len > SHORT && target + 1 < len;
+    Some(Found { rule: rule.of_signal(cie.signal), is_inside })
 }
 
 /// Runs instructions until the location passes `target`.
@@ -381,7 +347,9 @@ mod tests {
                 given += 1;
                 let found = sections.find(svma, &library).expect("covered").expect("not damaged");
                 match compile(&found, sections.bases(), svma, arch, &mut scratch.context) {
-                    Compiled::Rule(rule) => assert_eq!(lean, rule, "{} at {svma}", path.display()),
+                    Compiled::Rule(rule) => {
+                        assert_eq!(lean.rule, rule, "{} at {svma}", path.display())
+                    }
                     Compiled::Full(row, _) => panic!("{} at {svma}: {row:?}", path.display()),
                 }
             }

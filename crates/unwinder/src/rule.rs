@@ -66,11 +66,6 @@ impl Rule {
         self.words
     }
 
-    /// The rule of three words that [`Self::to_words`] gave.
-    pub(crate) const fn from_words(words: [u64; 3]) -> Self {
-        Self { words }
-    }
-
     pub(crate) const fn kind(&self) -> RuleKind {
         match self.words[0] as u8 {
             1 => RuleKind::Packed,
@@ -160,9 +155,7 @@ mod tests {
         saved[9] = 127;
         saved[15] = -7;
         for (register, offset, signal) in [(7, 16, false), (31, i32::MIN, true), (0, -1, true)] {
-            let rule = Rule::from_words(
-                Rule::packed(register, offset, saved).of_signal(signal).to_words(),
-            );
+            let rule = Rule::packed(register, offset, saved).of_signal(signal);
             assert_eq!((rule.kind(), rule.is_signal()), (RuleKind::Packed, signal));
             assert_eq!(
                 (rule.cfa_register(), rule.cfa_offset(), rule.return_address()),

@@ -10,8 +10,7 @@ use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
 use crate::fde_index::{FdeIndex, HeaderTable};
-use crate::lean::{LastCie, rule_of};
-use crate::rule::Rule;
+use crate::lean::{self, LastCie, rule_of};
 
 pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
@@ -95,7 +94,12 @@ impl Sections {
     }
 
     /// The rule of an address by the fast way, where it knows the answer.
-    pub(crate) fn lean_rule(&self, svma: Svma, arch: Arch, last: &mut LastCie) -> Option<Rule> {
+    pub(crate) fn lean_rule(
+        &self,
+        svma: Svma,
+        arch: Arch,
+        last: &mut LastCie,
+    ) -> Option<lean::Found> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;

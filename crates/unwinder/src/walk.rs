@@ -7,7 +7,7 @@ use address::{Avma, ModuleId, Svma};
 use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
 
 use crate::arch::Arch;
-use crate::cache::RuleCache;
+use crate::cache::{KnownRules, RuleKey};
 use crate::compile::Scratch;
 use crate::engine::Engine;
 use crate::fallback::{Fallback, is_cut_off};
@@ -66,6 +66,7 @@ pub struct Walker<'e> {
     scratch: Scratch,
     fallback: Fallback,
     views: Views,
+    rules: KnownRules,
     /// What the threads walked last, by their numbers, as far as they do not collide.
     trails: [Trail; TRAILS],
     /// Steps whose rule was known, and steps whose rule had to be made.
@@ -84,6 +85,7 @@ impl<'e> Walker<'e> {
             scratch: Scratch::new(),
             fallback: Fallback::default(),
             views: Views::default(),
+            rules: KnownRules::default(),
             trails: Default::default(),
             hits: 0,
             misses: 0,
@@ -265,7 +267,9 @@ impl<'e> Walker<'e> {
     /// The rule of an address of a file: from the cache, or made now.
     #[inline]
     fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
-        if let Some(rule) = RuleCache::key(file, svma).and_then(|key| self.engine.cached(key)) {
+        let known = &mut self.rules;
+        if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))
+        {
             self.hits += 1;
             return rule;
         }
