@@ -1,13 +1,13 @@
 //! Sections of an ELF file and the unpacking of compressed ones.
 
 use std::borrow::Cow;
-use std::io::Read as _;
 use std::path::Path;
 
 use address::{FileOffset, Svma};
 use object::CompressionFormat;
 
 use crate::ImageError;
+use crate::unpack::{inflate, unpack_zstd};
 
 /// A section header, with where its bytes are.
 #[derive(Clone, Debug)]
@@ -72,19 +72,11 @@ pub(crate) fn decompress<'b>(
         section: String::from_utf8_lossy(&section.name).into_owned(),
         source,
     };
-    // The stated size is only a limit: memory grows with what really comes out.
-    let mut unpacked = Vec::new();
-    let result = match section.format {
+    let unpacked = match section.format {
         CompressionFormat::None => return Ok(Cow::Borrowed(stored)),
-        CompressionFormat::Zlib => flate2::read::ZlibDecoder::new(stored)
-            .take(section.unpacked_size)
-            .read_to_end(&mut unpacked),
-        CompressionFormat::Zstandard => match ruzstd::decoding::StreamingDecoder::new(stored) {
-            Ok(decoder) => decoder.take(section.unpacked_size).read_to_end(&mut unpacked),
-            Err(error) => Err(std::io::Error::other(error)),
-        },
+        CompressionFormat::Zlib => inflate(stored, section.unpacked_size),
+        CompressionFormat::Zstandard => unpack_zstd(stored, section.unpacked_size),
         _ => Err(std::io::Error::other("unknown compression")),
     };
-    result.map_err(damaged)?;
-    Ok(Cow::Owned(unpacked))
+    unpacked.map(Cow::Owned).map_err(damaged)
 }

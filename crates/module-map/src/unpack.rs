@@ -67,17 +67,47 @@ pub(crate) fn inflate_section(section: &[u8], limit: u64) -> Option<Vec<u8>> {
     let (header, packed) = section.split_first_chunk::<24>()?;
     let size = header.get(8..16)?.first_chunk().map(|size| u64::from_le_bytes(*size))?;
     let size = size.min(limit);
-    let mut unpacked = Vec::new();
     match header.first()? {
-        1 => flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked).ok()?,
-        2 => ruzstd::decoding::StreamingDecoder::new(packed)
-            .ok()?
-            .take(size)
-            .read_to_end(&mut unpacked)
-            .ok()?,
-        _ => return None,
-    };
-    Some(unpacked)
+        1 => inflate(packed, size).ok(),
+        2 => unpack_zstd(packed, size).ok(),
+        _ => None,
+    }
+}
+
+/// The first `size` bytes of a zlib stream, or all of it where it is shorter.
+///
+/// # Errors
+/// Where it is damaged.
+pub(crate) fn inflate(packed: &[u8], size: u64) -> io::Result<Vec<u8>> {
+    // Sections of debug information become four to eight times as large.
+    const USUAL: u64 = 16;
+    if size <= (packed.len() as u64).saturating_mul(USUAL)
+        && let Some(unpacked) = usize::try_from(size).ok().and_then(|size| at_once(packed, size))
+    {
+        return Ok(unpacked);
+    }
+    // The stated size is only a limit: memory grows with what really comes out.
+    let mut unpacked = Vec::new();
+    flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked)?;
+    Ok(unpacked)
+}
+
+/// A sound zlib stream of that very size; all others are for the decoder that goes step by step.
+fn at_once(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut unpacked = vec![0; size];
+    let len = libdeflater::Decompressor::new().zlib_decompress(packed, &mut unpacked).ok()?;
+    (len == size).then_some(unpacked)
+}
+
+/// The same of a zstd frame.
+///
+/// # Errors
+/// Where it is damaged.
+pub(crate) fn unpack_zstd(packed: &[u8], size: u64) -> io::Result<Vec<u8>> {
+    let decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?;
+    let mut unpacked = Vec::new();
+    decoder.take(size).read_to_end(&mut unpacked)?;
+    Ok(unpacked)
 }
 
 #[cfg(test)]
@@ -96,5 +126,24 @@ mod tests {
         assert_eq!(Packing::of(b"\x7fELF"), None);
         assert!(unpack(XZ).is_err());
         assert_eq!(unpack(b"plain").expect("not packed").as_ref(), b"plain");
+    }
+
+    /// `zlib.compress(b"module text, module text, module text")` of Python.
+    const ZLIB: [u8; 24] = [
+        0x78, 0x9c, 0xcb, 0xcd, 0x4f, 0x29, 0xcd, 0x49, 0x55, 0x28, 0x49, 0xad, 0x28, 0xd1, 0x51,
+        0xc8, 0xc5, 0xc1, 0x01, 0x00, 0x07, 0x67, 0x0d, 0xda,
+    ];
+
+    #[test]
+    fn the_stated_size_is_a_limit_and_no_promise() {
+        let text = b"module text, module text, module text";
+        for size in [0, 1, 36, 37, 38, 24 * 16, 24 * 16 + 1, u64::MAX] {
+            let expected = text.get(..size as usize).unwrap_or(text);
+            assert_eq!(inflate(&ZLIB, size).expect("sound"), expected, "{size}");
+        }
+        // The last four bytes are a checksum, the two before them the rest of the last code and the end.
+        for cut in 0..ZLIB.len() - 6 {
+            assert!(inflate(&ZLIB[..cut], 37).is_err(), "{cut}");
+        }
     }
 }

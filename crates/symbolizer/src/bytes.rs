@@ -41,6 +41,12 @@ impl<'a> Cursor<'a> {
         Some(array)
     }
 
+    /// The next bytes, which stay where they are.
+    #[inline]
+    pub(crate) fn peek<const N: usize>(&self) -> Option<[u8; N]> {
+        self.bytes.get(self.at..)?.first_chunk::<N>().copied()
+    }
+
     #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;

@@ -57,13 +57,13 @@ impl Kallsyms {
         let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
         for end in ends {
             let at = std::mem::replace(&mut start, end + 1);
-            let Some((kind, symbol)) = text.get(at..end).and_then(parse_line) else { continue };
+            let Some((kind, address, name)) = text.get(at..end).and_then(line_head) else {
+                continue;
+            };
             lines += 1;
-            zero += usize::from(symbol.start.0 == 0);
-            if matches!(kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B')
-                && !is_hidden(symbol.name)
-            {
-                symbols.push((symbol.start, at));
+            zero += usize::from(address.0 == 0);
+            if matches!(kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B') && !is_hidden(name) {
+                symbols.push((address, at));
             }
         }
         if lines == 0 {
@@ -72,12 +72,9 @@ impl Kallsyms {
         if zero == lines {
             return Err(KallsymsError::Restricted { lines });
         }
-        // Mostly sorted already; of aliases the best is kept, of equally good ones the first.
-        let best = |&(_, at): &(Avma, usize)| {
-            std::cmp::Reverse(symbol_at(&text, at).map(|symbol| rank(symbol.name)))
-        };
-        symbols.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| best(a).cmp(&best(b))));
-        symbols.dedup_by_key(|&mut (start, _)| start);
+        // Those of the kernel itself are sorted already, and the sort sees that. It is stable.
+        symbols.sort_by_key(|&(start, _)| start);
+        keep_best(&mut symbols, |at| symbol_at(&text, at).map(|symbol| rank(symbol.name)));
         Ok(Self { text, symbols })
     }
 
@@ -119,11 +116,57 @@ impl Kallsyms {
     }
 }
 
+/// Of symbols at one address, the one with the greatest rank; of equally good ones the first.
+fn keep_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R) {
+    symbols.dedup_by(|later, kept| {
+        let aliases = later.0 == kept.0;
+        if aliases && rank(later.1) > rank(kept.1) {
+            *kept = *later;
+        }
+        aliases
+    });
+}
+
 /// The symbol of the line that begins there.
 fn symbol_at(text: &[u8], at: usize) -> Option<KernelSymbol<'_>> {
     let rest = text.get(at..)?;
     let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     parse_line(rest.get(..end)?).map(|(_, symbol)| symbol)
+}
+
+/// What the list keeps of a line: type, address, and a slice that begins with the name. Nearly all lines have an address
+/// of 16 digits.
+fn line_head(line: &[u8]) -> Option<(u8, Avma, &[u8])> {
+    if let Some((&[ref digits @ .., b' ', kind, b' '], name)) = line.split_first_chunk::<19>()
+        && name.first().is_some_and(|first| !first.is_ascii_whitespace())
+        && let Some(address) = hex_16(digits)
+    {
+        return Some((kind, Avma(address), name));
+    }
+    parse_line(line).map(|(kind, symbol)| (kind, symbol.start, symbol.name))
+}
+
+/// The number that 16 hexadecimal digits stand for.
+fn hex_16(digits: &[u8]) -> Option<u64> {
+    let (high, low) = digits.split_first_chunk::<8>()?;
+    Some(hex_8(*high)? << 32 | hex_8(*low.first_chunk::<8>()?)?)
+}
+
+/// Eight digits, each in a byte of one word.
+fn hex_8(digits: [u8; 8]) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_be_bytes(digits);
+    // Letters have bit 6: `A` is 0x41, `a` 0x61; digits begin at 0x30.
+    let letters = word >> 6 & ONES;
+    let values = (word & ONES * 0xf) + letters * 9;
+    let has_high_half = (word | letters << 5) & ONES * 0xf0 == ONES * 0x30 + letters * 0x30;
+    let ten_or_more = (values + ONES * 6) >> 4 & ONES;
+    if !has_high_half || ten_or_more != letters || values & ONES * 0x10 != 0 {
+        return None;
+    }
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    Some((fours | fours >> 16) & 0xffff_ffff)
 }
 
 fn parse_line(line: &[u8]) -> Option<(u8, KernelSymbol<'_>)> {
@@ -186,6 +229,19 @@ mod tests {
         assert_eq!(list.address_of(b"a_table"), Some(Avma(0xffff_ffff_8100_0180)));
         assert_eq!(list.address_of(b"mod_init"), None);
         assert_eq!(list.address_of(b"text"), None);
+    }
+
+    #[test]
+    fn heads_of_lines_are_as_whole_lines() {
+        for first in 0..=u8::MAX {
+            for at in 0..21 {
+                let mut line = *b"fFfF09aA81000180 T name";
+                line[at] = first;
+                let whole = parse_line(&line).map(|(kind, symbol)| (kind, symbol.start));
+                let head = line_head(&line).map(|(kind, start, _)| (kind, start));
+                assert_eq!(head, whole, "{first:#x} at {at}");
+            }
+        }
     }
 
     #[test]

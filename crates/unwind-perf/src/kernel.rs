@@ -222,11 +222,18 @@ fn other_end(names: &KernelNames, timeline: &Timeline) -> Option<(Avma, Avma)> {
     let (_, reference) = timeline.kernel_reference()?;
     let kernel = timeline.kernel();
     let recorded = kernel.lookup(reference)?.end;
-    let ends = [&b"_etext"[..], b"_edata"].map(|symbol| names.address_of(symbol));
-    let mut ends = ends.into_iter().flatten();
-    let first = ends.clone().next()?;
-    (!recorded.0.is_multiple_of(PAGE) && !ends.any(|end| end == recorded))
-        .then_some((first, recorded))
+    if recorded.0.is_multiple_of(PAGE) {
+        return None;
+    }
+    let mut first = None;
+    for symbol in [&b"_etext"[..], b"_edata"] {
+        let listed = names.address_of(symbol);
+        if listed == Some(recorded) {
+            return None;
+        }
+        first = first.or(listed);
+    }
+    first.map(|first| (first, recorded))
 }
 
 /// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.

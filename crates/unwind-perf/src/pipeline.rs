@@ -133,6 +133,6 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
-    std::mem::forget((profile, resolved, timeline));
+    std::mem::forget((profile, resolved, timeline, kernel));
     Ok(if found.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete })
 }

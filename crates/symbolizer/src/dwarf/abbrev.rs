@@ -185,6 +185,21 @@ pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(u64
         if found == code {
             return Some((tag, cursor));
         }
-        while next_spec(&mut cursor)?.is_some() {}
+        skip_specs(&mut cursor)?;
+    }
+}
+
+/// Steps over the attributes of an abbreviation, up to behind their end. Of a large file that is most of what is read
+/// of its table of abbreviations.
+fn skip_specs(cursor: &mut Cursor<'_>) -> Option<()> {
+    const IMPLICIT: u8 = 0x21;
+    loop {
+        match cursor.peek() {
+            Some([0, 0]) => return cursor.skip(2),
+            // Nearly all names and forms are of one byte.
+            Some([name, form]) if (name | form) < 0x80 && form != IMPLICIT => cursor.skip(2)?,
+            _ if next_spec(cursor)?.is_none() => return Some(()),
+            _ => {}
+        }
     }
 }
