@@ -1,12 +1,9 @@
 //! Hints at work: which of them are in force in a process, and what fork and exec do to them.
 
-use std::sync::Arc;
-
-use address::{Avma, FileOffset, Pid};
+use address::{Avma, FileOffset, ModuleId, Pid};
 
 use crate::hint::HintScope;
 use crate::journal::Journal;
-use crate::module::Module;
 use crate::space::{Piece, Space};
 
 /// A hint with the module of its file.
@@ -28,7 +25,7 @@ impl LaidHint {
         start: Avma,
         end: Avma,
         offset: FileOffset,
-        module: Arc<Module>,
+        module: ModuleId,
     ) -> Self {
         let piece = Piece { start, end, offset, module, executable: true, writable: false };
         Self { scope, piece, met: false, ended: false, forks: 0 }
@@ -50,8 +47,8 @@ impl Hints {
     }
 
     /// Whether a module is the file of a hint.
-    pub(crate) fn has(&self, module: &Arc<Module>) -> bool {
-        self.all.iter().any(|hint| Arc::ptr_eq(&hint.piece.module, module))
+    pub(crate) fn has(&self, module: ModuleId) -> bool {
+        self.all.iter().any(|hint| hint.piece.module == module)
     }
 
     pub(crate) fn push(&mut self, hint: LaidHint) {
@@ -109,7 +106,7 @@ impl Hints {
         for &index in in_force {
             let Some(hint) = self.all.get_mut(index as usize) else { continue };
             if hint.piece.start < end && start < hint.piece.end {
-                space.map(hint.piece.clone());
+                space.map(hint.piece);
                 journal.add(pid, &hint.piece);
                 hint.met |= hint.scope == HintScope::Process(pid);
             }
@@ -125,7 +122,7 @@ impl Hints {
         journal: &mut Journal,
     ) {
         for hint in in_force.iter().filter_map(|&index| self.all.get(index as usize)) {
-            space.map(hint.piece.clone());
+            space.map(hint.piece);
             journal.add(pid, &hint.piece);
         }
     }

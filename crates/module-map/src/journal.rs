@@ -14,7 +14,7 @@ pub(crate) struct Journal {
 impl Journal {
     pub(crate) fn add(&mut self, pid: Pid, piece: &Piece) {
         if self.on {
-            self.rows.push((pid, piece.clone()));
+            self.rows.push((pid, *piece));
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod archive;
 mod bytes;
+mod chunk;
 mod debug_file;
 mod elf_write;
 mod error;
@@ -25,6 +26,7 @@ mod line_write;
 mod live;
 mod loaded;
 mod module;
+mod modules;
 mod name;
 mod options;
 mod relocate;

@@ -1,15 +1,18 @@
 //! The address space of one process at one time: disjoint pieces in order of address. A space that somebody holds
 //! never changes: the next version shares all chunks that a change does not touch.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use address::{Avma, FileOffset};
+use address::{Avma, FileOffset, ModuleId};
 
-use crate::Module;
+use crate::chunk::{CHUNK, Change, Chunk};
+use crate::module::Module;
+use crate::modules::Modules;
 
 /// A piece of an address space: bytes of a module (or of anonymous memory) mapped in a row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
     /// The first address.
     pub start: Avma,
@@ -17,8 +20,8 @@ pub struct Piece {
     pub end: Avma,
     /// The offset in the module's file of the byte at `start`. Meaningless for anonymous memory.
     pub offset: FileOffset,
-    /// What is mapped.
-    pub module: Arc<Module>,
+    /// What is mapped; [`Space::module`] and [`crate::Timeline::modules`] have it.
+    pub module: ModuleId,
     /// Whether it was mapped executable.
     pub executable: bool,
     /// Whether it was mapped writable.
@@ -44,33 +47,54 @@ impl Piece {
     }
 
     /// The part of this piece from `start` on.
-    fn tail(&self, start: Avma) -> Self {
-        Self { start, offset: self.offset_of(start), ..self.clone() }
+    pub(crate) fn tail(&self, start: Avma) -> Self {
+        Self { start, offset: self.offset_of(start), ..*self }
     }
 }
 
-/// How many pieces a chunk holds before it is split: a copy of one is what a change costs.
-const CHUNK: usize = 32;
-
 /// An immutable address space, cheap to clone and to derive the next version from.
 ///
-/// Invariant: pieces are disjoint and sorted; no chunk is empty; `first[i]` is the start of `chunks[i]`.
+/// Invariant: pieces are disjoint and sorted; no chunk is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     /// Differs between any two spaces of different contents; a clone has the same.
     version: u64,
-    first: Vec<Avma>,
-    chunks: Vec<Arc<Vec<Piece>>>,
+    modules: Arc<Modules>,
+    runs: Vec<Run>,
+}
+
+/// A chunk, and where it begins.
+#[derive(Clone, Debug)]
+struct Run {
+    start: Avma,
+    chunk: Arc<Chunk>,
+}
+
+impl Run {
+    fn new(chunk: Chunk) -> Self {
+        Self { start: chunk.start(), chunk: Arc::new(chunk) }
+    }
 }
 
 impl Space {
+    /// A space without pieces, whose pieces are going to be of these modules.
+    pub(crate) const fn of(modules: Arc<Modules>) -> Self {
+        Self { version: 0, modules, runs: Vec::new() }
+    }
+
     /// The piece at an address.
     #[must_use]
     pub fn lookup(&self, avma: Avma) -> Option<&Piece> {
-        let chunk = self.first.partition_point(|&first| first <= avma).checked_sub(1)?;
-        let pieces = self.chunks.get(chunk)?;
+        let run = self.runs.partition_point(|run| run.start <= avma).checked_sub(1)?;
+        let pieces = self.runs.get(run)?.chunk.pieces();
         let index = pieces.partition_point(|piece| piece.start <= avma).checked_sub(1)?;
         pieces.get(index).filter(|piece| avma < piece.end)
+    }
+
+    /// The module of a piece of this space.
+    #[must_use]
+    pub fn module(&self, piece: &Piece) -> Option<&Module> {
+        self.modules.get(piece.module)
     }
 
     /// A number that tells contents apart: two spaces of the same version are equal.
@@ -81,15 +105,14 @@ impl Space {
 
     /// All pieces in order of address.
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
+        self.runs.iter().flat_map(|run| run.chunk.pieces())
     }
 
     /// The pieces that have addresses from `start` up to `end`.
     pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = &Piece> {
-        let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);
-        let chunks = self.chunks.get(low..).unwrap_or_default().iter();
-        chunks
-            .flat_map(|chunk| chunk.iter())
+        let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
+        let runs = self.runs.get(low..).unwrap_or_default().iter();
+        runs.flat_map(|run| run.chunk.pieces())
             .skip_while(move |piece| piece.end <= start)
             .take_while(move |piece| piece.start < end)
     }
@@ -97,7 +120,7 @@ impl Space {
     /// Whether nothing is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+        self.runs.is_empty()
     }
 
     /// Maps a piece over whatever was there: it wins exactly the bytes that it covers, older pieces keep what sticks
@@ -124,81 +147,55 @@ impl Space {
     }
 
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) {
-        static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
-        self.version = NEXT_VERSION.fetch_add(1, Ordering::Relaxed);
+        self.version = new_version();
         // Every chunk that can hold an overlapping piece, or into which the new piece belongs.
-        let low = self.first.partition_point(|&first| first <= start).saturating_sub(1);
-        let high = self.first.partition_point(|&first| first < end).max(low);
-        if let [chunk] = self.chunks.get_mut(low..high).unwrap_or_default() {
+        let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
+        let rest = self.runs.get(low..).unwrap_or_default();
+        let high = low + rest.iter().take_while(|run| run.start < end).count();
+        // One behind the new piece, in front of all others, takes it in as well.
+        let high = high.max(self.runs.len().min(low + 1));
+        if let [run] = self.runs.get_mut(low..high).unwrap_or_default() {
             // Maps come in rows as a rule, after an exec: then nobody holds the chunk, and nothing is copied.
-            replace_in(Arc::make_mut(chunk), start, end, new);
-            self.settle(low);
-            return;
-        }
-        let mut merged = Vec::with_capacity(CHUNK + 2);
-        for chunk in self.chunks.get(low..high).unwrap_or_default() {
-            merged.extend(chunk.iter().cloned());
-        }
-        replace_in(&mut merged, start, end, new);
-        self.first.splice(low..high, [start]);
-        self.chunks.splice(low..high, [Arc::new(merged)]);
-        self.settle(low);
-    }
-
-    /// Makes the invariant true for a chunk that was changed: it is cut into halves until none is too large.
-    fn settle(&mut self, at: usize) {
-        let Some(chunk) = self.chunks.get_mut(at) else { return };
-        if chunk.is_empty() {
-            self.chunks.remove(at);
-            self.first.remove(at);
-            return;
-        }
-        if chunk.len() > CHUNK {
-            let pieces = Arc::make_mut(chunk);
-            let n_chunks = pieces.len().div_ceil(CHUNK);
-            let size = pieces.len().div_ceil(n_chunks);
-            let mut rest = pieces.split_off(size);
-            let mut behind = Vec::with_capacity(n_chunks - 1);
-            while !rest.is_empty() {
-                let tail = rest.split_off(size.min(rest.len()));
-                behind.push(Arc::new(std::mem::replace(&mut rest, tail)));
+            let rear = Arc::make_mut(&mut run.chunk).replace(start, end, new);
+            run.start = run.chunk.start();
+            if run.chunk.pieces().is_empty() {
+                self.runs.remove(low);
+            } else if let Some(rear) = rear {
+                self.runs.insert(low + 1, Run::new(rear));
             }
-            self.first.splice(at + 1..at + 1, behind.iter().map(|chunk| start_of(chunk)));
-            self.chunks.splice(at + 1..at + 1, behind);
+            return;
         }
-        if let (Some(first), Some(chunk)) = (self.first.get_mut(at), self.chunks.get(at)) {
-            *first = start_of(chunk);
-        }
+        let met = self.runs.get(low..high).unwrap_or_default().iter();
+        let mut merged: Vec<Piece> = met.flat_map(|run| run.chunk.pieces()).copied().collect();
+        let change = Change::new(&merged, start, end, new);
+        merged.splice(change.low..change.high, change.pieces().iter().copied());
+        let n_chunks = merged.len().div_ceil(CHUNK).max(1);
+        let chunks = merged.chunks(merged.len().div_ceil(n_chunks).max(1)).map(Chunk::new);
+        self.runs.splice(low..high, chunks.map(Run::new));
     }
 
     /// How many chunks this space shares with another: what a fork costs is what it does not share.
     #[must_use]
     pub fn shared_chunks(&self, other: &Self) -> usize {
-        self.chunks
-            .iter()
-            .filter(|chunk| other.chunks.iter().any(|theirs| Arc::ptr_eq(chunk, theirs)))
-            .count()
+        let is_theirs = |run: &&Run| other.runs.iter().any(|it| Arc::ptr_eq(&it.chunk, &run.chunk));
+        self.runs.iter().filter(is_theirs).count()
     }
 }
 
-/// Where a chunk begins.
-fn start_of(chunk: &[Piece]) -> Avma {
-    chunk.first().map_or(Avma(0), |piece| piece.start)
-}
-
-/// Puts `new`, or nothing, in the place of everything between two addresses.
-fn replace_in(pieces: &mut Vec<Piece>, start: Avma, end: Avma, new: Option<Piece>) {
-    let low = pieces.partition_point(|piece| piece.end <= start);
-    let high = pieces.partition_point(|piece| piece.start < end);
-    let head = pieces.get(low).filter(|piece| piece.start < start).cloned();
-    let tail = high.checked_sub(1).and_then(|last| pieces.get(last));
-    let tail = tail.filter(|piece| piece.end > end).map(|piece| piece.tail(end));
-    let head = head.map(|piece| Piece { end: start, ..piece });
-    if low == high
-        && let Some(new) = new
-    {
-        pieces.insert(low, new);
-        return;
+/// A version that no space had. Each thread takes many at a time.
+fn new_version() -> u64 {
+    const MANY: u64 = 1024;
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static OWN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     }
-    pieces.splice(low..high, head.into_iter().chain(new).chain(tail));
+    OWN.with(|own| {
+        let (mut next, mut end) = own.get();
+        if next == end {
+            next = NEXT.fetch_add(MANY, Ordering::Relaxed);
+            end = next + MANY;
+        }
+        own.set((next + 1, end));
+        next
+    })
 }

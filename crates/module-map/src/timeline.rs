@@ -8,7 +8,7 @@ mod told;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
+use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 
 use crate::hints::{Hints, InForce};
@@ -83,6 +83,8 @@ pub struct Timeline {
     threads: HashMap<Tid, Thread>,
     dead: VecDeque<(Pid, Lineage)>,
     kernel: Arc<Space>,
+    /// A space without pieces.
+    empty: Arc<Space>,
     kernel_reference: Option<(Box<[u8]>, Avma)>,
     modules: ModuleTable,
     listed_ids: HashMap<Box<[u8]>, BuildId>,
@@ -101,7 +103,7 @@ pub struct Timeline {
     jit_reader: Option<Box<dyn JitReader>>,
     jit_pending: Pending,
     /// The modules of JIT code; their number in `jit_pending` is the index.
-    jit_modules: Vec<Arc<Module>>,
+    jit_modules: Vec<ModuleId>,
     journal: Journal,
 }
 
@@ -115,13 +117,16 @@ impl Timeline {
     /// A timeline on which nothing has happened yet.
     #[must_use]
     pub fn new() -> Self {
+        let modules = ModuleTable::default();
+        let empty = Arc::new(Space::of(modules.shared().clone()));
         let mut timeline = Self {
             processes: HashMap::new(),
             threads: HashMap::new(),
             dead: VecDeque::new(),
-            kernel: Arc::default(),
+            kernel: empty.clone(),
+            empty,
             kernel_reference: None,
-            modules: ModuleTable::default(),
+            modules,
             listed_ids: HashMap::new(),
             last_files: HashMap::new(),
             files: HashMap::new(),
@@ -196,10 +201,8 @@ impl Timeline {
             // JIT code outlives records about the memory that it is in: a change of its protection makes one.
             let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty()
             {
-                let is_jit = |piece: &&Piece| {
-                    self.jit_modules.iter().any(|module| module.id == piece.module.id)
-                };
-                space.overlapping(start, end).filter(is_jit).cloned().collect()
+                let is_jit = |piece: &&Piece| self.jit_modules.contains(&piece.module);
+                space.overlapping(start, end).filter(is_jit).copied().collect()
             } else {
                 Vec::new()
             };
@@ -236,9 +239,10 @@ impl Timeline {
             self.process(pid).threads += 1;
         } else {
             let parent = self.processes.get(&parent);
-            let (space, hints, covered) = parent
-                .map(|parent| (parent.space.clone(), parent.hints.clone(), parent.covered.clone()))
-                .unwrap_or_default();
+            let (space, hints, covered) = match parent {
+                Some(it) => (it.space.clone(), it.hints.clone(), it.covered.clone()),
+                None => (self.empty.clone(), Vec::new(), Vec::new()),
+            };
             self.hints.forked(pid);
             let name = self.comm_name(comm).to_vec();
             let process = self.begin(pid, &name, space, &hints);
@@ -252,7 +256,7 @@ impl Timeline {
         self.threads.insert(tid, Thread { comm });
         if exec {
             self.hints.executed(pid);
-            let process = self.begin(pid, name, Arc::default(), &[]);
+            let process = self.begin(pid, name, self.empty.clone(), &[]);
             self.processes.insert(pid, process);
         } else if tid.0 == pid.0 && !self.hints.is_empty() {
             self.renamed(pid, name);
@@ -329,13 +333,13 @@ impl Timeline {
         if !self.processes.contains_key(&pid) {
             let comm = self.threads.get(&Tid(pid.0)).map(|thread| thread.comm);
             let name = comm.map_or_else(Vec::new, |comm| self.comm_name(comm).to_vec());
-            let process = self.begin(pid, &name, Arc::default(), &[]);
+            let process = self.begin(pid, &name, self.empty.clone(), &[]);
             self.processes.insert(pid, process);
         }
-        let next = &mut self.next_lineage;
+        let (next, empty) = (&mut self.next_lineage, &self.empty);
         self.processes.entry(pid).or_insert_with(|| {
             *next += 1;
-            Process::new(Arc::default(), Lineage(*next))
+            Process::new(empty.clone(), Lineage(*next))
         })
     }
 
@@ -354,7 +358,7 @@ impl Timeline {
         id
     }
 
-    fn module(&mut self, path: &[u8], kind: ModuleKind, event: &MapEvent<'_>) -> Arc<Module> {
+    fn module(&mut self, path: &[u8], kind: ModuleKind, event: &MapEvent<'_>) -> ModuleId {
         let mut identity =
             if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
         if identity.build_id.is_none() {
@@ -371,7 +375,7 @@ impl Timeline {
         if let Some(inode) = identity.inode.filter(|_| {
             kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
         }) {
-            let before = self.files.insert(module.path.clone(), inode);
+            let before = self.files.insert(path.into(), inode);
             self.saw_replaced_file |= before.is_some_and(|before| inode.replaces(before));
         }
         module

@@ -95,6 +95,7 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
 /// Memory without a file that was taken for the file that was there before.
 fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     let first = timeline.inferences().first()?;
+    let module = timeline.modules().get(first.module.index())?;
     Some(FindingRow {
         kind: "inferred-file".to_owned(),
         message: format!(
@@ -102,7 +103,7 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
             first.start.0,
             first.end.0,
             first.pid,
-            String::from_utf8_lossy(&first.module.path),
+            String::from_utf8_lossy(&module.path),
         ),
         count: timeline.inferences().len() as u64,
     })

@@ -81,9 +81,11 @@ pub(crate) fn collect(
     let (names, code) = code_files(&timeline, files, output);
     let trailer = session.head().events().first().map(Trailer::new).unwrap_or_default();
     let row = |taken: &Taken| {
-        let name = names.get(&taken.piece.module.id);
-        let name = name.cloned().unwrap_or_else(|| path_of(&taken.piece.module));
-        (taken.position as usize, mmap2(taken, &name, &trailer))
+        let id = taken.piece.module;
+        let module = timeline.modules().get(id.index());
+        let name = names.get(&id).cloned().or_else(|| Some(path_of(module?)));
+        let build_id = module.and_then(|module| module.identity.build_id);
+        (taken.position as usize, mmap2(taken, &name.unwrap_or_default(), build_id, &trailer))
     };
     Injected { inserted: taken.iter().map(row).collect(), build_ids, code }
 }
@@ -107,7 +109,7 @@ fn listed_id(map: &Mmap<'_>, timeline: &mut Timeline) -> Option<BuildId> {
         return None;
     }
     let space = timeline.space(map.pid).0;
-    let module = &space.lookup(map.start)?.module;
+    let module = space.module(space.lookup(map.start)?)?;
     module.identity.build_id.filter(|_| *module.path == *map.path)
 }
 
@@ -194,12 +196,11 @@ impl Trailer {
 }
 
 /// An `MMAP2` record of a readable and executable private mapping.
-fn mmap2(taken: &Taken, name: &[u8], trailer: &Trailer) -> Vec<u8> {
+fn mmap2(taken: &Taken, name: &[u8], id: Option<BuildId>, trailer: &Trailer) -> Vec<u8> {
     const MMAP2: u32 = 10;
     const USER: u16 = 2;
     const BUILD_ID: u16 = 1 << 14;
     let Taken { pid, piece, time, .. } = taken;
-    let id = piece.module.identity.build_id;
     let mut record = MMAP2.to_le_bytes().to_vec();
     record.extend((if id.is_some() { USER | BUILD_ID } else { USER }).to_le_bytes());
     record.extend([0; 2]);

@@ -161,7 +161,7 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
 /// A module's code begins where its map does.
 fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
     let kernel = timeline.kernel();
-    let piece = kernel.pieces().find(|piece| piece.module.id == module.id)?;
+    let piece = kernel.pieces().find(|piece| piece.module == module.id)?;
     Some(piece.start.0.wrapping_sub(piece.offset.0).wrapping_sub(MODULE_CODE.0))
 }
 

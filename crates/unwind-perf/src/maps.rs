@@ -100,7 +100,8 @@ fn print_space(
         writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
     }
     for piece in space.pieces() {
-        let row = Row::new(piece, code_bias(piece, &space, files), files);
+        let Some(module) = space.module(piece) else { continue };
+        let row = Row::new(piece, module, code_bias(piece, &space, files), files);
         if json {
             writeln!(text, "{}", row.json(pid))?;
         } else {
@@ -112,9 +113,8 @@ fn print_space(
 
 /// The bias of the code of the piece's module, which all its pieces have where it is mapped once.
 fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
-    let image = piece.module.file(&files.library).ok()?.image();
-    let same =
-        space.pieces().filter(|other| other.executable && other.module.id == piece.module.id);
+    let image = space.module(piece)?.file(&files.library).ok()?.image();
+    let same = space.pieces().filter(|other| other.executable && other.module == piece.module);
     let nearest = same.min_by_key(|other| other.start.0.abs_diff(piece.start.0))?;
     image.bias(nearest.start, nearest.offset, true)
 }
@@ -122,6 +122,7 @@ fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
 /// A piece and what is known of its file.
 struct Row<'p> {
     piece: &'p Piece,
+    module: &'p Module,
     path: String,
     bias: Option<u64>,
     file: Result<&'p LoadedImage, String>,
@@ -130,8 +131,7 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn new(piece: &'p Piece, code_bias: Option<Bias>, files: &Files) -> Self {
-        let module: &Module = &piece.module;
+    fn new(piece: &'p Piece, module: &'p Module, code_bias: Option<Bias>, files: &Files) -> Self {
         let path = String::from_utf8_lossy(&module.path).into_owned();
         let file = match module.kind {
             ModuleKind::Anonymous | ModuleKind::Kernel => Err(String::new()),
@@ -148,7 +148,7 @@ impl<'p> Row<'p> {
             unwind = unwind_source(file, files);
             symbols = symbol_sources(file, files);
         }
-        Self { piece, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
+        Self { piece, module, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
     }
 
     /// Like a line of `/proc/PID/maps`, then what is known of the file.
@@ -180,7 +180,7 @@ impl<'p> Row<'p> {
     }
 
     fn json(&self, pid: Pid) -> Value {
-        let Piece { start, end, offset, executable, writable, module } = self.piece;
+        let Piece { start, end, offset, executable, writable, .. } = *self.piece;
         let hex = |value: u64| format!("{value:#x}");
         let mut row = json!({
             "pid": pid.0,
@@ -192,7 +192,7 @@ impl<'p> Row<'p> {
             "path": self.path,
         });
         let Some(fields) = row.as_object_mut() else { return row };
-        if let Some(id) = module.identity.build_id {
+        if let Some(id) = self.module.identity.build_id {
             fields.insert("recorded_build_id".to_owned(), id.to_string().into());
         }
         match &self.file {

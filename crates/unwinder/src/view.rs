@@ -2,7 +2,7 @@
 //! next frame there costs a comparison instead of two searches and a look at the file's headers.
 
 use address::{Avma, ModuleId};
-use module_map::{Library, ModuleKind, Piece, Space};
+use module_map::{Library, Module, ModuleKind, Piece, Space};
 
 /// A span of addresses in one piece that lie equally far from the addresses that the file states.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,8 @@ impl View {
             self.spans.clear();
             self.version = space.version();
         }
-        let span = resolve(space.lookup(address)?, address, library);
+        let piece = space.lookup(address)?;
+        let span = resolve(piece, space.module(piece)?, address, library);
         if self.spans.len() == MOST {
             self.spans.truncate(MOST / 2);
         }
@@ -83,18 +84,18 @@ impl View {
 
 /// The span of `piece` around an address. Opens the module's file where nobody has yet.
 #[cold]
-fn resolve(piece: &Piece, address: Avma, library: &Library) -> Span {
+fn resolve(piece: &Piece, module: &Module, address: Avma, library: &Library) -> Span {
     let whole = Span {
         start: piece.start.0,
         len: piece.end.since(piece.start),
-        module: piece.module.id,
-        kind: piece.module.kind,
+        module: piece.module,
+        kind: module.kind,
         bias: 0,
         file: None,
         executable: piece.executable,
     };
-    let Ok(file) = piece.module.file(library) else {
-        return match piece.module.kind {
+    let Ok(file) = module.file(library) else {
+        return match module.kind {
             ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => {
                 Span { bias: piece.start.0.wrapping_sub(piece.offset.0), ..whole }
             }

@@ -283,7 +283,7 @@ impl<'e> Walker<'e> {
 
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
-    memory.space.lookup(lookup)?.module.file(memory.library).ok()
+    memory.space.module(memory.space.lookup(lookup)?)?.file(memory.library).ok()
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.

@@ -1,11 +1,9 @@
 //! Inference, labelled as such: memory without a file that is still the code of a file.
 
-use std::sync::Arc;
-
-use address::{Avma, Pid};
+use address::{Avma, ModuleId, Pid};
 
 use super::Timeline;
-use crate::module::{Module, ModuleKind};
+use crate::module::ModuleKind;
 use crate::space::Piece;
 
 /// Memory without a file that was taken for the file that had been mapped there before.
@@ -18,7 +16,7 @@ pub struct Inference {
     /// The address behind the last.
     pub end: Avma,
     /// The file that was mapped there before.
-    pub module: Arc<Module>,
+    pub module: ModuleId,
 }
 
 impl Timeline {
@@ -30,9 +28,12 @@ impl Timeline {
         self.process(pid);
         let Some(process) = self.processes.get_mut(&pid) else { return piece };
         let before = process.space.lookup(piece.start);
-        let hints = &self.hints;
+        let (hints, modules) = (&self.hints, self.modules.all());
         let code = |old: &&Piece| {
-            old.executable && old.module.kind == ModuleKind::File && !hints.has(&old.module)
+            let module = modules.get(old.module.index());
+            old.executable
+                && module.is_some_and(|module| module.kind == ModuleKind::File)
+                && !hints.has(old.module)
         };
         if !piece.executable {
             if let Some(old) = before.filter(code).filter(|old| piece.end <= old.end) {
@@ -55,12 +56,7 @@ impl Timeline {
             return piece;
         };
         self.journal.add(pid, &old);
-        self.inferences.push(Inference {
-            pid,
-            start: old.start,
-            end: old.end,
-            module: old.module.clone(),
-        });
+        self.inferences.push(Inference { pid, start: old.start, end: old.end, module: old.module });
         old
     }
 

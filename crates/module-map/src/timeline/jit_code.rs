@@ -28,7 +28,7 @@ impl Timeline {
 
     fn load_jit(&mut self, next: &PendingLoad) {
         let PendingLoad { pid, dump, load } = *next;
-        let Some(module) = self.jit_modules.get(dump as usize).cloned() else { return };
+        let Some(module) = self.jit_modules.get(dump as usize).copied() else { return };
         let Some(end) = end_of(load.start, load.len) else { return };
         let (start, offset) = (load.start, load.offset);
         self.process(pid);
@@ -47,7 +47,7 @@ impl Timeline {
         let (kind, identity) = (ModuleKind::File, FileIdentity::default());
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
         let module = self.modules.intern(key, None);
-        let known = self.jit_modules.iter().position(|other| other.id == module.id);
+        let known = self.jit_modules.iter().position(|&other| other == module);
         // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.
         if known.is_none() {
             let number = self.jit_modules.len() as u32;
@@ -58,6 +58,6 @@ impl Timeline {
 
     /// The modules of JIT code that a dump describes.
     pub fn jit_modules(&self) -> impl Iterator<Item = ModuleId> {
-        self.jit_modules.iter().map(|module| module.id)
+        self.jit_modules.iter().copied()
     }
 }

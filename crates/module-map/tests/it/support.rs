@@ -32,10 +32,16 @@ pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
 pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
     let space = timeline.space(Pid(pid)).0;
     let piece = |piece: &module_map::Piece| {
-        let path = String::from_utf8_lossy(&piece.module.path);
+        let module = space.module(piece).expect("the timeline's own");
+        let path = String::from_utf8_lossy(&module.path);
         format!("{:x}-{:x} {path}+{:x}", piece.start.0, piece.end.0, piece.offset.0)
     };
     space.pieces().map(piece).collect()
+}
+
+/// What is mapped at an address.
+pub(crate) fn path_at(space: &module_map::Space, address: u64) -> Option<Vec<u8>> {
+    Some(space.module(space.lookup(Avma(address))?)?.path.to_vec())
 }
 
 /// The path of a file of the crate's test data.

@@ -3,7 +3,7 @@
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 use module_map::{JitDump, JitLoad, JitReader, MapEvent, ModuleKind, Timeline};
 
-use crate::support::{code, code_of, shape};
+use crate::support::{code, code_of, path_at, shape};
 
 #[test]
 fn maps_of_no_length_are_counted_and_wrapping_ones_are_cut() {
@@ -38,7 +38,7 @@ fn a_file_mapped_twice_and_by_its_middle() {
     timeline.map(&code(1, 0x50000, 0x1000, 0x2000, "/lib/x.so"));
     let space = timeline.space(Pid(1)).0;
     let offset =
-        |at| space.lookup(Avma(at)).map(|piece| (piece.module.id.0, piece.offset_of(Avma(at)).0));
+        |at| space.lookup(Avma(at)).map(|piece| (piece.module.0, piece.offset_of(Avma(at)).0));
     assert_eq!(offset(0x11010), Some((0, 0x2010)));
     assert_eq!(offset(0x50010), Some((0, 0x2010)));
 }
@@ -49,8 +49,7 @@ fn another_library_at_the_same_address() {
     timeline.map(&code(1, 0x10000, 0x2000, 0, "/lib/first.so"));
     let before = timeline.space(Pid(1)).0;
     timeline.map(&code(1, 0x10000, 0x2000, 0, "/lib/second.so"));
-    let path =
-        |space: &module_map::Space| space.lookup(Avma(0x10010)).map(|p| p.module.path.to_vec());
+    let path = |space: &module_map::Space| path_at(space, 0x10010);
     assert_eq!(path(&before), Some(b"/lib/first.so".to_vec()));
     assert_eq!(path(&timeline.space(Pid(1)).0), Some(b"/lib/second.so".to_vec()));
 }
@@ -78,8 +77,7 @@ fn a_fork_inherits_and_goes_its_own_way() {
         timeline.map(&code(child, 0x10000, 0x1000, 0, "/lib/own.so"));
     }
     let (child, _) = timeline.space(Pid(700));
-    let path =
-        |space: &module_map::Space| space.lookup(Avma(0x10000)).map(|p| p.module.path.to_vec());
+    let path = |space: &module_map::Space| path_at(space, 0x10000);
     assert_eq!(path(&child), Some(b"/lib/own.so".to_vec()));
     assert_eq!(path(&parent), Some(b"/lib/x.so".to_vec()));
     assert_eq!(child.pieces().count(), 2000);
@@ -142,7 +140,8 @@ fn huge_pages_over_text_are_still_the_text() {
     timeline.map(&anon(0x100_0000, 0x1000, true));
     assert_eq!(timeline.inferences().len(), 1);
     let space = timeline.space(Pid(1)).0;
-    assert_eq!(space.lookup(Avma(0x90_0000)).map(|p| p.module.kind), Some(ModuleKind::Anonymous));
+    let module = space.lookup(Avma(0x90_0000)).and_then(|piece| space.module(piece));
+    assert_eq!(module.map(|module| module.kind), Some(ModuleKind::Anonymous));
 }
 
 #[derive(Debug)]

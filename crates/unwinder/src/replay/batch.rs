@@ -194,7 +194,7 @@ fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
 }
 
 fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
-    let module = kernel.lookup(lookup).map(|piece| piece.module.id);
+    let module = kernel.lookup(lookup).map(|piece| piece.module);
     Frame { module, relative: lookup.0, bias: 0, found_by, kernel: true }
 }
 
@@ -256,7 +256,7 @@ fn filled(planned: &Planned, (space, lineage): &(Arc<Space>, Lineage)) -> Arc<Sp
         return space.clone();
     }
     let mut space = (**space).clone();
-    planned.space.pieces().for_each(|piece| space.map(piece.clone()));
+    planned.space.pieces().for_each(|piece| space.map(*piece));
     Arc::new(space)
 }
 
