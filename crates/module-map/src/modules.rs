@@ -12,10 +12,13 @@ const FIRST: usize = 32;
 /// So many blocks have a place for every number that a module can have.
 const BLOCKS: usize = 28;
 
+/// A row of places, each filled once.
+type Block = Box<[OnceLock<Arc<Module>>]>;
+
 /// A table that only grows. Blocks stay where they are, so nobody waits for anybody.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    blocks: [OnceLock<Box<[OnceLock<Arc<Module>>]>>; BLOCKS],
+    blocks: [OnceLock<Block>; BLOCKS],
 }
 
 impl Modules {
