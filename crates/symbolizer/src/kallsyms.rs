@@ -157,16 +157,16 @@ fn hex_8(digits: [u8; 8]) -> Option<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_be_bytes(digits);
     // Letters have bit 6: `A` is 0x41, `a` 0x61; digits begin at 0x30.
-    let letters = word >> 6 & ONES;
-    let values = (word & ONES * 0xf) + letters * 9;
-    let has_high_half = (word | letters << 5) & ONES * 0xf0 == ONES * 0x30 + letters * 0x30;
-    let ten_or_more = (values + ONES * 6) >> 4 & ONES;
-    if !has_high_half || ten_or_more != letters || values & ONES * 0x10 != 0 {
+    let letters = (word >> 6) & ONES;
+    let values = (word & (ONES * 0xf)) + letters * 9;
+    let has_high_half = (word | (letters << 5)) & (ONES * 0xf0) == ONES * 0x30 + letters * 0x30;
+    let ten_or_more = ((values + ONES * 6) >> 4) & ONES;
+    if !has_high_half || ten_or_more != letters || values & (ONES * 0x10) != 0 {
         return None;
     }
-    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
-    Some((fours | fours >> 16) & 0xffff_ffff)
+    let pairs = (values | (values >> 4)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff;
+    Some((fours | (fours >> 16)) & 0xffff_ffff)
 }
 
 fn parse_line(line: &[u8]) -> Option<(u8, KernelSymbol<'_>)> {
