@@ -92,20 +92,36 @@ impl<'a> Cursor<'a> {
     /// Unsigned LEB128; bits above 64 are dropped.
     #[inline]
     pub(crate) fn uleb(&mut self) -> Option<u64> {
-        let first = self.u8()?;
-        if first < 0x80 {
-            return Some(u64::from(first));
+        // Nearly all are of one byte or two.
+        match *self.bytes.get(self.at..)? {
+            [first, ..] if first < 0x80 => {
+                self.at += 1;
+                Some(u64::from(first))
+            }
+            [first, second, ..] if second < 0x80 => {
+                self.at += 2;
+                Some(u64::from(first & 0x7f) | u64::from(second) << 7)
+            }
+            _ => {
+                let (value, at) = self.long_uleb()?;
+                self.at = at;
+                Some(value)
+            }
         }
-        let mut value = u64::from(first & 0x7f);
-        let mut shift = 7;
+    }
+
+    /// A number of any length, and where it ends.
+    #[cold]
+    fn long_uleb(mut self) -> Option<(u64, usize)> {
+        let (mut value, mut shift) = (0, 0_u32);
         loop {
             let byte = self.u8()?;
             if shift < 64 {
                 value |= u64::from(byte & 0x7f) << shift;
             }
-            shift += 7;
+            shift = shift.saturating_add(7);
             if byte < 0x80 {
-                return Some(value);
+                return Some((value, self.at));
             }
         }
     }

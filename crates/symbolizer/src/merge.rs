@@ -2,9 +2,10 @@
 //! demangled once, in parallel.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher as _;
 
 use address::Svma;
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
 use crate::demangle::demangle;
@@ -25,7 +26,8 @@ pub(crate) fn merge(
         done,
         functions: done.iter().map(|done| vec![NONE; done.result.functions.len()]).collect(),
         files: done.iter().map(|done| vec![NONE; done.result.files.len()]).collect(),
-        mangled: HashMap::new(),
+        mangled: HashTable::new(),
+        hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
         symbols: Symbols::default(),
     };
@@ -40,7 +42,9 @@ struct Merger<'m> {
     /// For each finished unit, the numbers of its names and files that were met.
     functions: Vec<Vec<u32>>,
     files: Vec<Vec<u32>>,
-    mangled: HashMap<&'m [u8], u32>,
+    /// Hash and number of each mangled name, so that none is hashed again when the table grows.
+    mangled: HashTable<(u64, u32)>,
+    hasher: DefaultHashBuilder,
     order: Vec<&'m [u8]>,
     symbols: Symbols,
 }
@@ -138,11 +142,17 @@ impl<'m> Merger<'m> {
 
     /// The number of a mangled name, in the order of first use.
     fn mangled(&mut self, name: &'m [u8]) -> NameId {
-        let next = self.order.len() as u32;
-        let id = *self.mangled.entry(name).or_insert(next);
-        if id == next {
-            self.order.push(name);
+        let Self { mangled, hasher, order, .. } = self;
+        let hash = hasher.hash_one(name);
+        let same = |&(known, id): &(u64, u32)| {
+            known == hash && order.get(id as usize).is_some_and(|known| *known == name)
+        };
+        if let Some(&(_, known)) = mangled.find(hash, same) {
+            return NameId(known);
         }
+        let id = order.len() as u32;
+        mangled.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+        order.push(name);
         NameId(id)
     }
 

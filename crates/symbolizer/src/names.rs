@@ -13,7 +13,8 @@ pub struct NameId(pub u32);
 pub struct Names {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    index: HashTable<u32>,
+    /// Hash and id, so that no string is hashed again when the table grows.
+    index: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -45,13 +46,14 @@ impl Names {
     pub(crate) fn intern(&mut self, name: &[u8]) -> NameId {
         let Self { bytes, ends, index, hasher } = self;
         let hash = hasher.hash_one(name);
-        if let Some(&found) = index.find(hash, |&id| slice(bytes, ends, id) == name) {
+        let same = |&(known, id): &(u64, u32)| known == hash && slice(bytes, ends, id) == name;
+        if let Some(&(_, found)) = index.find(hash, same) {
             return NameId(found);
         }
         let id = ends.len() as u32;
         bytes.extend_from_slice(name);
         ends.push(bytes.len());
-        index.insert_unique(hash, id, |&id| hasher.hash_one(slice(bytes, ends, id)));
+        index.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         NameId(id)
     }
 }

@@ -5,15 +5,18 @@
 use hashbrown::HashMap;
 
 use crate::bytes::Cursor;
-use crate::dwarf::form::{self, Encoding, Spec};
+use crate::dwarf::form::{self, Encoding, Spec, Value};
 
 /// What an entry means for the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// `DW_TAG_subprogram`.
+    /// `DW_TAG_subprogram` with code.
     Function,
-    /// `DW_TAG_inlined_subroutine`.
+    /// `DW_TAG_inlined_subroutine` with code.
     Inlined,
+    /// One of both without code: a declaration, or what others are instances of. What is below it is not of the function
+    /// around it.
+    Codeless,
     /// Functions are looked for below it, always.
     Scope,
     /// Functions are rarely below it: it is jumped over where the file says how.
@@ -28,6 +31,25 @@ pub(crate) enum Step {
     Form(u16),
     /// `DW_AT_sibling`, of this size in bytes.
     Sibling(u8),
+    /// An attribute that the walk wants, by its index.
+    Wanted(u32),
+}
+
+const DW_AT_SIBLING: u16 = 0x01;
+const DW_AT_LOW_PC: u16 = 0x11;
+const DW_AT_HIGH_PC: u16 = 0x12;
+const DW_AT_RANGES: u16 = 0x55;
+/// Column, file and line of the call.
+const DW_AT_CALL: std::ops::RangeInclusive<u16> = 0x57..=0x59;
+
+/// How the attributes of an entry lie, for a quick step over all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shape {
+    /// So many bytes, whatever the entry.
+    Fixed(u32),
+    /// One LEB128 number with so many bytes before and behind it, as in all types that state their alignment.
+    OneLeb(u32, u32),
+    Other,
 }
 
 /// A compiled abbreviation.
@@ -35,9 +57,10 @@ pub(crate) enum Step {
 pub(crate) struct Abbrev {
     pub(crate) role: Role,
     pub(crate) children: bool,
-    /// Size of all attributes where every entry has the same and there is no sibling attribute; else `u32::MAX`.
-    fixed: u32,
+    shape: Shape,
     steps: (u32, u32),
+    /// The steps to what is wanted of a function or an inlined call with code.
+    reads: (u32, u32),
     specs: (u32, u32),
 }
 
@@ -71,24 +94,25 @@ impl Abbrevs {
         let code = cursor.uleb().filter(|&code| code != 0)?;
         let tag = cursor.uleb()?;
         let children = cursor.u8()? != 0;
-        let specs_start = self.specs.len() as u32;
-        let steps_start = self.steps.len() as u32;
+        let first = self.specs.len();
         while let Some(spec) = next_spec(cursor)? {
             self.specs.push(spec);
-            self.push_step(spec, steps_start as usize);
         }
-        let fixed = match self.steps.get(steps_start as usize..)? {
-            [] => 0,
-            [Step::Fixed(size)] => *size,
-            _ => u32::MAX,
+        let role = self.role(tag, first);
+        let steps = self.push_steps(first, false);
+        let shape = match *self.steps.get(steps.0 as usize..)? {
+            [] => Shape::Fixed(0),
+            [Step::Fixed(size)] => Shape::Fixed(size),
+            [Step::Leb] => Shape::OneLeb(0, 0),
+            [Step::Leb, Step::Fixed(behind)] => Shape::OneLeb(0, behind),
+            [Step::Fixed(before), Step::Leb] => Shape::OneLeb(before, 0),
+            [Step::Fixed(before), Step::Leb, Step::Fixed(behind)] => Shape::OneLeb(before, behind),
+            _ => Shape::Other,
         };
-        let abbrev = Abbrev {
-            role: role(tag),
-            children,
-            fixed,
-            steps: (steps_start, self.steps.len() as u32),
-            specs: (specs_start, self.specs.len() as u32),
-        };
+        let has_reads = matches!(role, Role::Function | Role::Inlined);
+        let reads = if has_reads { self.push_steps(first, true) } else { (0, 0) };
+        let specs = (first as u32, self.specs.len() as u32);
+        let abbrev = Abbrev { role, children, shape, steps, reads, specs };
         if code == self.dense.len() as u64 + 1 {
             self.dense.push(abbrev);
         } else if code > self.dense.len() as u64 {
@@ -98,29 +122,49 @@ impl Abbrevs {
         Some(())
     }
 
-    fn push_step(&mut self, spec: Spec, first: usize) {
-        const DW_AT_SIBLING: u16 = 0x01;
-        let size = form::fixed_size(spec.form, self.encoding);
-        let step = match size {
-            Some(size) if spec.name == DW_AT_SIBLING && matches!(spec.form, 0x11..=0x14) => {
-                Step::Sibling(size)
-            }
-            Some(size) => Step::Fixed(size.into()),
-            None if form::is_leb(spec.form) => Step::Leb,
-            None => Step::Form(spec.form),
-        };
-        if let (Step::Fixed(more), true) = (step, self.steps.len() > first)
-            && let Some(Step::Fixed(before)) = self.steps.last_mut()
-        {
-            *before = before.saturating_add(more);
-            return;
+    /// What an entry with these attributes is to the walk.
+    fn role(&self, tag: u64, first: usize) -> Role {
+        let role = role(tag);
+        let mut specs = self.specs.get(first..).unwrap_or_default().iter();
+        let has_code = specs.any(|spec| matches!(spec.name, DW_AT_LOW_PC | DW_AT_RANGES));
+        match role {
+            Role::Function | Role::Inlined if !has_code => Role::Codeless,
+            other => other,
         }
-        self.steps.push(step);
+    }
+
+    /// Compiles the attributes from `first` on to steps over them or to what is wanted of them.
+    fn push_steps(&mut self, first: usize, read: bool) -> (u32, u32) {
+        let Self { specs, steps, encoding, .. } = self;
+        let start = steps.len();
+        for (spec, index) in specs.get(first..).unwrap_or_default().iter().zip(first as u32..) {
+            let step = match form::fixed_size(spec.form, *encoding) {
+                _ if read && is_wanted(spec.name) => Step::Wanted(index),
+                Some(size) if spec.name == DW_AT_SIBLING && matches!(spec.form, 0x11..=0x14) => {
+                    Step::Sibling(size)
+                }
+                Some(size) => Step::Fixed(size.into()),
+                None if form::is_leb(spec.form) => Step::Leb,
+                None => Step::Form(spec.form),
+            };
+            match (step, steps.get_mut(start..).and_then(<[_]>::last_mut)) {
+                (Step::Fixed(more), Some(Step::Fixed(before))) => {
+                    *before = before.saturating_add(more);
+                }
+                _ => steps.push(step),
+            }
+        }
+        (start as u32, steps.len() as u32)
     }
 
     #[inline]
     pub(crate) fn get(&self, code: u64) -> Option<&Abbrev> {
-        self.dense.get((code as usize).wrapping_sub(1)).or_else(|| self.others.get(&code))
+        self.dense.get((code as usize).wrapping_sub(1)).or_else(|| self.get_other(code))
+    }
+
+    #[cold]
+    fn get_other(&self, code: u64) -> Option<&Abbrev> {
+        self.others.get(&code)
     }
 
     pub(crate) fn specs(&self, abbrev: &Abbrev) -> &[Spec] {
@@ -130,21 +174,65 @@ impl Abbrevs {
     /// Steps over the attributes of an entry; gives its sibling's offset in the unit, or 0.
     #[inline]
     pub(crate) fn skip(&self, cursor: &mut Cursor<'_>, abbrev: &Abbrev) -> Option<u64> {
-        if abbrev.fixed != u32::MAX {
-            cursor.skip(abbrev.fixed.into())?;
-            return Some(0);
+        match abbrev.shape {
+            Shape::Fixed(size) => {
+                cursor.skip(size.into())?;
+                return Some(0);
+            }
+            Shape::OneLeb(before, behind) => {
+                cursor.skip(before.into())?;
+                cursor.skip_leb()?;
+                cursor.skip(behind.into())?;
+                return Some(0);
+            }
+            Shape::Other => {}
         }
+        // A copy, so that the caller's cursor can stay in registers.
+        let (sibling, at) = self.steps(*cursor, abbrev.steps, |_, _| {})?;
+        cursor.seek(at);
+        Some(sibling)
+    }
+
+    /// Gives name and value of the attributes that are wanted of a function or an inlined call with code.
+    pub(crate) fn read<'a>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        abbrev: &Abbrev,
+        give: impl FnMut(u16, Value<'a>),
+    ) -> Option<()> {
+        let (_, at) = self.steps(*cursor, abbrev.reads, give)?;
+        cursor.seek(at);
+        Some(())
+    }
+
+    /// Takes steps; gives the offset of the sibling in the unit, or 0, and where the attributes end.
+    fn steps<'a>(
+        &self,
+        mut cursor: Cursor<'a>,
+        (first, end): (u32, u32),
+        mut give: impl FnMut(u16, Value<'a>),
+    ) -> Option<(u64, usize)> {
         let mut sibling = 0;
-        for step in self.steps.get(abbrev.steps.0 as usize..abbrev.steps.1 as usize)? {
+        for step in self.steps.get(first as usize..end as usize)? {
             match *step {
                 Step::Fixed(size) => cursor.skip(size.into())?,
                 Step::Leb => cursor.skip_leb()?,
-                Step::Form(form) => form::skip(cursor, form, self.encoding)?,
+                Step::Form(form) => form::skip(&mut cursor, form, self.encoding)?,
                 Step::Sibling(size) => sibling = cursor.uint(size)?,
+                Step::Wanted(index) => {
+                    let spec = *self.specs.get(index as usize)?;
+                    give(spec.name, form::read(&mut cursor, spec, self.encoding)?);
+                }
             }
         }
-        Some(sibling)
+        Some((sibling, cursor.at()))
     }
+}
+
+/// Whether the walk looks at an attribute of functions.
+fn is_wanted(name: u16) -> bool {
+    matches!(name, DW_AT_SIBLING | DW_AT_LOW_PC | DW_AT_HIGH_PC | DW_AT_RANGES)
+        || DW_AT_CALL.contains(&name)
 }
 
 fn role(tag: u64) -> Role {
@@ -187,6 +275,29 @@ pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(u64
         }
         skip_specs(&mut cursor)?;
     }
+}
+
+/// Whether entries of the table at `offset` can be functions with addresses; also where it cannot be read.
+pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
+    const DW_TAG_SUBPROGRAM: u64 = 0x2e;
+    let mut cursor = Cursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
+    let mut describes = || {
+        while cursor.uleb()? != 0 {
+            let tag = cursor.uleb()?;
+            cursor.u8()?;
+            if tag != DW_TAG_SUBPROGRAM {
+                skip_specs(&mut cursor)?;
+                continue;
+            }
+            while let Some(spec) = next_spec(&mut cursor)? {
+                if matches!(spec.name, DW_AT_LOW_PC | DW_AT_RANGES) {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    };
+    describes().unwrap_or(true)
 }
 
 /// Steps over the attributes of an abbreviation, up to behind their end. Of a large file that is most of what is read

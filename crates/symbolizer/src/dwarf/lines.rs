@@ -53,6 +53,29 @@ pub(crate) fn run<'s>(
     Some(Lines { rows: machine.rows, header, damaged })
 }
 
+/// Whether there is anything behind the header of the line program at `offset`; also where it cannot be read.
+pub(crate) fn has_rows(sections: &Sections<'_>, offset: u64) -> bool {
+    let mut cursor = Cursor::new(
+        &sections.line,
+        usize::try_from(offset).unwrap_or(usize::MAX),
+        sections.big_endian,
+    );
+    let mut bytes_behind_header = || {
+        let (length, offset_size) = match cursor.u32()? {
+            0xffff_ffff => (cursor.u64()?, 8),
+            short => (u64::from(short), 4),
+        };
+        let end = length.checked_add(cursor.at() as u64)?;
+        if cursor.u16()? >= 5 {
+            // Sizes of addresses and of segment selectors.
+            cursor.skip(2)?;
+        }
+        let header = cursor.uint(offset_size)?;
+        end.checked_sub(header.checked_add(cursor.at() as u64)?)
+    };
+    bytes_behind_header() != Some(0)
+}
+
 #[derive(Clone, Copy)]
 struct Registers {
     address: u64,

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::c_string_at;
+use crate::dwarf::abbrev;
 use crate::dwarf::die_names::{EntryRef, Files, function_name, origin};
 use crate::dwarf::file::{DwarfFile, Slice};
 use crate::dwarf::form::Value;
@@ -48,17 +49,23 @@ pub(crate) fn candidates(
     found
 }
 
-/// Units that may hold code without saying where.
+/// Units that may hold code without saying where: those whose functions or rows have addresses all the same. Most that
+/// state no ranges have no code at all.
 pub(crate) fn units_without_ranges(file: &DwarfFile<'_>) -> impl Iterator<Item = u32> {
     const DW_TAG_COMPILE_UNIT: u64 = 0x11;
     let silent = |unit: &Unit<'_>| {
         let root = &unit.root;
         root.tag == DW_TAG_COMPILE_UNIT && root.ranges.is_none() && root.high_pc.is_none()
     };
+    let may_hold_code = move |unit: &Unit<'_>| {
+        split_id(unit).is_some()
+            || abbrev::describe_code(&file.sections.abbrev, unit.abbrev_offset)
+            || unit.root.line_program.is_some_and(|offset| lines::has_rows(file.sections, offset))
+    };
     file.units
         .iter()
         .enumerate()
-        .filter(move |(_, unit)| silent(unit))
+        .filter(move |(_, unit)| silent(unit) && may_hold_code(unit))
         .map(|(number, _)| number as u32)
 }
 
@@ -124,7 +131,10 @@ pub(crate) fn resolve<'f, 's>(
     if let Some(at) = walked.damage {
         result.damage.push((FindingKind::Entries, at as u64));
     }
-    let program = unit.root.line_program.filter(|_| job.lines);
+    // A program without rows is of use to the places where functions were inlined only.
+    let wanted =
+        |offset: u64| !walked.scopes.is_empty() || lines::has_rows(files.file.sections, offset);
+    let program = unit.root.line_program.filter(|&offset| job.lines && wanted(offset));
     let lines =
         program.and_then(|offset| lines::run(files.file.sections, unit, offset, job.addresses));
     if let Some(offset) = program

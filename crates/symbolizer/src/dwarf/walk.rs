@@ -15,7 +15,7 @@ use address::Svma;
 use crate::bytes::Cursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form;
+use crate::dwarf::form::Value;
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
@@ -90,49 +90,73 @@ struct Attributes<'a> {
     call: (u64, u64, u64),
 }
 
+impl<'a> Attributes<'a> {
+    fn take(&mut self, name: u16, value: Value<'a>) {
+        match name {
+            0x01 => {
+                if let Value::UnitRef(offset) = value {
+                    self.sibling = offset;
+                }
+            }
+            0x11 => self.pcs.low = Some(value),
+            0x12 => self.pcs.high = Some(value),
+            0x55 => self.pcs.ranges = Some(value),
+            0x57 => self.call.2 = value.number().unwrap_or(0),
+            0x58 => self.call.0 = value.number().unwrap_or(0),
+            _ => self.call.1 = value.number().unwrap_or(0),
+        }
+    }
+}
+
 impl<'s> Walker<'_, 's> {
     fn run(&mut self) {
-        let mut cursor =
-            Cursor::new(&self.file.sections.info, self.unit.entries, self.file.sections.big_endian);
-        let mut at = cursor.at();
-        if self.entries(&mut cursor, &mut at).is_none() {
+        if let Err(at) = self.entries() {
             self.found.damage = Some(at);
         }
     }
 
-    /// `None` where an entry cannot be read; `at` is its offset.
-    fn entries(&mut self, cursor: &mut Cursor<'s>, at: &mut usize) -> Option<()> {
-        let abbrevs = self.abbrevs;
+    /// Goes through all entries; the error is the offset of one that cannot be read.
+    fn entries(&mut self) -> Result<(), usize> {
+        let (abbrevs, end) = (self.abbrevs, self.unit.end);
+        let mut cursor =
+            Cursor::new(&self.file.sections.info, self.unit.entries, self.file.sections.big_endian);
         let mut outer: Vec<u32> = Vec::new();
         let mut scope = NONE;
-        while cursor.at() < self.unit.end {
-            *at = cursor.at();
-            let code = cursor.uleb()?;
+        while cursor.at() < end {
+            let at = cursor.at();
+            let code = cursor.uleb().ok_or(at)?;
             if code == 0 {
-                let Some(popped) = outer.pop() else { return Some(()) };
+                let Some(popped) = outer.pop() else { return Ok(()) };
                 scope = popped;
                 if outer.is_empty() {
-                    return Some(());
+                    return Ok(());
                 }
                 continue;
             }
-            let abbrev = abbrevs.get(code)?;
+            let abbrev = abbrevs.get(code).ok_or(at)?;
             let (inner, sibling) = match abbrev.role {
-                Role::Function => self.function(cursor, abbrev, *at)?,
-                Role::Inlined if scope != NONE => self.inlined(cursor, abbrev, *at, scope)?,
-                Role::Scope => {
-                    abbrevs.skip(cursor, abbrev)?;
-                    (scope, 0)
+                Role::Function => self.function(&mut cursor, abbrev, at, NONE).ok_or(at)?,
+                Role::Inlined if scope != NONE => {
+                    self.function(&mut cursor, abbrev, at, scope).ok_or(at)?
                 }
-                _ => (scope, abbrevs.skip(cursor, abbrev)?),
+                role => {
+                    let sibling = abbrevs.skip(&mut cursor, abbrev).ok_or(at)?;
+                    match role {
+                        Role::Codeless => (NONE, sibling),
+                        Role::Scope => (scope, 0),
+                        _ => (scope, sibling),
+                    }
+                }
             };
             if !abbrev.children {
                 continue;
             }
             if sibling != 0 && self.jump {
-                let target = self.unit.offset.checked_add(usize::try_from(sibling).ok()?)?;
+                let target =
+                    usize::try_from(sibling).ok().and_then(|to| to.checked_add(self.unit.offset));
+                let target = target.ok_or(at)?;
                 // Only forward, so that the walk ends.
-                if target > cursor.at() && target <= self.unit.end {
+                if target > cursor.at() && target <= end {
                     self.jumped = true;
                     cursor.seek(target);
                     continue;
@@ -141,57 +165,20 @@ impl<'s> Walker<'_, 's> {
             outer.push(scope);
             scope = inner;
         }
-        Some(())
+        Ok(())
     }
 
-    fn attributes(&self, cursor: &mut Cursor<'s>, abbrev: &Abbrev) -> Option<Attributes<'s>> {
-        let mut attributes = Attributes::default();
-        for spec in self.abbrevs.specs(abbrev) {
-            match spec.name {
-                0x01 | 0x11 | 0x12 | 0x55 | 0x57..=0x59 => {}
-                _ => {
-                    form::skip(cursor, spec.form, self.unit.encoding)?;
-                    continue;
-                }
-            }
-            let value = form::read(cursor, *spec, self.unit.encoding)?;
-            match spec.name {
-                0x01 => {
-                    if let form::Value::UnitRef(offset) = value {
-                        attributes.sibling = offset;
-                    }
-                }
-                0x11 => attributes.pcs.low = Some(value),
-                0x12 => attributes.pcs.high = Some(value),
-                0x55 => attributes.pcs.ranges = Some(value),
-                0x57 => attributes.call.2 = value.number().unwrap_or(0),
-                0x58 => attributes.call.0 = value.number().unwrap_or(0),
-                _ => attributes.call.1 = value.number().unwrap_or(0),
-            }
-        }
-        Some(attributes)
-    }
-
-    /// The scope below a function, and where to go on behind it when nothing is in it.
+    /// The scope below a function, or a call that was inlined into `parent`, and where to go on behind it when nothing is
+    /// in it.
     fn function(
-        &mut self,
-        cursor: &mut Cursor<'s>,
-        abbrev: &Abbrev,
-        at: usize,
-    ) -> Option<(u32, u64)> {
-        let attributes = self.attributes(cursor, abbrev)?;
-        let scope = self.open(&attributes, at, NONE);
-        Some((scope, if scope == NONE { attributes.sibling } else { 0 }))
-    }
-
-    fn inlined(
         &mut self,
         cursor: &mut Cursor<'s>,
         abbrev: &Abbrev,
         at: usize,
         parent: u32,
     ) -> Option<(u32, u64)> {
-        let attributes = self.attributes(cursor, abbrev)?;
+        let mut attributes = Attributes::default();
+        self.abbrevs.read(cursor, abbrev, |name, value| attributes.take(name, value))?;
         let scope = self.open(&attributes, at, parent);
         Some((scope, if scope == NONE { attributes.sibling } else { 0 }))
     }
