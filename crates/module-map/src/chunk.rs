@@ -6,7 +6,7 @@ use address::{Avma, FileOffset, ModuleId};
 use crate::space::Piece;
 
 /// How many pieces a chunk holds before it is split: a copy of one is what a change costs.
-pub(crate) const CHUNK: usize = 32;
+pub(crate) const CHUNK: usize = 22;
 /// A change replaces a piece by three at most.
 const ROOM: usize = CHUNK + 2;
 /// What a place holds that holds nothing.

@@ -3,6 +3,8 @@
 
 mod infer;
 mod jit_code;
+mod mapping;
+mod recent;
 mod told;
 
 use std::collections::VecDeque;
@@ -12,14 +14,14 @@ use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 
 use crate::hints::{Hints, InForce};
-use crate::jit::{JitReader, Pending, is_injected, is_marker};
+use crate::jit::{JitReader, Pending};
 use crate::journal::Journal;
-use crate::module::{FileIdentity, Inode, Module, ModuleKind};
-use crate::name::{is_archive, kernel_name, kind_of};
+use crate::module::{FileIdentity, Inode, Module};
 use crate::space::{Piece, Space};
-use crate::table::{ModuleKey, ModuleTable};
+use crate::table::ModuleTable;
 
 pub use infer::Inference;
+use recent::Recent;
 
 /// A mapping that came into being.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,7 @@ pub struct Timeline {
     empty: Arc<Space>,
     kernel_reference: Option<(Box<[u8]>, Avma)>,
     modules: ModuleTable,
+    recent: Recent,
     listed_ids: HashMap<Box<[u8]>, BuildId>,
     /// Of paths that led to several files: the last.
     last_files: HashMap<Box<[u8]>, Inode>,
@@ -127,6 +130,7 @@ impl Timeline {
             empty,
             kernel_reference: None,
             modules,
+            recent: Recent::default(),
             listed_ids: HashMap::new(),
             last_files: HashMap::new(),
             files: HashMap::new(),
@@ -150,12 +154,14 @@ impl Timeline {
 
     /// Tells the build-id that the recording lists for a path; used where a map record carries none.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
+        self.recent.clear();
         self.listed_ids.insert(path.into(), id);
     }
 
     /// Tells that a path led to several files while it was recorded, and which was the last. What is listed for the path
     /// and what is there now can only be that one.
     pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
+        self.recent.clear();
         self.last_files.insert(path.into(), last);
     }
 
@@ -164,59 +170,6 @@ impl Timeline {
     #[must_use]
     pub const fn saw_replaced_file(&self) -> bool {
         self.saw_replaced_file
-    }
-
-    /// A mapping came into being.
-    pub fn map(&mut self, event: &MapEvent<'_>) {
-        let Some(end) = end_of(event.start, event.len) else {
-            self.unmappable += 1;
-            return;
-        };
-        let kind = if event.kernel { ModuleKind::Kernel } else { kind_of(event.path) };
-        let (path, reference) =
-            if event.kernel { kernel_name(event.path) } else { (event.path, None) };
-        if let Some(symbol) = reference.filter(|_| event.offset.0 != 0) {
-            self.kernel_reference.get_or_insert_with(|| (symbol.into(), Avma(event.offset.0)));
-        }
-        let module = self.module(path, kind, event);
-        // The vdso is mapped from its first byte, whatever recorders write as its offset.
-        let offset = if kind == ModuleKind::Vdso { FileOffset(0) } else { event.offset };
-        let piece = Piece {
-            start: event.start,
-            end,
-            offset,
-            module,
-            executable: event.executable || event.kernel || is_injected(event.path),
-            writable: event.writable,
-        };
-        if event.kernel {
-            Arc::make_mut(&mut self.kernel).map(piece);
-        } else {
-            let (start, end) = (piece.start, piece.end);
-            let piece =
-                if kind == ModuleKind::Anonymous { self.infer(event.pid, piece) } else { piece };
-            self.process(event.pid);
-            let Some(process) = self.processes.get_mut(&event.pid) else { return };
-            let space = Arc::make_mut(&mut process.space);
-            // JIT code outlives records about the memory that it is in: a change of its protection makes one.
-            let code: Vec<Piece> = if kind == ModuleKind::Anonymous && !self.jit_modules.is_empty()
-            {
-                let is_jit = |piece: &&Piece| self.jit_modules.contains(&piece.module);
-                space.overlapping(start, end).filter(is_jit).copied().collect()
-            } else {
-                Vec::new()
-            };
-            space.map(piece);
-            for piece in code {
-                self.journal.add(event.pid, &piece);
-                space.map(piece);
-            }
-            let place = (event.pid, start, end);
-            self.hints.lay(&process.hints, space, place, &mut self.journal);
-            if kind == ModuleKind::File && event.executable && is_marker(event.path) {
-                self.marked(event.path, event.pid);
-            }
-        }
     }
 
     /// Kernel code that was made at run time went away.
@@ -289,6 +242,18 @@ impl Timeline {
         (process.space.clone(), process.lineage)
     }
 
+    /// The same, to be looked at.
+    pub fn current(&mut self, pid: Pid) -> (&Arc<Space>, Lineage) {
+        let process = self.process(pid);
+        (&process.space, process.lineage)
+    }
+
+    /// The kernel's space as it is now, to be looked at.
+    #[must_use]
+    pub const fn kernel_space(&self) -> &Arc<Space> {
+        &self.kernel
+    }
+
     /// The kernel's space as it is now.
     #[must_use]
     pub fn kernel(&self) -> Arc<Space> {
@@ -331,16 +296,22 @@ impl Timeline {
 
     fn process(&mut self, pid: Pid) -> &mut Process {
         if !self.processes.contains_key(&pid) {
-            let comm = self.threads.get(&Tid(pid.0)).map(|thread| thread.comm);
-            let name = comm.map_or_else(Vec::new, |comm| self.comm_name(comm).to_vec());
-            let process = self.begin(pid, &name, self.empty.clone(), &[]);
-            self.processes.insert(pid, process);
+            self.meet(pid);
         }
         let (next, empty) = (&mut self.next_lineage, &self.empty);
         self.processes.entry(pid).or_insert_with(|| {
             *next += 1;
             Process::new(empty.clone(), Lineage(*next))
         })
+    }
+
+    /// A process that nothing told of is there.
+    #[cold]
+    fn meet(&mut self, pid: Pid) {
+        let comm = self.threads.get(&Tid(pid.0)).map(|thread| thread.comm);
+        let name = comm.map_or_else(Vec::new, |comm| self.comm_name(comm).to_vec());
+        let process = self.begin(pid, &name, self.empty.clone(), &[]);
+        self.processes.insert(pid, process);
     }
 
     const fn new_lineage(&mut self) -> Lineage {
@@ -356,29 +327,6 @@ impl Timeline {
         self.comms.push(name.into());
         self.comm_index.insert(name.into(), id);
         id
-    }
-
-    fn module(&mut self, path: &[u8], kind: ModuleKind, event: &MapEvent<'_>) -> ModuleId {
-        let mut identity =
-            if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
-        if identity.build_id.is_none() {
-            let last = self.last_files.get(path).zip(identity.inode);
-            identity.replaced = last.is_some_and(|(last, inode)| last.replaces(inode));
-            identity.build_id = self.listed_ids.get(path).copied().filter(|_| !identity.replaced);
-        }
-        // Code in memory without a file belongs to its process: the same address means something else in another.
-        let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
-        let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
-        let key = ModuleKey { path, kind, identity, owner, part };
-        let n_known = self.modules.all().len();
-        let module = self.modules.intern(key, (!event.kernel).then_some((event.pid, event.start)));
-        if let Some(inode) = identity.inode.filter(|_| {
-            kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
-        }) {
-            let before = self.files.insert(path.into(), inode);
-            self.saw_replaced_file |= before.is_some_and(|before| inode.replaces(before));
-        }
-        module
     }
 }
 

@@ -202,6 +202,9 @@ impl Sink for Gather {
                 self.chains.sample(schema, found, &entry);
                 self.samples.push(entry);
             }
+        } else if let Some(time) = schema.map_time(found) {
+            self.keep(found, time, findings);
+            self.records.push(RecordEntry { time, position: found.position });
         } else if is_kept(kind) || self.options.switches && is_switch(kind) {
             if let Some(decoded) = index_record(schema, found, counts, findings) {
                 self.keep(found, decoded.time, findings);

@@ -21,6 +21,8 @@ const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
 const MISC_13: u16 = 1 << 13;
 /// MMAP2: build id instead of inode; SWITCH: preempted.
 const MISC_14: u16 = 1 << 14;
+/// Bytes of the body of an MMAP2 record in front of the path.
+pub(crate) const MMAP2_FIXED: usize = 64;
 const PROT_READ: u32 = 1;
 const PROT_EXEC: u32 = 4;
 
@@ -168,29 +170,34 @@ fn mmap<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
     })
 }
 
-fn mmap2<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
-    let (pid, tid) = task_ids(cursor)?;
-    let [start, len, pgoff] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
-    let id = mmap_id(misc, &mut Cursor::new(cursor.bytes(24)?, cursor.endian()))?;
-    let [prot, flags] = [cursor.u32()?, cursor.u32()?];
+/// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
+/// read as one.
+#[inline]
+pub(crate) fn mmap2<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
+    let endian = cursor.endian();
+    let (fixed, path) = cursor.rest().split_first_chunk::<MMAP2_FIXED>()?;
+    let half = |at: usize| endian.u32_at(fixed, at);
+    let word = |at: usize| endian.u64_at(fixed, at);
+    let prot = half(56)?;
     let cpu_mode = CpuMode::from_misc(misc);
     Some(Mmap {
-        pid,
-        tid,
+        pid: Pid(half(0)?.cast_signed()),
+        tid: Tid(half(4)?.cast_signed()),
         cpu_mode,
         parse_timeout: misc & MISC_PARSE_TIMEOUT != 0,
         // The kernel's own map is written with prot 0.
         executable: prot & PROT_EXEC != 0 || is_kernel(cpu_mode),
-        start: Avma(start),
-        len,
-        pgoff: FileOffset(pgoff),
-        id,
+        start: Avma(word(8)?),
+        len: word(16)?,
+        pgoff: FileOffset(word(24)?),
+        id: mmap_id(misc, &mut Cursor::new(fixed.get(32..56)?, endian))?,
         prot,
-        flags,
-        path: until_nul(cursor.rest()),
+        flags: half(60)?,
+        path: until_nul(path),
     })
 }
 
+#[inline]
 fn mmap_id(misc: u16, cursor: &mut Cursor<'_>) -> Option<MmapId> {
     if misc & MISC_14 != 0 {
         let len = usize::from(cursor.u8()?).min(BuildId::MAX_LEN);

@@ -168,13 +168,19 @@ impl Layout {
         self.trailer.id_at().map(|at| self.trailer_len() - usize::from(at))
     }
 
+    /// Reads the time of a trailer.
+    #[inline]
+    pub(crate) fn trailer_time(&self, trailer: &[u8], endian: Endian) -> Timestamp {
+        recorded_time(self.trailer.time(trailer, endian))
+    }
+
     /// Reads a trailer.
     pub(crate) fn sample_id(&self, trailer: &[u8], endian: Endian) -> SampleId {
         let task = self.trailer.task(trailer, endian);
         SampleId {
             pid: task.map(|task| task.0),
             tid: task.map(|task| task.1),
-            time: recorded_time(self.trailer.time(trailer, endian)),
+            time: self.trailer_time(trailer, endian),
             id: self.trailer.id(trailer, endian),
             stream_id: self.trailer.stream_id(trailer, endian),
             cpu: self.trailer.cpu(trailer, endian),

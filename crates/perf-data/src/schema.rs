@@ -9,7 +9,8 @@ use crate::finding::Finding;
 use crate::findings::Findings;
 use crate::header_rules::HeaderRules;
 use crate::identity::Identity;
-use crate::kernel_decode::kernel_record;
+use crate::kernel_decode::{MMAP2_FIXED, kernel_record, mmap2};
+use crate::kernel_records::Mmap;
 use crate::layout::{HEADER_LEN, Layout};
 use crate::record::{Record, RecordKind, SampleId};
 use crate::sample::{Sample, SampleError};
@@ -103,6 +104,43 @@ impl Schema {
         }
         let time = record_time(&record, attr, &trailer);
         Some(decoded(time, event, record, trailer))
+    }
+}
+
+/// What makes up most records that are no samples, MMAP2: the same as the general way gives, in fewer steps.
+impl Schema {
+    /// The map that a record states; `None` where it is another record, or too short.
+    #[inline]
+    pub(crate) fn map<'d>(&self, found: &Found<'d>) -> Option<Mmap<'d>> {
+        let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
+        let (body, _) = self.map_parts(found, event)?;
+        mmap2(found.header.misc, &mut Cursor::new(body, self.endian))
+    }
+
+    /// When that map came into being; `None`, too, where there is something to be said of the record.
+    #[inline]
+    pub(crate) fn map_time(&self, found: &Found<'_>) -> Option<Timestamp> {
+        let event = self.identity.of_record(found.bytes, self.endian).ok()?;
+        let (body, time) = self.map_parts(found, event)?;
+        (body.len() >= MMAP2_FIXED).then_some(time)
+    }
+
+    /// Its body and its time.
+    #[inline]
+    fn map_parts<'d>(&self, found: &Found<'d>, event: u16) -> Option<(&'d [u8], Timestamp)> {
+        if found.header.kind != RecordKind::MMAP2 {
+            return None;
+        }
+        let body = found.bytes.get(HEADER_LEN..)?;
+        let Event { attr, layout, .. } = self.events.get(usize::from(event))?;
+        let (body, trailer) =
+            body.split_at_checked(body.len().checked_sub(layout.trailer_len())?)?;
+        let time = if attr.flags.sample_id_all() {
+            layout.trailer_time(trailer, self.endian)
+        } else {
+            Timestamp(0)
+        };
+        Some((body, time))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::callchain::Callchain;
 use crate::driver::OwnedPiece;
 use crate::findings::Findings;
 use crate::head::Head;
+use crate::kernel_records::Mmap;
 use crate::record::Record;
 use crate::sample::{Sample, SampleError};
 use crate::scan::{SampleEntry, TimedRecord};
@@ -75,14 +76,25 @@ impl Window {
         self.records.iter().filter_map(|entry| self.record(entry.position))
     }
 
+    /// The map that the record at a position of [`Self::record_entries`] states, if it is an MMAP2, as most are.
+    /// [`Self::record`] decodes any.
+    #[must_use]
+    #[inline]
+    pub fn map(&self, position: u64) -> Option<Mmap<'_>> {
+        self.head.schema.map(&self.found(position)?)
+    }
+
     /// Decodes the record at a position of [`Self::record_entries`].
     #[must_use]
     pub fn record(&self, position: u64) -> Option<TimedRecord<'_>> {
+        self.head.schema.record(&self.found(position)?, &mut Findings::default())
+    }
+
+    fn found(&self, position: u64) -> Option<Found<'_>> {
         let bytes = self.at(position);
         let header = self.head.schema.header_rules().read(bytes)?;
         let bytes = bytes.get(..header.size as usize)?;
-        let found = Found { position, header, bytes, payload: 0 };
-        self.head.schema.record(&found, &mut Findings::default())
+        Some(Found { position, header, bytes, payload: 0 })
     }
 
     /// Decodes one sample, without allocation. Damage inside costs the damaged field and those behind it, see

@@ -44,6 +44,7 @@ pub(crate) struct BatchResult {
 pub(crate) fn walk_batch(
     window: &Window,
     planned: &[Planned],
+    spaces: &[Arc<Space>],
     walker: &mut Walker<'_>,
 ) -> BatchResult {
     let mut result = BatchResult {
@@ -58,16 +59,19 @@ pub(crate) fn walk_batch(
     let mut scratch = Scratch::default();
     let before = (walker.hits, walker.misses);
     for (index, planned) in planned.iter().enumerate() {
-        let Ok(sample) = window.sample(&planned.entry) else {
+        let space_of = |number: u32| spaces.get(number as usize);
+        let (Ok(sample), Some(space), Some(kernel)) =
+            (window.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
+        else {
             result.undecoded += 1;
             continue;
         };
         frames.clear();
-        kernel_frames(&sample, &planned.kernel, &mut frames);
-        let mut end = user_frames(&sample, machine, &planned.space, walker, &mut frames);
+        kernel_frames(&sample, kernel, &mut frames);
+        let mut end = user_frames(&sample, machine, space, walker, &mut frames);
         let mut lineage = planned.lineage;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
-            let space = &filled(planned, later);
+            let space = &filled(planned, space, later);
             if let Some(new) = again(&sample, machine, space, walker, &mut frames) {
                 (end, lineage) = (new, later.1);
                 result.late_maps += 1;
@@ -251,12 +255,13 @@ fn user_frames(
 
 /// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image has
 /// nothing of the one before.
-fn filled(planned: &Planned, (space, lineage): &(Arc<Space>, Lineage)) -> Arc<Space> {
+fn filled(planned: &Planned, own: &Space, later: &(Arc<Space>, Lineage)) -> Arc<Space> {
+    let (space, lineage) = later;
     if *lineage != planned.lineage {
         return space.clone();
     }
     let mut space = (**space).clone();
-    planned.space.pieces().for_each(|piece| space.map(*piece));
+    own.pieces().for_each(|piece| space.map(*piece));
     Arc::new(space)
 }
 

@@ -57,12 +57,56 @@ pub struct Thread {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) entry: SampleEntry,
-    pub(crate) space: Arc<Space>,
-    pub(crate) kernel: Arc<Space>,
+    /// Its spaces, by their places among those of its batch.
+    pub(crate) space: u32,
+    pub(crate) kernel: u32,
     pub(crate) lineage: Lineage,
     /// The space that records of shortly afterwards made, and whose it is.
     pub(crate) later: Option<(Arc<Space>, Lineage)>,
     pub(crate) thread: u32,
+}
+
+/// A batch of samples, and the spaces that they need.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) samples: Vec<Planned>,
+    pub(crate) spaces: Vec<Arc<Space>>,
+}
+
+/// The spaces of a batch. Samples that follow each other have the same ones as a rule, so each is held once.
+struct Spaces {
+    all: Vec<Arc<Space>>,
+    /// Of some processes, the number of their last; behind them that of the kernel.
+    last: [u32; LAST + 1],
+}
+
+/// How many numbers are kept.
+const LAST: usize = 64;
+
+impl Spaces {
+    const fn new() -> Self {
+        Self { all: Vec::new(), last: [0; LAST + 1] }
+    }
+
+    /// The number of the space of a process.
+    fn of_process(&mut self, pid: Pid, space: &Arc<Space>) -> u32 {
+        self.number(pid.0 as usize % LAST, space)
+    }
+
+    /// The number of the space of the kernel.
+    fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
+        self.number(LAST, space)
+    }
+
+    #[inline]
+    fn number(&mut self, at: usize, space: &Arc<Space>) -> u32 {
+        let last = &mut self.last[at];
+        if self.all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {
+            *last = self.all.len() as u32;
+            self.all.push(space.clone());
+        }
+        *last
+    }
 }
 
 /// How much later than a sample the record of a map may come that was there before it, in nanoseconds: more than clocks
@@ -97,16 +141,14 @@ impl<'w> Place<'w> {
         self.records.as_slice().is_empty() && self.samples.as_slice().is_empty()
     }
 
-    /// The next record that comes before a sample; without a sample, the next one.
-    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<TimedRecord<'w>> {
+    /// Where the next record is that comes before a sample; without a sample, the next one.
+    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<&'w RecordEntry> {
         let next = self.records.as_slice().first()?;
         if sample.is_some_and(|sample| (next.time, next.position) >= (sample.time, sample.position))
         {
             return None;
         }
-        self.records.next();
-        // What is listed was decoded before; a window whose bytes changed under us has lost it.
-        self.window.record(next.position).or_else(|| self.record_before(sample))
+        self.records.next()
     }
 }
 
@@ -135,17 +177,18 @@ impl<'r> Planner<'r> {
     }
 
     /// The next `limit` samples that are wanted, fewer at the end of the window, none behind it.
-    pub(crate) fn next_batch(&mut self, place: &mut Place<'_>, limit: usize) -> Vec<Planned> {
+    pub(crate) fn next_batch(&mut self, place: &mut Place<'_>, limit: usize) -> Plan {
         let mut batch = Vec::with_capacity(limit.min(place.samples.len()));
+        let mut spaces = Spaces::new();
         while batch.len() < limit {
             let Some(entry) = place.samples.next() else {
                 while let Some(record) = place.record_before(None) {
-                    self.apply(&record, &mut batch);
+                    self.apply(record, place.window, &mut batch);
                 }
                 break;
             };
             while let Some(record) = place.record_before(Some(entry)) {
-                self.apply(&record, &mut batch);
+                self.apply(record, place.window, &mut batch);
             }
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
@@ -156,33 +199,43 @@ impl<'r> Planner<'r> {
                 continue;
             }
             let thread = self.thread(Thread { pid: entry.pid, tid: entry.tid, comm });
-            let (space, lineage) = self.timeline.space(entry.pid);
-            batch.push(Planned {
-                entry: *entry,
-                space,
-                kernel: self.timeline.kernel(),
-                lineage,
-                later: None,
-                thread,
-            });
+            let kernel = spaces.of_kernel(self.timeline.kernel_space());
+            let (space, lineage) = self.timeline.current(entry.pid);
+            let space = spaces.of_process(entry.pid, space);
+            batch.push(Planned { entry: *entry, space, kernel, lineage, later: None, thread });
         }
         if let Some(next) = place.samples.as_slice().first() {
             while let Some(record) = place.record_before(Some(next)) {
-                self.apply(&record, &mut batch);
+                self.apply(record, place.window, &mut batch);
             }
         }
-        batch
+        Plan { samples: batch, spaces: spaces.all }
     }
 
     /// Moves the timeline over a record, and lets samples of just before it know of the space that it made.
-    fn apply(&mut self, record: &TimedRecord<'_>, batch: &mut [Planned]) {
-        apply(self.timeline, record);
-        let pid = match &record.record {
-            Record::Mmap(map) if map.executable => map.pid,
-            Record::Fork(task) if task.pid != task.ppid => task.pid,
-            _ => return,
+    fn apply(&mut self, entry: &RecordEntry, window: &Window, batch: &mut [Planned]) {
+        let pid = if let Some(map) = window.map(entry.position) {
+            self.timeline.advance(entry.time);
+            apply_map(self.timeline, &map);
+            Some(map.pid).filter(|_| map.executable)
+        } else {
+            // What is listed was decoded before; a window whose bytes changed under us has lost it.
+            let Some(record) = window.record(entry.position) else { return };
+            apply(self.timeline, &record);
+            match &record.record {
+                Record::Mmap(map) if map.executable => Some(map.pid),
+                Record::Fork(task) if task.pid != task.ppid => Some(task.pid),
+                _ => None,
+            }
         };
-        let earliest = Timestamp(record.time.0.saturating_sub(SKEW));
+        if let Some(pid) = pid {
+            self.tell_recent(entry.time, pid, batch);
+        }
+    }
+
+    /// Lets samples of a process from just before `now` know of its space.
+    fn tell_recent(&mut self, now: Timestamp, pid: Pid, batch: &mut [Planned]) {
+        let earliest = Timestamp(now.0.saturating_sub(SKEW));
         let recent = batch.iter_mut().rev().take(SKEWED);
         let recent = recent.take_while(|planned| planned.entry.time >= earliest);
         let mut space = None;
@@ -220,10 +273,9 @@ impl<'r> Planner<'r> {
 pub fn learn_files(timeline: &mut Timeline, window: &Window) {
     let mut last = HashMap::<&[u8], Inode>::new();
     let mut several = Vec::new();
-    for record in window.records() {
-        let Record::Mmap(Mmap {
-            id: MmapId::Inode { major, minor, inode, generation }, path, ..
-        }) = record.record
+    for entry in window.record_entries() {
+        let Some(Mmap { id: MmapId::Inode { major, minor, inode, generation }, path, .. }) =
+            window.map(entry.position)
         else {
             continue;
         };

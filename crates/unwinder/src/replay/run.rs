@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
-use crate::replay::plan::{Filter, Place, Planned, Planner, Thread};
+use crate::replay::plan::{Filter, Place, Plan, Planned, Planner, Thread};
 use crate::walk::Walker;
 
 /// How to replay.
@@ -94,7 +94,7 @@ pub struct Replayer<'r> {
 /// Samples of a window with what they need for their walk.
 struct Batch {
     window: Arc<Window>,
-    samples: Vec<Planned>,
+    plan: Plan,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -156,8 +156,8 @@ impl<'r> Replayer<'r> {
         limit: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) {
-        if let Some(samples) = self.turn(Some(place), limit, progress) {
-            self.planned = Some(Batch { window: Arc::clone(window), samples });
+        if let Some(plan) = self.turn(Some(place), limit, progress) {
+            self.planned = Some(Batch { window: Arc::clone(window), plan });
         }
     }
 
@@ -178,7 +178,7 @@ impl<'r> Replayer<'r> {
         place: Option<&mut Place<'_>>,
         limit: usize,
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Option<Vec<Planned>> {
+    ) -> Option<Plan> {
         let Self { library, options, engine, planner, merged, timings, .. } = self;
         let ReplayTimings { plan, walk, merge, .. } = timings;
         let (current, done) = (self.planned.take(), self.walked.take());
@@ -195,8 +195,8 @@ impl<'r> Replayer<'r> {
                 timed(plan, || place.map(|place| planner.next_batch(place, limit)))
             },
         );
-        self.walked = current.map(|batch| batch.samples).zip(results);
-        next.filter(|samples| !samples.is_empty())
+        self.walked = current.map(|batch| batch.plan.samples).zip(results);
+        next.filter(|plan| !plan.samples.is_empty())
     }
 
     /// What came of all windows.
@@ -238,12 +238,12 @@ fn walk_all(
     library: &Library,
     options: &ReplayOptions,
 ) -> Vec<BatchResult> {
-    batch
-        .samples
+    let Plan { samples, spaces } = &batch.plan;
+    samples
         .par_chunks(RUN)
         .map_init(
             || Walker::new(engine, library, options.max_frames),
-            |walker, run| walk_batch(&batch.window, run, walker),
+            |walker, run| walk_batch(&batch.window, run, spaces, walker),
         )
         .collect()
 }

@@ -1,0 +1,72 @@
+//! The modules of recent maps: most maps of a recording are of the same few files, and what a record says of them is
+//! compared faster than it is looked up.
+
+use std::sync::Arc;
+
+use address::ModuleId;
+
+use super::MapEvent;
+use crate::jit::{is_injected, is_marker};
+use crate::module::{FileIdentity, Module, ModuleKind};
+
+/// What is known of the name of a map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    pub(super) module: ModuleId,
+    pub(super) kind: ModuleKind,
+    /// It is the name of memory that is executable whatever its protection is.
+    pub(super) injected: bool,
+    /// It marks a dump of code.
+    pub(super) marker: bool,
+}
+
+impl Named {
+    pub(super) fn new(module: ModuleId, kind: ModuleKind, path: &[u8]) -> Self {
+        Self { module, kind, injected: is_injected(path), marker: is_marker(path) }
+    }
+}
+
+/// How many are kept.
+const KEPT: usize = 512;
+
+/// Names of maps, each at the one place that it can be at.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    /// With the identity that the record states, which is not all that the module's is made of.
+    names: Vec<Option<(FileIdentity, Named)>>,
+}
+
+impl Recent {
+    /// Forgets all: the same record may be of another module from here on.
+    pub(super) fn clear(&mut self) {
+        self.names.clear();
+    }
+
+    /// What a map of a process is of, where one of the same path and identity came before.
+    #[inline]
+    pub(super) fn find(&self, event: &MapEvent<'_>, modules: &[Arc<Module>]) -> Option<Named> {
+        let (identity, named) = self.names.get(place(event))?.as_ref()?;
+        let path = &*modules.get(named.module.index())?.path;
+        let same = *identity == event.identity && *path == *event.path;
+        // Code without a file is a module of each process.
+        (same && !(named.kind == ModuleKind::Anonymous && event.executable)).then_some(*named)
+    }
+
+    /// Keeps what a map is of. Nothing but its path and its identity may have told.
+    pub(super) fn keep(&mut self, event: &MapEvent<'_>, named: Named) {
+        self.names.resize(KEPT, None);
+        if let Some(place) = self.names.get_mut(place(event)) {
+            *place = Some((event.identity, named));
+        }
+    }
+}
+
+/// Where the name of a map is kept.
+fn place(event: &MapEvent<'_>) -> usize {
+    let inode = event.identity.inode.map_or(0, |inode| inode.number);
+    let id = event.identity.build_id;
+    let id = id.and_then(|id| id.as_bytes().first_chunk().copied()).map_or(0, u64::from_le_bytes);
+    let end = event.path.last_chunk().copied().map_or(0, u64::from_le_bytes);
+    let mixed = (inode ^ id).rotate_left(23) ^ end ^ event.path.len() as u64;
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KEPT.ilog2())) as usize
+}
