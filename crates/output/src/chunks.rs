@@ -32,18 +32,29 @@ pub(crate) fn write_rows(
     cost: impl Fn(usize) -> u64,
     render: impl Fn(Range<usize>, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let mut ranges = Ranges { next: 0, rows, cost };
+    write_chunks(out, Ranges { next: 0, rows, cost }, |rows, text| render(rows.clone(), text))
+}
+
+/// Writes the texts of `chunks` to `out`, each appended to a buffer by `render`.
+///
+/// # Errors
+/// What `out` returns.
+pub(crate) fn write_chunks<C: Send + Sync>(
+    out: &mut dyn io::Write,
+    mut chunks: impl Iterator<Item = C>,
+    render: impl Fn(&C, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
     let size = CHUNKS_PER_THREAD * rayon::current_num_threads().max(1);
     let mut current = Batch::default();
     let mut following = Batch::default();
-    current.refill(&mut ranges, size);
+    current.refill(&mut chunks, size);
     current.render(&render);
-    while !current.ranges.is_empty() {
-        following.refill(&mut ranges, size);
+    while !current.chunks.is_empty() {
+        following.refill(&mut chunks, size);
         let (batch, render) = (&mut following, &render);
         rayon::in_place_scope(|scope| {
             scope.spawn(move |_| batch.render(render));
-            current.texts.iter().take(current.ranges.len()).try_for_each(|text| out.write_all(text))
+            current.texts.iter().take(current.chunks.len()).try_for_each(|text| out.write_all(text))
         })?;
         std::mem::swap(&mut current, &mut following);
     }
@@ -51,23 +62,28 @@ pub(crate) fn write_rows(
 }
 
 /// Chunks and their texts; the texts' memory is used again.
-#[derive(Default)]
-struct Batch {
-    ranges: Vec<Range<usize>>,
+struct Batch<C> {
+    chunks: Vec<C>,
     texts: Vec<Vec<u8>>,
 }
 
-impl Batch {
-    fn refill(&mut self, ranges: &mut impl Iterator<Item = Range<usize>>, size: usize) {
-        self.ranges.clear();
-        self.ranges.extend(ranges.take(size));
+impl<C> Default for Batch<C> {
+    fn default() -> Self {
+        Self { chunks: Vec::new(), texts: Vec::new() }
+    }
+}
+
+impl<C: Send + Sync> Batch<C> {
+    fn refill(&mut self, chunks: &mut impl Iterator<Item = C>, size: usize) {
+        self.chunks.clear();
+        self.chunks.extend(chunks.take(size));
         self.texts.resize_with(size, Vec::new);
     }
 
-    fn render(&mut self, render: &(impl Fn(Range<usize>, &mut Vec<u8>) + Sync)) {
-        self.texts.par_iter_mut().zip(&mut self.ranges).for_each(|(text, range)| {
+    fn render(&mut self, render: &(impl Fn(&C, &mut Vec<u8>) + Sync)) {
+        self.texts.par_iter_mut().zip(&self.chunks).for_each(|(text, chunk)| {
             text.clear();
-            render(range.clone(), text);
+            render(chunk, text);
         });
     }
 }

@@ -173,7 +173,7 @@ fn mmap<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
 /// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
 /// read as one.
 #[inline]
-pub(crate) fn mmap2<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
+pub(crate) fn mmap2<'d>(misc: u16, cursor: &Cursor<'d>) -> Option<Mmap<'d>> {
     let endian = cursor.endian();
     let (fixed, path) = cursor.rest().split_first_chunk::<MMAP2_FIXED>()?;
     let half = |at: usize| endian.u32_at(fixed, at);

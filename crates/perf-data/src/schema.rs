@@ -114,7 +114,7 @@ impl Schema {
     pub(crate) fn map<'d>(&self, found: &Found<'d>) -> Option<Mmap<'d>> {
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
         let (body, _) = self.map_parts(found, event)?;
-        mmap2(found.header.misc, &mut Cursor::new(body, self.endian))
+        mmap2(found.header.misc, &Cursor::new(body, self.endian))
     }
 
     /// When that map came into being; `None`, too, where there is something to be said of the record.

@@ -8,8 +8,9 @@ use std::io;
 
 use crate::format::Printer;
 use crate::profile::{ModuleKind, Profile, RecordingInfo};
-use crate::strings::Strings;
-use writer::{Writer, number, string};
+use crate::strings::{StringId, Strings};
+use tables::Rows;
+use writer::{Document, number, string};
 
 /// Counts up with changes that break readers: a field removed, or with another meaning.
 const VERSION: u32 = 1;
@@ -26,33 +27,32 @@ pub struct Json {
 
 impl Printer for Json {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let mut json = Writer::new(out);
+        let rows = Rows::new(profile, self.inlines);
+        let mut json = Document::default();
         json.raw("{\"meta\":{\"schema\":\"unwind-perf-stacks\",\"version\":");
-        json.raw(itoa::Buffer::new().format(VERSION));
+        json.value(|out| number(out, VERSION));
         json.raw(",\"revision\":");
-        json.raw(itoa::Buffer::new().format(REVISION));
+        json.value(|out| number(out, REVISION));
         json.raw(",\"generator\":\"unwind-perf ");
         json.raw(env!("CARGO_PKG_VERSION"));
         json.raw("\"}");
-        recording(&mut json, &profile.recording, &profile.strings)?;
-        words(&mut json)?;
+        recording(&mut json, &profile.recording, &profile.strings);
+        words(&mut json);
         json.raw(",\n\"strings\":");
-        json.array(profile.strings.iter(), string)?;
-        tables::print(&mut json, profile, self.inlines)?;
-        summary(&mut json, profile)?;
+        json.elements(profile.strings.len(), |out, id| {
+            string(out, profile.strings.get(StringId(id as u32)));
+        });
+        tables::add(&mut json, profile, &rows);
+        summary(&mut json, profile);
         json.raw("}\n");
-        json.flush()
+        json.write(out)
     }
 }
 
 /// The recording's header; unknown facts are left out.
-fn recording(
-    json: &mut Writer<'_>,
-    recording: &RecordingInfo,
-    strings: &Strings,
-) -> io::Result<()> {
+fn recording(json: &mut Document<'_>, recording: &RecordingInfo, strings: &Strings) {
     json.raw(",\n\"recording\":{\"command_line\":");
-    json.array(&recording.command_line, |out, &id| string(out, strings.get(id)))?;
+    json.array(&recording.command_line, |out, &id| string(out, strings.get(id)));
     let facts = [
         ("hostname", recording.hostname),
         ("os_release", recording.os_release),
@@ -83,23 +83,21 @@ fn recording(
         json.value(|out| number(out, value));
     }
     json.raw("}");
-    Ok(())
 }
 
 /// The closed lists that columns point into.
-fn words(json: &mut Writer<'_>) -> io::Result<()> {
+fn words(json: &mut Document<'_>) {
     json.raw(",\n\"words\":{\"end\":");
-    json.array(unwinder::EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.array(unwinder::EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw(",\"found_by\":");
-    json.array(unwinder::FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.array(unwinder::FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw(",\"module_kind\":");
-    json.array(ModuleKind::ALL, |out, word| string(out, word.as_str().as_bytes()))?;
+    json.array(ModuleKind::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw("}");
-    Ok(())
 }
 
 /// The account of the run.
-fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
+fn summary(json: &mut Document<'_>, profile: &Profile) {
     let summary = &profile.summary;
     let counters = [
         ("samples", summary.samples),
@@ -130,9 +128,9 @@ fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
             number(out, value);
         }
         out.push(b'}');
-    })?;
+    });
     json.raw(",\"end\":");
-    json.array(profile.end_counts(), number)?;
+    json.array(profile.end_counts(), number);
     json.raw(",\"losses\":");
     json.array(&summary.losses, |out, loss| {
         out.push(b'{');
@@ -146,7 +144,7 @@ fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
         out.extend_from_slice(b",\"reason\":");
         string(out, loss.reason.as_bytes());
         out.push(b'}');
-    })?;
+    });
     json.raw(",\"findings\":");
     json.array(&summary.findings, |out, finding| {
         out.extend_from_slice(b"{\"kind\":");
@@ -156,7 +154,6 @@ fn summary(json: &mut Writer<'_>, profile: &Profile) -> io::Result<()> {
         out.extend_from_slice(b",\"message\":");
         string(out, finding.message.as_bytes());
         out.push(b'}');
-    })?;
+    });
     json.raw("}");
-    Ok(())
 }

@@ -1,63 +1,85 @@
-//! Columns of JSON straight into a buffer that goes out whenever it is full.
+//! A document in parts: text as it is, and columns whose elements are rendered in parallel when the document is written.
 
 use std::io;
+use std::ops::Range;
 
-use rayon::iter::{
-    IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
-};
-use rayon::slice::ParallelSlice as _;
-
+use crate::chunks::write_chunks;
 use crate::text::{push_hex, push_json, push_number};
 
-/// A full buffer. Larger ones only leave the cache.
-const FULL: usize = 256 * 1024;
-
-/// Rows that a thread renders at a time.
+/// Elements that a thread renders at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Writes JSON; the caller sees to it that what it asks for is a document.
-pub(super) struct Writer<'a> {
-    out: &'a mut dyn io::Write,
-    buffer: Vec<u8>,
-    /// What each thread rendered.
-    texts: Vec<Vec<u8>>,
+/// Holds a document until it is written; the caller sees to it that it is one.
+#[derive(Default)]
+pub(super) struct Document<'a> {
+    columns: Vec<(Vec<u8>, Column<'a>)>,
+    /// What comes behind the last column.
+    text: Vec<u8>,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
-        Self { out, buffer: Vec::with_capacity(FULL + FULL / 4), texts: Vec::new() }
-    }
+/// Appends the elements of a range of rows, with commas between them.
+type Render<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
 
-    /// Writes text as it is.
+/// The elements between the brackets.
+struct Column<'a> {
+    length: usize,
+    render: Render<'a>,
+}
+
+/// A part that is rendered as one.
+enum Part<'d> {
+    Text(&'d [u8]),
+    Elements(&'d Column<'d>, Range<usize>),
+}
+
+impl<'a> Document<'a> {
+    /// Adds text as it is.
     pub(super) fn raw(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
+        self.text.extend_from_slice(text.as_bytes());
     }
 
-    /// Writes one value.
+    /// Adds one value.
     pub(super) fn value(&mut self, element: impl FnOnce(&mut Vec<u8>)) {
-        element(&mut self.buffer);
+        element(&mut self.text);
     }
 
-    /// Writes `[…]` with an element for each item.
+    /// Adds `[…]` with an element for each item of a short list.
     pub(super) fn array<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
         mut element: impl FnMut(&mut Vec<u8>, T),
-    ) -> io::Result<()> {
-        self.buffer.push(b'[');
-        let mut first = true;
-        for item in items {
-            if !first {
-                self.buffer.push(b',');
+    ) {
+        self.text.push(b'[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.text.push(b',');
             }
-            first = false;
-            element(&mut self.buffer, item);
-            if self.buffer.len() >= FULL {
-                self.flush()?;
-            }
+            element(&mut self.text, item);
         }
-        self.buffer.push(b']');
-        Ok(())
+        self.text.push(b']');
+    }
+
+    /// Adds `[…]` with an element for each number below `length`.
+    pub(super) fn elements(
+        &mut self,
+        length: usize,
+        element: impl Fn(&mut Vec<u8>, usize) + Sync + 'a,
+    ) {
+        let render = move |rows: Range<usize>, text: &mut Vec<u8>| {
+            for row in rows {
+                if row > 0 {
+                    text.push(b',');
+                }
+                element(text, row);
+            }
+        };
+        self.add(length, Box::new(render));
+    }
+
+    fn add(&mut self, length: usize, render: Render<'a>) {
+        self.text.push(b'[');
+        self.columns.push((std::mem::take(&mut self.text), Column { length, render }));
+        self.text.push(b']');
     }
 
     /// Begins a table: `"name":{"length":…`; ends the part before it.
@@ -65,60 +87,35 @@ impl<'a> Writer<'a> {
         self.raw(",\n\"");
         self.raw(name);
         self.raw("\":{\"length\":");
-        push_number(&mut self.buffer, length);
+        push_number(&mut self.text, length);
     }
 
-    /// A column of the table: `,"name":[…]`. Long ones are rendered by all threads.
-    pub(super) fn column<T: Sync>(
-        &mut self,
-        name: &str,
-        rows: &[T],
-        element: impl Fn(&mut Vec<u8>, &T) + Sync,
-    ) -> io::Result<()> {
-        let threads = rayon::current_num_threads();
-        if threads == 1 || rows.len() < 2 * CHUNK {
-            return self.column_in_order(name, rows, element);
-        }
-        self.begin_column(name);
-        self.texts.resize_with(threads, Vec::new);
-        let mut between = "[";
-        for group in rows.chunks(threads * CHUNK) {
-            let chunks = group.par_chunks(CHUNK);
-            let n_chunks = chunks.len();
-            self.texts.par_iter_mut().zip(chunks).for_each(|(text, chunk)| {
-                text.clear();
-                for row in chunk {
-                    element(text, row);
-                    text.push(b',');
-                }
-                text.pop();
-            });
-            for index in 0..n_chunks {
-                self.raw(between);
-                between = ",";
-                self.flush()?;
-                self.out.write_all(self.texts.get(index).map_or(&[], |text| text))?;
-            }
-        }
-        self.raw("]");
-        Ok(())
-    }
-
-    /// A column whose elements are rendered one after the other.
-    pub(super) fn column_in_order<T>(
-        &mut self,
-        name: &str,
-        items: impl IntoIterator<Item = T>,
-        element: impl FnMut(&mut Vec<u8>, T),
-    ) -> io::Result<()> {
-        self.begin_column(name);
-        self.array(items, element)
-    }
-
-    fn begin_column(&mut self, name: &str) {
+    /// The name of a column of the table: `,"name":`.
+    pub(super) fn name(&mut self, name: &str) {
         self.raw(",\"");
         self.raw(name);
         self.raw("\":");
+    }
+
+    /// A column of the table: `,"name":[…]`.
+    pub(super) fn column<T: Sync>(
+        &mut self,
+        name: &str,
+        rows: &'a [T],
+        element: impl Fn(&mut Vec<u8>, &T) + Sync + 'a,
+    ) {
+        self.name(name);
+        let render = move |range: Range<usize>, text: &mut Vec<u8>| {
+            let mut between = range.start > 0;
+            for row in rows.get(range).unwrap_or_default() {
+                if between {
+                    text.push(b',');
+                }
+                between = true;
+                element(text, row);
+            }
+        };
+        self.add(rows.len(), Box::new(render));
     }
 
     /// Ends the table.
@@ -126,23 +123,35 @@ impl<'a> Writer<'a> {
         self.raw("}");
     }
 
-    /// Writes what is in the buffer.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
+    /// Writes all of it.
+    pub(super) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let parts = self.columns.iter().flat_map(|(before, column)| {
+            let starts = (0..column.length).step_by(CHUNK);
+            let elements = starts.map(move |start| {
+                Part::Elements(column, start..column.length.min(start.saturating_add(CHUNK)))
+            });
+            std::iter::once(Part::Text(before)).chain(elements)
+        });
+        let parts = parts.chain(std::iter::once(Part::Text(&self.text)));
+        write_chunks(out, parts, |part, text| match part {
+            Part::Text(known) => text.extend_from_slice(known),
+            Part::Elements(column, rows) => (column.render)(rows.clone(), text),
+        })
     }
 }
 
 /// Appends a number.
 #[inline]
-pub(super) fn number(out: &mut Vec<u8>, number: impl itoa::Integer) {
+pub(super) fn number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy + TryInto<u64>) {
     push_number(out, number);
 }
 
 /// Appends a number or `null`.
 #[inline]
-pub(super) fn number_or_null(out: &mut Vec<u8>, number: Option<impl itoa::Integer>) {
+pub(super) fn number_or_null(
+    out: &mut Vec<u8>,
+    number: Option<impl itoa::Integer + Copy + TryInto<u64>>,
+) {
     match number {
         Some(number) => push_number(out, number),
         None => out.extend_from_slice(b"null"),
