@@ -8,7 +8,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
     values: Vec<T>,
-    index: HashTable<u32>,
+    /// The values again, with their ids: what is found there need not be looked at elsewhere, which would be another
+    /// line that is in no cache.
+    index: HashTable<(T, u32)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -35,14 +37,14 @@ impl<T: Copy + Eq + Hash> Interner<T> {
         let hash = hasher.hash_one(value);
         let entry = index.entry(
             hash,
-            |&id| values.get(id as usize) == Some(&value),
-            |&id| values.get(id as usize).map_or(0, |value| hasher.hash_one(value)),
+            |(known, _)| *known == value,
+            |(known, _)| hasher.hash_one(known),
         );
         match entry {
-            hashbrown::hash_table::Entry::Occupied(known) => *known.get(),
+            hashbrown::hash_table::Entry::Occupied(known) => known.get().1,
             hashbrown::hash_table::Entry::Vacant(free) => {
                 let id = values.len() as u32;
-                free.insert(id);
+                free.insert((value, id));
                 values.push(value);
                 id
             }
