@@ -7,7 +7,7 @@ use output::{
     RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
 };
 use perf_data::{Event, Head};
-use unwinder::{FrameKey, Replay, Thread};
+use unwinder::{FrameKey, Replay, StackNode, Thread};
 
 use crate::symbols::{Resolved, Source};
 
@@ -24,14 +24,23 @@ pub(crate) fn assemble(
     let modules =
         timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
     let mut inlines = Vec::new();
-    let locations = locations(resolved, &mut strings, &mut inlines);
-    let frames = replay.frames.iter().zip(&resolved.of_frame);
-    let frames = frames.map(|(frame, &location)| frame_row(frame, location));
-    let frames = frames.collect();
+    let Replay { frames, stacks, layouts, samples, .. } = replay;
+    let n_samples = samples.len() as u64;
+    let (locations, (frames, stacks, layouts, samples)) = rayon::join(
+        || locations(resolved, &mut strings, &mut inlines),
+        || {
+            let frames = frames.iter().zip(&resolved.of_frame);
+            let frames = frames.map(|(frame, &location)| frame_row(frame, location)).collect();
+            let stack = |node: StackNode| StackRow { parent: node.parent, frame: node.frame };
+            let stacks = stacks.into_iter().map(stack).collect();
+            let layouts = layouts.into_iter().map(|layout| LayoutRow { biases: layout.biases });
+            (frames, stacks, layouts.collect(), samples.iter().map(sample_row).collect())
+        },
+    );
     let threads = replay.threads.iter().map(|thread| thread_row(thread, timeline, &mut strings));
     let threads = threads.collect();
     let summary = Summary {
-        samples: replay.samples.len() as u64,
+        samples: n_samples,
         samples_filtered: replay.filtered,
         samples_dropped: replay.undecoded,
         frames: replay.n_frames,
@@ -45,18 +54,10 @@ pub(crate) fn assemble(
         inlines,
         locations,
         frames,
-        stacks: replay
-            .stacks
-            .iter()
-            .map(|node| StackRow { parent: node.parent, frame: node.frame })
-            .collect(),
-        layouts: replay
-            .layouts
-            .into_iter()
-            .map(|layout| LayoutRow { biases: layout.biases })
-            .collect(),
+        stacks,
+        layouts,
         threads,
-        samples: replay.samples.iter().map(sample_row).collect(),
+        samples,
         strings,
         summary,
         details: Details::default(),
