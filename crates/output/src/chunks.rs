@@ -18,7 +18,7 @@ use rayon::iter::{
 /// Frames of a chunk, about: some hundred kilobytes to a megabyte of text.
 const CHUNK_COST: u64 = 4096;
 
-/// Chunks of a batch for each thread: enough to even out unequal ones.
+/// Chunks of a batch for each thread: enough to even out unequal ones, few enough to hold their texts.
 const CHUNKS_PER_THREAD: usize = 2;
 
 /// Writes the texts of `rows` rows to `out`. `cost` tells about how many frames a row has; `render` appends the text
@@ -32,19 +32,22 @@ pub(crate) fn write_rows(
     cost: impl Fn(usize) -> u64,
     render: impl Fn(Range<usize>, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    write_chunks(out, Ranges { next: 0, rows, cost }, |rows, text| render(rows.clone(), text))
+    let ranges = Ranges { next: 0, rows, cost };
+    write_chunks(out, ranges, CHUNKS_PER_THREAD, |rows, text| render(rows.clone(), text))
 }
 
-/// Writes the texts of `chunks` to `out`, each appended to a buffer by `render`.
+/// Writes the texts of `chunks` to `out`, each appended to a buffer by `render`; so many chunks for each thread make a
+/// batch.
 ///
 /// # Errors
 /// What `out` returns.
 pub(crate) fn write_chunks<C: Send + Sync>(
     out: &mut dyn io::Write,
     mut chunks: impl Iterator<Item = C>,
+    per_thread: usize,
     render: impl Fn(&C, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let size = CHUNKS_PER_THREAD * rayon::current_num_threads().max(1);
+    let size = per_thread * rayon::current_num_threads().max(1);
     let mut current = Batch::default();
     let mut following = Batch::default();
     current.refill(&mut chunks, size);

@@ -7,7 +7,10 @@ use crate::chunks::write_chunks;
 use crate::text::{push_hex, push_json, push_number};
 
 /// Elements that a thread renders at a time.
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 13;
+
+/// How many such pieces, of some ten kilobytes each, a thread renders before it waits for the others.
+const PER_THREAD: usize = 12;
 
 /// Holds a document until it is written; the caller sees to it that it is one.
 #[derive(Default)]
@@ -133,7 +136,7 @@ impl<'a> Document<'a> {
             std::iter::once(Part::Text(before)).chain(elements)
         });
         let parts = parts.chain(std::iter::once(Part::Text(&self.text)));
-        write_chunks(out, parts, |part, text| match part {
+        write_chunks(out, parts, PER_THREAD, |part, text| match part {
             Part::Text(known) => text.extend_from_slice(known),
             Part::Elements(column, rows) => (column.render)(rows.clone(), text),
         })

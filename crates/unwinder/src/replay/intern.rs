@@ -35,11 +35,8 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     pub(crate) fn intern(&mut self, value: T) -> u32 {
         let Self { values, index, hasher } = self;
         let hash = hasher.hash_one(value);
-        let entry = index.entry(
-            hash,
-            |(known, _)| *known == value,
-            |(known, _)| hasher.hash_one(known),
-        );
+        let entry =
+            index.entry(hash, |(known, _)| *known == value, |(known, _)| hasher.hash_one(known));
         match entry {
             hashbrown::hash_table::Entry::Occupied(known) => known.get().1,
             hashbrown::hash_table::Entry::Vacant(free) => {
