@@ -3,13 +3,14 @@
 use address::BuildId;
 use module_map::{Module, ModuleKind as MapKind, Timeline};
 use output::{
-    Details, EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, Profile,
-    RecordingInfo, SampleRow, StackRow, StringId, Strings, Summary, ThreadRow,
+    Details, EventRow, FrameRow, LayoutRow, ModuleKind, ModuleRow, Profile, RecordingInfo,
+    SampleRow, StackRow, Strings, Summary, ThreadRow,
 };
 use perf_data::{Event, Head};
 use unwinder::{FrameKey, Replay, StackNode, Thread};
 
-use crate::symbols::{Resolved, Source};
+use crate::locations::locations;
+use crate::symbols::Resolved;
 
 /// Puts the tables together.
 pub(crate) fn assemble(
@@ -134,61 +135,4 @@ pub(crate) fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
         build_id: module.identity.build_id.or(found),
         kind,
     }
-}
-
-/// The rows of the locations; the inline rows that they own come behind those that there are.
-pub(crate) fn locations(
-    resolved: &Resolved,
-    strings: &mut Strings,
-    inlines: &mut Vec<InlineRow>,
-) -> Vec<LocationRow> {
-    let names: Vec<StringId> =
-        resolved.symbols.names.iter().map(|name| strings.intern(name)).collect();
-    let name_of =
-        |id: Option<symbolizer::NameId>| id.and_then(|id| names.get(id.0 as usize).copied());
-    let rows = resolved.locations.iter().enumerate().map(|(index, location)| {
-        let first_inline = inlines.len() as u32;
-        let mut start = None;
-        match resolved.names.get(index) {
-            Some(&Source::File(request, at)) => {
-                let answers = resolved.symbols.addresses.get(request as usize);
-                if let Some(answer) = answers.and_then(|answers| answers.get(at as usize)) {
-                    let slide = resolved.slides.get(&(index as u32)).copied().unwrap_or(0);
-                    start = answer.function_start.map(|start| start.0.wrapping_add(slide));
-                    let range = answer.frames.start as usize..answer.frames.end as usize;
-                    let frames = resolved.symbols.frames.get(range).unwrap_or_default();
-                    inlines.extend(frames.iter().map(|frame| InlineRow {
-                        function: name_of(frame.function),
-                        file: name_of(frame.file),
-                        line: frame.line,
-                        column: frame.column,
-                        inlined: frame.inlined,
-                    }));
-                }
-            }
-            Some(&Source::List(at)) => {
-                if let Some(listed) = resolved.listed.get(at as usize) {
-                    start = Some(listed.start);
-                    let function = Some(strings.intern(&listed.name));
-                    inlines.push(InlineRow {
-                        function,
-                        file: None,
-                        line: 0,
-                        column: 0,
-                        inlined: false,
-                    });
-                }
-            }
-            _ => {}
-        }
-        LocationRow {
-            module: location.module,
-            relative: location.relative,
-            offset: resolved.offsets.get(index).copied().flatten(),
-            function_offset: start.and_then(|start| location.relative.checked_sub(start)),
-            first_inline,
-            n_inlines: inlines.len() as u32 - first_inline,
-        }
-    });
-    rows.collect()
 }

@@ -2,7 +2,7 @@
 
 use address::ModuleId;
 use module_map::{Module, ModuleKind, Refusal, Timeline};
-use output::{EventLoss, FindingRow, ModuleLoss, NO_STACK, Profile};
+use output::{EventLoss, FindingRow, LocationRow, ModuleLoss, NO_STACK, Profile};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use unwinder::EndReason;
 
@@ -196,29 +196,25 @@ fn file_findings(timeline: &Timeline) -> Vec<FindingRow> {
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
 fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
-    // The outermost frame of each stack node: parents come first.
-    let mut outermost: Vec<u32> = Vec::with_capacity(profile.stacks.len());
-    for node in &profile.stacks {
-        outermost.push(outermost.get(node.parent as usize).copied().unwrap_or(node.frame));
-    }
-    let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
-    for sample in &profile.samples {
-        let blamed = matches!(
-            sample.end,
+    let is_blamed = |end: EndReason| {
+        matches!(
+            end,
             EndReason::NoModule
                 | EndReason::NoUnwindInfo
                 | EndReason::BadUnwindInfo
                 | EndReason::AnonymousMemory
-        );
-        if blamed && sample.stack != NO_STACK {
-            let frame = outermost
-                .get(sample.stack as usize)
-                .and_then(|&frame| profile.frames.get(frame as usize));
-            let location = frame.and_then(|frame| profile.locations.get(frame.location as usize));
-            *counts
-                .entry((location.and_then(|location| location.module), sample.end))
-                .or_default() += 1;
-        }
+        )
+    };
+    let blamed = profile.samples.iter().filter(|it| is_blamed(it.end) && it.stack != NO_STACK);
+    let mut blamed: Vec<(u32, EndReason)> = blamed.map(|it| (it.stack, it.end)).collect();
+    // Few as a rule, so that their outermost frames are looked for one by one; each distinct chain once.
+    blamed.sort_unstable_by_key(|&(stack, end)| (stack, end as u8));
+    let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
+    for same in blamed.chunk_by(|a, b| a == b) {
+        let Some(&(stack, end)) = same.first() else { continue };
+        let location = outermost(profile, stack);
+        let module = location.and_then(|location| location.module);
+        *counts.entry((module, end)).or_default() += same.len() as u64;
     }
     let mut losses: Vec<ModuleLoss> = counts
         .into_iter()
@@ -232,6 +228,16 @@ fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
         b.samples.cmp(&a.samples).then(a.module.cmp(&b.module)).then(a.reason.cmp(&b.reason))
     });
     losses
+}
+
+/// Where the outermost frame of a stack is.
+fn outermost(profile: &Profile, stack: u32) -> Option<&LocationRow> {
+    let mut node = profile.stacks.get(stack as usize)?;
+    // Parents stand before their children.
+    while let Some(parent) = profile.stacks.get(node.parent as usize) {
+        node = parent;
+    }
+    profile.locations.get(profile.frames.get(node.frame as usize)?.location as usize)
 }
 
 fn reason(module: Option<ModuleId>, end: EndReason, timeline: &Timeline) -> String {

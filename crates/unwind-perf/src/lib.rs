@@ -27,6 +27,7 @@ mod jit;
 mod jit_frames;
 mod jitdump;
 mod kernel;
+mod locations;
 mod manual;
 mod maps;
 mod memory_limit;

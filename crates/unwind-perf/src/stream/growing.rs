@@ -13,10 +13,9 @@ use perf_data::{Head, TracingData, Window};
 use symbolizer::SymbolTimings;
 use unwinder::{Partial, Replay};
 
-use crate::assemble::{
-    event_row, frame_row, locations, module_row, recording_info, sample_row, thread_row,
-};
+use crate::assemble::{event_row, frame_row, module_row, recording_info, sample_row, thread_row};
 use crate::kernel::Kernel;
+use crate::locations::locations;
 use crate::stream::records::Records;
 use crate::symbols::{Places, Resolved, Sources, resolve};
 
