@@ -1,15 +1,14 @@
 //! Puts the results of all units together: local names become numbers of one table, and each distinct mangled name is
 //! demangled once, in parallel.
 
-use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
 use address::Svma;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
-use crate::demangle::demangle;
-use crate::names::NameId;
+use crate::demangle::{Demangle, demangle};
+use crate::names::{NameId, Names};
 use crate::request::{Options, ResolvedAddress, ResolvedFrame, Symbols, WhyNoName};
 use crate::symbolize::{Answer, Done, Opened};
 
@@ -157,14 +156,50 @@ impl<'m> Merger<'m> {
     }
 
     fn finish(mut self, options: &Options) -> Symbols {
-        let readable: Vec<Cow<'_, [u8]>> =
-            self.order.par_iter().map(|name| demangle(name, options.demangle)).collect();
-        let ids: Vec<NameId> =
-            readable.iter().map(|name| self.symbols.names.intern(name)).collect();
+        let names = &mut self.symbols.names;
+        let readable: Vec<Readable> = self
+            .order
+            .par_chunks(CHUNK)
+            .map(|chunk| Readable::of(chunk, options.demangle, names))
+            .collect();
+        let mut ids: Vec<NameId> = Vec::with_capacity(self.order.len());
+        for chunk in &readable {
+            ids.extend(chunk.names().map(|(name, hash)| names.intern_hashed(name, hash)));
+        }
         for frame in &mut self.symbols.frames {
             frame.function =
                 frame.function.and_then(|mangled| ids.get(mangled.0 as usize).copied());
         }
         self.symbols
+    }
+}
+
+/// Names that are demangled as one.
+const CHUNK: usize = 128;
+
+/// Readable names, side by side, so that the memory of each is free for the next.
+#[derive(Default)]
+struct Readable {
+    bytes: Vec<u8>,
+    /// For each name, where it ends and its hash.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Readable {
+    fn of(mangled: &[&[u8]], how: Demangle, names: &Names) -> Self {
+        let mut all = Self::default();
+        for name in mangled {
+            let name = demangle(name, how);
+            all.bytes.extend_from_slice(&name);
+            all.ends.push((all.bytes.len(), names.hash(&name)));
+        }
+        all
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, hash)| {
+            (self.bytes.get(std::mem::replace(&mut start, end)..end).unwrap_or_default(), hash)
+        })
     }
 }

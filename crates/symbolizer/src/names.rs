@@ -44,8 +44,17 @@ impl Names {
 
     /// The id of `name`, which is added where it is new.
     pub(crate) fn intern(&mut self, name: &[u8]) -> NameId {
-        let Self { bytes, ends, index, hasher } = self;
-        let hash = hasher.hash_one(name);
+        self.intern_hashed(name, self.hash(name))
+    }
+
+    /// The hash that [`Self::intern_hashed`] wants.
+    pub(crate) fn hash(&self, name: &[u8]) -> u64 {
+        self.hasher.hash_one(name)
+    }
+
+    /// The id of a name whose hash is known.
+    pub(crate) fn intern_hashed(&mut self, name: &[u8], hash: u64) -> NameId {
+        let Self { bytes, ends, index, .. } = self;
         let same = |&(known, id): &(u64, u32)| known == hash && slice(bytes, ends, id) == name;
         if let Some(&(_, found)) = index.find(hash, same) {
             return NameId(found);

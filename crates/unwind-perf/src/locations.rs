@@ -29,7 +29,8 @@ pub(crate) fn locations(
     inlines.reserve(chunks.iter().map(|rows| rows.inlines.len()).sum());
     for rows in chunks {
         let before = inlines.len() as u32;
-        let moved = |row: LocationRow| LocationRow { first_inline: row.first_inline + before, ..row };
+        let moved =
+            |row: LocationRow| LocationRow { first_inline: row.first_inline + before, ..row };
         all.extend(rows.locations.into_iter().map(moved));
         inlines.extend_from_slice(&rows.inlines);
     }
@@ -47,7 +48,8 @@ struct Names {
 impl Names {
     /// Adds all names to the strings; those of lists in the order of the locations.
     fn intern(resolved: &Resolved, strings: &mut Strings) -> Self {
-        let of_files = resolved.symbols.names.iter().map(|name| strings.intern(name)).collect();
+        let of_files: Vec<&[u8]> = resolved.symbols.names.iter().collect();
+        let of_files = strings.intern_all(&of_files);
         let mut listed = vec![StringId(0); resolved.listed.len()];
         for source in &resolved.names {
             let Source::List(at) = *source else { continue };
