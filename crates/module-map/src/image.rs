@@ -14,8 +14,9 @@ use object::{
 
 use crate::ImageError;
 use crate::bytes::FileBytes;
+use crate::early::Early;
 use crate::relocate::{SectionLayout, link};
-use crate::section::{Section, decompress};
+use crate::section::{self, Section};
 use crate::zip::stored_entry;
 
 /// The processor that an ELF file was made for, as far as this project tells them apart.
@@ -244,7 +245,7 @@ impl Image {
     /// # Errors
     /// Where the section lies outside the file or its compressed bytes are damaged.
     pub fn section_data(&self, section: &Section) -> Result<Cow<'_, [u8]>, ImageError> {
-        decompress(section, self.bytes(), &self.path)
+        section::data(section, self.bytes(), &self.path)
     }
 
     /// The address that the file states for the byte at `offset` of the file, seen through a mapping that is
@@ -387,6 +388,7 @@ fn section_of(section: &object::Section<'_, '_>) -> Option<Section> {
         stored_size: range.compressed_size,
         unpacked_size: range.uncompressed_size,
         format: range.format,
+        early: Early::default(),
         executable: flags & elf::SHF_EXECINSTR.0 != 0,
         allocated: flags & elf::SHF_ALLOC.0 != 0,
     })

@@ -11,6 +11,7 @@ mod archive;
 mod bytes;
 mod chunk;
 mod debug_file;
+mod early;
 mod elf_write;
 mod error;
 mod extra;

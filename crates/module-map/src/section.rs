@@ -6,11 +6,12 @@ use std::path::Path;
 use address::{FileOffset, Svma};
 use object::CompressionFormat;
 
-use crate::ImageError;
+use crate::early::Early;
 use crate::unpack::{inflate, unpack_zstd};
+use crate::{Image, ImageError};
 
 /// A section header, with where its bytes are.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Section {
     /// The name, as bytes.
     pub name: Box<[u8]>,
@@ -26,6 +27,7 @@ pub struct Section {
     pub(crate) stored_size: u64,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
+    pub(crate) early: Early,
 }
 
 impl Section {
@@ -46,13 +48,32 @@ impl Section {
     pub fn is_compressed(&self) -> bool {
         self.format != CompressionFormat::None
     }
+
+    /// Unpacks the bytes of this section of `image`, where they are packed, for the first who will ask for them
+    /// ([`Image::section_data`]). Damage is told to who asks.
+    pub fn unpack_early(&self, image: &Image) {
+        if self.is_compressed() {
+            let unpack = || decompress(self, image.bytes(), image.path()).ok().map(Cow::into_owned);
+            self.early.unpack(unpack);
+        }
+    }
+}
+
+/// The bytes of `section` out of the whole file, or as they were unpacked early.
+pub(crate) fn data<'b>(
+    section: &Section,
+    file: &'b [u8],
+    path: &Path,
+) -> Result<Cow<'b, [u8]>, ImageError> {
+    let early = if section.is_compressed() { section.early.take() } else { None };
+    early.map_or_else(|| decompress(section, file, path), |bytes| Ok(Cow::Owned(bytes)))
 }
 
 /// The bytes of `section` out of the whole file.
 ///
 /// Source: gABI, "Section Compression" (`ELFCOMPRESS_ZLIB` 1, `ELFCOMPRESS_ZSTD` 2); GNU `.zdebug_*`: "ZLIB" and a
 /// big-endian size.
-pub(crate) fn decompress<'b>(
+fn decompress<'b>(
     section: &Section,
     file: &'b [u8],
     path: &Path,

@@ -53,6 +53,8 @@ pub(crate) struct Gather {
     round: Timestamp,
     /// Everything up to here was sent.
     sent: Timestamp,
+    /// An eager window is made behind so many bytes.
+    eager_bytes: u64,
 }
 
 impl Gather {
@@ -74,6 +76,7 @@ impl Gather {
             latest: Timestamp(0),
             round: Timestamp(0),
             sent: Timestamp(0),
+            eager_bytes: options.eager_first_bytes.min(options.eager_bytes),
         }
     }
 
@@ -109,7 +112,7 @@ impl Gather {
     fn end_round(&mut self, context: Context<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.round, self.latest);
         let enough = match (self.eager, self.sent) {
-            (true, _) => self.options.eager_bytes,
+            (true, _) => self.eager_bytes,
             (false, Timestamp(0)) => self.options.first_bytes.min(self.options.window_bytes),
             (false, _) => self.options.window_bytes,
         };
@@ -152,6 +155,7 @@ impl Gather {
         let left = (self.samples.len() + self.records.len()) as u64;
         self.bytes = self.bytes / n_waiting.max(1) as u64 * left;
         self.sent = limit.unwrap_or(self.latest).max(self.sent);
+        self.eager_bytes = self.eager_bytes.saturating_mul(2).min(self.options.eager_bytes);
         let window = Window {
             head: Arc::clone(head),
             samples,

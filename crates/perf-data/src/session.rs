@@ -40,13 +40,17 @@ pub struct SessionOptions {
     pub eager: bool,
     /// A window of a plain file that is read eagerly is made at the first end of a round behind so many bytes.
     pub eager_bytes: u64,
+    /// The first of those windows is made behind so many bytes, where that is less, and each of the next behind twice as
+    /// many as the one before, so that the replay begins soon.
+    pub eager_first_bytes: u64,
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
     /// much larger than records.
     pub read_bytes: usize,
 }
 
 impl Default for SessionOptions {
-    /// 32 MiB, the first window as the others; no switches, no architecture; 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB.
+    /// 32 MiB, the first window as the others; no switches, no architecture; 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB,
+    /// the first of 4 MiB.
     fn default() -> Self {
         Self {
             window_bytes: 32 << 20,
@@ -57,6 +61,7 @@ impl Default for SessionOptions {
             expansion_bytes: 64 << 20,
             eager: false,
             eager_bytes: 64 << 20,
+            eager_first_bytes: 4 << 20,
             read_bytes: 4 << 20,
         }
     }

@@ -39,4 +39,4 @@ pub use request::{
     Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
     SymbolSource, SymbolTimings, Symbols, WhyNoName,
 };
-pub use symbolize::{symbolize, symbolize_timed};
+pub use symbolize::{begin, symbolize, symbolize_timed};

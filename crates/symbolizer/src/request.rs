@@ -90,7 +90,7 @@ pub struct Symbols {
 /// Where the time of a run went.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SymbolTimings {
-    /// Symbol tables, and what tells which units are needed.
+    /// Symbol tables, and what tells which units are needed; of what was begun before, what was left to do.
     pub loading: Duration,
     /// Functions, inlines and lines out of the units that were hit.
     pub looking_up: Duration,

@@ -13,7 +13,9 @@ use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob, UnitRe
 use crate::elf_symbols::{self, Table};
 use crate::merge::merge;
 use crate::plt;
-use crate::request::{Finding, FindingKind, Options, Request, SymbolTimings, Symbols};
+use crate::request::{
+    Finding, FindingKind, Options, Request, SymbolSource, SymbolTimings, Symbols,
+};
 use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
@@ -70,6 +72,15 @@ pub fn symbolize_timed(requests: &[Request<'_>], options: &Options) -> (Symbols,
     symbols.findings = findings(&loaded, &opened, &done);
     let naming = start.elapsed() - loading - looking_up;
     (symbols, SymbolTimings { loading, looking_up, naming })
+}
+
+/// Does what [`symbolize`] does for a file whatever addresses are asked of it: unpacks its debug information. To be
+/// called while other work is waited for, on one thread; what is unpacked is held until [`symbolize`] takes it.
+pub fn begin(source: &SymbolSource<'_>) {
+    if !source.debug.is_some_and(dwarf::unpack_early) {
+        dwarf::unpack_early(source.image);
+    }
+    source.alt.map(dwarf::unpack_early);
 }
 
 /// The bytes of a request's files.

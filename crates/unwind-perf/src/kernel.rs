@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use address::{Avma, BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
@@ -69,16 +70,19 @@ impl Known {
         Self { id, files: files(timeline, library, id, &shared_ids), shared_ids }
     }
 
-    /// Reads the symbol list: the file that the user named, else that of the build-id cache, else that of the running
-    /// kernel where its build-id is the recorded one. It takes a while, and nothing needs it that a file can name.
+    /// Reads the symbol list, or takes what was read ahead: the file that the user named, else that of the build-id
+    /// cache, else that of the running kernel where its build-id is the recorded one. It takes a while, and nothing
+    /// needs it that a file can name.
     pub(crate) fn list(
         &self,
         args: &SymbolArgs,
         recording: &Path,
         timeline: &Timeline,
         library: &Library,
+        ahead: Option<ListAhead>,
     ) -> Result<KernelNames, String> {
-        list(args, recording, timeline, library, self.id)
+        let path = list_path(args, recording, library, self.id)?;
+        names_of(ListAhead::or_read(ahead, &path)?, &path, timeline)
     }
 
     /// What is to be said of the kernel.
@@ -97,11 +101,16 @@ fn is_kernel_itself(module: &Module) -> bool {
     module.path.starts_with(b"[kernel") || module.path.starts_with(b"[guest.kernel")
 }
 
-/// The build-id of the recorded kernel: from its map record or from the table of the header, under any of its names.
-fn kernel_id(head: &Head, timeline: &Timeline) -> Option<BuildId> {
+/// The build-id of the kernel by the records of its maps.
+fn mapped_id(timeline: &Timeline) -> Option<BuildId> {
     let kernel = timeline.modules().iter();
     let mut kernel = kernel.filter(|m| m.kind == ModuleKind::Kernel && is_kernel_itself(m));
-    kernel.find_map(|module| module.identity.build_id).or_else(|| {
+    kernel.find_map(|module| module.identity.build_id)
+}
+
+/// The build-id of the recorded kernel: from its map record or from the table of the header, under any of its names.
+fn kernel_id(head: &Head, timeline: &Timeline) -> Option<BuildId> {
+    mapped_id(timeline).or_else(|| {
         let features = head.features();
         features
             .build_ids
@@ -172,31 +181,70 @@ impl KernelFile {
     }
 }
 
-fn list(
+/// A symbol list that is read by a thread of its own.
+#[derive(Debug)]
+pub(crate) struct ListAhead {
+    path: PathBuf,
+    thread: JoinHandle<Result<Kallsyms, String>>,
+}
+
+impl ListAhead {
+    /// Begins to read.
+    pub(crate) fn begin(path: PathBuf) -> Self {
+        let own = path.clone();
+        Self { path, thread: std::thread::spawn(move || read_list(&own)) }
+    }
+
+    /// What was read, where it is of that path; else what is read now.
+    fn or_read(ahead: Option<Self>, path: &Path) -> Result<Kallsyms, String> {
+        let begun = ahead.filter(|ahead| ahead.path == path);
+        begun.and_then(|ahead| ahead.thread.join().ok()).unwrap_or_else(|| read_list(path))
+    }
+}
+
+/// The symbol list that [`Known::list`] will read, where that is sure before the replay has ended.
+pub(crate) fn sure_list(
     args: &SymbolArgs,
     recording: &Path,
     timeline: &Timeline,
     library: &Library,
+) -> Option<PathBuf> {
+    // Once the records tell the build-id, no later record changes it.
+    let id = mapped_id(timeline);
+    list_path(args, recording, library, id).ok()
+}
+
+fn list_path(
+    args: &SymbolArgs,
+    recording: &Path,
+    library: &Library,
     id: Option<BuildId>,
-) -> Result<KernelNames, String> {
+) -> Result<PathBuf, String> {
     let named = args.kallsyms.clone();
     let beside = recording.is_dir().then(|| recording.join("kcore_dir/kallsyms"));
     let kept =
         named.or_else(|| beside.filter(|path| path.is_file())).or_else(|| cached(library, id?));
-    let path = match kept {
-        Some(path) => path,
-        None => running_kernel_is(id).map(|()| PathBuf::from("/proc/kallsyms"))?,
-    };
-    let text = fs::metadata(&path)
+    match kept {
+        Some(path) => Ok(path),
+        None => running_kernel_is(id).map(|()| PathBuf::from("/proc/kallsyms")),
+    }
+}
+
+fn read_list(path: &Path) -> Result<Kallsyms, String> {
+    let text = fs::metadata(path)
         .and_then(|metadata| {
             if metadata.is_file() {
-                fs::read(&path)
+                fs::read(path)
             } else {
                 Err(std::io::ErrorKind::InvalidInput.into())
             }
         })
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let list = Kallsyms::parse(text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Kallsyms::parse(text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The names of a list, unless it is of another kernel.
+fn names_of(list: Kallsyms, path: &Path, timeline: &Timeline) -> Result<KernelNames, String> {
     let slide = timeline
         .kernel_reference()
         .and_then(|(symbol, recorded)| Some(recorded.since(list.address_of(symbol)?)));

@@ -4,6 +4,7 @@
 //! the input was damaged, 2 no output.
 #![allow(clippy::print_stderr, reason = "a command talks to people on stderr")]
 
+mod ahead;
 mod assemble;
 mod buildid_list;
 mod cli;

@@ -80,7 +80,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
 
-    let Replayed { session, found, files, mut timeline, replay } =
+    let Replayed { session, found, files, mut timeline, replay, ahead } =
         replay::run(input, cli, &progress, &mut timings)?;
     let library = &files.library;
     let head = session.head();
@@ -93,7 +93,8 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     } else {
         let (args, recording, timeline) = (&cli.symbols, input, &timeline);
         let places = &mut Places::default();
-        resolve(&replay.frames, places, Sources { args, head, recording, timeline, library })
+        let sources = Sources { args, head, recording, timeline, library };
+        resolve(&replay.frames, places, sources, ahead.into_list())
     };
     timings.ended("symbolize");
     let mut profile = assemble(head, &timeline, replay, &resolved);

@@ -3,12 +3,14 @@
 
 use std::fs::Metadata;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use module_map::Timeline;
+use module_map::{Library, Timeline};
 use perf_data::{Findings, RecordCounts, Session, SessionOptions, Window};
 use unwinder::{Replay, ReplayOptions, Replayer};
 
+use crate::ahead::Ahead;
 use crate::cli::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
@@ -25,6 +27,7 @@ pub(crate) struct Replayed {
     pub(crate) files: Files,
     pub(crate) timeline: Timeline,
     pub(crate) replay: Replay,
+    pub(crate) ahead: Ahead,
 }
 
 /// Opens and replays the recording.
@@ -52,6 +55,8 @@ struct Reading<'r> {
     session: &'r mut Session,
     found: &'r mut Findings,
     behind: &'r mut Option<Behind>,
+    ahead: &'r mut Ahead,
+    library: &'r Arc<Library>,
 }
 
 /// One way through the recording.
@@ -87,7 +92,14 @@ impl Attempt<'_> {
             let mut timeline = Timeline::new();
             files.tell(&mut timeline);
             let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
-            let reading = Reading { session: &mut session, found: &mut found, behind: &mut behind };
+            let mut ahead = Ahead::default();
+            let reading = Reading {
+                session: &mut session,
+                found: &mut found,
+                behind: &mut behind,
+                ahead: &mut ahead,
+                library: &files.library,
+            };
             next = self.feed(&mut replayer, next, reading, timings)?;
             if self.quick && replayer.saw_replaced_file() {
                 return Ok(None);
@@ -95,7 +107,7 @@ impl Attempt<'_> {
             if next.is_none() {
                 let replay = replayer.finish(&|done| self.progress.done(done));
                 timings.ended("replay");
-                return Ok(Some(Replayed { session, found, files, timeline, replay }));
+                return Ok(Some(Replayed { session, found, files, timeline, replay, ahead }));
             }
         }
     }
@@ -108,7 +120,7 @@ impl Attempt<'_> {
         reading: Reading<'_>,
         timings: &mut Timings,
     ) -> anyhow::Result<Option<Window>> {
-        let Reading { session, found, behind } = reading;
+        let Reading { session, found, behind, ahead, library } = reading;
         let mut samples = 0;
         let mut next = first;
         while let Some(window) = next {
@@ -121,6 +133,7 @@ impl Attempt<'_> {
                 // The windows before this one were walked; in a plain file positions are offsets.
                 behind.is_done_up_to(first);
             }
+            ahead.look(&replayer.partial(), library, (self.cli, self.input));
             timings.ended("replay");
             MemoryLimit::check(self.cli.max_memory)?;
             if self.quick && replayer.saw_replaced_file() {

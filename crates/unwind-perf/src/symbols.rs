@@ -18,7 +18,7 @@ use unwinder::FrameKey;
 use crate::cli::{DemangleArg, SymbolArgs};
 use crate::device_symbols::DeviceSymbols;
 use crate::jit;
-use crate::kernel::{Kernel, KernelFile, KernelNames, Known};
+use crate::kernel::{Kernel, KernelFile, KernelNames, Known, ListAhead};
 use crate::split::SplitOf;
 
 /// A distinct looked-up address.
@@ -107,11 +107,13 @@ pub(crate) struct Sources<'a> {
     pub(crate) library: &'a Library,
 }
 
-/// Looks up all distinct addresses of frames that `places` does not know yet. The kernel's symbol list is read beside the files, and only where it is needed.
+/// Looks up all distinct addresses of frames that `places` does not know yet. The kernel's symbol list is read beside the
+/// files, where it was not read ahead, and only where it is needed.
 pub(crate) fn resolve(
     frames: &[FrameKey],
     places: &mut Places,
     sources: Sources<'_>,
+    ahead: Option<ListAhead>,
 ) -> (Resolved, Kernel) {
     let Sources { args, head, recording, timeline, library } = sources;
     let mut resolved = Resolved::nothing(frames, places, timeline);
@@ -119,7 +121,7 @@ pub(crate) fn resolve(
     let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
     let wants_list = resolved.locations.iter().any(in_kernel);
     let (list, ()) = rayon::join(
-        || wants_list.then(|| known.list(args, recording, timeline, library)),
+        || wants_list.then(|| known.list(args, recording, timeline, library, ahead)),
         || resolve_files(&mut resolved, timeline, library, &known.files, args),
     );
     let kernel = known.told(list);

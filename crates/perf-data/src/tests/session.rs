@@ -19,6 +19,7 @@ pub(super) const OPTIONS: SessionOptions = SessionOptions {
     expansion_bytes: 1 << 20,
     eager: false,
     eager_bytes: 4096,
+    eager_first_bytes: 4096,
     read_bytes: 1000,
 };
 
@@ -118,12 +119,18 @@ fn pipe_streams_give_what_files_give() {
 
 #[test]
 fn eager_reading_gives_the_same_in_several_windows() {
-    let eager = SessionOptions { eager: true, ..OPTIONS };
+    let even = SessionOptions { eager: true, ..OPTIONS };
+    let growing = SessionOptions { eager_first_bytes: 512, ..even };
     for endian in [Endian::Little, Endian::Big] {
-        let (read, windows, findings) = read(file(&recording(endian).build()), eager);
-        assert_eq!(read, plain(endian));
-        assert!(windows > 5, "{windows} windows");
-        assert!(findings.is_empty(), "{findings:?}");
+        let counts = [even, growing].map(|eager| {
+            let (read, windows, findings) = read(file(&recording(endian).build()), eager);
+            assert_eq!(read, plain(endian));
+            assert!(findings.is_empty(), "{findings:?}");
+            windows
+        });
+        assert!(counts[0] > 5, "{counts:?} windows");
+        // What is the first of the even ones comes in two.
+        assert_eq!(counts[1], counts[0] + 1, "{counts:?} windows");
     }
 }
 

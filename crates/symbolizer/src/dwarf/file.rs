@@ -33,21 +33,33 @@ pub(crate) struct Sections<'a> {
     pub(crate) damage: Vec<(FindingKind, u64)>,
 }
 
+/// The sections that are read, in the order of the fields of [`Sections`].
+const NAMES: [&str; 9] = [
+    ".debug_info",
+    ".debug_abbrev",
+    ".debug_str",
+    ".debug_str_offsets",
+    ".debug_line",
+    ".debug_line_str",
+    ".debug_ranges",
+    ".debug_rnglists",
+    ".debug_addr",
+];
+
+/// Unpacks what [`Sections::load`] will ask for; whether it will find anything.
+pub(crate) fn unpack_early(image: &Image) -> bool {
+    let found = image.section(".debug_info").is_some();
+    if found {
+        let sections = NAMES.iter().filter_map(|name| image.section(name));
+        sections.for_each(|section| section.unpack_early(image));
+    }
+    found
+}
+
 impl<'a> Sections<'a> {
     /// Reads (and unpacks, in parallel) the sections of an image, or with `split` those of a `.dwo` file. `None`
     /// where it has no `.debug_info`.
     pub(crate) fn load(image: &'a Image, split: bool) -> Option<Self> {
-        const NAMES: [&str; 9] = [
-            ".debug_info",
-            ".debug_abbrev",
-            ".debug_str",
-            ".debug_str_offsets",
-            ".debug_line",
-            ".debug_line_str",
-            ".debug_ranges",
-            ".debug_rnglists",
-            ".debug_addr",
-        ];
         let named = |name: &str| {
             if split { image.section(&format!("{name}.dwo")) } else { image.section(name) }
         };

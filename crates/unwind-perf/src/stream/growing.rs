@@ -108,7 +108,7 @@ impl Growing {
         let resolved = if sources.args.no_symbols {
             Resolved::nothing(new, &mut self.places, timeline)
         } else {
-            let (resolved, kernel) = resolve(new, &mut self.places, sources);
+            let (resolved, kernel) = resolve(new, &mut self.places, sources, None);
             self.kernel.shared_ids = kernel.shared_ids;
             self.kernel.refused = self.kernel.refused.take().or(kernel.refused);
             resolved

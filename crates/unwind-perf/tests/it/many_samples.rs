@@ -20,8 +20,8 @@ use serde_json::json;
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, CompressedKind, Compressor, ElfBuilder, Endian, EventAttr,
     Fde, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder, SampleId, Section,
-    Segment, StackBuilder, Symbol, UserRegs, eh_frame_hdr, elf_const, gnu_build_id_note,
-    x86_64_reg,
+    Segment, StackBuilder, Symbol, UserRecord, UserRegs, eh_frame_hdr, elf_const,
+    gnu_build_id_note, x86_64_reg,
 };
 
 use crate::cases::formats;
@@ -88,25 +88,30 @@ fn elf() -> Vec<u8> {
     .build()
 }
 
+/// A process that has the file in its memory.
+fn start(recording: &mut PerfDataBuilder, pid: u32) {
+    let id = SampleId::at(pid, pid, 1);
+    recording.record_at(&Record::Comm { pid, tid: pid, comm: b"demo", exec: true }, id);
+    let map = Record::Mmap2 {
+        pid,
+        tid: pid,
+        addr: BIAS + 0x1000,
+        len: 0x1000,
+        pgoff: 0,
+        file: MmapFile::BuildId(&BUILD_ID),
+        prot: 5,
+        flags: 2,
+        name: b"/demo/demo.elf",
+    };
+    recording.record_at(&map, id);
+}
+
 fn recording() -> PerfDataBuilder {
     let mut recording = PerfDataBuilder::new(LE);
     recording.event("cpu-clock:u", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[1]);
     recording.describe_events();
     for pid in 100..100 + PROCESSES as u32 {
-        let id = SampleId::at(pid, pid, 1);
-        recording.record_at(&Record::Comm { pid, tid: pid, comm: b"demo", exec: true }, id);
-        let map = Record::Mmap2 {
-            pid,
-            tid: pid,
-            addr: BIAS + 0x1000,
-            len: 0x1000,
-            pgoff: 0,
-            file: MmapFile::BuildId(&BUILD_ID),
-            prot: 5,
-            flags: 2,
-            name: b"/demo/demo.elf",
-        };
-        recording.record_at(&map, id);
+        start(&mut recording, pid);
     }
     for sample in 0..SAMPLES {
         let mut stack = StackBuilder::new(0x7ffd_0000_1000, LE, 8);
@@ -203,5 +208,50 @@ fn every_chain_is_the_known_one_with_any_number_of_threads() {
     assert_eq!(document["summary"]["samples"], json!(SAMPLES));
     assert_eq!(document["summary"]["frames"], json!(frames));
     assert_eq!(document["summary"]["findings"], json!([]));
+    std::fs::remove_dir_all(&folder).expect("the folder is removed");
+}
+
+/// Large enough for several windows: every second sample is of the kernel, called by `outer`.
+fn long_recording() -> Vec<u8> {
+    const KERNEL: u64 = 0xffff_ffff_8100_0000;
+    const IN_KERNEL: u16 = 1;
+    let mut recording = PerfDataBuilder::new(LE);
+    recording.event("cpu-clock", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[1]);
+    recording.describe_events();
+    let name = b"[kernel.kallsyms]_text";
+    let map =
+        Record::Mmap { pid: u32::MAX, tid: 0, addr: KERNEL, len: 0x10_0000, pgoff: KERNEL, name };
+    recording.record_with(&map, IN_KERNEL, SampleId::at(u32::MAX, 0, 1));
+    start(&mut recording, 100);
+    let mut stack = StackBuilder::new(0x7ffd_0000_1000, LE, 8);
+    stack.words(0, 2048);
+    for sample in 0..2400 {
+        let user = BIAS + OUTER + 0x10;
+        let (ip, misc) = if sample % 2 == 0 { (user, 2) } else { (KERNEL + 0x120, IN_KERNEL) };
+        let regs = UserRegs::x86_64(user, stack.sp());
+        let built = SampleBuilder::at(ip, 100, 100, 1000 + sample)
+            .with_regs(&regs.usual_values())
+            .with_stack(&stack.bytes());
+        recording.sample(&SampleBuilder { misc, ..built });
+        if sample % 50 == 49 {
+            recording.user_record(&UserRecord::FinishedRound);
+        }
+    }
+    recording.build()
+}
+
+/// With one job nothing is begun while the replay runs.
+#[test]
+fn what_is_begun_beside_the_walk_is_what_is_read_behind_it() {
+    let folder = written("ahead");
+    std::fs::write(folder.join("perf.data"), long_recording()).expect("written");
+    let list = "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T rest\n";
+    std::fs::write(folder.join("kallsyms"), list).expect("written");
+    for jobs in ["1", "2", "3"] {
+        let arguments = ["perf.data", "--sysroot", "root", "-q", "-f", "folded", "-j", jobs];
+        let arguments = [&arguments[..], &["--kallsyms", "kallsyms"]].concat();
+        let folded = run(&folder, &arguments).expect_status(0).text().to_owned();
+        assert_eq!(folded, "demo;outer 1200\ndemo;outer;do_work 1200\n", "--jobs {jobs}");
+    }
     std::fs::remove_dir_all(&folder).expect("the folder is removed");
 }

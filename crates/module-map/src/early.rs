@@ -1,0 +1,67 @@
+//! Bytes of a packed section that were unpacked before anybody asked for them.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// What became of a section so far. Whoever asks first takes the bytes, so that no more is held than without this.
+#[derive(Default)]
+pub(crate) struct Early(Mutex<State>);
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Untouched,
+    Unpacked(Vec<u8>),
+    /// Somebody asked; what would be unpacked from now on comes too late.
+    Asked,
+}
+
+impl Early {
+    /// Unpacks, where nobody asked yet. Who asks meanwhile waits.
+    pub(crate) fn unpack(&self, unpack: impl FnOnce() -> Option<Vec<u8>>) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Untouched) {
+            *state = unpack().map_or(State::Asked, State::Unpacked);
+        }
+    }
+
+    /// The bytes, at the first call, where they were unpacked before it.
+    pub(crate) fn take(&self) -> Option<Vec<u8>> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Asked) {
+            State::Unpacked(bytes) => Some(bytes),
+            State::Untouched | State::Asked => None,
+        }
+    }
+}
+
+impl fmt::Debug for Early {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Early")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_unpacked_and_given_once() {
+        let early = Early::default();
+        early.unpack(|| Some(vec![1]));
+        early.unpack(|| Some(vec![2]));
+        assert_eq!([early.take(), early.take()], [Some(vec![1]), None]);
+        early.unpack(|| Some(vec![3]));
+        assert_eq!(early.take(), None);
+    }
+
+    #[test]
+    fn who_comes_too_late_or_fails_leaves_nothing() {
+        let (asked, failed) = (Early::default(), Early::default());
+        assert_eq!(asked.take(), None);
+        asked.unpack(|| Some(vec![1]));
+        failed.unpack(|| None);
+        failed.unpack(|| Some(vec![1]));
+        assert_eq!([asked.take(), failed.take()], [None, None]);
+    }
+}

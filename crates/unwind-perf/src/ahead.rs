@@ -1,0 +1,97 @@
+//! What the look-up of symbols needs whatever the addresses are, begun while the replay still runs: debug files are found
+//! and unpacked, the kernel's list is read. Only for what frames were found in, so that nothing is read in vain; and
+//! what was not begun, or is not done, is done by the look-up.
+//!
+//! ```text
+//!   pool      | walk w1 | walk w2 | walk w3 | ... | look-up
+//!   here                | files and list of w1, of w2 ...
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use hashbrown::HashSet;
+use module_map::{Library, LoadedImage, ModuleKind};
+use symbolizer::SymbolSource;
+use unwinder::Partial;
+
+use crate::cli::RunArgs;
+use crate::kernel::{ListAhead, sure_list};
+
+/// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// Frames that were looked at.
+    frames: usize,
+    /// Whether frames of a module were seen, by its number.
+    modules: Vec<bool>,
+    /// The serial numbers of files that were begun.
+    begun: HashSet<u32>,
+    /// To the thread of the files, which is started with the first.
+    files: Option<Sender<Arc<LoadedImage>>>,
+    list: Option<ListAhead>,
+}
+
+impl Ahead {
+    /// Begins with what a replay has found since the last call.
+    pub(crate) fn look(
+        &mut self,
+        partial: &Partial<'_>,
+        library: &Arc<Library>,
+        (cli, recording): (&RunArgs, &Path),
+    ) {
+        // With one job nothing is done beside other work.
+        if cli.symbols.no_symbols || rayon::current_num_threads() < 2 {
+            return;
+        }
+        // A download could take the line from one that a walk waits for. What is unpacked early counts against a limit.
+        let may_unpack = library.options().fetcher.is_none() && cli.max_memory.is_none();
+        let modules = partial.timeline.modules();
+        self.modules.resize(modules.len(), false);
+        let new = partial.frames.get(self.frames..).unwrap_or_default();
+        self.frames = partial.frames.len();
+        for id in new.iter().filter_map(unwinder::FrameKey::module) {
+            let (Some(seen), Some(module)) =
+                (self.modules.get_mut(id.index()), modules.get(id.index()))
+            else {
+                continue;
+            };
+            if std::mem::replace(seen, true) {
+                continue;
+            }
+            if module.kind == ModuleKind::Kernel && self.list.is_none() {
+                let path = sure_list(&cli.symbols, recording, partial.timeline, library);
+                self.list = path.map(ListAhead::begin);
+            } else if let Some(Ok(file)) = module.outcome().filter(|_| may_unpack) {
+                self.begin_file(file, library);
+            }
+        }
+    }
+
+    /// The kernel's list, where it was begun.
+    pub(crate) fn into_list(self) -> Option<ListAhead> {
+        self.list
+    }
+
+    fn begin_file(&mut self, file: &Arc<LoadedImage>, library: &Arc<Library>) {
+        if !self.begun.insert(file.serial) {
+            return;
+        }
+        let files = self.files.get_or_insert_with(|| {
+            let (files, begun) = channel::<Arc<LoadedImage>>();
+            let library = Arc::clone(library);
+            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file, &library)));
+            files
+        });
+        // The thread ends with the sender, never before it.
+        let _ = files.send(Arc::clone(file));
+    }
+}
+
+fn begin(file: &LoadedImage, library: &Library) {
+    let debug = file.debug(library).map(|debug| &**debug);
+    let alt = file.alt(library).map(|alt| &**alt);
+    let mini = file.mini();
+    symbolizer::begin(&SymbolSource { debug, alt, mini, ..SymbolSource::of(file.image()) });
+}
