@@ -49,7 +49,7 @@ pub struct SessionOptions {
 }
 
 impl Default for SessionOptions {
-    /// 32 MiB, the first window as the others; no switches, no architecture; 1 GiB, 64 MiB, 4 MiB; not eager, 64 MiB,
+    /// 32 MiB, the first window as the others; no switches, no architecture; 1 GiB, 64 MiB, 4 MiB; not eager, 128 MiB,
     /// the first of 4 MiB.
     fn default() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Default for SessionOptions {
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
             eager: false,
-            eager_bytes: 64 << 20,
+            eager_bytes: 128 << 20,
             eager_first_bytes: 4 << 20,
             read_bytes: 4 << 20,
         }
