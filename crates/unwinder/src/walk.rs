@@ -57,39 +57,62 @@ pub struct UserState<'a> {
 /// How many threads are remembered: more than have samples in between as a rule.
 const TRAILS: usize = 8;
 
-/// The scratch of one thread.
+/// What walks sample after sample, on one thread.
 #[derive(Debug)]
 pub struct Walker<'e> {
     engine: &'e Engine,
     library: &'e Library,
     max_frames: usize,
+    met: Met,
+    /// Steps whose rule was known, and steps whose rule had to be made.
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+}
+
+/// What a walker has met, which makes the walks that follow quicker and changes nothing else, and its scratch.
+#[derive(Debug)]
+pub(crate) struct Met {
     scratch: Scratch,
     fallback: Fallback,
     views: Views,
     rules: KnownRules,
     /// What the threads walked last, by their numbers, as far as they do not collide.
     trails: [Trail; TRAILS],
-    /// Steps whose rule was known, and steps whose rule had to be made.
-    pub(crate) hits: u64,
-    pub(crate) misses: u64,
+}
+
+impl Met {
+    /// Nothing.
+    pub(crate) fn new() -> Self {
+        Self {
+            scratch: Scratch::new(),
+            fallback: Fallback::default(),
+            views: Views::default(),
+            rules: KnownRules::default(),
+            trails: Default::default(),
+        }
+    }
 }
 
 impl<'e> Walker<'e> {
     /// A walker that emits at most `max_frames` user frames a sample.
     #[must_use]
     pub fn new(engine: &'e Engine, library: &'e Library, max_frames: usize) -> Self {
-        Self {
-            engine,
-            library,
-            max_frames,
-            scratch: Scratch::new(),
-            fallback: Fallback::default(),
-            views: Views::default(),
-            rules: KnownRules::default(),
-            trails: Default::default(),
-            hits: 0,
-            misses: 0,
-        }
+        Self::that_met(Met::new(), engine, library, max_frames)
+    }
+
+    /// A walker that goes on from where another one of the same replay stopped.
+    pub(crate) fn that_met(
+        met: Met,
+        engine: &'e Engine,
+        library: &'e Library,
+        max_frames: usize,
+    ) -> Self {
+        Self { engine, library, max_frames, met, hits: 0, misses: 0 }
+    }
+
+    /// What it has met, for the next walker.
+    pub(crate) fn into_met(self) -> Met {
+        self.met
     }
 
     /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
@@ -111,11 +134,11 @@ impl<'e> Walker<'e> {
             library: self.library,
         };
         let at = state.thread as usize % TRAILS;
-        let mut trail = std::mem::take(&mut self.trails[at]);
+        let mut trail = std::mem::take(&mut self.met.trails[at]);
         trail.begin(state.space.version());
         let reason = self.walk_from(Avma(pc), &mut trail, registers, &memory, arch, frames);
         trail.end();
-        self.trails[at] = trail;
+        self.met.trails[at] = trail;
         reason
     }
 
@@ -148,7 +171,7 @@ impl<'e> Walker<'e> {
                 }
             }
             let span = if frames.len() == first {
-                let Some(span) = self.views.span(lookup, space, self.library) else {
+                let Some(span) = self.met.views.span(lookup, space, self.library) else {
                     frames.push(Frame::nowhere(lookup, found_by));
                     return EndReason::NotMapped;
                 };
@@ -186,7 +209,7 @@ impl<'e> Walker<'e> {
     /// code was never reported.
     #[inline]
     fn caller_span(&mut self, lookup: Avma, is_leaf: bool, space: &Space) -> Option<(Avma, Span)> {
-        let found = self.views.span(lookup, space, self.library);
+        let found = self.met.views.span(lookup, space, self.library);
         if let Some(span) = found.filter(|span| span.executable) {
             return Some((lookup, span));
         }
@@ -196,12 +219,12 @@ impl<'e> Walker<'e> {
         if is_leaf || !space.lookup(next).is_some_and(starts) {
             return None;
         }
-        Some((next, self.views.span(next, space, self.library)?))
+        Some((next, self.met.views.span(next, space, self.library)?))
     }
 
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
-        let span = self.views.span(lookup, space, self.library);
+        let span = self.met.views.span(lookup, space, self.library);
         span.map_or(Frame::nowhere(lookup, found_by), |span| {
             Frame::in_span(&span, lookup, found_by)
         })
@@ -243,7 +266,7 @@ impl<'e> Walker<'e> {
             }
             kind @ (RuleKind::None | RuleKind::Bad) => {
                 let file = span.file.and_then(|_| file_at(lookup, memory)).map(|file| (file, svma));
-                let caller = self.fallback.step(file, is_leaf, registers, memory, arch);
+                let caller = self.met.fallback.step(file, is_leaf, registers, memory, arch);
                 return caller.ok_or_else(|| match reason_without_rule(kind, span) {
                     EndReason::NoUnwindInfo | EndReason::AnonymousMemory
                         if is_cut_off(registers, memory, arch) =>
@@ -267,7 +290,7 @@ impl<'e> Walker<'e> {
     /// The rule of an address of a file: from the cache, or made now.
     #[inline]
     fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
-        let known = &mut self.rules;
+        let known = &mut self.met.rules;
         if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))
         {
             self.hits += 1;
@@ -275,7 +298,7 @@ impl<'e> Walker<'e> {
         }
         self.misses += 1;
         match file_at(lookup, memory) {
-            Some(file) => self.engine.make_rule(file, svma, memory.library, &mut self.scratch),
+            Some(file) => self.engine.make_rule(file, svma, memory.library, &mut self.met.scratch),
             None => Rule::plain(RuleKind::None),
         }
     }

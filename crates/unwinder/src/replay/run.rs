@@ -1,6 +1,6 @@
 //! The driver: batches go through plan, walk and merge, three of them at a time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use module_map::{Library, Timeline};
@@ -12,7 +12,7 @@ use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
 use crate::replay::plan::{Filter, Place, Plan, Planned, Planner, Thread};
-use crate::walk::Walker;
+use crate::walk::{Met, Walker};
 
 /// How to replay.
 #[derive(Clone, Debug)]
@@ -81,6 +81,7 @@ pub struct Replayer<'r> {
     library: &'r Library,
     options: &'r ReplayOptions,
     engine: Engine,
+    idle: Idle,
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: Merged,
     timings: ReplayTimings,
@@ -117,6 +118,7 @@ impl<'r> Replayer<'r> {
             library,
             options,
             engine: Engine::new(),
+            idle: Idle::default(),
             planner: Planner::new(timeline, &options.filter),
             merged: Merged::default(),
             timings: ReplayTimings::default(),
@@ -179,13 +181,13 @@ impl<'r> Replayer<'r> {
         limit: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Option<Plan> {
-        let Self { library, options, engine, planner, merged, timings, .. } = self;
+        let Self { library, options, engine, idle, planner, merged, timings, .. } = self;
         let ReplayTimings { plan, walk, merge, .. } = timings;
         let (current, done) = (self.planned.take(), self.walked.take());
         let (results, next) = rayon::join(
             || {
                 let batch = current.as_ref()?;
-                Some(timed(walk, || walk_all(batch, engine, library, options)))
+                Some(timed(walk, || walk_all(batch, engine, library, options, idle)))
             },
             || {
                 if let Some((planned, results)) = done {
@@ -237,15 +239,33 @@ fn walk_all(
     engine: &Engine,
     library: &Library,
     options: &ReplayOptions,
+    idle: &Idle,
 ) -> Vec<BatchResult> {
     let Plan { samples, spaces } = &batch.plan;
-    samples
-        .par_chunks(RUN)
-        .map_init(
-            || Walker::new(engine, library, options.max_frames),
-            |walker, run| walk_batch(&batch.window, run, spaces, walker),
-        )
-        .collect()
+    // Runs are taken one by one: what a thread still has before it when the others are done is what they wait for.
+    let runs = samples.par_chunks(RUN).with_max_len(1);
+    let walk = |run: &[Planned]| {
+        let met = idle.take().unwrap_or_else(Met::new);
+        let mut walker = Walker::that_met(met, engine, library, options.max_frames);
+        let result = walk_batch(&batch.window, run, spaces, &mut walker);
+        idle.put(walker.into_met());
+        result
+    };
+    runs.map(walk).collect()
+}
+
+/// What walkers met that do not walk now: as many as there are threads, at most.
+#[derive(Default)]
+struct Idle(Mutex<Vec<Met>>);
+
+impl Idle {
+    fn take(&self) -> Option<Met> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, met: Met) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(met);
+    }
 }
 
 fn merge_all(merged: &mut Merged, planned: &[Planned], results: &[BatchResult]) {
