@@ -1,5 +1,6 @@
-// A translation unit that costs a compiler several seconds: regular expressions, streams, maps of variants, and sorts
-// over tuples, each for many types.
+// A translation unit that costs a compiler several seconds, and a program whose frames are deeply inlined: regular
+// expressions, streams, maps of variants, and sorts over tuples, each for many types. Arguments: words, how many times
+// they make up a text, and how many times to go through it.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -47,5 +48,11 @@ template <int... N> std::string all(const std::string &text, std::integer_sequen
 
 int main(int argc, char **argv)
 {
-    std::cout << all(argc > 1 ? argv[1] : "a-1 b-2", std::make_integer_sequence<int, 8>());
+    const std::string words = argc > 1 ? argv[1] : "a-1 b-2 ";
+    std::string text;
+    for (int times = argc > 2 ? std::stoi(argv[2]) : 1; times > 0; --times)
+        text += words;
+    const int rounds = argc > 3 ? std::stoi(argv[3]) : 1;
+    for (int round = 0; round < rounds; ++round)
+        std::cout << all(text, std::make_integer_sequence<int, 8>());
 }

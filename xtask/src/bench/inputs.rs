@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// Names of the inputs, in the order of the report.
-pub(super) const NAMES: &[&str] = &["cargo-build", "cxx-compile", "search", "system-wide"];
+pub(super) const NAMES: &[&str] =
+    &["cargo-build", "cxx-compile", "cxx-templates", "search", "system-wide"];
 
 /// Samples a second and processor of the shorter recordings.
 const FREQUENT: u32 = 997;
@@ -31,7 +32,8 @@ pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
     match name {
         "cargo-build" => cargo_build(data, &file, making)?,
         "cxx-compile" => record(&file, FREQUENT, &cxx(data)?)?,
-        // It takes a few seconds: more samples of each, for a hundred megabytes.
+        // These take a few seconds: more samples of each, for a hundred megabytes.
+        "cxx-templates" => record(&file, 3 * FREQUENT, &templates(data)?)?,
         "search" => record(&file, 3 * FREQUENT, &search(data)?)?,
         "system-wide" => system_wide(data, &file, FREQUENT)?,
         _ => bail!("no input {name}; there are: {}", NAMES.join(" ")),
@@ -117,9 +119,25 @@ serde = { version = "1", features = ["derive"] }
 [workspace]
 "#;
 
-/// A compile of a file full of templates.
+/// A C++ program full of templates.
+fn templates_source() -> PathBuf {
+    command::root().join("testdata/programs/templates.cpp")
+}
+
+/// What that program does with a long text: regular expressions, deeply inlined.
+fn templates(data: &Path) -> Result<Command> {
+    let program = data.join("templates");
+    let mut compiler = command::words("g++ -std=c++17 -O2 -g");
+    command::run(compiler.arg(templates_source()).arg("-o").arg(&program))?;
+    let mut run = Command::new(program);
+    // 64 rounds through a text of 126 kB take some seconds.
+    run.args(["some-1 words-22 of-333 a text-4444 ", "3600", "64"]);
+    Ok(run)
+}
+
+/// A compile of it.
 fn cxx(data: &Path) -> Result<Command> {
-    let source = command::root().join("testdata/programs/templates.cpp");
+    let source = templates_source();
     let mut compiler = command::words("g++ -std=c++17 -O2 -g -c");
     compiler.arg(source).arg("-o").arg(data.join("templates.o"));
     Ok(compiler)
