@@ -76,12 +76,9 @@ impl<'a> Document<'a> {
                 element(text, row);
             }
         };
-        self.add(length, Box::new(render));
-    }
-
-    fn add(&mut self, length: usize, render: Render<'a>) {
         self.text.push(b'[');
-        self.columns.push((std::mem::take(&mut self.text), Column { length, render }));
+        let column = Column { length, render: Box::new(render) };
+        self.columns.push((std::mem::take(&mut self.text), column));
         self.text.push(b']');
     }
 
@@ -108,17 +105,11 @@ impl<'a> Document<'a> {
         element: impl Fn(&mut Vec<u8>, &T) + Sync + 'a,
     ) {
         self.name(name);
-        let render = move |range: Range<usize>, text: &mut Vec<u8>| {
-            let mut between = range.start > 0;
-            for row in rows.get(range).unwrap_or_default() {
-                if between {
-                    text.push(b',');
-                }
-                between = true;
+        self.elements(rows.len(), move |text, row| {
+            if let Some(row) = rows.get(row) {
                 element(text, row);
             }
-        };
-        self.add(rows.len(), Box::new(render));
+        });
     }
 
     /// Ends the table.
