@@ -114,7 +114,7 @@ fn measure_all(
     result.rows = tools.iter().map(row).collect();
     measure::read_through(file)?;
     // What takes longer than the limit cannot be asked for its samples either.
-    for (tool, row) in tools.iter().zip(&mut result.rows).filter(|(tool, _)| tool.slow) {
+    for (tool, row) in tools.iter().zip(&mut result.rows).filter(|(tool, _)| tool.first) {
         time(tool, file, plan, row);
     }
     verify(&mut result, file);
@@ -123,7 +123,8 @@ fn measure_all(
             result.reading.push(measure::read_through(file)?);
         }
         for (tool, row) in tools.iter().zip(&mut result.rows) {
-            let wanted = if tool.slow { plan.slow_runs } else { plan.runs };
+            let takes_long = row.usages.first().is_some_and(|first| first.wall > LONG);
+            let wanted = if takes_long { plan.slow_runs } else { plan.runs };
             if row.usages.len() < wanted && row.note.is_none() {
                 time(tool, file, plan, row);
             }
@@ -131,6 +132,9 @@ fn measure_all(
     }
     Ok(result)
 }
+
+/// What takes longer runs fewer times.
+const LONG: Duration = Duration::from_secs(15);
 
 fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
     let mut command = tool.command(file);

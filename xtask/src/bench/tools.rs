@@ -13,8 +13,8 @@ pub(super) struct Tool {
     pub(super) name: String,
     /// The peer that `compare` reads, if it is one; `perf:PATH` for another perf than the installed one.
     pub(super) peer: Option<String>,
-    /// Runs fewer times.
-    pub(super) slow: bool,
+    /// Runs once before all others: it may take longer than the limit.
+    pub(super) first: bool,
     /// Everything but the recording.
     program: PathBuf,
     before: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
     let mut add = |name: &str, program: &Path, before: &str| {
         let before = before.split_whitespace().map(str::to_owned).collect();
         let (name, program, after) = (name.to_owned(), program.to_owned(), Vec::new());
-        tools.push(Tool { name, peer: None, slow: false, program, before, after, good: &[0, 1] });
+        tools.push(Tool { name, peer: None, first: false, program, before, after, good: &[0, 1] });
     };
     add("unwind-perf (JSON)", ours, "--quiet --format json");
     add("unwind-perf, folded", ours, "--quiet --format folded");
@@ -52,7 +52,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
         Ok(program) => tools.push(Tool {
             name: "hotspot-perfparser".to_owned(),
             peer: Some("hotspot".to_owned()),
-            slow: true,
+            first: true,
             program,
             before: ["--max-frames", "1024", "--input"].map(str::to_owned).to_vec(),
             after: Vec::new(),
@@ -67,7 +67,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
             tools.push(Tool {
                 name: "samply import".to_owned(),
                 peer: None,
-                slow: false,
+                first: false,
                 program,
                 before: vec!["import".to_owned()],
                 after: after.map(str::to_owned).to_vec(),
@@ -89,7 +89,7 @@ fn perf_script(perf: &str) -> [Tool; 2] {
         Tool {
             name: format!("perf {version} script{inlines}"),
             peer: Some(if perf == "perf" { perf.to_owned() } else { format!("perf:{perf}") }),
-            slow: true,
+            first: true,
             program: PathBuf::from(perf),
             before: format!("{words} {fields}").split(' ').map(str::to_owned).collect(),
             after: Vec::new(),
