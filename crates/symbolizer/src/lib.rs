@@ -21,20 +21,20 @@ mod addresses;
 mod bytes;
 mod demangle;
 mod dwarf;
-mod elf_symbols;
-mod kallsyms;
+mod elf;
+mod jit;
+mod job;
+mod kernel;
 mod merge;
 mod names;
-mod perf_map;
-mod plt;
 mod request;
 mod splits;
 mod symbolize;
 
 pub use demangle::{Demangle, demangle};
-pub use kallsyms::{Kallsyms, KallsymsError, KernelSymbol};
+pub use jit::{JitSymbol, PerfMap};
+pub use kernel::{Kallsyms, KallsymsError, KernelSymbol};
 pub use names::{NameId, Names};
-pub use perf_map::{JitSymbol, PerfMap};
 pub use request::{
     Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
     SymbolSource, SymbolTimings, Symbols, WhyNoName,

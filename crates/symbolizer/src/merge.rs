@@ -8,9 +8,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
 use crate::demangle::{Demangle, demangle};
+use crate::job::{Answer, Done, Opened};
 use crate::names::{NameId, Names};
 use crate::request::{Options, ResolvedAddress, ResolvedFrame, Symbols, WhyNoName};
-use crate::symbolize::{Answer, Done, Opened};
 
 const NONE: u32 = u32::MAX;
 

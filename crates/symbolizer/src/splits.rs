@@ -5,8 +5,8 @@ use module_map::Image;
 use rayon::prelude::*;
 
 use crate::dwarf::{DwarfFile, Sections, SplitImage, split_file, split_id};
+use crate::job::{Loaded, Opened};
 use crate::request::Request;
-use crate::symbolize::{Loaded, Opened};
 
 /// The split files of a request, and which of them each skeleton unit uses.
 pub(crate) struct SplitImages<'a> {

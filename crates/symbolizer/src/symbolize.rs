@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use address::Svma;
 use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
-use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob, UnitResult};
-use crate::elf_symbols::{self, Table};
+use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob};
+use crate::elf::{self, Table};
+use crate::job::{Answer, Done, Job, Loaded, Opened, SymbolName};
 use crate::merge::merge;
-use crate::plt;
 use crate::request::{
     Finding, FindingKind, Options, Request, SymbolSource, SymbolTimings, Symbols,
 };
@@ -83,59 +82,6 @@ pub fn begin(source: &SymbolSource<'_>) {
     source.alt.map(dwarf::unpack_early);
 }
 
-/// The bytes of a request's files.
-pub(crate) struct Loaded<'a> {
-    tables: Vec<Table<'a>>,
-    /// Which of the tables is the `.dynsym` of the image.
-    dynsym: Option<usize>,
-    pub(crate) main: Option<Sections<'a>>,
-    alt: Option<Sections<'a>>,
-}
-
-/// A request's files, read as far as all addresses need it.
-pub(crate) struct Opened<'l> {
-    /// For each address the symbol that covers it: start and name.
-    pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
-    /// Whether there was anything that could have named an address.
-    pub(crate) has_symbols: bool,
-    pub(crate) main: Option<DwarfFile<'l>>,
-    alt: Option<DwarfFile<'l>>,
-    pub(crate) candidates: Vec<[Option<u32>; CANDIDATES]>,
-}
-
-/// A symbol that covers an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SymbolName<'l> {
-    pub(crate) start: u64,
-    pub(crate) name: Cow<'l, [u8]>,
-}
-
-/// Where the frames of an address are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    /// Index of the finished jobs.
-    pub(crate) job: u32,
-    /// Index of the address in it.
-    pub(crate) index: u32,
-    /// Whether no other unit needs to be asked.
-    complete: bool,
-}
-
-/// A finished unit.
-pub(crate) struct Done<'f> {
-    job: Job,
-    pub(crate) result: UnitResult<'f>,
-}
-
-struct Job {
-    request: u32,
-    unit: u32,
-    /// Indices of the request's addresses.
-    indices: Vec<u32>,
-    addresses: Vec<Svma>,
-    named: Vec<bool>,
-}
-
 fn load<'a>(request: &Request<'a>) -> Loaded<'a> {
     let mut loaded = Loaded { tables: Vec::new(), dynsym: None, main: None, alt: None };
     if request.addresses.is_empty() {
@@ -161,8 +107,8 @@ fn load<'a>(request: &Request<'a>) -> Loaded<'a> {
 fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) -> Opened<'l> {
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);
-    let code = elf_symbols::code_ranges(image);
-    let found = elf_symbols::lookup(&loaded.tables, &code, &index);
+    let code = elf::code_ranges(image);
+    let found = elf::lookup(&loaded.tables, &code, &index);
     let mut symbols: Vec<Option<SymbolName<'l>>> = found
         .into_iter()
         .map(|found| {
@@ -170,7 +116,7 @@ fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) ->
         })
         .collect();
     let dynsym = loaded.dynsym.and_then(|number| loaded.tables.get(number));
-    for stub in plt::names(image, &loaded.tables, dynsym, &index) {
+    for stub in elf::plt_names(image, &loaded.tables, dynsym, &index) {
         if let Some(slot @ None) = symbols.get_mut(stub.index) {
             *slot = Some(SymbolName { start: stub.start, name: Cow::Owned(stub.name) });
         }

@@ -12,7 +12,7 @@ use module_map::{Image, Machine};
 
 use crate::addresses::AddressIndex;
 use crate::bytes::Cursor;
-use crate::elf_symbols::{Table, function_at};
+use crate::elf::symbols::{Table, function_at};
 
 /// A stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

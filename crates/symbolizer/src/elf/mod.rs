@@ -1,0 +1,8 @@
+//! ELF symbol tables: the symbol that covers each requested address, and names for the stubs of the procedure linkage
+//! table.
+
+mod plt;
+mod symbols;
+
+pub(crate) use plt::names as plt_names;
+pub(crate) use symbols::{Table, code_ranges, lookup};

@@ -1,0 +1,62 @@
+//! What passes from one round of a run to the next: the files of a request, the units to ask, and their answers.
+
+use std::borrow::Cow;
+
+use address::Svma;
+
+use crate::dwarf::{CANDIDATES, DwarfFile, Sections, UnitResult};
+use crate::elf::Table;
+
+/// The bytes of a request's files.
+pub(crate) struct Loaded<'a> {
+    pub(crate) tables: Vec<Table<'a>>,
+    /// Which of the tables is the `.dynsym` of the image.
+    pub(crate) dynsym: Option<usize>,
+    pub(crate) main: Option<Sections<'a>>,
+    pub(crate) alt: Option<Sections<'a>>,
+}
+
+/// A request's files, read as far as all addresses need it.
+pub(crate) struct Opened<'l> {
+    /// For each address the symbol that covers it: start and name.
+    pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
+    /// Whether there was anything that could have named an address.
+    pub(crate) has_symbols: bool,
+    pub(crate) main: Option<DwarfFile<'l>>,
+    pub(crate) alt: Option<DwarfFile<'l>>,
+    pub(crate) candidates: Vec<[Option<u32>; CANDIDATES]>,
+}
+
+/// A symbol that covers an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SymbolName<'l> {
+    pub(crate) start: u64,
+    pub(crate) name: Cow<'l, [u8]>,
+}
+
+/// Where the frames of an address are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    /// Index of the finished jobs.
+    pub(crate) job: u32,
+    /// Index of the address in it.
+    pub(crate) index: u32,
+    /// Whether no other unit needs to be asked.
+    pub(crate) complete: bool,
+}
+
+/// A finished unit.
+pub(crate) struct Done<'f> {
+    pub(crate) job: Job,
+    pub(crate) result: UnitResult<'f>,
+}
+
+/// One unit that is asked for some addresses of its file.
+pub(crate) struct Job {
+    pub(crate) request: u32,
+    pub(crate) unit: u32,
+    /// Indices of the request's addresses.
+    pub(crate) indices: Vec<u32>,
+    pub(crate) addresses: Vec<Svma>,
+    pub(crate) named: Vec<bool>,
+}
