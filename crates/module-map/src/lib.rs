@@ -7,53 +7,18 @@
 //! bias taken from the `PT_LOAD` header that covers the byte, because linkers are free to state another address than
 //! the offset in the file.
 
-mod archive;
-mod bytes;
-mod chunk;
-mod debug_file;
-mod early;
-mod elf_write;
-mod error;
-mod extra;
-mod find;
-mod hint;
-mod hints;
-mod image;
+mod elf;
+mod files;
 mod jit;
-mod journal;
-mod kernel_files;
-mod library;
-mod line_write;
-mod live;
-mod loaded;
 mod module;
-mod modules;
-mod name;
-mod options;
-mod relocate;
-mod relocate_raw;
-mod section;
+mod process;
 mod space;
-mod split_dwarf;
-mod table;
-mod timeline;
-mod unpack;
-mod vdso;
-mod zip;
 
-pub use archive::Archive;
-pub use elf_write::{CodeImage, LineRow};
-pub use error::ImageError;
-pub use extra::ExtraFiles;
-pub use hint::{Hint, HintError, HintScope};
-pub use image::{Image, Machine, Segment};
-pub use jit::{JitDump, JitLoad, JitReader};
-pub use library::{Library, Refusal};
-pub use loaded::LoadedImage;
-pub use module::{FileIdentity, Inode, Module, ModuleKind};
-pub use name::kernel_module_name;
-pub use options::{Fetch, FetchKind, Fetcher, FileOptions};
-pub use relocate::MODULE_CODE;
-pub use section::Section;
+pub use elf::{Image, ImageError, MODULE_CODE, Machine, Section, Segment};
+pub use files::{
+    Archive, ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, Library, LoadedImage, Refusal,
+};
+pub use jit::{CodeImage, JitDump, JitLoad, JitReader, LineRow};
+pub use module::{FileIdentity, Inode, Module, ModuleKind, kernel_module_name};
+pub use process::{CommId, Hint, HintError, HintScope, Inference, Lineage, MapEvent, Timeline};
 pub use space::{Piece, Space};
-pub use timeline::{CommId, Inference, Lineage, MapEvent, Timeline};

@@ -1,0 +1,179 @@
+//! Relocatable files (`.o`, `.ko`) as if they had been loaded: sections get addresses, symbols follow, and the
+//! relocations of call frame information and debug sections are applied, so that everything else can read them like
+//! any other ELF file.
+//!
+//! Source: gABI, "Relocation"; psABI of x86-64, table 4.9; ELF for the Arm 64-bit architecture, 5.7; kernel/module,
+//! `layout_sections`.
+
+use std::path::Path;
+
+use address::Svma;
+
+use super::ImageError;
+use super::relocate_raw::{Header, RawSection, Reader, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR};
+use super::unpack::inflate_section;
+
+/// Where the sections go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SectionLayout {
+    /// Each byte at its own offset in the file: for code that somebody copied out of it.
+    FileOffsets,
+    /// Code in the order of the section headers, as the kernel places its modules, from [`MODULE_CODE`] on.
+    KernelModule,
+}
+
+/// The address that code of kernel modules is given, where the kernel's own map of it begins. Not 0: that is what
+/// linkers write into debug information for code that they discarded.
+pub const MODULE_CODE: Svma = Svma(0x10_0000);
+/// The data of modules lies apart from their code; nothing here depends on where.
+const MODULE_DATA: u64 = 0x4000_0000;
+const SHT_SYMTAB: u32 = 2;
+const SHT_RELA: u32 = 4;
+const SHT_NOBITS: u32 = 8;
+/// A debug section that unpacks to more than that is damaged.
+const UNPACKED_LIMIT: u64 = 1 << 30;
+
+/// The bytes of a file in the form of a shared object. The result is as long as the input, the unpacked debug
+/// sections and a program header for each section with code.
+///
+/// # Errors
+/// Where the headers are damaged, or the machine is not known.
+pub(crate) fn link(
+    path: &Path,
+    bytes: &[u8],
+    layout: SectionLayout,
+) -> Result<Vec<u8>, ImageError> {
+    let damaged = || ImageError::Relocatable { path: path.to_owned() };
+    let reader = Reader { bytes };
+    let header = Header::read(&reader).ok_or_else(damaged)?;
+    let mut sections = header.sections(&reader).ok_or_else(damaged)?;
+    let mut out = bytes.to_vec();
+    place(&mut sections, layout, bytes.len() as u64);
+    unpack_debug(&mut sections, &mut out);
+    let values = move_symbols(&sections, &mut out);
+    for index in 0..sections.len() {
+        let relocations = &sections[index];
+        let target = sections.get(relocations.info as usize);
+        if let Some(target) = target.filter(|_| relocations.kind == SHT_RELA) {
+            let name = header.name(&reader, &sections, target);
+            if !target.has(SHF_ALLOC) || name == b".eh_frame" {
+                let symbols = values.iter().find(|(table, _)| *table == relocations.link);
+                let values = symbols.map_or(&[][..], |(_, values)| values);
+                apply(header.machine, relocations, target, values, &mut out);
+            }
+        }
+    }
+    header.write(&sections, layout == SectionLayout::FileOffsets, &mut out).ok_or_else(damaged)?;
+    Ok(out)
+}
+
+fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
+    let mut code = MODULE_CODE.0;
+    let mut data = if layout == SectionLayout::KernelModule { MODULE_DATA } else { file_len };
+    for section in sections.iter_mut().filter(|section| section.has(SHF_ALLOC)) {
+        let by_offset = layout == SectionLayout::FileOffsets && section.kind != SHT_NOBITS;
+        if by_offset {
+            section.addr = section.offset;
+            continue;
+        }
+        let is_code = layout == SectionLayout::KernelModule && section.has(SHF_EXECINSTR);
+        // Code that runs once is thrown away and has a place of its own.
+        let next = if is_code && !section.init { &mut code } else { &mut data };
+        let align = section.align.clamp(1, 1 << 16);
+        let start = next.div_ceil(align).saturating_mul(align);
+        section.addr = start;
+        *next = start.saturating_add(section.size);
+    }
+}
+
+/// Relocations are of the unpacked bytes.
+fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>) {
+    for section in sections.iter_mut().filter(|section| section.has(SHF_COMPRESSED)) {
+        let packed = section.range(out.len()).and_then(|range| out.get(range));
+        let Some(unpacked) = packed.and_then(|packed| inflate_section(packed, UNPACKED_LIMIT))
+        else {
+            continue;
+        };
+        out.resize(out.len().next_multiple_of(8), 0);
+        section.offset = out.len() as u64;
+        section.size = unpacked.len() as u64;
+        section.flags &= !SHF_COMPRESSED;
+        out.extend(unpacked);
+    }
+}
+
+/// Adds the addresses of their sections to the symbols. Returns, for each symbol table by its section number, the
+/// values.
+fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> Vec<(u32, Vec<u64>)> {
+    const ENTRY: usize = 24;
+    let mut tables = Vec::new();
+    for (section, number) in sections.iter().zip(0_u32..) {
+        if section.kind != SHT_SYMTAB {
+            continue;
+        }
+        let Some(table) = section.range(out.len()).and_then(|range| out.get_mut(range)) else {
+            continue;
+        };
+        let values = table.chunks_exact_mut(ENTRY).map(|symbol| {
+            let (head, tail) = symbol.split_at_mut(8);
+            let place =
+                head.get(6..8).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
+            let Some(value) = tail.first_chunk_mut::<8>() else { return 0 };
+            let base = sections.get(usize::from(place)).map_or(0, |section| section.addr);
+            let moved = u64::from_le_bytes(*value).wrapping_add(if place == 0 { 0 } else { base });
+            *value = moved.to_le_bytes();
+            moved
+        });
+        tables.push((number, values.collect()));
+    }
+    tables
+}
+
+/// What a relocation stores: how many bytes, and whether relative to its own place.
+fn form(machine: u16, kind: u32) -> Option<(usize, bool)> {
+    const X86_64: u16 = 62;
+    const AARCH64: u16 = 183;
+    match (machine, kind) {
+        // R_X86_64_64; R_AARCH64_ABS64
+        (X86_64, 1) | (AARCH64, 257) => Some((8, false)),
+        // R_X86_64_32, R_X86_64_32S; R_AARCH64_ABS32
+        (X86_64, 10 | 11) | (AARCH64, 258) => Some((4, false)),
+        // R_X86_64_PC32, R_X86_64_PLT32; R_AARCH64_PREL32
+        (X86_64, 2 | 4) | (AARCH64, 261) => Some((4, true)),
+        // R_X86_64_PC64; R_AARCH64_PREL64
+        (X86_64, 24) | (AARCH64, 260) => Some((8, true)),
+        _ => None,
+    }
+}
+
+fn apply(
+    machine: u16,
+    relocations: &RawSection,
+    target: &RawSection,
+    values: &[u64],
+    out: &mut [u8],
+) {
+    const ENTRY: usize = 24;
+    let Some(range) = relocations.range(out.len()) else { return };
+    let Some(target_range) = target.range(out.len()) else { return };
+    for at in range.step_by(ENTRY) {
+        let word = |at: usize| Some(u64::from_le_bytes(*out.get(at..at + 8)?.first_chunk()?));
+        let (Some(place), Some(info), Some(addend)) = (word(at), word(at + 8), word(at + 16))
+        else {
+            return;
+        };
+        let Some((size, relative)) = form(machine, info as u32) else { continue };
+        let symbol = values.get((info >> 32) as usize).copied().unwrap_or(0);
+        let mut value = symbol.wrapping_add(addend);
+        if relative {
+            value = value.wrapping_sub(target.addr.wrapping_add(place));
+        }
+        let field = usize::try_from(place)
+            .ok()
+            .and_then(|place| target_range.start.checked_add(place))
+            .filter(|&start| start.saturating_add(size) <= target_range.end);
+        if let Some(field) = field.and_then(|start| out.get_mut(start..start + size)) {
+            field.copy_from_slice(value.to_le_bytes().get(..size).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Sections of an ELF file and the unpacking of compressed ones.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use address::{FileOffset, Svma};
+use object::CompressionFormat;
+
+use super::early::Early;
+use super::unpack::{inflate, unpack_zstd};
+use super::{Image, ImageError};
+
+/// A section header, with where its bytes are.
+#[derive(Debug)]
+pub struct Section {
+    /// The name, as bytes.
+    pub name: Box<[u8]>,
+    /// `sh_addr`.
+    pub svma: Svma,
+    /// Its size in memory, in bytes (unpacked).
+    pub size: u64,
+    /// Whether it holds instructions (`SHF_EXECINSTR`).
+    pub executable: bool,
+    /// Whether it is part of the process image (`SHF_ALLOC`).
+    pub allocated: bool,
+    pub(crate) offset: FileOffset,
+    pub(crate) stored_size: u64,
+    pub(crate) unpacked_size: u64,
+    pub(crate) format: CompressionFormat,
+    pub(crate) early: Early,
+}
+
+impl Section {
+    /// Whether the file holds bytes for it: not so for `SHT_NOBITS`, nor for what a debug file left out.
+    #[must_use]
+    pub const fn has_bytes(&self) -> bool {
+        self.stored_size != 0
+    }
+
+    /// Where its bytes begin in the file (compressed ones: behind the compression header).
+    #[must_use]
+    pub const fn offset(&self) -> FileOffset {
+        self.offset
+    }
+
+    /// Whether its bytes are packed.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.format != CompressionFormat::None
+    }
+
+    /// Unpacks the bytes of this section of `image`, where they are packed, for the first who will ask for them
+    /// ([`Image::section_data`]). Damage is told to who asks.
+    pub fn unpack_early(&self, image: &Image) {
+        if self.is_compressed() {
+            let unpack = || decompress(self, image.bytes(), image.path()).ok().map(Cow::into_owned);
+            self.early.unpack(unpack);
+        }
+    }
+}
+
+/// The bytes of `section` out of the whole file, or as they were unpacked early.
+pub(crate) fn data<'b>(
+    section: &Section,
+    file: &'b [u8],
+    path: &Path,
+) -> Result<Cow<'b, [u8]>, ImageError> {
+    let early = if section.is_compressed() { section.early.take() } else { None };
+    early.map_or_else(|| decompress(section, file, path), |bytes| Ok(Cow::Owned(bytes)))
+}
+
+/// The bytes of `section` out of the whole file.
+///
+/// Source: gABI, "Section Compression" (`ELFCOMPRESS_ZLIB` 1, `ELFCOMPRESS_ZSTD` 2); GNU `.zdebug_*`: "ZLIB" and a
+/// big-endian size.
+fn decompress<'b>(
+    section: &Section,
+    file: &'b [u8],
+    path: &Path,
+) -> Result<Cow<'b, [u8]>, ImageError> {
+    let outside = || ImageError::SectionOutside {
+        path: path.to_owned(),
+        section: String::from_utf8_lossy(&section.name).into_owned(),
+        offset: section.offset.0,
+        size: section.stored_size,
+    };
+    let start = usize::try_from(section.offset.0).map_err(|_| outside())?;
+    let size = usize::try_from(section.stored_size).map_err(|_| outside())?;
+    let end = start.checked_add(size).ok_or_else(outside)?;
+    let stored = file.get(start..end).ok_or_else(outside)?;
+    let damaged = |source| ImageError::Compression {
+        path: path.to_owned(),
+        section: String::from_utf8_lossy(&section.name).into_owned(),
+        source,
+    };
+    let unpacked = match section.format {
+        CompressionFormat::None => return Ok(Cow::Borrowed(stored)),
+        CompressionFormat::Zlib => inflate(stored, section.unpacked_size),
+        CompressionFormat::Zstandard => unpack_zstd(stored, section.unpacked_size),
+        _ => Err(std::io::Error::other("unknown compression")),
+    };
+    unpacked.map(Cow::Owned).map_err(damaged)
+}

@@ -1,0 +1,113 @@
+//! What the name in an mmap record says about the memory: a file that can be opened, or one of the kernel's names
+//! for something else.
+
+use super::ModuleKind;
+
+/// The suffix that the kernel adds to the path of a file that was unlinked or replaced.
+const DELETED: &[u8] = b" (deleted)";
+
+/// What kind of memory has that name in a user process.
+///
+/// Source: `perf_event_mmap_event` in kernel/events/core.c; `arch_vma_name`; mm/memfd.c (`memfd:`).
+pub(crate) fn kind_of(name: &[u8]) -> ModuleKind {
+    let starts = |prefix: &[u8]| name.starts_with(prefix);
+    match name {
+        b"[vdso]" | b"[vdso32]" | b"[vdsox32]" => ModuleKind::Vdso,
+        b"" | b"//anon" | b"//enomem" | b"//toolong" => ModuleKind::Anonymous,
+        _ if starts(b"[") || starts(b"anon_inode:") || starts(b"//") => ModuleKind::Anonymous,
+        _ if starts(b"/dev/zero") || starts(b"/SYSV") || starts(b"/anon_hugepage") => {
+            ModuleKind::Anonymous
+        }
+        _ if starts(b"/memfd:") || starts(b"/dev/") || starts(b"/proc/") => ModuleKind::Unopened,
+        _ if starts(b"/") => ModuleKind::File,
+        _ => ModuleKind::Unopened,
+    }
+}
+
+/// The path to look for on disk: the recorded one without the kernel's mark of a deleted file.
+pub(crate) fn path_on_disk(name: &[u8]) -> &[u8] {
+    name.strip_suffix(DELETED).unwrap_or(name)
+}
+
+/// Whether the file may be an archive that holds libraries which are mapped from it: an Android package.
+pub(crate) fn is_archive(path: &[u8]) -> bool {
+    path_on_disk(path).ends_with(b".apk")
+}
+
+/// The name by which the kernel knows a module: without directory, brackets, `.ko` and what it was packed with, and
+/// with `_` for `-`.
+///
+/// Source: `kmod_path__parse` in `tools/perf/util/dso.c`; `KBUILD_MODNAME`.
+#[must_use]
+pub fn kernel_module_name(name: &[u8]) -> Vec<u8> {
+    let base = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
+    let base = base.strip_prefix(b"[").and_then(|base| base.strip_suffix(b"]")).unwrap_or(base);
+    let end = base.windows(3).rposition(|window| window == b".ko").filter(|&end| {
+        // `.ko` is the end of the name, or what follows says how it was packed or that it is the debug file.
+        matches!(base.get(end + 3), None | Some(b'.'))
+    });
+    let base = end.map_or(base, |end| base.get(..end).unwrap_or(base));
+    base.iter().map(|&byte| if byte == b'-' { b'_' } else { byte }).collect()
+}
+
+/// The name of a kernel map without the reference symbol that recorders append: `[kernel.kallsyms]_text`.
+pub(crate) fn kernel_name(name: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match name.iter().position(|&byte| byte == b']') {
+        Some(end) if name.starts_with(b"[") && end + 1 < name.len() => {
+            let (name, symbol) = name.split_at(end + 1);
+            (name, Some(symbol))
+        }
+        _ => (name, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_can_be_opened() {
+        for (name, kind) in [
+            (&b"/usr/lib/libc.so.6"[..], ModuleKind::File),
+            (b"/tmp/app (deleted)", ModuleKind::File),
+            (b"[vdso]", ModuleKind::Vdso),
+            (b"[heap]", ModuleKind::Anonymous),
+            (b"[stack:12]", ModuleKind::Anonymous),
+            (b"//anon", ModuleKind::Anonymous),
+            (b"", ModuleKind::Anonymous),
+            (b"anon_inode:[perf_event]", ModuleKind::Anonymous),
+            (b"/memfd:jit (deleted)", ModuleKind::Unopened),
+            (b"/dev/dri/card0", ModuleKind::Unopened),
+            (b"socket:[12]", ModuleKind::Unopened),
+        ] {
+            assert_eq!(kind_of(name), kind, "{}", String::from_utf8_lossy(name));
+        }
+    }
+
+    #[test]
+    fn modules_have_one_name() {
+        for name in [
+            "[snd_hda_intel]",
+            "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko",
+            "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko.xz",
+            "snd-hda-intel.ko.zst",
+            "/usr/lib/debug/lib/modules/6.1.0/snd-hda-intel.ko.debug",
+            "snd_hda_intel",
+        ] {
+            assert_eq!(kernel_module_name(name.as_bytes()), b"snd_hda_intel", "{name}");
+        }
+        assert_eq!(kernel_module_name(b"[a.kobold]"), b"a.kobold");
+    }
+
+    #[test]
+    fn marks_are_taken_off() {
+        assert_eq!(path_on_disk(b"/tmp/app (deleted)"), b"/tmp/app");
+        assert_eq!(path_on_disk(b"/tmp/app"), b"/tmp/app");
+        assert_eq!(
+            kernel_name(b"[kernel.kallsyms]_text"),
+            (&b"[kernel.kallsyms]"[..], Some(&b"_text"[..]))
+        );
+        assert_eq!(kernel_name(b"[nf_conntrack]"), (&b"[nf_conntrack]"[..], None));
+        assert_eq!(kernel_name(b"/lib/modules/6.1/x.ko"), (&b"/lib/modules/6.1/x.ko"[..], None));
+    }
+}

@@ -1,0 +1,72 @@
+//! The table of modules: each distinct thing that was mapped once, found again without copying its path.
+
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+
+use address::{Avma, FileOffset, ModuleId, Pid};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::modules::Modules;
+use super::{FileIdentity, Module, ModuleKind};
+
+/// Distinct modules in order of first appearance.
+#[derive(Debug, Default)]
+pub(crate) struct ModuleTable {
+    modules: Vec<Arc<Module>>,
+    /// The same, for spaces.
+    shared: Arc<Modules>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+/// What makes a module: two maps that agree in all of it are of the same module.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+pub(crate) struct ModuleKey<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) kind: ModuleKind,
+    pub(crate) identity: FileIdentity,
+    pub(crate) owner: Option<Pid>,
+    pub(crate) part: Option<FileOffset>,
+}
+
+impl<'a> From<&'a Module> for ModuleKey<'a> {
+    fn from(module: &'a Module) -> Self {
+        Self {
+            path: &module.path,
+            kind: module.kind,
+            identity: module.identity,
+            owner: module.owner,
+            part: module.part,
+        }
+    }
+}
+
+impl ModuleTable {
+    /// The module of that key, made where it is new; `first` says who mapped it then, and where.
+    pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> ModuleId {
+        let Self { modules, shared, index, hasher } = self;
+        let of = |&at: &u32| modules.get(at as usize).map(|module| ModuleKey::from(&**module));
+        let hash = hasher.hash_one(key);
+        if let Some(module) =
+            index.find(hash, |at| of(at) == Some(key)).and_then(|&at| modules.get(at as usize))
+        {
+            return module.id;
+        }
+        let id = u32::try_from(modules.len()).unwrap_or(u32::MAX);
+        index.insert_unique(hash, id, |at| of(at).map_or(0, |key| hasher.hash_one(key)));
+        let module = Arc::new(Module::new(ModuleId(id), key, first));
+        shared.add(&module);
+        modules.push(module);
+        ModuleId(id)
+    }
+
+    /// All of them; a module's id is its index.
+    pub(crate) fn all(&self) -> &[Arc<Module>] {
+        &self.modules
+    }
+
+    /// All of them, there and to come.
+    pub(crate) const fn shared(&self) -> &Arc<Modules> {
+        &self.shared
+    }
+}

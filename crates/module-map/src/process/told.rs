@@ -1,0 +1,71 @@
+//! What the user said about memory, on the timeline: hints are in force from the beginning of a process image.
+
+use std::sync::Arc;
+
+use address::{BuildId, FileOffset, Pid};
+
+use super::hint::Hint;
+use super::hints::{InForce, LaidHint};
+use super::{Process, Timeline};
+use crate::module::ModuleKey;
+use crate::module::{FileIdentity, ModuleKind};
+use crate::space::{Piece, Space};
+
+impl Timeline {
+    /// Tells what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
+    /// is `build_id`, from `offset` on. To be told before anything happens.
+    pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
+        use std::os::unix::ffi::OsStrExt as _;
+        let key = ModuleKey {
+            path: hint.object.as_os_str().as_bytes(),
+            kind: ModuleKind::File,
+            identity: FileIdentity { build_id, ..FileIdentity::default() },
+            owner: None,
+            part: None,
+        };
+        let module = self.modules.intern(key, None);
+        self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
+    }
+
+    /// Begins a journal of the pieces that are known beyond the recorded maps.
+    pub fn keep_journal(&mut self) {
+        self.journal.on = true;
+    }
+
+    /// What the journal got since it was asked last: processes and pieces, in the order in which they took effect.
+    pub fn take_journal(&mut self) -> Vec<(Pid, Piece)> {
+        std::mem::take(&mut self.journal.rows)
+    }
+
+    /// The first space of a process image, with the hints that are in force in it.
+    pub(super) fn begin(
+        &mut self,
+        pid: Pid,
+        comm: &[u8],
+        mut space: Arc<Space>,
+        inherited: &[u32],
+    ) -> Process {
+        let lineage = self.new_lineage();
+        if self.hints.is_empty() {
+            return Process::new(space, lineage);
+        }
+        let mut in_force = self.hints.own(pid, comm);
+        in_force.extend(inherited);
+        in_force.sort_unstable();
+        in_force.dedup();
+        self.hints.begin(&in_force, Arc::make_mut(&mut space), pid, &mut self.journal);
+        Process { hints: in_force, ..Process::new(space, lineage) }
+    }
+
+    /// A process took another name: hints for that name come into force.
+    pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
+        let own = self.hints.own(pid, name);
+        self.process(pid);
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let fresh: InForce =
+            own.into_iter().filter(|index| !process.hints.contains(index)).collect();
+        self.hints.begin(&fresh, Arc::make_mut(&mut process.space), pid, &mut self.journal);
+        process.hints.extend(fresh);
+        process.hints.sort_unstable();
+    }
+}
