@@ -29,100 +29,42 @@
 //! assert!(matches!(error, Error::NotPerfData { .. }));
 //! ```
 
-mod attr;
-mod branch_stack;
-mod build_ids;
-mod callchain;
-mod chains;
 mod container;
-mod counts;
 mod cursor;
-mod driver;
 mod error;
 mod event;
-mod event_name;
-mod expander;
-mod feature_decode;
-mod feature_types;
-mod features;
-mod feed;
-mod file_head;
 mod finding;
-mod finding_text;
-mod findings;
-mod gather;
-mod head;
-mod header_rules;
-mod identity;
-mod input;
-mod kernel_decode;
-mod kernel_records;
-mod layout;
-mod losses;
-mod machine;
-mod packing;
-mod raw_records;
-mod read_values;
 mod record;
-mod recording;
-mod registers;
-mod sample;
-mod sample_decode;
-mod scan;
-mod schema;
 mod session;
 mod shared_bytes;
-mod simpleperf_files;
-mod simpleperf_records;
-mod source;
-mod splits;
-mod trace_format;
-mod tracing_data;
-mod user_records;
-mod visit;
-mod walker;
-mod window;
+mod stream;
+mod tracing;
 
 #[cfg(test)]
 mod tests;
 
-pub use attr::{AttrFlags, EventAttr, ReadFormat, SampleType};
-pub use branch_stack::{Branch, BranchFlags, BranchStack};
-pub use build_ids::BuildIdEntry;
-pub use callchain::{Callchain, Context};
-pub use counts::{KindCount, RecordCounts};
+pub use container::{
+    Arch, AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount,
+    CpuDomain, CpuLocation, CpuTopology, EventDesc, Features, GroupDesc, Head, HybridNode, Machine,
+    MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
+    SimpleperfFile, SimpleperfSymbol,
+};
 pub use cursor::{Cursor, Endian, Words};
 pub use error::Error;
-pub use event::Event;
-pub use feature_types::{
-    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
-    CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
-    MemoryTopology, NumaNode, PmuCaps, PmuMapping,
+pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
+pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
+pub use record::{
+    Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
+    CallchainDeferred, Cgroup, Comm, Context, CpuMode, EventUpdate, IdIndexEntry, Ksymbol, Lost,
+    Mmap, MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, RecordHeader, RecordKind,
+    Registers, RegsAbi, Sample, SampleDamage, SampleError, SampleId, SimpleperfChain,
+    SimpleperfRecord, Switch, Task, TextPoke, ThreadMapEntry, Throttle, TimeConv, UserRecord,
+    UserStack, Weight,
 };
-pub use features::Features;
-pub use finding::{Finding, HeaderFault, Severity};
-pub use findings::{FindingGroup, Findings};
-pub use head::Head;
-pub use input::Input;
-pub use kernel_records::{
-    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespace,
-    Namespaces, Switch, Task, TextPoke, Throttle,
+pub use session::{
+    Input, RawBody, RawRecord, RawRecords, RecordEntry, Recording, SampleEntry, Scan, Session,
+    SessionOptions, TimedRecord, Visited, Window, visit_records,
 };
-pub use losses::{EventLosses, Losses};
-pub use machine::{Arch, Machine, MachineSource};
-pub use raw_records::{RawBody, RawRecord, RawRecords};
-pub use read_values::{ReadValue, ReadValues};
-pub use record::{CpuMode, Record, RecordHeader, RecordKind, SampleId};
-pub use recording::Recording;
-pub use registers::{Registers, RegsAbi};
-pub use sample::{Sample, SampleDamage, SampleError, UserStack, Weight};
-pub use scan::{SampleEntry, Scan, TimedRecord};
-pub use session::{Session, SessionOptions};
 pub use shared_bytes::SharedBytes;
-pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};
-pub use simpleperf_records::{SimpleperfChain, SimpleperfRecord};
-pub use trace_format::{TraceField, TraceFormat, TraceKind, TraceValue};
-pub use tracing_data::TracingData;
-pub use user_records::{Auxtrace, EventUpdate, IdIndexEntry, ThreadMapEntry, TimeConv, UserRecord};
-pub use visit::{Visited, visit_records};
-pub use window::{RecordEntry, Window};
+pub use stream::{EventLosses, KindCount, Losses, RecordCounts};
+pub use tracing::{TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

@@ -1,0 +1,228 @@
+//! The feature sections behind the data: everything about the recording that is not an event. None of it is needed
+//! to read records, so each section that does not parse is left out with a finding and the others stay.
+//!
+//! Source: `tools/perf/util/header.c`, `perf_header__process_sections`; bit numbers of `tools/perf/util/header.h`.
+
+use std::ops::Range;
+
+use address::Timestamp;
+
+use super::feature_decode as decode;
+use super::feature_types::{
+    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
+    CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryTopology, NumaNode, PmuCaps,
+    PmuMapping,
+};
+use super::header::Container;
+use super::simpleperf_files::{SimpleperfFile, read_files, read_files2};
+use crate::cursor::{Cursor, Endian};
+use crate::finding::{Finding, Findings};
+use crate::record::{BuildIdEntry, read_build_ids};
+
+/// All features of a recording. What is missing is `None`, empty or false.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Features<'d> {
+    /// Formats of tracepoints, not decoded.
+    pub tracing_data: Option<&'d [u8]>,
+    /// Build ids of the files that samples hit.
+    pub build_ids: Vec<BuildIdEntry<'d>>,
+    /// Name of the host.
+    pub hostname: Option<&'d [u8]>,
+    /// `uname -r`.
+    pub os_release: Option<&'d [u8]>,
+    /// Version of the recorder.
+    pub version: Option<&'d [u8]>,
+    /// `uname -m`.
+    pub arch: Option<&'d [u8]>,
+    /// Number of processors.
+    pub cpu_count: Option<CpuCount>,
+    /// The processor in words.
+    pub cpu_description: Option<&'d [u8]>,
+    /// The processor's id.
+    pub cpu_id: Option<&'d [u8]>,
+    /// Memory in KiB.
+    pub total_memory_kib: Option<u64>,
+    /// The recorder's command line.
+    pub command_line: Vec<&'d [u8]>,
+    /// Events with their names.
+    pub event_descs: Vec<EventDesc<'d>>,
+    /// Cores, threads, dies.
+    pub cpu_topology: Option<CpuTopology<'d>>,
+    /// NUMA nodes.
+    pub numa_nodes: Vec<NumaNode<'d>>,
+    /// Whether samples carry branch stacks.
+    pub branch_stack: bool,
+    /// Whether this is `perf stat record`.
+    pub stat: bool,
+    /// Numbers of PMUs.
+    pub pmu_mappings: Vec<PmuMapping<'d>>,
+    /// Event groups.
+    pub groups: Vec<GroupDesc<'d>>,
+    /// Where AUX area records are.
+    pub auxtrace_index: Vec<AuxtraceIndex>,
+    /// Processor caches.
+    pub caches: Vec<CacheLevel<'d>>,
+    /// Time of the first and the last sample.
+    pub sample_time: Option<(Timestamp, Timestamp)>,
+    /// Memory blocks by node.
+    pub memory_topology: Option<MemoryTopology<'d>>,
+    /// Resolution of the clock in nanoseconds.
+    pub clock_resolution_ns: Option<u64>,
+    /// Version of the directory format; 1 where samples are in files beside this one.
+    pub directory_version: Option<u64>,
+    /// BPF programs.
+    pub bpf_programs: Vec<BpfProgram<'d>>,
+    /// BPF types.
+    pub btf: Vec<Btf<'d>>,
+    /// How records were compressed.
+    pub compressed: Option<CompressedInfo>,
+    /// What the processor's PMU can do.
+    pub cpu_pmu_caps: Vec<(&'d [u8], &'d [u8])>,
+    /// Wall clock against the clock of time stamps.
+    pub clock_data: Option<ClockData>,
+    /// PMUs of a hybrid machine.
+    pub hybrid_nodes: Vec<HybridNode<'d>>,
+    /// What other PMUs can do.
+    pub pmu_caps: Vec<PmuCaps<'d>>,
+    /// Scheduling domains.
+    pub cpu_domains: Vec<CpuDomain<'d>>,
+    /// Machine as in ELF files.
+    pub machine_code: Option<MachineCode>,
+    /// Bytes of a cache line.
+    pub cache_line: Option<u32>,
+    /// simpleperf's keys and values.
+    pub simpleperf_meta: Vec<(&'d [u8], &'d [u8])>,
+    /// The files that samples of a simpleperf recording hit, with their symbols.
+    pub simpleperf_files: Vec<SimpleperfFile<'d>>,
+    /// How many features have an unknown number.
+    pub unknown: u32,
+    sections: Vec<(u16, &'d [u8])>,
+}
+
+/// The numbers of simpleperf's own features.
+const SIMPLEPERF: Range<u16> = 128..135;
+
+/// Where the sections of a file are, by the table behind its data.
+pub(crate) fn feature_sections(
+    bytes: &[u8],
+    container: &Container,
+    findings: &mut Findings,
+) -> Vec<(u16, Range<usize>)> {
+    let set = (0..256_u16)
+        .filter(|&bit| container.features[usize::from(bit / 64)] >> (bit % 64) & 1 == 1);
+    let table = usize::try_from(container.feature_table)
+        .ok()
+        .and_then(|at| bytes.get(at..))
+        .unwrap_or_default();
+    let mut table = Cursor::new(table, container.endian);
+    let mut sections = Vec::new();
+    for bit in set {
+        let mut entry = || Some((table.u64()?, table.u64()?));
+        let (offset, size) = entry().unwrap_or((container.feature_table, u64::MAX));
+        let range = || {
+            let start = usize::try_from(offset).ok()?;
+            let end = start.checked_add(usize::try_from(size).ok()?)?;
+            (end <= bytes.len()).then_some(start..end)
+        };
+        match range() {
+            Some(range) => sections.push((bit, range)),
+            None => {
+                let size = if size == u64::MAX { 0 } else { size };
+                findings.push(Finding::FeatureIgnored { feature: bit, offset, size });
+            }
+        }
+    }
+    sections
+}
+
+impl<'d> Features<'d> {
+    /// Decodes sections in ascending order of their bits; `ignored` is told those that do not parse.
+    pub(crate) fn decode_all(
+        sections: impl Iterator<Item = (u16, &'d [u8])>,
+        endian: Endian,
+        ignored: &mut dyn FnMut(u16),
+    ) -> Self {
+        let mut features = Self::default();
+        for (bit, section) in sections {
+            features.sections.push((bit, section));
+            if features.decode(bit, section, endian).is_none() {
+                ignored(bit);
+            }
+        }
+        features
+    }
+
+    /// The bytes of the feature with that bit number, also of unknown ones.
+    #[must_use]
+    pub fn section(&self, bit: u16) -> Option<&'d [u8]> {
+        self.sections.iter().find(|entry| entry.0 == bit).map(|entry| entry.1)
+    }
+
+    /// The bit numbers of all features whose bytes are there, ascending.
+    pub fn bits(&self) -> impl Iterator<Item = u16> {
+        self.sections.iter().map(|entry| entry.0)
+    }
+
+    /// Whether Android's simpleperf made the recording.
+    #[must_use]
+    pub fn is_simpleperf(&self) -> bool {
+        let recorder = self.command_line.first().copied().unwrap_or_default();
+        self.bits().any(|bit| SIMPLEPERF.contains(&bit)) || recorder.ends_with(b"simpleperf")
+    }
+
+    /// Takes in one section. `None` says that it does not parse.
+    pub(crate) fn decode(&mut self, bit: u16, section: &'d [u8], endian: Endian) -> Option<()> {
+        let cursor = &mut Cursor::new(section, endian);
+        match bit {
+            1 => self.tracing_data = Some(section),
+            2 => self.build_ids = read_build_ids(section, endian),
+            3 => self.hostname = Some(cursor.string()?),
+            4 => self.os_release = Some(cursor.string()?),
+            5 => self.version = Some(cursor.string()?),
+            6 => self.arch = Some(cursor.string()?),
+            7 => self.cpu_count = Some(decode::cpu_count(cursor)?),
+            8 => self.cpu_description = Some(cursor.string()?),
+            9 => self.cpu_id = Some(cursor.string()?),
+            10 => self.total_memory_kib = Some(cursor.u64()?),
+            11 => self.command_line = decode::strings(cursor)?,
+            12 => self.event_descs = decode::event_descs(cursor)?,
+            13 => self.cpu_topology = Some(decode::cpu_topology(cursor, self.cpu_count)?),
+            14 => self.numa_nodes = decode::numa_nodes(cursor)?,
+            15 => self.branch_stack = true,
+            16 => self.pmu_mappings = decode::pmu_mappings(cursor)?,
+            17 => self.groups = decode::groups(cursor)?,
+            18 => self.auxtrace_index = decode::auxtrace_index(cursor)?,
+            19 => self.stat = true,
+            20 => self.caches = decode::caches(cursor)?,
+            21 => self.sample_time = Some(decode::sample_time(cursor)?),
+            _ => self.decode_later(bit, cursor)?,
+        }
+        Some(())
+    }
+
+    /// Features from 2018 on.
+    fn decode_later(&mut self, bit: u16, cursor: &mut Cursor<'d>) -> Option<()> {
+        match bit {
+            22 => self.memory_topology = Some(decode::memory_topology(cursor)?),
+            23 => self.clock_resolution_ns = Some(cursor.u64()?),
+            24 => self.directory_version = Some(cursor.u64()?),
+            25 => self.bpf_programs = decode::bpf_programs(cursor)?,
+            26 => self.btf = decode::btf(cursor)?,
+            27 => self.compressed = Some(decode::compressed(cursor)?),
+            28 => self.cpu_pmu_caps = decode::string_pairs(cursor)?,
+            29 => self.clock_data = Some(decode::clock_data(cursor)?),
+            30 => self.hybrid_nodes = decode::hybrid_nodes(cursor)?,
+            31 => self.pmu_caps = decode::pmu_caps(cursor)?,
+            32 => self.cpu_domains = decode::cpu_domains(cursor)?,
+            33 => self.machine_code = Some(decode::machine_code(cursor)?),
+            34 => self.cache_line = Some(cursor.u32()?),
+            128 => self.simpleperf_files = read_files(cursor),
+            132 => self.simpleperf_files = read_files2(cursor),
+            129 => self.simpleperf_meta = decode::meta_info(cursor.rest()),
+            bit if SIMPLEPERF.contains(&bit) => {}
+            _ => self.unknown += 1,
+        }
+        Some(())
+    }
+}

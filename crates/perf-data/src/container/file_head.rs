@@ -1,0 +1,43 @@
+//! All of a file but its records: header, events, and where the feature sections are.
+
+use std::ops::Range;
+
+use super::features::{Features, feature_sections};
+use super::header::Container;
+use crate::error::Error;
+use crate::event::{Identity, name_events, read_events};
+use crate::finding::{Finding, Findings};
+use crate::record::Schema;
+
+/// What is around the records of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct FileHead {
+    pub(crate) container: Container,
+    /// Bit numbers of features with the bytes of the file that hold them.
+    pub(crate) sections: Vec<(u16, Range<usize>)>,
+    pub(crate) schema: Schema,
+}
+
+impl FileHead {
+    pub(crate) fn read(bytes: &[u8], findings: &mut Findings) -> Result<Self, Error> {
+        let container = Container::parse(bytes, findings)?;
+        let mut events = read_events(bytes, &container, findings)?;
+        let sections = feature_sections(bytes, &container, findings);
+        let payloads = sections.iter().map(|(bit, range)| (*bit, &bytes[range.clone()]));
+        let features = Features::decode_all(payloads, container.endian, &mut |feature| {
+            let range = sections.iter().find(|section| section.0 == feature);
+            let range = range.map_or(0..0, |section| section.1.clone());
+            let (offset, size) = (range.start as u64, range.len() as u64);
+            findings.push(Finding::FeatureIgnored { feature, offset, size });
+        });
+        name_events(&mut events, &features);
+        let simpleperf = features.is_simpleperf();
+        if simpleperf {
+            findings.push(Finding::Simpleperf);
+            events.iter_mut().for_each(|event| event.layout.whole_stacks = true);
+        }
+        let identity = Identity::new(&events, findings);
+        let schema = Schema { endian: container.endian, simpleperf, pipe: false, events, identity };
+        Ok(Self { container, sections, schema })
+    }
+}

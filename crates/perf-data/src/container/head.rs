@@ -1,0 +1,217 @@
+//! What a recording says beside its records. In a file all of it is known at the begin; in a stream it may grow, and
+//! each window carries what was known when it was made.
+
+use std::sync::Arc;
+
+use super::features::Features;
+use super::file_head::FileHead;
+use super::machine::{Arch, Machine, MachineSource};
+use crate::cursor::Endian;
+use crate::event::{Event, EventAttr, Identity, Layout, name_events};
+use crate::finding::Findings;
+use crate::record::Schema;
+use crate::shared_bytes::SharedBytes;
+
+const BUILD_ID: u16 = 2;
+/// The features that are flags and have no bytes: `BRANCH_STACK`, STAT.
+const EMPTY_FEATURES: [u64; 2] = [15, 19];
+/// Most events that an index of 16 bits can name.
+const MAX_EVENTS: usize = u16::MAX as usize;
+/// How often events and features may come after records; recorders write them once.
+const MAX_CHANGES: u32 = 256;
+const CPU_COUNT: u16 = 7;
+
+/// Events, features and byte order of a recording. It does not change, so threads share it.
+#[derive(Clone, Debug)]
+pub struct Head {
+    pub(crate) schema: Schema,
+    /// Payloads of features by ascending bit number.
+    sections: Vec<(u16, SharedBytes)>,
+    /// `BUILD_ID` records of the stream, one after another as in the section of a file.
+    build_ids: Vec<u8>,
+    /// Names that came in `EVENT_UPDATE` records, by an id of their event.
+    names: Vec<(u64, String)>,
+    /// Whether identity and names are to be worked out anew.
+    stale: bool,
+    /// How often that was done. A hostile stream could ask for it without end.
+    changes: u32,
+    /// What somebody said of the machine, used where the recording does not tell.
+    fallback_arch: Option<Arch>,
+}
+
+impl Head {
+    /// The head of a file.
+    pub(crate) fn of_file(bytes: &SharedBytes, head: &FileHead) -> Self {
+        let section =
+            |(bit, range): &(u16, std::ops::Range<usize>)| (*bit, bytes.slice(range.clone()));
+        Self {
+            schema: head.schema.clone(),
+            sections: head.sections.iter().map(section).collect(),
+            build_ids: Vec::new(),
+            names: Vec::new(),
+            stale: false,
+            changes: 0,
+            fallback_arch: None,
+        }
+    }
+
+    /// The head of a stream of which nothing but the byte order is known.
+    pub(crate) fn of_stream(endian: Endian) -> Self {
+        let identity = Identity::new(&[], &mut Findings::default());
+        let schema = Schema { endian, simpleperf: false, pipe: true, events: Vec::new(), identity };
+        Self {
+            schema,
+            sections: Vec::new(),
+            build_ids: Vec::new(),
+            names: Vec::new(),
+            stale: false,
+            changes: 0,
+            fallback_arch: None,
+        }
+    }
+
+    /// The byte order of the recording machine; that of its stack bytes, too.
+    #[must_use]
+    pub fn endian(&self) -> Endian {
+        self.schema.endian
+    }
+
+    /// The events, in the order in which samples name them by index. In a stream later heads may have more, never
+    /// others.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.schema.events
+    }
+
+    /// What the recorder wrote about the machine and itself. Decoded anew at each call.
+    #[must_use]
+    pub fn features(&self) -> Features<'_> {
+        let sections = self.sections.iter().map(|(bit, section)| (*bit, &**section));
+        let mut features = Features::decode_all(sections, self.schema.endian, &mut |_| {});
+        if !self.build_ids.is_empty() {
+            // Build ids do not fail: what is damaged is left out.
+            let _ = features.decode(BUILD_ID, &self.build_ids, self.schema.endian);
+        }
+        features
+    }
+
+    /// The machine that was recorded.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        let attrs = self.schema.events.iter().map(|event| &event.attr);
+        let machine = Machine::detect(&self.features(), attrs, self.schema.endian);
+        match self.fallback_arch {
+            Some(arch) if machine.source == MachineSource::Nothing => Machine { arch, ..machine },
+            _ => machine,
+        }
+    }
+
+    /// Says what the machine is where the recording does not.
+    pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
+        self.fallback_arch = arch;
+    }
+
+    /// Whether the records are a pipe stream, in which events and features are records, too.
+    #[must_use]
+    pub fn is_pipe(&self) -> bool {
+        self.schema.pipe
+    }
+
+    /// Whether Android's simpleperf made the recording.
+    #[must_use]
+    pub fn is_simpleperf(&self) -> bool {
+        self.schema.simpleperf
+    }
+
+    /// Takes in an event of a stream. `None` where the attribute does not parse or there are too many.
+    pub(crate) fn add_event(&mut self, attr: &[u8], ids: impl Iterator<Item = u64>) -> Option<()> {
+        let attr = EventAttr::parse(attr, self.schema.endian)?;
+        if self.schema.events.len() >= MAX_EVENTS || self.changes >= MAX_CHANGES {
+            return None;
+        }
+        let layout = Layout::new(&attr);
+        self.schema.events.push(Event { attr, ids: ids.collect(), name: String::new(), layout });
+        self.stale = true;
+        Some(())
+    }
+
+    /// Takes in a further id of an event.
+    pub(crate) fn add_id(&mut self, event: u64, id: u64) {
+        let event = usize::try_from(event).ok().and_then(|at| self.schema.events.get_mut(at));
+        if let Some(event) = event {
+            event.ids.push(id);
+            self.stale = true;
+        }
+    }
+
+    /// Takes in the name of the event that has that id.
+    pub(crate) fn add_name(&mut self, id: u64, name: &[u8]) {
+        if name.is_empty() || self.names.len() >= MAX_EVENTS {
+            return;
+        }
+        self.names.push((id, String::from_utf8_lossy(name).into_owned()));
+        if !self.stale {
+            self.apply_names(self.names.len() - 1);
+        }
+    }
+
+    /// Gives events the names from `first` on.
+    fn apply_names(&mut self, first: usize) {
+        let only = self.schema.events.len() == 1;
+        for (id, name) in self.names.iter().skip(first) {
+            let event = self.schema.identity.event_of_id(*id).or(only.then_some(0));
+            let event = event.and_then(|event| self.schema.events.get_mut(usize::from(event)));
+            if let Some(event) = event {
+                event.name.clone_from(name);
+            }
+        }
+    }
+
+    /// Takes in a feature of a stream. `None` where it does not parse.
+    pub(crate) fn add_feature(&mut self, bit: u64, payload: &[u8]) -> Option<()> {
+        // An empty feature of another number only says where the features end.
+        if payload.is_empty() && !EMPTY_FEATURES.contains(&bit) {
+            return Some(());
+        }
+        let bit = u16::try_from(bit).ok().filter(|&bit| bit < 256 && self.changes < MAX_CHANGES)?;
+        let at = self.sections.partition_point(|known| known.0 < bit);
+        if self.sections.get(at).is_some_and(|known| known.0 == bit) {
+            self.sections.remove(at);
+        }
+        self.sections.insert(at, (bit, SharedBytes::from(payload.to_vec())));
+        self.stale = true;
+        // The topology is told for as many processors as another feature counts.
+        let known = self.sections.iter().filter(|known| known.0 == bit || known.0 == CPU_COUNT);
+        let known = known.map(|(bit, section)| (*bit, &**section));
+        let mut ignored = false;
+        Features::decode_all(known, self.schema.endian, &mut |failed| ignored |= failed == bit);
+        (!ignored).then_some(())
+    }
+
+    /// Takes in a whole `BUILD_ID` record.
+    pub(crate) fn add_build_id(&mut self, record: &[u8]) {
+        self.build_ids.extend_from_slice(record);
+    }
+
+    /// Works out what follows from what was taken in.
+    pub(crate) fn refresh(&mut self, findings: &mut Findings) {
+        if !std::mem::take(&mut self.stale) {
+            return;
+        }
+        let sections = self.sections.iter().map(|(bit, section)| (*bit, &**section));
+        let features = Features::decode_all(sections, self.schema.endian, &mut |_| {});
+        name_events(&mut self.schema.events, &features);
+        self.schema.identity = Identity::new(&self.schema.events, findings);
+        self.apply_names(0);
+        self.changes += 1;
+    }
+
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale
+    }
+}
+
+/// The head, to be changed while older ones stay as they are.
+pub(crate) fn change(head: &mut Arc<Head>) -> &mut Head {
+    Arc::make_mut(head)
+}

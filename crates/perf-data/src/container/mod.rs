@@ -1,0 +1,27 @@
+//! What is around the records of a recording: the file header, the features, the head of a file or stream.
+
+mod event_name;
+mod feature_decode;
+mod feature_types;
+mod features;
+mod file_head;
+mod head;
+mod header;
+mod machine;
+mod packing;
+mod simpleperf_files;
+
+pub(crate) use event_name::derived_name;
+pub use feature_types::{
+    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
+    CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
+    MemoryTopology, NumaNode, PmuCaps, PmuMapping,
+};
+pub use features::Features;
+pub(crate) use file_head::FileHead;
+pub use head::Head;
+pub(crate) use head::change;
+pub(crate) use header::Container;
+pub use machine::{Arch, Machine, MachineSource};
+pub(crate) use packing::Packing;
+pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

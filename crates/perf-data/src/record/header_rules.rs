@@ -1,0 +1,91 @@
+//! How record headers are read, and when one is plausible.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`.
+
+use super::user::auxtrace;
+use crate::cursor::{Cursor, Endian};
+use crate::event::HEADER_LEN;
+use crate::finding::HeaderFault;
+use crate::record::{RecordHeader, RecordKind};
+
+/// How many plausible headers in a row make a place to go on.
+const CHAIN: usize = 3;
+/// No record of a stream is waited for that states more bytes than this; only simpleperf's can.
+const MAX_CUT_RECORD: u32 = 64 << 20;
+
+/// How headers are to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HeaderRules {
+    pub(crate) endian: Endian,
+    /// Whether types from 32768 on have simpleperf's wide size.
+    pub(crate) simpleperf: bool,
+    /// Whether the records are a pipe stream, behind which may be text.
+    pub(crate) pipe: bool,
+}
+
+impl HeaderRules {
+    /// The header at the start of `bytes`, unchecked.
+    #[inline]
+    pub(crate) fn read(self, bytes: &[u8]) -> Option<RecordHeader> {
+        let chunk: &[u8; HEADER_LEN] = bytes.first_chunk()?;
+        let kind = RecordKind(self.endian.u32([chunk[0], chunk[1], chunk[2], chunk[3]]));
+        let misc = self.endian.u16([chunk[4], chunk[5]]);
+        let size = u32::from(self.endian.u16([chunk[6], chunk[7]]));
+        if self.simpleperf && kind.0 >= RecordKind::FIRST_SIMPLEPERF {
+            // The upper half of the size stands where others have `misc`.
+            return Some(RecordHeader { kind, misc: 0, size: u32::from(misc) << 16 | size });
+        }
+        Some(RecordHeader { kind, misc, size })
+    }
+
+    /// What is wrong with a header that `available` bytes begin with.
+    #[inline]
+    pub(crate) fn fault(self, header: RecordHeader, available: usize) -> Option<HeaderFault> {
+        if (header.size as usize) < HEADER_LEN {
+            Some(HeaderFault::TooSmall)
+        } else if !header.size.is_multiple_of(8) && !header.kind.is_unpadded() {
+            Some(HeaderFault::Unaligned)
+        } else if header.size as usize > available {
+            Some(HeaderFault::TooLarge)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a record that leaves its block is likely to go on in the next one.
+    pub(crate) fn may_be_cut(self, header: RecordHeader) -> bool {
+        header.kind.is_known(self.simpleperf) && header.size <= MAX_CUT_RECORD
+    }
+
+    /// Whether a chain of plausible headers begins with `bytes`: of known types, or with `unknown_first` an unknown
+    /// one in front.
+    pub(crate) fn is_chain(self, mut bytes: &[u8], unknown_first: bool) -> bool {
+        for link in 0..CHAIN {
+            if bytes.is_empty() && link > 0 {
+                return true;
+            }
+            let Some(header) = self.read(bytes) else { return false };
+            let known = header.kind.is_known(self.simpleperf) && header.misc & 7 <= 5;
+            if self.fault(header, bytes.len()).is_some() || !(known || unknown_first && link == 0) {
+                return false;
+            }
+            let payload = self.payload_len(header, bytes).unwrap_or_default();
+            let len =
+                usize::try_from(payload).unwrap_or(usize::MAX).saturating_add(header.size as usize);
+            bytes = bytes.get(len..).unwrap_or_default();
+        }
+        true
+    }
+
+    /// Bytes that follow a record without belonging to its size.
+    pub(crate) fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
+        let body = || Some(Cursor::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
+        match header.kind {
+            RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
+            RecordKind::HEADER_TRACING_DATA => {
+                body()?.u32().map(|size| u64::from(size).next_multiple_of(8))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What records of the kernel say, apart from samples.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
+
+use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
+
+use super::callchain::Callchain;
+use crate::cursor::Words;
+use crate::record::CpuMode;
+
+/// What is known of the identity of a mapped file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MmapId {
+    /// Nothing, or no file at all.
+    None,
+    /// The place in its file system.
+    Inode {
+        /// Major number of the device.
+        major: u32,
+        /// Minor number of the device.
+        minor: u32,
+        /// Inode.
+        inode: u64,
+        /// Generation of the inode.
+        generation: u64,
+    },
+    /// Its content.
+    BuildId(BuildId),
+}
+
+/// MMAP and MMAP2: `[start, start + len)` of a process shows a file from `pgoff` on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mmap<'d> {
+    /// Process; -1 for the kernel and its modules.
+    pub pid: Pid,
+    /// Thread that mapped.
+    pub tid: Tid,
+    /// Kernel for the kernel and its modules; user for all else.
+    pub cpu_mode: CpuMode,
+    /// Whether the recorder gave up reading `/proc/PID/maps` of this process.
+    pub parse_timeout: bool,
+    /// Whether the mapping is executable. Kernel maps are, whatever their `prot`.
+    pub executable: bool,
+    /// First address.
+    pub start: Avma,
+    /// Length in bytes. Hostile input may let it wrap.
+    pub len: u64,
+    /// Offset of `start` in the file.
+    pub pgoff: FileOffset,
+    /// Identity of the file.
+    pub id: MmapId,
+    /// `PROT_*` bits; for MMAP made up from `executable`.
+    pub prot: u32,
+    /// `MAP_*` bits; 0 for MMAP.
+    pub flags: u32,
+    /// Path, or a name such as `[vdso]`, `//anon`, `[kernel.kallsyms]_text`.
+    pub path: &'d [u8],
+}
+
+/// COMM: a thread's name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Comm<'d> {
+    /// Process.
+    pub pid: Pid,
+    /// Thread.
+    pub tid: Tid,
+    /// Whether the name came by exec, so that the address space is new.
+    pub exec: bool,
+    /// The name, at most 15 bytes.
+    pub comm: &'d [u8],
+}
+
+/// FORK and EXIT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// Process.
+    pub pid: Pid,
+    /// Parent process. FORK of a thread: the same as `pid`.
+    pub ppid: Pid,
+    /// Thread.
+    pub tid: Tid,
+    /// Thread that forked.
+    pub ptid: Tid,
+    /// Time in the body, the same as the trailer's.
+    pub time: Timestamp,
+    /// FORK only: the recorder made it up for a task that already ran; the parent's maps are not its own.
+    pub synthesized: bool,
+}
+
+/// LOST and `LOST_SAMPLES`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// Id of the event whose buffer was full; for `LOST_SAMPLES` the trailer's.
+    pub id: u64,
+    /// How many records or samples.
+    pub lost: u64,
+}
+
+/// THROTTLE and UNTHROTTLE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Throttle {
+    /// Time.
+    pub time: Timestamp,
+    /// Id of the event.
+    pub id: u64,
+    /// Id of the event on that CPU or thread.
+    pub stream_id: u64,
+}
+
+/// SWITCH and `SWITCH_CPU_WIDE`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Switch {
+    /// Whether the trailer's task left the processor; else it came.
+    pub out: bool,
+    /// Whether it left though it wanted to run.
+    pub preempted: bool,
+    /// CPU-wide recordings: the task that comes next, or that ran before.
+    pub other: Option<(Pid, Tid)>,
+}
+
+/// One namespace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Namespace {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
+
+/// NAMESPACES: of net, uts, ipc, pid, user, mnt, cgroup in this order.
+#[derive(Clone, Copy, Debug)]
+pub struct Namespaces<'d> {
+    /// Process.
+    pub pid: Pid,
+    /// Thread.
+    pub tid: Tid,
+    pub(crate) words: Words<'d>,
+}
+
+impl Namespaces<'_> {
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len() / 2
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The namespace at `index`; 3 is that of process ids, 5 that of mounts.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Namespace> {
+        let at = index.checked_mul(2)?;
+        Some(Namespace { device: self.words.get(at)?, inode: self.words.get(at + 1)? })
+    }
+}
+
+/// KSYMBOL: kernel code that is in no file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ksymbol<'d> {
+    /// First address.
+    pub addr: Avma,
+    /// Bytes.
+    pub len: u32,
+    /// 1 for BPF, 2 for out-of-line code.
+    pub kind: u16,
+    /// Whether the code went away; else it came.
+    pub unregister: bool,
+    /// Name.
+    pub name: &'d [u8],
+}
+
+/// `BPF_EVENT`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BpfEvent {
+    /// 1 for load, 2 for unload.
+    pub kind: u16,
+    /// Flags.
+    pub flags: u16,
+    /// Id of the program.
+    pub id: u32,
+    /// Tag of the program.
+    pub tag: [u8; 8],
+}
+
+/// CGROUP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cgroup<'d> {
+    /// Id.
+    pub id: u64,
+    /// Path below the root of the hierarchy.
+    pub path: &'d [u8],
+}
+
+/// `TEXT_POKE`: bytes of kernel code were changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextPoke<'d> {
+    /// First address.
+    pub addr: Avma,
+    /// Bytes before.
+    pub old: &'d [u8],
+    /// Bytes after.
+    pub new: &'d [u8],
+}
+
+/// AUX.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Aux {
+    /// Offset in the AUX area.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Flags: 1 truncated, 2 overwrite, 4 partial, 8 collision.
+    pub flags: u64,
+}
+
+/// `CALLCHAIN_DEFERRED`: the user part of callchains that end in a cookie.
+#[derive(Clone, Copy, Debug)]
+pub struct CallchainDeferred<'d> {
+    /// The cookie.
+    pub cookie: u64,
+    /// The user frames, without marker.
+    pub chain: Callchain<'d>,
+}

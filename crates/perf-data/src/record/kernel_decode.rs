@@ -1,0 +1,212 @@
+//! Bytes of a kernel record to its value. The body handed in is without header and trailer, so names end before
+//! the trailer even where they have no NUL.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
+
+use address::{Avma, BuildId, FileOffset, Pid, Tid};
+
+use super::callchain::Callchain;
+use super::kernel::{
+    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespaces,
+    Switch, Task, TextPoke, Throttle,
+};
+use super::read_values::ReadValues;
+use crate::cursor::{Cursor, until_nul};
+use crate::event::{ReadFormat, recorded_time};
+use crate::record::{CpuMode, Record, RecordHeader, RecordKind};
+
+const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
+/// MMAP: of data; COMM: by exec; FORK: made up by the recorder; SWITCH: out.
+const MISC_13: u16 = 1 << 13;
+/// MMAP2: build id instead of inode; SWITCH: preempted.
+const MISC_14: u16 = 1 << 14;
+/// Bytes of the body of an MMAP2 record in front of the path.
+pub(crate) const MMAP2_FIXED: usize = 64;
+const PROT_READ: u32 = 1;
+const PROT_EXEC: u32 = 4;
+
+/// Decodes the body of a kernel record; `None` where it is too short. Unknown types give [`Record::Unknown`].
+pub(crate) fn kernel_record<'d>(
+    header: RecordHeader,
+    cursor: &mut Cursor<'d>,
+    read_format: ReadFormat,
+) -> Option<Record<'d>> {
+    let misc = header.misc;
+    Some(match header.kind {
+        RecordKind::MMAP => Record::Mmap(mmap(misc, cursor)?),
+        RecordKind::MMAP2 => Record::Mmap(mmap2(misc, cursor)?),
+        RecordKind::COMM => {
+            let (pid, tid) = task_ids(cursor)?;
+            Record::Comm(Comm {
+                pid,
+                tid,
+                exec: misc & MISC_13 != 0,
+                comm: until_nul(cursor.rest()),
+            })
+        }
+        RecordKind::FORK => Record::Fork(task(misc, cursor)?),
+        RecordKind::EXIT => Record::Exit(task(0, cursor)?),
+        RecordKind::LOST => Record::Lost(Lost { id: cursor.u64()?, lost: cursor.u64()? }),
+        RecordKind::LOST_SAMPLES => Record::LostSamples(Lost { id: 0, lost: cursor.u64()? }),
+        RecordKind::THROTTLE => Record::Throttle(throttle(cursor)?),
+        RecordKind::UNTHROTTLE => Record::Unthrottle(throttle(cursor)?),
+        RecordKind::READ => {
+            let (pid, tid) = task_ids(cursor)?;
+            Record::Read { pid, tid, values: ReadValues::read(cursor, read_format)? }
+        }
+        RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => {
+            let other =
+                if header.kind == RecordKind::SWITCH { None } else { Some(task_ids(cursor)?) };
+            Record::Switch(Switch {
+                out: misc & MISC_13 != 0,
+                preempted: misc & MISC_14 != 0,
+                other,
+            })
+        }
+        RecordKind::NAMESPACES => {
+            let (pid, tid) = task_ids(cursor)?;
+            let count = cursor.u64()?;
+            Record::Namespaces(Namespaces { pid, tid, words: cursor.words(count.checked_mul(2)?)? })
+        }
+        _ => return kernel_code_record(header, cursor),
+    })
+}
+
+/// Records about kernel code, control groups and AUX areas.
+fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut Cursor<'d>) -> Option<Record<'d>> {
+    Some(match header.kind {
+        RecordKind::KSYMBOL => {
+            let addr = Avma(cursor.u64()?);
+            let len = cursor.u32()?;
+            let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+            let name = until_nul(cursor.rest());
+            Record::Ksymbol(Ksymbol { addr, len, kind, unregister: flags & 1 != 0, name })
+        }
+        RecordKind::BPF_EVENT => {
+            let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+            let id = cursor.u32()?;
+            Record::BpfEvent(BpfEvent { kind, flags, id, tag: *cursor.bytes(8)?.first_chunk()? })
+        }
+        RecordKind::CGROUP => {
+            Record::Cgroup(Cgroup { id: cursor.u64()?, path: until_nul(cursor.rest()) })
+        }
+        RecordKind::TEXT_POKE => {
+            let addr = Avma(cursor.u64()?);
+            let [old, new] = [cursor.u16()?, cursor.u16()?];
+            Record::TextPoke(TextPoke {
+                addr,
+                old: cursor.bytes(old.into())?,
+                new: cursor.bytes(new.into())?,
+            })
+        }
+        RecordKind::AUX => {
+            Record::Aux(Aux { offset: cursor.u64()?, size: cursor.u64()?, flags: cursor.u64()? })
+        }
+        RecordKind::ITRACE_START => {
+            let (pid, tid) = task_ids(cursor)?;
+            Record::ItraceStart { pid, tid }
+        }
+        RecordKind::AUX_OUTPUT_HW_ID => Record::AuxOutputHwId(cursor.u64()?),
+        RecordKind::CALLCHAIN_DEFERRED => {
+            let cookie = cursor.u64()?;
+            let count = cursor.u64()?;
+            Record::CallchainDeferred(CallchainDeferred {
+                cookie,
+                chain: Callchain::new(cursor.words(count)?),
+            })
+        }
+        kind => Record::Unknown { kind, size: header.size },
+    })
+}
+
+fn task_ids(cursor: &mut Cursor<'_>) -> Option<(Pid, Tid)> {
+    Some((Pid(cursor.i32()?), Tid(cursor.i32()?)))
+}
+
+/// FORK and EXIT: the order is pid, ppid, tid, ptid.
+fn task(misc: u16, cursor: &mut Cursor<'_>) -> Option<Task> {
+    let [pid, ppid, tid, ptid] = [cursor.i32()?, cursor.i32()?, cursor.i32()?, cursor.i32()?];
+    let time = recorded_time(Some(cursor.u64()?));
+    Some(Task {
+        pid: Pid(pid),
+        ppid: Pid(ppid),
+        tid: Tid(tid),
+        ptid: Tid(ptid),
+        time,
+        synthesized: misc & MISC_13 != 0,
+    })
+}
+
+fn throttle(cursor: &mut Cursor<'_>) -> Option<Throttle> {
+    Some(Throttle {
+        time: recorded_time(Some(cursor.u64()?)),
+        id: cursor.u64()?,
+        stream_id: cursor.u64()?,
+    })
+}
+
+fn is_kernel(cpu_mode: CpuMode) -> bool {
+    matches!(cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
+}
+
+fn mmap<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
+    let (pid, tid) = task_ids(cursor)?;
+    let [start, len, pgoff] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
+    let executable = misc & MISC_13 == 0;
+    Some(Mmap {
+        pid,
+        tid,
+        cpu_mode: CpuMode::from_misc(misc),
+        parse_timeout: misc & MISC_PARSE_TIMEOUT != 0,
+        executable,
+        start: Avma(start),
+        len,
+        pgoff: FileOffset(pgoff),
+        id: MmapId::None,
+        prot: if executable { PROT_READ | PROT_EXEC } else { PROT_READ },
+        flags: 0,
+        path: until_nul(cursor.rest()),
+    })
+}
+
+/// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
+/// read as one.
+#[inline]
+pub(crate) fn mmap2<'d>(misc: u16, cursor: &Cursor<'d>) -> Option<Mmap<'d>> {
+    let endian = cursor.endian();
+    let (fixed, path) = cursor.rest().split_first_chunk::<MMAP2_FIXED>()?;
+    let half = |at: usize| endian.u32_at(fixed, at);
+    let word = |at: usize| endian.u64_at(fixed, at);
+    let prot = half(56)?;
+    let cpu_mode = CpuMode::from_misc(misc);
+    Some(Mmap {
+        pid: Pid(half(0)?.cast_signed()),
+        tid: Tid(half(4)?.cast_signed()),
+        cpu_mode,
+        parse_timeout: misc & MISC_PARSE_TIMEOUT != 0,
+        // The kernel's own map is written with prot 0.
+        executable: prot & PROT_EXEC != 0 || is_kernel(cpu_mode),
+        start: Avma(word(8)?),
+        len: word(16)?,
+        pgoff: FileOffset(word(24)?),
+        id: mmap_id(misc, &mut Cursor::new(fixed.get(32..56)?, endian))?,
+        prot,
+        flags: half(60)?,
+        path: until_nul(path),
+    })
+}
+
+#[inline]
+fn mmap_id(misc: u16, cursor: &mut Cursor<'_>) -> Option<MmapId> {
+    if misc & MISC_14 != 0 {
+        let len = usize::from(cursor.u8()?).min(BuildId::MAX_LEN);
+        cursor.bytes(3)?;
+        return Some(BuildId::new(cursor.bytes(len)?).map_or(MmapId::None, MmapId::BuildId));
+    }
+    let [major, minor] = [cursor.u32()?, cursor.u32()?];
+    let [inode, generation] = [cursor.u64()?, cursor.u64()?];
+    if major == 0 && minor == 0 && inode == 0 {
+        return Some(MmapId::None);
+    }
+    Some(MmapId::Inode { major, minor, inode, generation })
+}

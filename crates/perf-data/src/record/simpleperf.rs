@@ -1,0 +1,130 @@
+//! Records of Android's simpleperf (types from 32768 on). They have no trailer.
+//!
+//! Source: simpleperf's `record.h` and `record.cpp`.
+
+use address::{Avma, Pid, Tid, Timestamp};
+
+use super::callchain::Callchain;
+use crate::cursor::{Cursor, Words, until_nul};
+use crate::record::RecordKind;
+
+/// One record of simpleperf.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum SimpleperfRecord<'d> {
+    /// The kernel's symbols, in the form of `/proc/kallsyms`.
+    KernelSymbols(&'d [u8]),
+    /// A file that samples hit.
+    Dso {
+        /// 0 kernel, 1 kernel module, 2 ELF file, 3 DEX file, 4 symbol map.
+        kind: u64,
+        /// The number by which symbols name it.
+        id: u64,
+        /// The smallest address of its executable segments.
+        min_vaddr: u64,
+        /// Its path.
+        name: &'d [u8],
+    },
+    /// A symbol of such a file.
+    Symbol {
+        /// Address as stated in the file.
+        addr: u64,
+        /// Bytes.
+        len: u64,
+        /// The file's number.
+        dso: u64,
+        /// The name.
+        name: &'d [u8],
+    },
+    /// A part of a record that is too long for one.
+    Split(&'d [u8]),
+    /// The end of such parts.
+    SplitEnd,
+    /// Further ids of events: index of the event and id in turn.
+    EventIds(Words<'d>),
+    /// A callchain that was unwound on the device and belongs to a sample of that thread and time.
+    Callchain(SimpleperfChain<'d>),
+    /// Why unwinding failed; undecoded.
+    UnwindingResult(&'d [u8]),
+    /// Formats of tracepoints.
+    TracingData(&'d [u8]),
+    /// A message.
+    Debug {
+        /// When.
+        time: Timestamp,
+        /// What.
+        text: &'d [u8],
+    },
+}
+
+/// A callchain that simpleperf unwound.
+#[derive(Clone, Copy, Debug)]
+pub struct SimpleperfChain<'d> {
+    /// Process.
+    pub pid: Pid,
+    /// Thread.
+    pub tid: Tid,
+    /// 0 and 1 as unwound, offline or remote; 2 and 3 the same, completed with frames of other samples.
+    pub kind: u64,
+    /// The time of the sample.
+    pub time: Timestamp,
+    /// The user frames, innermost first.
+    pub chain: Callchain<'d>,
+    /// The stack pointer of each frame.
+    pub stack_pointers: Words<'d>,
+}
+
+impl SimpleperfChain<'_> {
+    /// The first frame's address.
+    #[must_use]
+    pub fn leaf(&self) -> Option<Avma> {
+        self.chain.entries().next().map(Avma)
+    }
+}
+
+impl<'d> SimpleperfRecord<'d> {
+    /// Decodes the body of a record; `None` where it is too short.
+    pub(crate) fn decode(kind: RecordKind, cursor: &mut Cursor<'d>) -> Option<Self> {
+        Some(match kind {
+            RecordKind::SIMPLEPERF_KERNEL_SYMBOL => Self::KernelSymbols(sized_bytes(cursor)?),
+            RecordKind::SIMPLEPERF_DSO => Self::Dso {
+                kind: cursor.u64()?,
+                id: cursor.u64()?,
+                min_vaddr: cursor.u64()?,
+                name: until_nul(cursor.rest()),
+            },
+            RecordKind::SIMPLEPERF_SYMBOL => Self::Symbol {
+                addr: cursor.u64()?,
+                len: cursor.u64()?,
+                dso: cursor.u64()?,
+                name: until_nul(cursor.rest()),
+            },
+            RecordKind::SIMPLEPERF_SPLIT => Self::Split(cursor.rest()),
+            RecordKind::SIMPLEPERF_SPLIT_END => Self::SplitEnd,
+            RecordKind::SIMPLEPERF_EVENT_ID => {
+                let count = cursor.u64()?;
+                Self::EventIds(cursor.words(count.checked_mul(2)?)?)
+            }
+            RecordKind::SIMPLEPERF_CALLCHAIN => Self::Callchain(chain(cursor)?),
+            RecordKind::SIMPLEPERF_UNWINDING_RESULT => Self::UnwindingResult(cursor.rest()),
+            RecordKind::SIMPLEPERF_TRACING_DATA => Self::TracingData(sized_bytes(cursor)?),
+            RecordKind::SIMPLEPERF_DEBUG => {
+                Self::Debug { time: Timestamp(cursor.u64()?), text: until_nul(cursor.rest()) }
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn sized_bytes<'d>(cursor: &mut Cursor<'d>) -> Option<&'d [u8]> {
+    let len = cursor.u32()?;
+    cursor.bytes_u64(len.into())
+}
+
+fn chain<'d>(cursor: &mut Cursor<'d>) -> Option<SimpleperfChain<'d>> {
+    let (pid, tid) = (Pid(cursor.i32()?), Tid(cursor.i32()?));
+    let [kind, time, count] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
+    let chain = Callchain::new(cursor.words(count)?);
+    let stack_pointers = cursor.words(count)?;
+    Some(SimpleperfChain { pid, tid, kind, time: Timestamp(time), chain, stack_pointers })
+}

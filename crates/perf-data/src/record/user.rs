@@ -1,0 +1,252 @@
+//! Records of the recording tool (types from 64 on). They have no trailer.
+//!
+//! Source: `tools/lib/perf/include/perf/event.h`, `enum perf_user_event_type`.
+
+use super::build_ids::{BuildIdEntry, build_id_body};
+use crate::cursor::{Cursor, Words, until_nul};
+use crate::event::EventAttr;
+use crate::record::{RecordHeader, RecordKind};
+
+/// `EVENT_UPDATE`: something of an event that its attribute has no room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventUpdate<'d> {
+    /// 0 unit, 1 scale, 2 name, 3 processors.
+    pub kind: u64,
+    /// An id of the event.
+    pub id: u64,
+    /// Text up to the first NUL for unit and name; an f64; a CPU map.
+    pub payload: &'d [u8],
+}
+
+/// `ID_INDEX`: what an event id stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdIndexEntry {
+    /// The id.
+    pub id: u64,
+    /// Index of the event.
+    pub index: u64,
+    /// Processor, or -1 as u64.
+    pub cpu: u64,
+    /// Thread, or -1 as u64.
+    pub tid: u64,
+}
+
+/// AUXTRACE: describes the payload that follows the record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Auxtrace {
+    /// Bytes that follow the record.
+    pub size: u64,
+    /// Offset in the AUX area.
+    pub offset: u64,
+    /// Unique number of the piece.
+    pub reference: u64,
+    /// Index of the AUX area.
+    pub index: u32,
+    /// Thread, or -1.
+    pub tid: i32,
+    /// Processor, or -1 as u32.
+    pub cpu: u32,
+}
+
+/// `THREAD_MAP`: one thread that was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadMapEntry<'d> {
+    /// Thread.
+    pub tid: u64,
+    /// Its name.
+    pub comm: &'d [u8],
+}
+
+/// `TIME_CONV`: nanoseconds = zero + (cycles * mult) >> shift.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeConv {
+    /// Shift.
+    pub shift: u64,
+    /// Factor.
+    pub mult: u64,
+    /// Nanoseconds at cycle 0.
+    pub zero: u64,
+    /// Since Linux 5.10: reference cycles and the mask of the short counter.
+    pub short: Option<(u64, u64)>,
+}
+
+/// One record of the recording tool.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum UserRecord<'d> {
+    /// An event of a pipe stream.
+    HeaderAttr {
+        /// The attribute, for [`EventAttr::parse`].
+        attr: &'d [u8],
+        /// Its ids.
+        ids: Words<'d>,
+    },
+    /// The name of an event of an old pipe stream.
+    EventType {
+        /// Its number.
+        config: u64,
+        /// Its name.
+        name: &'d [u8],
+    },
+    /// Tracing data of that many bytes follow the record.
+    TracingData {
+        /// Bytes that follow.
+        size: u32,
+    },
+    /// A build id.
+    BuildId(BuildIdEntry<'d>),
+    /// All records up to an earlier point are written.
+    FinishedRound,
+    /// What event ids stand for.
+    IdIndex(Words<'d>),
+    /// Kind of AUX traces.
+    AuxtraceInfo {
+        /// Kind: 1 Intel PT, 2 Intel BTS, 3 `CoreSight`, 4 SPE, ….
+        kind: u32,
+        /// Parameters.
+        data: Words<'d>,
+    },
+    /// A piece of an AUX trace follows the record.
+    Auxtrace(Auxtrace),
+    /// An error in AUX tracing; undecoded.
+    AuxtraceError(&'d [u8]),
+    /// Threads recorded; entries by [`UserRecord::threads`].
+    ThreadMap(Cursor<'d>),
+    /// Processors recorded, in one of several packings; undecoded.
+    CpuMap(&'d [u8]),
+    /// Counting configuration, tag and value in turn.
+    StatConfig(Words<'d>),
+    /// A count; undecoded.
+    Stat(&'d [u8]),
+    /// End of a round of counts.
+    StatRound {
+        /// 0 interval, 1 final.
+        kind: u64,
+        /// Nanoseconds.
+        time: u64,
+    },
+    /// More about an event.
+    EventUpdate(EventUpdate<'d>),
+    /// Time stamp counter to nanoseconds.
+    TimeConv(TimeConv),
+    /// A feature of a pipe stream.
+    Feature {
+        /// Its bit number.
+        bit: u64,
+        /// As its section in a file.
+        payload: &'d [u8],
+    },
+    /// Compressed records.
+    Compressed(&'d [u8]),
+    /// The recorder has written what was there at its start.
+    FinishedInit,
+    /// A BPF program's name with its key-value pairs; undecoded.
+    BpfMetadata(&'d [u8]),
+    /// Scheduler statistics; undecoded.
+    Schedstat(&'d [u8]),
+}
+
+impl<'d> UserRecord<'d> {
+    /// Decodes the body of a record; `None` where it is too short, and for unknown types.
+    pub(crate) fn decode(header: RecordHeader, cursor: &mut Cursor<'d>) -> Option<Self> {
+        Some(match header.kind {
+            RecordKind::HEADER_ATTR => header_attr(cursor)?,
+            RecordKind::HEADER_EVENT_TYPE => {
+                Self::EventType { config: cursor.u64()?, name: until_nul(cursor.rest()) }
+            }
+            RecordKind::HEADER_TRACING_DATA => Self::TracingData { size: cursor.u32()? },
+            RecordKind::HEADER_BUILD_ID => Self::BuildId(build_id_body(cursor, header.misc, true)?),
+            RecordKind::FINISHED_ROUND => Self::FinishedRound,
+            RecordKind::ID_INDEX => {
+                let count = cursor.u64()?;
+                Self::IdIndex(cursor.words(count.checked_mul(4)?)?)
+            }
+            RecordKind::AUXTRACE_INFO => {
+                let kind = cursor.u32()?;
+                let _reserved = cursor.u32()?;
+                Self::AuxtraceInfo { kind, data: Words::new(cursor.rest(), cursor.endian()) }
+            }
+            RecordKind::AUXTRACE => Self::Auxtrace(auxtrace(cursor)?),
+            RecordKind::AUXTRACE_ERROR => Self::AuxtraceError(cursor.rest()),
+            RecordKind::THREAD_MAP => {
+                let count = cursor.u64()?;
+                let entries = cursor.bytes_u64(count.checked_mul(24)?)?;
+                Self::ThreadMap(Cursor::new(entries, cursor.endian()))
+            }
+            RecordKind::CPU_MAP => Self::CpuMap(cursor.rest()),
+            RecordKind::STAT_CONFIG => {
+                let count = cursor.u64()?;
+                Self::StatConfig(cursor.words(count.checked_mul(2)?)?)
+            }
+            RecordKind::STAT => Self::Stat(cursor.rest()),
+            RecordKind::STAT_ROUND => Self::StatRound { kind: cursor.u64()?, time: cursor.u64()? },
+            RecordKind::EVENT_UPDATE => Self::EventUpdate(event_update(cursor)?),
+            RecordKind::TIME_CONV => Self::TimeConv(time_conv(cursor)?),
+            RecordKind::HEADER_FEATURE => {
+                Self::Feature { bit: cursor.u64()?, payload: cursor.rest() }
+            }
+            RecordKind::COMPRESSED => Self::Compressed(cursor.rest()),
+            RecordKind::COMPRESSED2 => {
+                let size = cursor.u64()?;
+                Self::Compressed(cursor.bytes_u64(size)?)
+            }
+            RecordKind::FINISHED_INIT => Self::FinishedInit,
+            RecordKind::BPF_METADATA => Self::BpfMetadata(cursor.rest()),
+            RecordKind::SCHEDSTAT_CPU | RecordKind::SCHEDSTAT_DOMAIN => {
+                Self::Schedstat(cursor.rest())
+            }
+            _ => return None,
+        })
+    }
+
+    /// The entries of an `ID_INDEX`; none for other records.
+    pub fn id_index(&self) -> impl Iterator<Item = IdIndexEntry> + use<'d> {
+        let words = if let Self::IdIndex(words) = self { Some(*words) } else { None };
+        words.into_iter().flat_map(|words| {
+            (0..words.len() / 4).filter_map(move |entry| {
+                let word = |at: usize| words.get(entry * 4 + at);
+                Some(IdIndexEntry { id: word(0)?, index: word(1)?, cpu: word(2)?, tid: word(3)? })
+            })
+        })
+    }
+
+    /// The entries of a `THREAD_MAP`; none for other records.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadMapEntry<'d>> + use<'d> {
+        let mut cursor = if let Self::ThreadMap(cursor) = self { Some(*cursor) } else { None };
+        std::iter::from_fn(move || {
+            let cursor = cursor.as_mut()?;
+            Some(ThreadMapEntry { tid: cursor.u64()?, comm: until_nul(cursor.bytes(16)?) })
+        })
+    }
+}
+
+/// The ids begin where the attribute says that it ends.
+fn header_attr<'d>(cursor: &mut Cursor<'d>) -> Option<UserRecord<'d>> {
+    let size = EventAttr::parse(cursor.rest(), cursor.endian())?.effective_size();
+    let attr = cursor.bytes(size)?;
+    Some(UserRecord::HeaderAttr { attr, ids: Words::new(cursor.rest(), cursor.endian()) })
+}
+
+pub(crate) fn auxtrace(cursor: &mut Cursor<'_>) -> Option<Auxtrace> {
+    let [size, offset, reference] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
+    Some(Auxtrace {
+        size,
+        offset,
+        reference,
+        index: cursor.u32()?,
+        tid: cursor.i32()?,
+        cpu: cursor.u32()?,
+    })
+}
+
+fn event_update<'d>(cursor: &mut Cursor<'d>) -> Option<EventUpdate<'d>> {
+    let [kind, id] = [cursor.u64()?, cursor.u64()?];
+    let payload = if matches!(kind, 0 | 2) { until_nul(cursor.rest()) } else { cursor.rest() };
+    Some(EventUpdate { kind, id, payload })
+}
+
+fn time_conv(cursor: &mut Cursor<'_>) -> Option<TimeConv> {
+    let [shift, mult, zero] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
+    let mut short = || Some((cursor.u64()?, cursor.u64()?));
+    Some(TimeConv { shift, mult, zero, short: short() })
+}

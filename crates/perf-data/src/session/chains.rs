@@ -1,0 +1,116 @@
+//! User callchains that come in records of their own: deferred ones of the kernel, matched by thread and cookie, and
+//! those that simpleperf unwound, matched by thread and time.
+//!
+//! Source: `tools/perf/util/session.c`, `evlist__deliver_deferred_callchain`; simpleperf's `record.h`,
+//! `CallChainRecord`.
+
+use std::collections::BTreeMap;
+
+use address::{Tid, Timestamp};
+
+use super::scan::{SampleEntry, TimedRecord};
+use crate::finding::{Finding, Findings};
+use crate::record::{Record, Schema, SimpleperfRecord};
+use crate::stream::{Found, RecordCounts};
+
+/// A sample that waits for its chain.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    position: u64,
+    time: Timestamp,
+    tid: Tid,
+    cookie: u64,
+}
+
+/// The chains seen and the samples that wait for them.
+#[derive(Debug, Default)]
+pub(crate) struct Chains {
+    /// Thread and cookie, to time and position of the record.
+    deferred: BTreeMap<(i32, u64), (Timestamp, u64)>,
+    /// Thread and time, to the position of the record.
+    unwound: BTreeMap<(i32, u64), u64>,
+    waiting: Vec<Waiting>,
+}
+
+impl Chains {
+    /// Takes in a record.
+    pub(crate) fn record(&mut self, decoded: &TimedRecord<'_>) {
+        match &decoded.record {
+            Record::CallchainDeferred(deferred) => {
+                let tid = decoded.trailer.tid.map_or(-1, |tid| tid.0);
+                let place = (decoded.time, decoded.position);
+                self.deferred.insert((tid, deferred.cookie), place);
+            }
+            Record::Simpleperf(SimpleperfRecord::Callchain(chain)) => {
+                self.unwound.insert((chain.tid.0, chain.time.0), decoded.position);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in a sample. Only those of events that defer chains are looked into.
+    #[inline]
+    pub(crate) fn sample(&mut self, schema: &Schema, found: &Found<'_>, entry: &SampleEntry) {
+        if schema.layout(entry.event).is_some_and(|layout| layout.defers_chains) {
+            self.deferring_sample(schema, found, entry);
+        }
+    }
+
+    fn deferring_sample(&mut self, schema: &Schema, found: &Found<'_>, entry: &SampleEntry) {
+        let Ok(sample) = schema.sample(found.bytes, entry) else { return };
+        if let Some(cookie) = sample.callchain.and_then(|chain| chain.deferred_cookie()) {
+            let SampleEntry { position, time, tid, .. } = *entry;
+            self.waiting.push(Waiting { position, time, tid, cookie });
+        }
+    }
+
+    /// The positions of these samples and of their chains, ascending. What is not needed behind `limit` is dropped.
+    pub(crate) fn join(
+        &mut self,
+        samples: &[SampleEntry],
+        limit: Option<Timestamp>,
+        counts: &mut RecordCounts,
+        findings: &mut Findings,
+    ) -> Vec<(u64, u64)> {
+        let mut joined = Vec::new();
+        let is_due = |time: Timestamp| limit.is_none_or(|limit| time <= limit);
+        let (due, left): (Vec<_>, Vec<_>) =
+            self.waiting.iter().copied().partition(|sample| is_due(sample.time));
+        self.waiting = left;
+        for Waiting { position, tid, cookie, .. } in due {
+            match self.deferred.get(&(tid.0, cookie)) {
+                Some(chain) => joined.push((position, chain.1)),
+                None => {
+                    counts.unmatched_chains += 1;
+                    findings.push(Finding::ChainMissing { offset: position });
+                }
+            }
+        }
+        // Samples come before the chain that they wait for.
+        self.deferred.retain(|_, chain| !is_due(chain.0));
+        if !self.unwound.is_empty() {
+            joined.extend(samples.iter().filter_map(|sample| {
+                let chain = self.unwound.get(&(sample.tid.0, sample.time.0))?;
+                Some((sample.position, *chain))
+            }));
+        }
+        joined.sort_unstable();
+        joined
+    }
+
+    /// Up to when samples can be given out whose chains are there: a task that sleeps in the kernel gets its chain only
+    /// when it comes back.
+    pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
+        let is_missing = |sample: &&Waiting| {
+            sample.time <= limit && !self.deferred.contains_key(&(sample.tid.0, sample.cookie))
+        };
+        let first = self.waiting.iter().filter(is_missing).map(|sample| sample.time).min();
+        first.map_or(limit, |first| Timestamp(first.0.saturating_sub(1)))
+    }
+
+    /// The first position that is needed still.
+    pub(crate) fn first_position(&self) -> Option<u64> {
+        let deferred = self.deferred.values().map(|chain| chain.1);
+        deferred.chain(self.unwound.values().copied()).min()
+    }
+}

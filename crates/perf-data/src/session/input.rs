@@ -1,0 +1,157 @@
+//! What a recording can come as, and how each is opened.
+
+use std::io::{self, Read};
+
+use crate::container::{FileHead, Head, Packing};
+use crate::cursor::Endian;
+use crate::error::Error;
+use crate::finding::{Finding, Findings};
+use crate::session::SessionOptions;
+use crate::shared_bytes::SharedBytes;
+use crate::stream::{Feed, Reader};
+
+/// Bytes of the header of a pipe stream: magic and size.
+///
+/// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
+const PIPE_HEADER: usize = 16;
+
+/// Where a recording is read from. What it is - file or pipe stream, packed or not - is found out by its content.
+pub enum Input {
+    /// All bytes of a file, usually mapped.
+    File(SharedBytes),
+    /// Bytes that come one after another, for instance standard input.
+    Stream(Box<dyn Read + Send>),
+    /// A directory recording (`perf record --threads`): its file `data`, and its files `data.N` in the order of
+    /// their numbers.
+    Directory {
+        /// The file with header and features.
+        data: SharedBytes,
+        /// The files with records.
+        parts: Vec<SharedBytes>,
+    },
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(bytes) => write!(f, "File({bytes:?})"),
+            Self::Stream(_) => f.write_str("Stream"),
+            Self::Directory { data, parts } => write!(f, "Directory({data:?}, {parts:?})"),
+        }
+    }
+}
+
+/// An opened recording.
+pub(crate) struct Opened {
+    pub(crate) head: Head,
+    pub(crate) feeds: Vec<Feed>,
+    /// Whether its bytes come one after another, so that they are not held longer than needed.
+    pub(crate) is_stream: bool,
+    /// Whether its rounds can be used: not where several files stand side by side.
+    pub(crate) may_stream: bool,
+}
+
+impl Opened {
+    /// The same recording once more, where it is a plain file whose bytes are all there.
+    pub(crate) fn again(&self) -> Option<Self> {
+        let Self { head, feeds, is_stream, may_stream } = self;
+        if head.is_pipe() || !may_stream {
+            return None;
+        }
+        let feeds = feeds.iter().map(|feed| match feed {
+            Feed::Bytes(bytes) => Some(Feed::Bytes(bytes.clone())),
+            Feed::Reader(_) => None,
+        });
+        let feeds = feeds.collect::<Option<_>>()?;
+        Some(Self { head: head.clone(), feeds, is_stream: *is_stream, may_stream: *may_stream })
+    }
+}
+
+/// Opens what is there.
+pub(crate) fn open(
+    input: Input,
+    options: SessionOptions,
+    findings: &mut Findings,
+) -> Result<Opened, Error> {
+    let reader = |stream| Reader::new(stream, options.read_bytes);
+    match input {
+        Input::File(bytes) if Packing::detect(&bytes).is_some() => {
+            open_stream(reader(Box::new(io::Cursor::new(bytes))), findings)
+        }
+        Input::File(bytes) => open_bytes(bytes, findings),
+        Input::Stream(stream) => open_stream(reader(stream), findings),
+        Input::Directory { data, parts } => open_directory(&data, parts, findings),
+    }
+}
+
+/// The byte order of a pipe stream that begins with `bytes`; `None` for all else.
+fn pipe_order(bytes: &[u8]) -> Option<Endian> {
+    let magic = bytes.get(..8)?;
+    let order = |endian: Endian| endian.u64_at(bytes, 8) == Some(PIPE_HEADER as u64);
+    match magic {
+        b"PERFILE2" if order(Endian::Little) => Some(Endian::Little),
+        b"2ELIFREP" if order(Endian::Big) => Some(Endian::Big),
+        b"PERFFILE" => [Endian::Little, Endian::Big].into_iter().find(|&endian| order(endian)),
+        _ => None,
+    }
+}
+
+fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<Opened, Error> {
+    if let Some(endian) = pipe_order(&bytes) {
+        let records = bytes.slice(PIPE_HEADER..usize::MAX);
+        let feeds = vec![Feed::Bytes(Some((records, PIPE_HEADER as u64)))];
+        let head = Head::of_stream(endian);
+        return Ok(Opened { head, feeds, is_stream: false, may_stream: true });
+    }
+    let head = FileHead::read(&bytes, findings)?;
+    let opened = of_file(&bytes, head);
+    if let Some(version) = opened.head.features().directory_version.filter(|&version| version > 0) {
+        findings.push(Finding::DirectoryRecording { version });
+    }
+    Ok(opened)
+}
+
+fn of_file(bytes: &SharedBytes, head: FileHead) -> Opened {
+    let start = head.container.data.start as u64;
+    let feeds = vec![Feed::Bytes(Some((bytes.slice(head.container.data.clone()), start)))];
+    let head = Head::of_file(bytes, &head);
+    Opened { head, feeds, is_stream: false, may_stream: true }
+}
+
+fn open_directory(
+    data: &SharedBytes,
+    parts: Vec<SharedBytes>,
+    findings: &mut Findings,
+) -> Result<Opened, Error> {
+    let mut opened = of_file(data, FileHead::read(data, findings)?);
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    opened.feeds.extend(parts.map(|part| Feed::Bytes(Some((part, 0)))));
+    opened.may_stream = opened.feeds.len() == 1;
+    Ok(opened)
+}
+
+fn open_stream(mut reader: Reader, findings: &mut Findings) -> Result<Opened, Error> {
+    let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
+    if let Some(packing) = Packing::detect(reader.peek(Packing::MAGIC_LEN).map_err(unreadable)?) {
+        let block = reader.block();
+        reader = Reader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?, block);
+    }
+    let start = reader.peek(PIPE_HEADER).map_err(unreadable)?;
+    if let Some(endian) = pipe_order(start) {
+        reader.skip(PIPE_HEADER);
+        let feeds = vec![Feed::Reader(Box::new(reader))];
+        let head = Head::of_stream(endian);
+        return Ok(Opened { head, feeds, is_stream: true, may_stream: true });
+    }
+    // The features stand at the end of a file, and build ids are among them: without all of it nothing can be told
+    // for sure. So it is held as a whole, as a mapped file is.
+    let mut bytes = Vec::new();
+    if let Err(error) = reader.into_rest().read_to_end(&mut bytes) {
+        let (offset, error) = (bytes.len() as u64, error.kind());
+        if bytes.len() < PIPE_HEADER {
+            return Err(Error::Unreadable { offset, error });
+        }
+        findings.push(Finding::StreamBroken { offset, error });
+    }
+    open_bytes(SharedBytes::from(bytes), findings)
+}

@@ -1,0 +1,93 @@
+//! Every record in the order of the file, decoded: for dumps and checks, not for replaying.
+
+use super::recording::Recording;
+use crate::finding::Findings;
+use crate::record::{Record, RecordHeader, RecordKind, Sample, SampleId, Schema, decode_sample};
+use crate::stream::{Found, Walker};
+
+/// What a record says.
+#[derive(Clone, Debug)]
+pub enum RawBody<'d> {
+    /// A sample.
+    Sample(Box<Sample<'d>>),
+    /// Another record, with its trailer.
+    Record(Record<'d>, SampleId),
+    /// A record too short for its type, or a sample of an unknown event.
+    Undecodable,
+}
+
+/// One record.
+#[derive(Clone, Debug)]
+pub struct RawRecord<'d> {
+    /// Its position; in a plain file its offset.
+    pub position: u64,
+    /// The file's number among those of a directory; 0 is `data`.
+    pub file: u32,
+    /// The offset of the record in its file or stream, or that of the record that it was packed in.
+    pub offset: u64,
+    /// Where it is in what that one expands to.
+    pub inside: Option<u64>,
+    /// Its header.
+    pub header: RecordHeader,
+    /// The whole record, header included.
+    pub bytes: &'d [u8],
+    /// What it says.
+    pub body: RawBody<'d>,
+}
+
+/// Iterates over all records, see [`Recording::raw_records`].
+#[derive(Clone, Debug)]
+pub struct RawRecords<'r, 'd> {
+    recording: &'r Recording<'d>,
+    walker: Walker<'r, 'd>,
+    findings: Findings,
+}
+
+impl<'r, 'd> RawRecords<'r, 'd> {
+    pub(crate) fn new(recording: &'r Recording<'d>) -> Self {
+        let walker = Walker::new(recording.source(), recording.schema().header_rules());
+        Self { recording, walker, findings: Findings::default() }
+    }
+
+    /// What was wrong with the records given so far.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+}
+
+/// Decodes a record of any type.
+pub(crate) fn raw_body<'d>(
+    schema: &Schema,
+    found: &Found<'d>,
+    findings: &mut Findings,
+) -> RawBody<'d> {
+    let mut body = || {
+        if found.header.kind != RecordKind::SAMPLE {
+            let decoded = schema.record(found, findings)?;
+            return Some(RawBody::Record(decoded.record, decoded.trailer));
+        }
+        let index = schema.identity.of_sample(found.bytes, schema.endian).ok()?;
+        let event = schema.events.get(usize::from(index))?;
+        let sample = decode_sample(found.bytes, found.header.misc, index, event, schema.endian)?;
+        Some(RawBody::Sample(Box::new(sample)))
+    };
+    body().unwrap_or(RawBody::Undecodable)
+}
+
+impl<'d> Iterator for RawRecords<'_, 'd> {
+    type Item = RawRecord<'d>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = self.walker.next(&mut self.findings)?;
+        Some(RawRecord {
+            position: found.position,
+            file: 0,
+            offset: found.position,
+            inside: None,
+            header: found.header,
+            bytes: found.bytes,
+            body: raw_body(self.recording.schema(), &found, &mut self.findings),
+        })
+    }
+}

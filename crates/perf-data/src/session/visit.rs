@@ -1,0 +1,79 @@
+//! Every record of a recording of any kind, decoded, in the order of the file: for dumps and checks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::input::{Input, open};
+use super::raw_records::{RawRecord, raw_body};
+use super::scan::{index_record, index_sample, is_kept};
+use crate::container::Head;
+use crate::error::Error;
+use crate::finding::{Finding, Findings};
+use crate::record::RecordKind;
+use crate::session::SessionOptions;
+use crate::stream::{Context, Driver, Flow, Found, OwnedPiece, Place, RecordCounts, Sink};
+
+/// What a visit leaves behind: events and features, and the counts of all records.
+#[derive(Clone, Debug)]
+pub struct Visited {
+    /// As known at the end.
+    pub head: Arc<Head>,
+    /// All records by type.
+    pub counts: RecordCounts,
+}
+
+/// Calls `visitor` with each record, those that were compressed included, until it breaks off.
+///
+/// Offsets in the findings are positions, see [`RawRecord::position`].
+///
+/// # Errors
+/// Where there is no recording. All other damage is a finding.
+pub fn visit_records(
+    input: Input,
+    findings: &mut Findings,
+    visitor: &mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
+) -> Result<Visited, Error> {
+    let options = SessionOptions::default();
+    let opened = open(input, options, findings)?;
+    let limit = options.expansion_bytes;
+    let mut driver = Driver::new(Arc::new(opened.head), limit, Visit { visitor });
+    driver.run(opened.feeds);
+    findings.merge(&driver.findings);
+    Ok(Visited { head: driver.head, counts: driver.counts })
+}
+
+struct Visit<'v> {
+    visitor: &'v mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
+}
+
+impl Sink for Visit<'_> {
+    fn piece(&mut self, _piece: OwnedPiece) {}
+
+    fn record(&mut self, found: &Found<'_>, place: Place, context: Context<'_>) -> Flow {
+        let Context { head, counts, findings } = context;
+        let (schema, kind) = (&head.schema, found.header.kind);
+        if kind == RecordKind::SAMPLE {
+            // For its part in the counts.
+            let _ = index_sample(schema, found, counts, findings);
+        } else if is_kept(kind) {
+            let _ = index_record(schema, found, counts, findings);
+        } else if !kind.is_known(schema.simpleperf) {
+            findings.push(Finding::UnknownRecord { offset: found.position, kind });
+        }
+        let record = RawRecord {
+            position: found.position,
+            file: place.file,
+            offset: place.offset,
+            inside: place.inside,
+            header: found.header,
+            bytes: found.bytes,
+            body: raw_body(schema, found, &mut Findings::default()),
+        };
+        match (self.visitor)(head, &record) {
+            ControlFlow::Continue(()) => Flow::Continue,
+            ControlFlow::Break(()) => Flow::Stop,
+        }
+    }
+
+    fn ready(&mut self, _head: &Arc<Head>) {}
+}

@@ -1,0 +1,124 @@
+//! A part of a recording in time that is complete: nothing that is read later belongs before its end.
+
+use std::sync::Arc;
+
+use address::Timestamp;
+
+use super::scan::{SampleEntry, TimedRecord};
+use crate::container::Head;
+use crate::finding::Findings;
+use crate::record::{Callchain, Mmap, Record, Sample, SampleError, SimpleperfRecord};
+use crate::stream::{Found, OwnedPiece};
+
+/// A record's place and time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordEntry {
+    /// Time; 0 where there is none.
+    pub time: Timestamp,
+    /// Position of the record.
+    pub position: u64,
+}
+
+/// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
+/// it can be walked on many threads while the next one is made; its bytes are freed with it.
+#[derive(Debug)]
+pub struct Window {
+    pub(crate) head: Arc<Head>,
+    pub(crate) samples: Vec<SampleEntry>,
+    pub(crate) records: Vec<RecordEntry>,
+    /// Ascending by position.
+    pub(crate) pieces: Vec<OwnedPiece>,
+    /// Positions of samples with those of the records that hold their user callchains; ascending.
+    pub(crate) chains: Vec<(u64, u64)>,
+    pub(crate) starts_over: bool,
+}
+
+impl Window {
+    /// Events and features as far as they were known when the window was made.
+    #[must_use]
+    pub fn head(&self) -> &Arc<Head> {
+        &self.head
+    }
+
+    /// Whether this window begins the recording again: all windows before it are void, since a record came that belongs
+    /// before the end of one of them. It happens once at most, and only where the file is read eagerly.
+    #[must_use]
+    pub const fn starts_over(&self) -> bool {
+        self.starts_over
+    }
+
+    /// The samples by (time, position); those without time first.
+    #[must_use]
+    pub fn samples(&self) -> &[SampleEntry] {
+        &self.samples
+    }
+
+    /// Where the records are that replaying needs, in the same order.
+    #[must_use]
+    pub fn record_entries(&self) -> &[RecordEntry] {
+        &self.records
+    }
+
+    /// The lowest position of its samples and records.
+    #[must_use]
+    pub fn first_position(&self) -> Option<u64> {
+        let samples = self.samples.iter().map(|entry| entry.position);
+        samples.chain(self.records.iter().map(|entry| entry.position)).min()
+    }
+
+    /// The records that replaying needs, decoded one by one, in the same order.
+    pub fn records(&self) -> impl Iterator<Item = TimedRecord<'_>> {
+        self.records.iter().filter_map(|entry| self.record(entry.position))
+    }
+
+    /// The map that the record at a position of [`Self::record_entries`] states, if it is an MMAP2, as most are.
+    /// [`Self::record`] decodes any.
+    #[must_use]
+    #[inline]
+    pub fn map(&self, position: u64) -> Option<Mmap<'_>> {
+        self.head.schema.map(&self.found(position)?)
+    }
+
+    /// Decodes the record at a position of [`Self::record_entries`].
+    #[must_use]
+    pub fn record(&self, position: u64) -> Option<TimedRecord<'_>> {
+        self.head.schema.record(&self.found(position)?, &mut Findings::default())
+    }
+
+    fn found(&self, position: u64) -> Option<Found<'_>> {
+        let bytes = self.at(position);
+        let header = self.head.schema.header_rules().read(bytes)?;
+        let bytes = bytes.get(..header.size as usize)?;
+        Some(Found { position, header, bytes, payload: 0 })
+    }
+
+    /// Decodes one sample, without allocation. Damage inside costs the damaged field and those behind it, see
+    /// [`Sample::damage`]. Where the user callchain came in a record of its own, it is in [`Sample::user_callchain`].
+    ///
+    /// # Errors
+    /// Where the entry is not of this window.
+    pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
+        let mut sample = self.head.schema.sample(self.at(entry.position), entry)?;
+        if !self.chains.is_empty() {
+            sample.user_callchain = self.user_callchain(entry.position);
+        }
+        Ok(sample)
+    }
+
+    fn user_callchain(&self, position: u64) -> Option<Callchain<'_>> {
+        let at = self.chains.binary_search_by_key(&position, |chain| chain.0).ok()?;
+        match self.record(self.chains.get(at)?.1)?.record {
+            Record::CallchainDeferred(deferred) => Some(deferred.chain),
+            Record::Simpleperf(SimpleperfRecord::Callchain(chain)) => Some(chain.chain),
+            _ => None,
+        }
+    }
+
+    /// The bytes from a position to the end of its piece; empty where there is none.
+    fn at(&self, position: u64) -> &[u8] {
+        let index = self.pieces.partition_point(|piece| piece.start <= position);
+        let piece = index.checked_sub(1).and_then(|index| self.pieces.get(index));
+        let at = |piece: &'_ OwnedPiece| usize::try_from(position - piece.start).ok();
+        piece.and_then(|piece| piece.bytes.get(at(piece)?..)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,355 @@
+//! Reads the records of an opened recording in the order of the file: expands compressed ones, joins split ones,
+//! follows what the stream says of itself, and hands each record to a sink.
+//!
+//! Positions order records as they came and find their bytes again. In a file without compression they are offsets
+//! in it. Otherwise each expanded block gets a range of its own behind the record that it came out of, and all later
+//! positions are moved up by its length.
+
+use std::sync::Arc;
+
+use super::counts::RecordCounts;
+use super::expander::{ExpandFault, Expander};
+use super::feed::{Block, Feed};
+use super::splits::Splits;
+use super::walker::{Behind, BlockWalker, Found};
+use crate::container::{Head, change};
+use crate::cursor::Cursor;
+use crate::event::HEADER_LEN;
+use crate::finding::{Finding, Findings};
+use crate::record::{HeaderRules, Record, RecordKind, SimpleperfRecord, UserRecord};
+use crate::shared_bytes::SharedBytes;
+
+/// The feature of that number.
+const TRACING_DATA: u64 = 1;
+
+/// Damage in a stream is looked into once that many bytes behind it are there.
+const LOOKAHEAD: usize = 256 << 10;
+
+/// Bytes of records, kept alive as long as the sink wants.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnedPiece {
+    /// Position of the first byte.
+    pub(crate) start: u64,
+    pub(crate) bytes: SharedBytes,
+}
+
+/// Where a record is in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// The file's number among those of a directory.
+    pub(crate) file: u32,
+    /// Offset of the record, or of the record that it was packed in.
+    pub(crate) offset: u64,
+    /// Where it is in what that one expands to.
+    pub(crate) inside: Option<u64>,
+}
+
+/// What is known when a record is handed over.
+pub(crate) struct Context<'c> {
+    pub(crate) head: &'c Arc<Head>,
+    pub(crate) counts: &'c mut RecordCounts,
+    pub(crate) findings: &'c mut Findings,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flow {
+    Continue,
+    Stop,
+}
+
+/// Takes records in.
+pub(crate) trait Sink {
+    /// The records that follow are in this piece.
+    fn piece(&mut self, piece: OwnedPiece);
+    /// A record of any type.
+    fn record(&mut self, found: &Found<'_>, place: Place, context: Context<'_>) -> Flow;
+    /// What stands in front of the first record that is not the recorder's own is known.
+    fn ready(&mut self, head: &Arc<Head>);
+}
+
+/// The reading of one recording.
+pub(crate) struct Driver<S> {
+    pub(crate) head: Arc<Head>,
+    pub(crate) counts: RecordCounts,
+    pub(crate) findings: Findings,
+    pub(crate) sink: S,
+    expansion_limit: usize,
+    /// By how much positions are ahead of offsets in the current feed.
+    shift: u64,
+    is_ready: bool,
+    /// The number of the current feed.
+    file: u32,
+}
+
+impl<S: Sink> Driver<S> {
+    pub(crate) fn new(head: Arc<Head>, expansion_limit: usize, sink: S) -> Self {
+        Self {
+            head,
+            counts: RecordCounts::default(),
+            findings: Findings::default(),
+            sink,
+            expansion_limit,
+            shift: 0,
+            is_ready: false,
+            file: 0,
+        }
+    }
+
+    /// Reads all feeds, each a run of records of its own.
+    pub(crate) fn run(&mut self, feeds: Vec<Feed>) -> Flow {
+        if !self.head.events().is_empty() && !self.head.is_pipe() {
+            self.become_ready();
+        }
+        for mut feed in feeds {
+            if self.run_feed(&mut feed) == Flow::Stop {
+                return Flow::Stop;
+            }
+            self.file += 1;
+        }
+        self.become_ready();
+        self.counts.losses.finish(&self.head.schema);
+        Flow::Continue
+    }
+
+    fn become_ready(&mut self) {
+        if self.head.is_stale() {
+            change(&mut self.head).refresh(&mut self.findings);
+        }
+        if !std::mem::replace(&mut self.is_ready, true) {
+            self.sink.ready(&self.head);
+        }
+    }
+
+    fn run_feed(&mut self, feed: &mut Feed) -> Flow {
+        let rules = self.head.schema.header_rules();
+        let mut walker = BlockWalker::new(rules);
+        let mut inner = Inner {
+            expander: Expander::new(self.expansion_limit),
+            walker: BlockWalker::new(rules),
+            splits: Splits::default(),
+        };
+        let mut carry: Option<SharedBytes> = None;
+        let mut end = 0;
+        while let Some(block) =
+            feed.next_block(carry.as_deref().unwrap_or_default(), &mut self.findings)
+        {
+            walker.offset = 0;
+            end = block.offset + block.bytes.len() as u64;
+            if self.walk_block(&block, &mut walker, &mut inner) == Flow::Stop {
+                return Flow::Stop;
+            }
+            carry = Some(block.bytes.slice(walker.offset..usize::MAX));
+        }
+        if walker.owed() > 0 {
+            self.findings
+                .push(Finding::PayloadCut { offset: end + self.shift, size: walker.owed() });
+        }
+        let tail = inner.expander.waiting().len() as u64;
+        if tail > 0 && !inner.expander.is_broken() {
+            self.findings.push(Finding::PartialRecord { offset: end + self.shift, len: tail });
+            self.counts.skipped_bytes += tail;
+        }
+        self.counts.skipped_bytes += walker.skipped + inner.walker.skipped;
+        // The next feed counts its offsets from its own begin.
+        self.shift += end;
+        Flow::Continue
+    }
+
+    fn walk_block(&mut self, block: &Block, walker: &mut BlockWalker, inner: &mut Inner) -> Flow {
+        let behind = if block.last { Behind::End } else { Behind::More(LOOKAHEAD) };
+        let raw = |shift: u64, from: usize| OwnedPiece {
+            start: block.offset + shift + from as u64,
+            bytes: block.bytes.slice(from..usize::MAX),
+        };
+        self.sink.piece(raw(self.shift, 0));
+        let bytes: &[u8] = &block.bytes;
+        while let Some(found) =
+            walker.next(bytes, block.offset + self.shift, behind, &mut self.findings)
+        {
+            self.learn_tracing(walker);
+            let offset = found.position - self.shift;
+            let place = Place { file: self.file, offset, inside: None };
+            if self.deliver(&found, place) == Flow::Stop {
+                return Flow::Stop;
+            }
+            let shift = self.shift;
+            if matches!(found.header.kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
+                if self.expand(&found, offset, inner) == Flow::Stop {
+                    return Flow::Stop;
+                }
+            } else if self.head.is_simpleperf()
+                && let Some(joined) = inner.splits.take_in(&found)
+                && self
+                    .walk_expanded(joined, &found, offset, &mut BlockWalker::new(inner.rules()))
+                    .1
+                    == Flow::Stop
+            {
+                return Flow::Stop;
+            }
+            if shift != self.shift {
+                self.sink.piece(raw(self.shift, walker.offset));
+            }
+        }
+        Flow::Continue
+    }
+
+    /// Expands a compressed record and hands over the records that are whole now.
+    fn expand(&mut self, found: &Found<'_>, offset: u64, inner: &mut Inner) -> Flow {
+        let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
+        let body = &mut Cursor::new(body, self.head.endian());
+        let Some(UserRecord::Compressed(chunk)) = UserRecord::decode(found.header, body) else {
+            self.findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
+            return Flow::Continue;
+        };
+        if inner.expander.is_broken() {
+            self.findings.push(Finding::CompressedRecord { offset });
+            return Flow::Continue;
+        }
+        match inner.expander.expand(chunk) {
+            Ok(()) => {}
+            Err(ExpandFault::Damaged) => self.findings.push(Finding::BadCompression { offset }),
+            Err(ExpandFault::TooLarge) => {
+                let limit = self.expansion_limit as u64;
+                self.findings.push(Finding::ExpansionTooLarge { offset, limit });
+            }
+        }
+        if !inner.has_record() {
+            return Flow::Continue;
+        }
+        let bytes = SharedBytes::from(inner.expander.take());
+        let (tail, flow) = self.walk_expanded(bytes, found, offset, &mut inner.walker);
+        inner.expander.keep(&tail);
+        flow
+    }
+
+    /// Hands over the records of an expanded block; gives what is left of it.
+    fn walk_expanded(
+        &mut self,
+        bytes: SharedBytes,
+        packed: &Found<'_>,
+        offset: u64,
+        walker: &mut BlockWalker,
+    ) -> (SharedBytes, Flow) {
+        let start = packed.position + packed.bytes.len() as u64 + packed.payload;
+        self.sink.piece(OwnedPiece { start, bytes: bytes.clone() });
+        walker.offset = 0;
+        let mut flow = Flow::Continue;
+        while flow == Flow::Continue
+            && let Some(found) = walker.next(&bytes, start, Behind::More(0), &mut self.findings)
+        {
+            let place = Place { file: self.file, offset, inside: Some(found.position - start) };
+            flow = self.deliver(&found, place);
+        }
+        self.shift += bytes.len() as u64;
+        (bytes.slice(walker.offset..usize::MAX), flow)
+    }
+
+    fn deliver(&mut self, found: &Found<'_>, place: Place) -> Flow {
+        let kind = found.header.kind;
+        self.counts.add(kind, found.bytes.len() as u64 + found.payload);
+        if kind.0 < RecordKind::FIRST_USER {
+            if !self.is_ready || self.head.is_stale() {
+                self.become_ready_unless_empty();
+            }
+        } else {
+            self.learn(found);
+            if matches!(
+                kind,
+                RecordKind::FINISHED_ROUND | RecordKind::COMPRESSED | RecordKind::COMPRESSED2
+            ) {
+                self.become_ready_unless_empty();
+            }
+        }
+        let Self { head, counts, findings, sink, .. } = self;
+        sink.record(found, place, Context { head, counts, findings })
+    }
+
+    /// Takes in the tracing data of a stream, which follow a record without being part of it.
+    fn learn_tracing(&mut self, walker: &mut BlockWalker) {
+        if let Some(payload) = walker.take_tracing() {
+            // What does not parse is as good as none.
+            let _ = change(&mut self.head).add_feature(TRACING_DATA, &payload);
+        }
+    }
+
+    fn become_ready_unless_empty(&mut self) {
+        if !self.head.events().is_empty() {
+            self.become_ready();
+        }
+    }
+
+    /// Takes in what a record says about the recording itself.
+    fn learn(&mut self, found: &Found<'_>) {
+        let kind = found.header.kind;
+        let is_simpleperf = kind == RecordKind::SIMPLEPERF_EVENT_ID;
+        if !(is_simpleperf
+            || is_about_stream(kind) && (self.head.is_pipe() || kind == RecordKind::EVENT_UPDATE))
+        {
+            return;
+        }
+        let Some(decoded) = self.head.schema.record(found, &mut self.findings) else { return };
+        let head = change(&mut self.head);
+        let (offset, size) = (found.position, u64::from(found.header.size));
+        match decoded.record {
+            Record::User(UserRecord::HeaderAttr { attr, ids })
+                if head.add_event(attr, ids.iter()).is_none() =>
+            {
+                self.findings.push(Finding::ShortRecord { offset, kind });
+            }
+            Record::User(UserRecord::Feature { bit, payload })
+                if head.add_feature(bit, payload).is_none() =>
+            {
+                let feature = u16::try_from(bit).unwrap_or(u16::MAX);
+                self.findings.push(Finding::FeatureIgnored { feature, offset, size });
+            }
+            Record::User(UserRecord::EventUpdate(update)) if update.kind == 2 => {
+                head.add_name(update.id, update.payload);
+            }
+            Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
+            Record::Simpleperf(SimpleperfRecord::EventIds(words)) => {
+                for entry in 0..words.len() / 2 {
+                    if let (Some(event), Some(id)) =
+                        (words.get(entry * 2), words.get(entry * 2 + 1))
+                    {
+                        head.add_id(event, id);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+const fn is_about_stream(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::HEADER_ATTR
+            | RecordKind::HEADER_FEATURE
+            | RecordKind::EVENT_UPDATE
+            | RecordKind::HEADER_BUILD_ID
+    )
+}
+
+/// The records inside of records.
+struct Inner {
+    expander: Expander,
+    walker: BlockWalker,
+    splits: Splits,
+}
+
+impl Inner {
+    fn rules(&self) -> HeaderRules {
+        self.walker.rules()
+    }
+
+    /// Whether a record of the expanded bytes is whole, or known to be damaged.
+    fn has_record(&self) -> bool {
+        let waiting = self.expander.waiting();
+        let rules = self.rules();
+        self.walker.owed() > 0
+            || rules.read(waiting).is_some_and(|header| {
+                header.size as usize <= waiting.len() || !rules.may_be_cut(header)
+            })
+    }
+}

@@ -1,0 +1,91 @@
+//! What was lost while recording, by event: as LOST and `LOST_SAMPLES` records tell it, and as counters do that were
+//! opened with `PERF_FORMAT_LOST`.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_LOST`, `PERF_RECORD_LOST_SAMPLES`, `PERF_FORMAT_LOST`.
+
+use std::collections::BTreeMap;
+
+use super::walker::Found;
+use crate::event::HEADER_LEN;
+use crate::record::{ReadValues, Schema};
+use crate::session::SampleEntry;
+
+/// How many counters are followed; a recording has one for each event and processor or thread.
+const COUNTERS: usize = 1 << 16;
+
+/// The losses of one event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EventLosses {
+    /// Records that had no room in the kernel's buffer, by LOST records.
+    pub records: u64,
+    /// Samples lost, by `LOST_SAMPLES` records.
+    pub samples: u64,
+    /// Samples lost, as the event's counters say with their last value in a sample or READ record.
+    pub counted: u64,
+}
+
+impl EventLosses {
+    pub(crate) fn records(&mut self, lost: u64) {
+        self.records = self.records.saturating_add(lost);
+    }
+
+    pub(crate) fn samples(&mut self, lost: u64) {
+        self.samples = self.samples.saturating_add(lost);
+    }
+}
+
+/// The losses of all events.
+#[derive(Clone, Debug, Default)]
+pub struct Losses {
+    events: Vec<EventLosses>,
+    /// Counters by their id, or by event where reads carry no id, with the greatest loss that they told.
+    counters: BTreeMap<(u64, u16), u64>,
+}
+
+impl Losses {
+    /// The losses by event, in the order of the events; those behind the end have none.
+    #[must_use]
+    pub fn by_event(&self) -> &[EventLosses] {
+        &self.events
+    }
+
+    pub(crate) fn of_event(&mut self, event: u16) -> &mut EventLosses {
+        let index = usize::from(event);
+        if self.events.len() <= index {
+            self.events.resize(index + 1, EventLosses::default());
+        }
+        &mut self.events[index]
+    }
+
+    /// Takes in the counters that a sample read.
+    pub(crate) fn sample(&mut self, schema: &Schema, found: &Found<'_>, event: u16) {
+        let entry = SampleEntry::unplaced(found.position, event);
+        if found.bytes.len() > HEADER_LEN
+            && let Ok(sample) = schema.sample(found.bytes, &entry)
+            && let Some(read) = sample.read
+        {
+            self.read(&read, event);
+        }
+    }
+
+    /// Takes in the counters of a READ.
+    pub(crate) fn read(&mut self, read: &ReadValues<'_>, event: u16) {
+        for value in read.iter() {
+            let Some(lost) = value.lost else { continue };
+            let key = (value.id.unwrap_or_default(), if value.id.is_some() { 0 } else { event });
+            if self.counters.len() < COUNTERS || self.counters.contains_key(&key) {
+                let greatest = self.counters.entry(key).or_default();
+                *greatest = lost.max(*greatest);
+            }
+        }
+    }
+
+    /// Sums up the counters.
+    pub(crate) fn finish(&mut self, schema: &Schema) {
+        for ((id, event), lost) in std::mem::take(&mut self.counters) {
+            let event = if id == 0 { event } else { schema.identity.event_of_id(id).unwrap_or(0) };
+            let counted = &mut self.of_event(event).counted;
+            *counted = counted.saturating_add(lost);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Records of simpleperf that are too long for one: their bytes come as the payloads of several.
+//!
+//! Source: simpleperf's `record_file_reader.cpp`, `ReadRecord`.
+
+use super::walker::Found;
+use crate::event::HEADER_LEN;
+use crate::record::RecordKind;
+use crate::shared_bytes::SharedBytes;
+
+/// The parts so far.
+#[derive(Debug, Default)]
+pub(crate) struct Splits {
+    parts: Vec<u8>,
+}
+
+impl Splits {
+    /// Takes in a record; gives the joined one where this was the end of its parts.
+    pub(crate) fn take_in(&mut self, found: &Found<'_>) -> Option<SharedBytes> {
+        match found.header.kind {
+            RecordKind::SIMPLEPERF_SPLIT => {
+                self.parts.extend_from_slice(found.bytes.get(HEADER_LEN..).unwrap_or_default());
+                None
+            }
+            RecordKind::SIMPLEPERF_SPLIT_END if !self.parts.is_empty() => {
+                Some(SharedBytes::from(std::mem::take(&mut self.parts)))
+            }
+            _ => None,
+        }
+    }
+}

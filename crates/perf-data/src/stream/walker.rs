@@ -1,0 +1,241 @@
+//! From one record header to the next, and over damage to where headers make sense again.
+//!
+//! ```text
+//!   good record | bad header . . . . . | record | record | record     three plausible headers in a row,
+//!                └─ skipped, counted ──┘                               or fewer that end with the data
+//! ```
+
+use super::source::Source;
+use crate::event::HEADER_LEN;
+use crate::finding::{Finding, Findings, HeaderFault};
+use crate::record::{HeaderRules, RecordHeader, RecordKind};
+
+/// The most bytes of tracing data that are kept; a kernel has less than 10 MiB of them.
+const MOST_TRACING: usize = 64 << 20;
+
+/// One record as found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'d> {
+    pub(crate) position: u64,
+    pub(crate) header: RecordHeader,
+    /// The whole record, header included.
+    pub(crate) bytes: &'d [u8],
+    /// Bytes that follow outside the record's size.
+    pub(crate) payload: u64,
+}
+
+/// Walks the records of one block of bytes, which may be a part of a longer stream.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockWalker {
+    rules: HeaderRules,
+    /// Where in the block the next record begins.
+    pub(crate) offset: usize,
+    /// Bytes passed over because of damage.
+    pub(crate) skipped: u64,
+    /// Bytes of a payload that go on in the next block.
+    owed: u64,
+    /// The payload of tracing data, as far as it was seen; everything else is passed over.
+    tracing: Option<Vec<u8>>,
+}
+
+/// What is known of the bytes behind a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Behind {
+    /// Nothing: the data end with the block.
+    End,
+    /// More of the stream. Damage is looked into only once that many bytes are there, or the end.
+    More(usize),
+}
+
+impl BlockWalker {
+    pub(crate) fn new(rules: HeaderRules) -> Self {
+        Self { rules, offset: 0, skipped: 0, owed: 0, tracing: None }
+    }
+
+    pub(crate) fn rules(&self) -> HeaderRules {
+        self.rules
+    }
+
+    /// How many of the bytes to come are part of a payload and no records.
+    pub(crate) fn owed(&self) -> u64 {
+        self.owed
+    }
+
+    /// The tracing data that are complete by now.
+    pub(crate) fn take_tracing(&mut self) -> Option<Vec<u8>> {
+        if self.owed > 0 { None } else { self.tracing.take() }
+    }
+
+    /// Keeps a part of a payload of tracing data, unless it is larger than any.
+    fn keep_tracing(&mut self, bytes: &[u8]) {
+        if let Some(kept) = &mut self.tracing {
+            let room = MOST_TRACING.saturating_sub(kept.len());
+            kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        }
+    }
+
+    /// The next record of the block, `base` being the position of its first byte. `None` at its end, and where the
+    /// rest is to be seen together with the bytes behind it: [`Self::offset`] says where that begins.
+    #[inline]
+    pub(crate) fn next<'d>(
+        &mut self,
+        block: &'d [u8],
+        base: u64,
+        behind: Behind,
+        findings: &mut Findings,
+    ) -> Option<Found<'d>> {
+        loop {
+            if self.owed > 0 {
+                let here = self.owed.min((block.len() - self.offset.min(block.len())) as u64);
+                self.owed -= here;
+                let start = self.offset;
+                self.offset += here as usize;
+                self.keep_tracing(block.get(start..self.offset).unwrap_or_default());
+            }
+            let rest = block.get(self.offset..).unwrap_or_default();
+            let position = base + self.offset as u64;
+            let Some(header) = self.rules.read(rest) else {
+                if behind == Behind::End && !rest.is_empty() {
+                    self.end_of_stream(position, rest, HeaderFault::TooLarge, findings);
+                }
+                return None;
+            };
+            let fault = self.rules.fault(header, rest.len());
+            if fault.is_none() && header.kind.is_known(self.rules.simpleperf) {
+                return Some(self.step(position, header, rest, behind, findings));
+            }
+            if let Behind::More(lookahead) = behind
+                && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_cut(header)
+                    || rest.len() < lookahead)
+            {
+                return None;
+            }
+            if fault.is_none() && self.rules.is_chain(rest, true) {
+                return Some(self.step(position, header, rest, behind, findings));
+            }
+            self.resynchronize(position, header, rest, behind, findings);
+        }
+    }
+
+    fn step<'d>(
+        &mut self,
+        position: u64,
+        header: RecordHeader,
+        rest: &'d [u8],
+        behind: Behind,
+        findings: &mut Findings,
+    ) -> Found<'d> {
+        let size = header.size as usize;
+        self.offset += size;
+        let mut payload = 0;
+        if let Some(stated) = self.rules.payload_len(header, rest) {
+            let left = (rest.len() - size) as u64;
+            payload = stated.min(left);
+            self.offset += payload as usize;
+            if header.kind == RecordKind::HEADER_TRACING_DATA && self.rules.pipe {
+                self.tracing = Some(Vec::new());
+                self.keep_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
+            }
+            if behind != Behind::End {
+                self.owed = stated - payload;
+                payload = stated;
+            } else if stated > left {
+                findings.push(Finding::PayloadCut { offset: position, size: stated });
+            }
+        }
+        Found { position, header, bytes: &rest[..size], payload }
+    }
+
+    /// Goes on at the next place where headers make sense; at the end of the block where there is none.
+    fn resynchronize(
+        &mut self,
+        position: u64,
+        header: RecordHeader,
+        rest: &[u8],
+        behind: Behind,
+        findings: &mut Findings,
+    ) {
+        let fault = self.rules.fault(header, rest.len()).unwrap_or(HeaderFault::Garbage);
+        let is_start =
+            |at: &usize| rest.get(*at..).is_some_and(|bytes| self.rules.is_chain(bytes, false));
+        // A size that only lost its alignment still says about where the next record is.
+        let rounded = (header.size as usize).next_multiple_of(8).max(HEADER_LEN);
+        let start =
+            Some(rounded).filter(is_start).or_else(|| (8..rest.len()).step_by(8).find(is_start));
+        match start {
+            Some(skipped) => {
+                self.offset += skipped;
+                self.skipped += skipped as u64;
+                findings.push(Finding::BadRecord {
+                    offset: position,
+                    fault,
+                    skipped: skipped as u64,
+                });
+            }
+            // In the middle of a stream it is not known what follows.
+            None if behind != Behind::End => {
+                self.end_of_stream(position, rest, HeaderFault::Garbage, findings);
+            }
+            None => self.end_of_stream(position, rest, fault, findings),
+        }
+    }
+
+    /// Passes over all the rest.
+    fn end_of_stream(
+        &mut self,
+        position: u64,
+        rest: &[u8],
+        fault: HeaderFault,
+        findings: &mut Findings,
+    ) {
+        let len = rest.len() as u64;
+        self.offset += rest.len();
+        self.skipped += len;
+        findings.push(if self.rules.pipe && is_text(rest) {
+            // `perf record -o - 2>&1` puts what it tells its user behind the records.
+            Finding::TrailingText { offset: position, len }
+        } else if fault == HeaderFault::TooLarge {
+            // The last record of a cut file is no damage of its own.
+            Finding::PartialRecord { offset: position, len }
+        } else {
+            Finding::BadRecord { offset: position, fault, skipped: len }
+        });
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}
+
+/// Walks all records of a source in the order of their positions.
+#[derive(Clone, Debug)]
+pub(crate) struct Walker<'s, 'd> {
+    source: &'s Source<'d>,
+    block: BlockWalker,
+    piece: usize,
+}
+
+impl<'s, 'd> Walker<'s, 'd> {
+    pub(crate) fn new(source: &'s Source<'d>, rules: HeaderRules) -> Self {
+        Self { source, block: BlockWalker::new(rules), piece: 0 }
+    }
+
+    /// Bytes passed over because of damage.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.block.skipped
+    }
+
+    /// The next record.
+    #[inline]
+    pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Found<'d>> {
+        loop {
+            let piece = self.source.pieces().get(self.piece)?;
+            let found = self.block.next(piece.bytes, piece.start, Behind::End, findings);
+            if found.is_some() {
+                return found;
+            }
+            self.piece += 1;
+            self.block.offset = 0;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The feature `TRACING_DATA`: what the kernel said of the tracepoints that were recorded.
+//!
+//! ```text
+//!   17 08 44 "tracing" | version NUL | order | size of long | size of a page
+//!   "header_page" NUL, u64 size, text | "header_event" NUL, u64 size, text
+//!   u32 count, of each: u64 size, text                        formats of ftrace itself
+//!   u32 systems, of each: name NUL, u32 count, of each: u64 size, text
+//!   kernel symbols, texts of printk, names of tasks
+//! ```
+//!
+//! Source: `tools/perf/util/trace-event-info.c`, `tracing_data_get`.
+
+use std::collections::BTreeMap;
+
+use super::format::TraceFormat;
+use crate::cursor::{Cursor, Endian};
+
+/// What the data begin with.
+const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
+
+/// The tracepoints whose formats were recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracingData<'d> {
+    formats: BTreeMap<u64, TraceFormat<'d>>,
+    endian: Endian,
+}
+
+impl<'d> TracingData<'d> {
+    /// Reads the bytes of the feature. What is cut off or makes no sense is left out, with all behind it; `None` where
+    /// these are no such data.
+    #[must_use]
+    pub fn parse(bytes: &'d [u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let version = rest.iter().position(|&byte| byte == 0)?;
+        let rest = rest.get(version + 1..)?;
+        let endian = if *rest.first()? == 0 { Endian::Little } else { Endian::Big };
+        let mut cursor = Cursor::new(rest.get(1..)?, endian);
+        let mut data = Self { formats: BTreeMap::new(), endian };
+        // What is behind a cut is not there; what is in front of it is.
+        let _ = data.read(&mut cursor);
+        Some(data)
+    }
+
+    fn read(&mut self, cursor: &mut Cursor<'d>) -> Option<()> {
+        let _long_and_page = cursor.bytes(1 + 4)?;
+        for name in [&b"header_page\0"[..], b"header_event\0"] {
+            cursor.bytes(name.len()).filter(|found| found == &name)?;
+            sized(cursor)?;
+        }
+        self.events(cursor, b"ftrace")?;
+        for _ in 0..cursor.u32()? {
+            let end = cursor.rest().iter().position(|&byte| byte == 0)?;
+            let system = cursor.bytes(end)?;
+            cursor.bytes(1)?;
+            self.events(cursor, system)?;
+        }
+        Some(())
+    }
+
+    fn events(&mut self, cursor: &mut Cursor<'d>, system: &'d [u8]) -> Option<()> {
+        // Each takes bytes, so this ends with the data.
+        for _ in 0..cursor.u32()? {
+            if let Some((id, format)) = TraceFormat::parse(system, sized(cursor)?) {
+                self.formats.insert(id, format);
+            }
+        }
+        Some(())
+    }
+
+    /// The format of the tracepoint with that id, the `config` of its event's attribute.
+    #[must_use]
+    pub fn format(&self, id: u64) -> Option<&TraceFormat<'d>> {
+        self.formats.get(&id)
+    }
+
+    /// All formats with their ids, ascending.
+    pub fn formats(&self) -> impl Iterator<Item = (u64, &TraceFormat<'d>)> {
+        self.formats.iter().map(|(&id, format)| (id, format))
+    }
+
+    /// The byte order of the machine that ran the tracepoints.
+    #[must_use]
+    pub const fn endian(&self) -> Endian {
+        self.endian
+    }
+}
+
+/// A u64 size and that many bytes.
+fn sized<'d>(cursor: &mut Cursor<'d>) -> Option<&'d [u8]> {
+    let size = cursor.u64()?;
+    cursor.bytes_u64(size)
+}
