@@ -185,6 +185,31 @@ impl Timeline {
 
     /// A process or thread came into being. A new process begins with its parent's space, at no cost.
     pub fn fork(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
+        let inherited = self.processes.get(&parent).filter(|_| pid != parent);
+        let (space, hints, covered) = match inherited {
+            Some(it) => (it.space.clone(), it.hints.clone(), it.covered.clone()),
+            None => (self.empty.clone(), Vec::new(), Vec::new()),
+        };
+        self.start(pid, tid, (parent, parent_thread), (space, &hints, covered));
+    }
+
+    /// A process or thread was there before the recording began, which the recorder states by a synthesized FORK. A
+    /// process has nothing of its parent's space: it may have executed another program since, and its own maps are
+    /// listed.
+    ///
+    /// Source: `PERF_RECORD_MISC_FORK_EXEC` in perf's synthesized events.
+    pub fn already_running(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
+        let nothing = (self.empty.clone(), &[][..], Vec::new());
+        self.start(pid, tid, (parent, parent_thread), nothing);
+    }
+
+    fn start(
+        &mut self,
+        pid: Pid,
+        tid: Tid,
+        (parent, parent_thread): (Pid, Tid),
+        (space, hints, covered): (Arc<Space>, &[u32], Vec<Piece>),
+    ) {
         let inherited = self
             .threads
             .get(&parent_thread)
@@ -195,14 +220,9 @@ impl Timeline {
         if pid == parent {
             self.process(pid).threads += 1;
         } else {
-            let parent = self.processes.get(&parent);
-            let (space, hints, covered) = match parent {
-                Some(it) => (it.space.clone(), it.hints.clone(), it.covered.clone()),
-                None => (self.empty.clone(), Vec::new(), Vec::new()),
-            };
             self.hints.forked(pid);
             let name = self.comm_name(comm).to_vec();
-            let process = self.begin(pid, &name, space, &hints);
+            let process = self.begin(pid, &name, space, hints);
             self.processes.insert(pid, Process { covered, ..process });
         }
     }

@@ -87,6 +87,27 @@ fn a_fork_inherits_and_goes_its_own_way() {
     assert_eq!(child.shared_chunks(&parent), chunks - 1);
 }
 
+/// The recorder states processes that were there before it: a shell had forked this one, which then became another
+/// program. Its maps are listed; whatever else the shell has is not its own.
+#[test]
+fn a_process_that_was_already_running_has_its_own_maps_only() {
+    let mut timeline = Timeline::new();
+    timeline.comm(Pid(1), Tid(1), b"shell", false);
+    timeline.map(&code(1, 0x10000, 0x1000, 0, "/bin/sh"));
+    timeline.already_running(Pid(2), Tid(2), Pid(1), Tid(1));
+    let inherited = timeline.comm_of(Pid(2), Tid(2));
+    assert_eq!(timeline.comm_name(inherited), b"shell");
+    assert_eq!(shape(&mut timeline, 2), [""; 0]);
+    timeline.map(&code(2, 0x20000, 0x1000, 0, "/bin/app"));
+    timeline.already_running(Pid(2), Tid(3), Pid(2), Tid(2));
+    assert_eq!(shape(&mut timeline, 2), ["20000-21000 /bin/app+0"]);
+    assert_eq!(shape(&mut timeline, 1), ["10000-11000 /bin/sh+0"]);
+    // The process has two threads: it ends with the second.
+    timeline.exit(Pid(2), Tid(2));
+    timeline.map(&code(2, 0x30000, 0x1000, 0, "/lib/late.so"));
+    assert_eq!(shape(&mut timeline, 2).len(), 2);
+}
+
 #[test]
 fn an_exec_forgets_and_names_go_with_threads() {
     let mut timeline = Timeline::new();

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use synth::{BuildIdEntry, Feature, MmapFile};
+use synth::{BuildIdEntry, Feature, MmapFile, Record, SampleId};
 
 use crate::mapped::{Map, Recording, findings, innermost, inode, layout_files, samples};
-use crate::run::empty_folder;
+use crate::run::{empty_folder, run};
 
 /// Two builds of one program: their build-ids, where `known` is in each.
 const OLD: (&str, [u8; 20], u64) = (
@@ -127,4 +127,41 @@ fn a_late_map_is_told() {
     assert_eq!(innermost(&lines[0]), (Some("known"), Some("0x1320")));
     let told = findings(&folder, &["--sysroot", "."]);
     assert_eq!(told, [("build-id-not-recorded".to_owned(), 1), ("late-map".to_owned(), 1)]);
+}
+
+/// A program that was started by another before the recording began: the recorder states it with a FORK of its own,
+/// which carries `PERF_RECORD_MISC_FORK_EXEC`, and lists its maps. The parent's are not its own.
+#[test]
+fn a_process_that_was_already_running_has_no_maps_of_its_parent() {
+    let folder = empty_folder("already-running");
+    for (name, ..) in [OLD, NEW] {
+        fs::copy(layout_files().join(name), folder.join(name)).expect("a program");
+    }
+    let mut recording = Recording::new();
+    recording.map(1, text(0, inode(1), "/lld-pie"));
+    for (pid, misc) in [(2, 0x2000), (3, 0)] {
+        let time = recording.next();
+        let fork = Record::Fork { pid, ppid: 1, tid: pid, ptid: 1, time };
+        recording.data.record_with(&fork, misc, SampleId::at(pid, pid, time));
+        let own = text(0x1000, inode(2), "/bfd-separate");
+        recording.map(pid, Map { start: LOAD + 0x10_1000, ..own });
+    }
+    for pid in [1, 2, 3] {
+        recording.sample(pid, LOAD + OLD.2);
+    }
+    recording.sample(2, LOAD + 0x10_0000 + NEW.2);
+    recording.write(&folder);
+    let lines = samples(&folder, &["--sysroot", "."]);
+    let found: Vec<_> = lines.iter().map(innermost).collect();
+    let of_parent = (Some("known"), Some("0x1320"));
+    assert_eq!(found, [of_parent, (None, None), of_parent, (Some("known"), Some("0x1000"))]);
+    let mapped = |pid| {
+        let arguments = ["maps", "perf.data", "--json", "--sysroot", ".", "--pid", pid];
+        let rows = run(&folder, &arguments).expect_status(0).lines();
+        let path = |row: &serde_json::Value| row["path"].as_str().expect("a path").to_owned();
+        rows.iter().map(path).collect::<Vec<_>>()
+    };
+    assert_eq!(mapped("1"), ["/lld-pie"]);
+    assert_eq!(mapped("2"), ["/bfd-separate"]);
+    assert_eq!(mapped("3"), ["/lld-pie", "/bfd-separate"]);
 }

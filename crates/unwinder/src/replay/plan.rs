@@ -224,7 +224,7 @@ impl<'r> Planner<'r> {
             apply(self.timeline, &record);
             match &record.record {
                 Record::Mmap(map) if map.executable => Some(map.pid),
-                Record::Fork(task) if task.pid != task.ppid => Some(task.pid),
+                Record::Fork(task) if task.pid != task.ppid && !task.synthesized => Some(task.pid),
                 _ => None,
             }
         };
@@ -299,6 +299,9 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
     match &record.record {
         Record::Mmap(map) => apply_map(timeline, map),
         Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),
+        Record::Fork(task) if task.synthesized => {
+            timeline.already_running(task.pid, task.tid, task.ppid, task.ptid);
+        }
         Record::Fork(task) => timeline.fork(task.pid, task.tid, task.ppid, task.ptid),
         Record::Exit(task) => timeline.exit(task.pid, task.tid),
         Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),

@@ -120,6 +120,21 @@ fn a_fork_that_comes_shortly_after_the_sample() {
     recording.check(&[(&USER, EndReason::Root)], 1);
 }
 
+/// The recorder's own FORK of a process that was already running: it has none of its parent's maps, neither samples of
+/// just before the record nor those after it.
+#[test]
+fn a_synthesized_fork_inherits_no_maps() {
+    const SYNTHESIZED: u16 = 0x2000;
+    let mut recording = Recording::new();
+    recording.map(7, SAMPLED - 1, TEXT, None);
+    recording.sample(9, SAMPLED);
+    let fork = Record::Fork { pid: 9, ppid: 7, tid: 9, ptid: 7, time: SAMPLED + 1 };
+    recording.data.record_with(&fork, SYNTHESIZED, SampleId::at(9, 9, SAMPLED + 1));
+    recording.sample(9, SAMPLED + 2);
+    let nowhere = (&NOWHERE[..], EndReason::NotMapped);
+    recording.check(&[nowhere, nowhere], 0);
+}
+
 /// `perf record --tail-synthesize` describes what was there from the beginning at the end, without time.
 #[test]
 fn maps_that_the_recorder_writes_at_the_end() {
