@@ -1,5 +1,10 @@
 //! `cargo xtask tidy`: conventions of this repository that a compiler does not check. Also a test.
 
+mod layers;
+mod paths;
+mod rooms;
+mod tokens;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -7,19 +12,6 @@ use anyhow::{Context, Result};
 
 use crate::args::Args;
 use crate::command;
-
-/// Which crates a crate may use; tests may use more. Source: docs/ARCHITECTURE.md, "Rooms".
-const LAYERS: &[(&str, &[&str])] = &[
-    ("address", &[]),
-    ("synth", &[]),
-    ("perf-data", &["address"]),
-    ("module-map", &["address"]),
-    ("unwinder", &["address", "perf-data", "module-map"]),
-    ("symbolizer", &["address", "module-map"]),
-    ("output", &["address", "unwinder"]),
-    ("unwind-perf", &["address", "perf-data", "module-map", "unwinder", "symbolizer", "output"]),
-    ("xtask", &["synth"]),
-];
 
 /// Lines that no source file exceeds.
 const MAX_LINES: usize = 600;
@@ -49,8 +41,9 @@ fn check(root: &Path) -> Result<Vec<String>> {
             machine_paths(path, &text, &mut found);
         }
     }
-    layers(root, &mut found)?;
-    words(root, &mut found)?;
+    layers::check(root, &mut found)?;
+    found.extend(rooms::check(root, &files)?);
+    words(root, &files, &mut found)?;
     Ok(found)
 }
 
@@ -113,53 +106,23 @@ fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The arrows between the crates point one way.
-fn layers(root: &Path, found: &mut Vec<String>) -> Result<()> {
-    for entry in std::fs::read_dir(root.join("crates"))? {
-        let name = command::file_name(&entry?.path());
-        if !LAYERS.iter().any(|&(layer, _)| layer == name) {
-            found.push(format!("crates/{name}: not in the table of layers"));
-        }
-    }
-    for &(name, allowed) in LAYERS {
-        let folder = if name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
-        let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))
-            .with_context(|| format!("{name}: Cargo.toml"))?;
-        for dependency in dependencies(&manifest) {
-            let local = LAYERS.iter().any(|&(layer, _)| layer == dependency);
-            if local && !allowed.contains(&dependency) {
-                found.push(format!("{name} must not use {dependency}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Names in `[dependencies]`, and as tables of their own.
-fn dependencies(manifest: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut inside = false;
-    for line in manifest.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix("[dependencies.") {
-            names.push(name.trim_end_matches(']'));
-        }
-        if line.starts_with('[') {
-            inside = line == "[dependencies]";
-        } else if let (true, Some((name, _))) = (inside, line.split_once('=')) {
-            names.push(name.trim().trim_end_matches(".workspace"));
-        }
-    }
-    names
-}
-
-/// The words of the output formats are explained to users.
-fn words(root: &Path, found: &mut Vec<String>) -> Result<()> {
-    let source = std::fs::read_to_string(root.join("crates/unwinder/src/reason.rs"))
-        .context("the words' source")?;
+/// The words of the output formats, which `reason.rs` declares, are explained to users.
+fn words(root: &Path, files: &[PathBuf], found: &mut Vec<String>) -> Result<()> {
     let page = std::fs::read_to_string(root.join("docs/OUTPUT.md")).unwrap_or_default();
-    for word in declared_words(&source) {
-        if !page.contains(&format!("`{word}`")) {
-            found.push(format!("docs/OUTPUT.md does not mention `{word}`"));
+    let sources: Vec<&PathBuf> = files
+        .iter()
+        .filter(|path| path.starts_with("crates") && path.ends_with("reason.rs"))
+        .collect();
+    if sources.is_empty() {
+        found.push("no reason.rs declares the words of the output formats".to_owned());
+    }
+    for path in sources {
+        let source =
+            std::fs::read_to_string(root.join(path)).with_context(|| path.display().to_string())?;
+        for word in declared_words(&source) {
+            if !page.contains(&format!("`{word}`")) {
+                found.push(format!("docs/OUTPUT.md does not mention `{word}`"));
+            }
         }
     }
     Ok(())
@@ -183,13 +146,6 @@ mod tests {
     fn the_repository_is_tidy() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         assert_eq!(check(root).unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn dependencies_are_read_from_both_forms() {
-        let manifest = "[package]\nname = \"x\"\n[dependencies]\na = { workspace = true }\nb.workspace = true\n\
-                        [dependencies.c]\npath = \"p\"\n[dev-dependencies]\nd = \"1\"\n";
-        assert_eq!(dependencies(manifest), ["a", "b", "c"]);
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! Which crate may use which: the arrows of `docs/ARCHITECTURE.md`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::command;
+
+/// Which crates a crate may use; tests may use more. A crate that is not there yet is no finding.
+/// Source: docs/ARCHITECTURE.md, "Rooms".
+const LAYERS: &[(&str, &[&str])] = &[
+    ("address", &[]),
+    ("host", &[]),
+    ("synth", &[]),
+    ("profile", &["address"]),
+    ("perf-data", &["address"]),
+    ("module-map", &["address", "host"]),
+    ("unwinder", &["address", "perf-data", "module-map", "profile"]),
+    ("symbolizer", &["address", "host", "module-map", "profile"]),
+    ("formats", &["address", "profile"]),
+    ("output", &["address", "unwinder", "profile"]),
+    (
+        "pipeline",
+        &["address", "host", "perf-data", "module-map", "unwinder", "symbolizer", "profile"],
+    ),
+    (
+        "unwind-perf",
+        &[
+            "address",
+            "host",
+            "perf-data",
+            "module-map",
+            "unwinder",
+            "symbolizer",
+            "profile",
+            "formats",
+            "output",
+            "pipeline",
+        ],
+    ),
+    ("xtask", &["synth"]),
+];
+
+/// The arrows between the crates point one way.
+pub(super) fn check(root: &Path, found: &mut Vec<String>) -> Result<()> {
+    for entry in std::fs::read_dir(root.join("crates"))? {
+        let name = command::file_name(&entry?.path());
+        if !LAYERS.iter().any(|&(layer, _)| layer == name) {
+            found.push(format!("crates/{name}: not in the table of layers"));
+        }
+    }
+    for &(name, allowed) in LAYERS {
+        let folder = if name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
+        if !folder.is_dir() {
+            continue;
+        }
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))
+            .with_context(|| format!("{name}: Cargo.toml"))?;
+        for dependency in dependencies(&manifest) {
+            let local = LAYERS.iter().any(|&(layer, _)| layer == dependency);
+            if local && !allowed.contains(&dependency) {
+                found.push(format!("{name} must not use {dependency}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names in `[dependencies]`, and as tables of their own.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("[dependencies.") {
+            names.push(name.trim_end_matches(']'));
+        }
+        if line.starts_with('[') {
+            inside = line == "[dependencies]";
+        } else if let (true, Some((name, _))) = (inside, line.split_once('=')) {
+            names.push(name.trim().trim_end_matches(".workspace"));
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dependencies;
+
+    #[test]
+    fn dependencies_are_read_from_both_forms() {
+        let manifest = "[package]\nname = \"x\"\n[dependencies]\na = { workspace = true }\nb.workspace = true\n\
+                        [dependencies.c]\npath = \"p\"\n[dev-dependencies]\nd = \"1\"\n";
+        assert_eq!(dependencies(manifest), ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,264 @@
+//! The rooms of a crate - the folders and files directly below its `src` - and who uses whom: no circle is allowed.
+//!
+//! An arrow is a path from one room into another (`use crate::room::X`, `crate::room::f()`, a `super::` that leaves the
+//! room). Names that the crate's root re-exports count as the room that they come from. Tests are left out.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::paths::{PathUse, crate_paths, root_exports};
+use super::tokens::product_tokens;
+
+/// Crates whose rooms still have circles, and why that is so for now.
+const CIRCLES: &[(&str, &str)] = &[
+    ("perf-data", "its files move into folders"),
+    ("module-map", "its files move into folders"),
+    ("unwinder", "its files move into folders"),
+    ("symbolizer", "its files move into folders"),
+    ("output", "its files move into folders"),
+    ("formats", "its files move into folders"),
+    ("pipeline", "it is being made"),
+    ("unwind-perf", "its files move into folders"),
+];
+
+/// Who uses whom: from a room to another, with the first place where it does.
+type Arrows = BTreeMap<String, BTreeMap<String, String>>;
+
+/// The circles of every crate below `crates` and of `xtask`, a line each.
+pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (name, sources) in crates(files) {
+        let circles = circles(&arrows(root, &sources)?);
+        let exempt = CIRCLES.iter().find(|&&(exempt, _)| exempt == name);
+        for circle in &circles {
+            match exempt {
+                Some((_, reason)) => println!("note: {name}: {circle}; {reason}"),
+                None => found.push(format!("{name}: {circle}")),
+            }
+        }
+        if circles.is_empty() && exempt.is_some() {
+            println!("note: {name} has no circle any more: take it off the list in tidy/rooms.rs");
+        }
+    }
+    Ok(found)
+}
+
+/// A source file of a crate.
+#[derive(Debug)]
+struct Source {
+    /// From the root of the repository.
+    path: PathBuf,
+    /// Its place among the modules, from the crate's root; empty for the root itself.
+    module: Vec<String>,
+}
+
+/// The source files of each crate, without further programs (`src/bin`).
+fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
+    let mut found = BTreeMap::<String, Vec<Source>>::new();
+    for path in files {
+        let words: Vec<&str> = path.iter().filter_map(|word| word.to_str()).collect();
+        let (name, inside) = match *words {
+            ["crates", name, "src", ref inside @ ..] => (name, inside),
+            ["xtask", "src", ref inside @ ..] => ("xtask", inside),
+            _ => continue,
+        };
+        if inside.first() == Some(&"bin") {
+            continue;
+        }
+        if let Some(module) = module_of(inside) {
+            found.entry(name.to_owned()).or_default().push(Source { path: path.clone(), module });
+        }
+    }
+    found
+}
+
+/// `["a", "mod.rs"]` and `["a.rs"]` are the module `a`; `["lib.rs"]` is the root.
+fn module_of(inside: &[&str]) -> Option<Vec<String>> {
+    let (file, folders) = inside.split_last()?;
+    let stem = file.strip_suffix(".rs")?;
+    let mut module: Vec<String> = folders.iter().map(|&folder| folder.to_owned()).collect();
+    let is_root = folders.is_empty() && matches!(stem, "lib" | "main");
+    if !is_root && stem != "mod" {
+        module.push(stem.to_owned());
+    }
+    Some(module)
+}
+
+/// The arrows between the rooms of a crate.
+fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
+    let texts: Vec<String> = sources
+        .iter()
+        .map(|source| {
+            std::fs::read_to_string(root.join(&source.path))
+                .with_context(|| source.path.display().to_string())
+        })
+        .collect::<Result<_>>()?;
+    let parsed: Vec<_> = texts.iter().map(|text| product_tokens(text)).collect();
+    let mut tests = BTreeSet::<Vec<String>>::new();
+    let mut exports = BTreeMap::<String, String>::new();
+    for (source, (tokens, test_modules)) in sources.iter().zip(&parsed) {
+        for &name in test_modules {
+            tests.insert([&source.module[..], &[name.to_owned()]].concat());
+        }
+        if source.module.is_empty() {
+            for PathUse { words, alias, .. } in root_exports(tokens) {
+                exports.insert(alias, words[0].clone());
+            }
+        }
+    }
+    let rooms: BTreeSet<&String> =
+        sources.iter().filter_map(|source| source.module.first()).collect();
+    let mut arrows = Arrows::new();
+    for (source, (tokens, _)) in sources.iter().zip(&parsed) {
+        let in_test = (1..=source.module.len()).any(|end| tests.contains(&source.module[..end]));
+        let Some(room) = source.module.first().filter(|_| !in_test) else { continue };
+        for path in crate_paths(tokens, &source.module) {
+            let Some(first) = path.words.first() else { continue };
+            let used = if rooms.contains(first) { Some(first) } else { exports.get(first) };
+            let Some(used) = used.filter(|used| *used != room && rooms.contains(used)) else {
+                continue;
+            };
+            let place = format!("{}:{}", source.path.display(), path.line);
+            arrows.entry(room.clone()).or_default().entry(used.clone()).or_insert(place);
+        }
+    }
+    Ok(arrows)
+}
+
+/// For each knot of rooms that all reach each other its shortest circle, as a line.
+fn circles(arrows: &Arrows) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut told = BTreeSet::<&str>::new();
+    let mut candidates: Vec<Vec<&str>> =
+        arrows.keys().filter_map(|room| shortest(arrows, room)).collect();
+    candidates.sort_by_key(Vec::len);
+    for circle in candidates {
+        let knot = knot(arrows, circle[0]);
+        if told.contains(circle[0]) {
+            continue;
+        }
+        let steps: Vec<String> = circle
+            .iter()
+            .zip(circle.iter().cycle().skip(1))
+            .map(|(from, to)| format!("{from} -> {to} ({})", arrows[*from][*to]))
+            .collect();
+        found.push(format!("a circle in a knot of {} rooms: {}", knot.len(), steps.join(", ")));
+        told.extend(knot);
+    }
+    found
+}
+
+/// The rooms of the shortest way from `start` back to it.
+fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
+    let mut before = BTreeMap::<&str, &str>::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(room) = queue.pop_front() {
+        for next in arrows.get(room).into_iter().flat_map(BTreeMap::keys) {
+            if next == start {
+                let mut way = vec![room];
+                while way[way.len() - 1] != start {
+                    way.push(before[way[way.len() - 1]]);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if !before.contains_key(next.as_str()) {
+                before.insert(next, room);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+/// The rooms that `room` reaches and that reach it.
+fn knot<'a>(arrows: &'a Arrows, room: &'a str) -> BTreeSet<&'a str> {
+    let forward = reached(arrows, room);
+    forward.iter().copied().filter(|other| reached(arrows, other).contains(room)).collect()
+}
+
+fn reached<'a>(arrows: &'a Arrows, start: &str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let next = |room: &str| arrows.get(room).into_iter().flat_map(BTreeMap::keys);
+    let mut open: Vec<&str> = next(start).map(String::as_str).collect();
+    while let Some(room) = open.pop() {
+        if found.insert(room) {
+            open.extend(next(room).map(String::as_str));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A crate in a folder of its own, and the arrows between its rooms.
+    fn arrows_of(name: &str, files: &[(&str, &str)]) -> Arrows {
+        let root = std::env::temp_dir().join(format!("xtask-rooms-{name}-{}", std::process::id()));
+        let mut paths = Vec::new();
+        for (path, text) in files {
+            let path = Path::new("crates/c/src").join(path);
+            std::fs::create_dir_all(root.join(path.parent().unwrap())).unwrap();
+            std::fs::write(root.join(&path), text).unwrap();
+            paths.push(path);
+        }
+        let found = arrows(&root, &crates(&paths)["c"]).unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+        found
+    }
+
+    fn arrow_list(arrows: &Arrows) -> Vec<String> {
+        let each = |from: &String, to: &BTreeMap<String, String>| {
+            to.iter().map(|(to, place)| format!("{from} -> {to} {place}")).collect::<Vec<_>>()
+        };
+        arrows.iter().flat_map(|(from, to)| each(from, to)).collect()
+    }
+
+    #[test]
+    fn arrows_go_from_room_to_room_and_through_the_root() {
+        let found = arrows_of(
+            "arrows",
+            &[
+                ("lib.rs", "mod a;\nmod b;\n#[cfg(test)]\nmod t;\npub use b::inner::Name;\n"),
+                ("a.rs", "//! use crate::c;\nuse crate::Name;\n"),
+                ("b/mod.rs", "mod inner;\n#[cfg(test)]\nmod tests;\n"),
+                (
+                    "b/inner.rs",
+                    "use super::Own;\nuse super::super::c::X;\n#[cfg(test)]\nmod m { use crate::a; }\n",
+                ),
+                ("b/tests.rs", "use crate::a::Y;\n"),
+                ("c.rs", "fn f() { \"crate::a\"; }\n"),
+                ("t.rs", "use crate::a::Y;\n"),
+                ("bin/p.rs", "use crate::a::Y;\n"),
+            ],
+        );
+        assert_eq!(
+            arrow_list(&found),
+            ["a -> b crates/c/src/a.rs:2", "b -> c crates/c/src/b/inner.rs:2"]
+        );
+        assert_eq!(circles(&found), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_circle_is_told_once_by_its_shortest_way() {
+        let found = arrows_of(
+            "circle",
+            &[
+                ("main.rs", "mod a;\nmod b;\nmod c;\n"),
+                ("a.rs", "use crate::b;\n"),
+                ("b.rs", "\nuse crate::{c, a};\n"),
+                ("c.rs", "use crate::a;\n"),
+                ("d.rs", "use super::a;\n"),
+            ],
+        );
+        assert_eq!(
+            circles(&found),
+            [
+                "a circle in a knot of 3 rooms: a -> b (crates/c/src/a.rs:1), b -> a (crates/c/src/b.rs:2)"
+            ]
+        );
+    }
+}

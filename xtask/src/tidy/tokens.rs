@@ -1,0 +1,207 @@
+//! Rust source as words with their lines: comments, strings and what only tests compile are left out.
+//!
+//! It knows as much of the language as the checks of rooms need: identifiers, `::`, and single characters for the rest.
+
+/// A word of the source: an identifier, `::`, or one other character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    /// From 1.
+    pub(super) line: usize,
+}
+
+/// The words of a file that a build without tests compiles. The second list has the modules that only tests compile and
+/// that are files of their own (`#[cfg(test)] mod NAME;`).
+pub(super) fn product_tokens(source: &str) -> (Vec<Token<'_>>, Vec<&str>) {
+    let all = tokens(source);
+    let mut kept = Vec::with_capacity(all.len());
+    let mut test_modules = Vec::new();
+    let mut at = 0;
+    while at < all.len() {
+        if !is_test_attribute(&all, at) {
+            kept.push(all[at]);
+            at += 1;
+            continue;
+        }
+        let end = item_end(&all, at);
+        let item = &all[at..end];
+        if let [.., keyword, name, semicolon] = item
+            && keyword.text == "mod"
+            && semicolon.text == ";"
+        {
+            test_modules.push(name.text);
+        }
+        at = end;
+    }
+    (kept, test_modules)
+}
+
+/// Whether `#[cfg(test)]` or `#[cfg(all(test, …` begins here.
+fn is_test_attribute(tokens: &[Token<'_>], at: usize) -> bool {
+    let begins = |words: &[&str]| {
+        tokens[at..].len() >= words.len()
+            && tokens[at..].iter().zip(words).all(|(token, word)| token.text == *word)
+    };
+    begins(&["#", "[", "cfg", "(", "test", ")", "]"])
+        || begins(&["#", "[", "cfg", "(", "all", "(", "test", ","])
+}
+
+/// Where the item ends whose attributes begin at `at`: behind its `;`, or behind the brace that closes it.
+fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut braces = 0_usize;
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        match token.text {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            "{" => braces += 1,
+            "}" => {
+                braces = braces.saturating_sub(1);
+                // `use a::{b, c};` goes on behind its brace.
+                if braces == 0 && tokens.get(at).is_none_or(|next| next.text != ";") {
+                    return at;
+                }
+            }
+            ";" if depth == 0 && braces == 0 => return at,
+            _ => {}
+        }
+    }
+    at
+}
+
+/// All words of a file, without comments and strings.
+fn tokens(source: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let (mut at, mut line) = (0, 1);
+    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
+        let (length, is_token) = next(rest);
+        let text = &rest[..length];
+        if is_token {
+            found.push(Token { text, line });
+        }
+        line += text.matches('\n').count();
+        at += length;
+    }
+    found
+}
+
+/// Bytes of the next piece of source, and whether it is a word.
+fn next(rest: &str) -> (usize, bool) {
+    let first = rest.chars().next().unwrap_or(' ');
+    if rest.starts_with("//") {
+        return (rest.find('\n').unwrap_or(rest.len()), false);
+    }
+    if rest.starts_with("/*") {
+        return (block_comment(rest), false);
+    }
+    if let Some(length) = raw_string(rest) {
+        return (length, false);
+    }
+    if let Some(body) = ["\"", "b\"", "c\""].iter().find_map(|open| rest.strip_prefix(open)) {
+        return (rest.len() - body.len() + string(body), false);
+    }
+    if first == '\'' {
+        return (quote(rest), false);
+    }
+    if rest.starts_with("::") {
+        return (2, true);
+    }
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if word(first) {
+        return (rest.find(|c| !word(c)).unwrap_or(rest.len()), true);
+    }
+    (first.len_utf8(), !first.is_whitespace())
+}
+
+/// Bytes of a block comment; they nest.
+fn block_comment(rest: &str) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(tail) = rest.get(at..).filter(|tail| !tail.is_empty()) {
+        if tail.starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if tail.starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += tail.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    rest.len()
+}
+
+/// Bytes of a raw string (`r"…"`, `br#"…"#`), where one begins here.
+fn raw_string(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
+    let hashes = body.len() - body.trim_start_matches('#').len();
+    let inner = body[hashes..].strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(hashes));
+    let end = inner.find(&close).map_or(inner.len(), |end| end + close.len());
+    Some(rest.len() - inner.len() + end)
+}
+
+/// Bytes of a string behind its opening quote, the closing one included.
+fn string(body: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in body.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    body.len()
+}
+
+/// Bytes of a character (`'a'`, `'\''`) or of the quote of a lifetime.
+fn quote(rest: &str) -> usize {
+    if rest.starts_with("'\\") {
+        // What is escaped is one byte, and may be a quote itself.
+        let tail = rest.get(3..).unwrap_or_default();
+        return tail.find('\'').map_or(rest.len(), |end| 3 + end + 1);
+    }
+    let mut characters = rest.char_indices().skip(2);
+    match characters.next() {
+        Some((at, '\'')) => at + 1,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{product_tokens, tokens};
+
+    fn texts(source: &str) -> Vec<&str> {
+        tokens(source).into_iter().map(|token| token.text).collect()
+    }
+
+    #[test]
+    fn comments_strings_and_characters_are_no_words() {
+        let source = "a /* b /* c */ d */ \"e \\\" f\" r#\"g \" h\"# 'i' '\\'' '\\n' b\"j\" k<'l> // m\nn::o";
+        assert_eq!(texts(source), ["a", "k", "<", "l", ">", "n", "::", "o"]);
+    }
+
+    #[test]
+    fn lines_are_counted_over_everything() {
+        let found: Vec<(&str, usize)> = tokens("a\n\"x\ny\"\n/*\n*/ b\n")
+            .into_iter()
+            .map(|token| (token.text, token.line))
+            .collect();
+        assert_eq!(found, [("a", 1), ("b", 5)]);
+    }
+
+    #[test]
+    fn what_only_tests_compile_is_left_out() {
+        let source = "use a;\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\nuse b::{c, d};\n\
+                      #[cfg(test)]\n#[allow(x)]\nmod other { fn f() { g(); } }\n#[cfg(all(test, unix))]\nfn h(i: [u8; 3]) {}\nj";
+        let (kept, modules) = product_tokens(source);
+        let kept: Vec<&str> = kept.into_iter().map(|token| token.text).collect();
+        assert_eq!(kept, ["use", "a", ";", "j"]);
+        assert_eq!(modules, ["tests"]);
+    }
+}
