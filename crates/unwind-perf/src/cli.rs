@@ -1,6 +1,6 @@
 //! The arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -150,6 +150,13 @@ pub(crate) struct RunArgs {
     pub(crate) folded: FoldedArgs,
 }
 
+impl RunArgs {
+    /// The files that are read beside the recording, as far as they are named.
+    pub(crate) fn named_inputs(&self) -> impl Iterator<Item = &Path> {
+        self.files.named().chain(self.symbols.kallsyms.as_deref())
+    }
+}
+
 /// Which samples are wanted; the memory maps are replayed in full all the same.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which samples")]
@@ -243,6 +250,15 @@ pub(crate) struct FileArgs {
     /// The same, one a line of FILE; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) map_file: Vec<PathBuf>,
+}
+
+impl FileArgs {
+    /// The files among the arguments: modules, archives, map hints. Directories are no files.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
+        let paths = self.module.iter().chain(&self.buildid_dir).chain(&self.map_file);
+        let objects = self.map.iter().filter_map(|hint| Some(hint.rsplit_once('@')?.0));
+        paths.map(PathBuf::as_path).chain(objects.map(Path::new))
+    }
 }
 
 /// What the text of perf script has.

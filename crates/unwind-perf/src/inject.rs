@@ -6,17 +6,18 @@
 //! recorder would have written it. JIT code goes into ELF files beside the output.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 
 use crate::cli::FileArgs;
 use crate::files::Files;
-use crate::inject_file::{Layout, write_file};
+use crate::inject_file::Layout;
 use crate::inject_records::{Injected, collect};
 use crate::input;
 use crate::pipeline::Status;
+use crate::write::{Inputs, Target};
 
 /// What to rewrite.
 #[derive(Debug, Args)]
@@ -36,11 +37,16 @@ pub(crate) struct InjectArgs {
 /// Writes the recording anew.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let cannot_read = || format!("cannot read {}", args.input.display());
+    if args.input.is_dir() {
+        bail!(
+            "{} is a directory: recordings of perf record --threads are read, but cannot be rewritten as one file",
+            args.input.display()
+        );
+    }
+    let inputs = Inputs::new(&args.input, args.files.named());
+    let target = Target::regular_file(&args.output, &inputs)?;
     let bytes = input::map(&args.input).with_context(cannot_read)?;
     let layout = Layout::read(&bytes).with_context(cannot_read)?;
-    if args.output.exists() && same_file(&args.input, &args.output) {
-        bail!("{} is the recording itself; name another file", args.output.display());
-    }
     let mut findings = perf_data::Findings::default();
     let session = crate::open::open(&args.input)?;
     let mut session =
@@ -56,10 +62,14 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let out = layout
         .write(&bytes, &inserted, &build_ids)
         .with_context(|| format!("{}: its headers are damaged", args.input.display()))?;
-    for (path, elf) in &code {
-        write_file(path, elf)?;
+    let code: Vec<_> = code
+        .iter()
+        .map(|(path, elf)| Ok((Target::regular_file(path, &inputs)?, elf)))
+        .collect::<anyhow::Result<_>>()?;
+    for (target, elf) in &code {
+        target.write_all(elf)?;
     }
-    write_file(&output, &out)?;
+    target.write_all(&out)?;
     let mut stderr = std::io::stderr().lock();
     // A closed stderr is no reason to fail.
     let _ = writeln!(
@@ -70,8 +80,4 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         code.len()
     );
     Ok(crate::dump::status(&findings))
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }

@@ -2,10 +2,6 @@
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
 
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
 use address::BuildId;
 use anyhow::{Context as _, bail};
 
@@ -125,21 +121,4 @@ pub(crate) fn build_id_union(id: BuildId) -> [u8; 24] {
 
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at.checked_add(8)?)?.first_chunk().map(|word| u64::from_le_bytes(*word))
-}
-
-/// Writes a file that appears when it is complete.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let failed = || format!("cannot write {}", path.display());
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().with_context(failed)?);
-    name.push(format!(".{}", std::process::id()));
-    let temporary: PathBuf = path.with_file_name(name);
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // Nothing more can be done about a file that cannot be removed either.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.with_context(failed)
 }

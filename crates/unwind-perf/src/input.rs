@@ -92,12 +92,6 @@ const SMALL: usize = 8 << 20;
 pub(crate) fn map(path: &Path) -> anyhow::Result<Mapped> {
     let metadata =
         std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if metadata.is_dir() {
-        bail!(
-            "{} is a directory; recordings of perf record --threads are not read yet",
-            path.display()
-        );
-    }
     if !metadata.is_file() {
         bail!("{} is not a regular file", path.display());
     }

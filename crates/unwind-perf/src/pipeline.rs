@@ -77,6 +77,9 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         let told = stream::run(Reading::Path(input), cli, stream::Wishes::default())?;
         return Ok(told.status);
     }
+    let path = cli.output.as_deref().map(|path| write::named(path, input, format));
+    let inputs = write::Inputs::new(input, cli.named_inputs());
+    let target = write::Target::new(path.as_deref(), cli.in_place, &inputs)?;
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
 
@@ -116,9 +119,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         fields: cli.script.fields.unwrap_or(Fields::DEFAULT),
         inverted: job.inverted,
     };
-    let path = cli.output.as_deref().map(|path| write::named(path, input, format));
-    let target = write::Target::new(path.as_deref(), cli.in_place);
-    let written = write::write(&profile, &*format.printer(options), target);
+    let written = write::write(&profile, &*format.printer(options), &target);
     progress.clear();
     written?;
     timings.ended("print");

@@ -35,7 +35,7 @@ use crate::progress::Progress;
 use crate::stream::growing::Growing;
 use crate::symbols::Sources;
 use crate::timings::Timings;
-use crate::write::{Out, Target, named};
+use crate::write::{Inputs, Out, Target, named};
 
 /// Where the recording comes from.
 pub(crate) enum Reading<'a> {
@@ -115,9 +115,16 @@ pub(crate) fn run(reading: Reading<'_>, cli: &RunArgs, wishes: Wishes) -> anyhow
     let progress = Progress::new(cli.quiet);
     progress.stage("reading");
     let mut timings = Timings::start();
-    let (input, path) = match reading {
-        Reading::Path(path) => (open::open(path)?, path),
-        Reading::Peer(peer, name) => (Input::Stream(Box::new(peer)), name),
+    let path = match &reading {
+        Reading::Path(path) => *path,
+        Reading::Peer(_, name) => *name,
+    };
+    let output = cli.output.as_deref().map(|output| named(output, path, Format::Hotspot));
+    let inputs = Inputs::new(path, cli.named_inputs());
+    let target = Target::new(output.as_deref(), cli.in_place, &inputs)?;
+    let input = match reading {
+        Reading::Path(path) => open::open(path)?,
+        Reading::Peer(peer, _) => Input::Stream(Box::new(peer)),
     };
     let size = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|it| it.len());
     let mut found = Findings::default();
@@ -127,8 +134,6 @@ pub(crate) fn run(reading: Reading<'_>, cli: &RunArgs, wishes: Wishes) -> anyhow
         return Err(NoArchitecture.into());
     }
     timings.ended("open");
-    let output = cli.output.as_deref().map(|output| named(output, path, Format::Hotspot));
-    let target = Target::new(output.as_deref(), cli.in_place);
     let out = if wishes.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
     let stream = HotspotStream::new(out, !cli.symbols.no_inline);
@@ -167,7 +172,7 @@ struct Run<'a> {
     progress: Progress,
     stream: Shared,
     files: Files,
-    target: Target<'a>,
+    target: Target,
 }
 
 impl Run<'_> {
@@ -299,12 +304,7 @@ impl Run<'_> {
         let mut text = Vec::new();
         write_summary(profile, &mut text)?;
         if wishes.statistics {
-            let write = || {
-                let mut out = self.target.open()?;
-                std::io::Write::write_all(&mut out, &text)?;
-                out.complete()
-            };
-            write().with_context(|| self.target.failed())?;
+            self.target.write_all(&text)?;
         } else if !self.cli.quiet {
             // A closed stderr is no reason to fail.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), &text);

@@ -1,32 +1,122 @@
-//! Where the output goes: standard output, or a file that appears when it is complete.
+//! Where the output goes: standard output, or a file that appears when it is complete. Every writer goes through here,
+//! so that none of them overwrites what the run reads.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use output::{Format, Printer, Profile};
 
-/// Where to write.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Target<'a> {
-    Stdout,
-    /// A file that appears when it is complete.
-    File(&'a Path),
-    /// A file that is written into where it exists.
-    InPlace(&'a Path),
+/// The regular files that a run reads, by device and inode, so that any name of one of them is recognized.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    recording: Vec<FileId>,
+    others: Vec<FileId>,
 }
 
-impl<'a> Target<'a> {
-    /// Standard output where there is no path.
-    pub(crate) fn new(path: Option<&'a Path>, in_place: bool) -> Self {
-        match path {
-            None => Self::Stdout,
-            // What is no regular file (a device, a FIFO) is written in place: there is nothing to rename over.
-            Some(path) if in_place || path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
-                Self::InPlace(path)
+/// Device and inode.
+type FileId = (u64, u64);
+
+impl Inputs {
+    /// The recording (`-` for standard input, of a directory all its files) and `others` that were named.
+    pub(crate) fn new<'a>(recording: &Path, others: impl Iterator<Item = &'a Path>) -> Self {
+        let of_path = |path: &Path| file_id(&fs::metadata(path).ok()?);
+        let recording = if recording == Path::new("-") {
+            id_of_stream(io::stdin()).into_iter().collect()
+        } else if let Ok(entries) = fs::read_dir(recording) {
+            entries.filter_map(|entry| of_path(&entry.ok()?.path())).collect()
+        } else {
+            of_path(recording).into_iter().collect()
+        };
+        Self { recording, others: others.filter_map(of_path).collect() }
+    }
+
+    /// Refuses a target that is one of them.
+    fn check(&self, target: Option<FileId>, name: &dyn std::fmt::Display) -> anyhow::Result<()> {
+        let is_one_of = |ids: &[FileId]| target.is_some_and(|id| ids.contains(&id));
+        if is_one_of(&self.recording) {
+            bail!("{name} is the recording itself; name another file");
+        }
+        if is_one_of(&self.others) {
+            bail!("{name} is read by this run; name another file");
+        }
+        Ok(())
+    }
+}
+
+fn file_id(metadata: &Metadata) -> Option<FileId> {
+    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+}
+
+/// The file that standard input or standard output is redirected to.
+fn id_of_stream(stream: impl AsFd) -> Option<FileId> {
+    let descriptor: OwnedFd = stream.as_fd().try_clone_to_owned().ok()?;
+    file_id(&File::from(descriptor).metadata().ok()?)
+}
+
+/// Where to write.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Stdout,
+    /// A file that appears when it is complete: as it was named, and where it is, since links are followed.
+    File {
+        name: PathBuf,
+        place: PathBuf,
+    },
+    /// A file, device or FIFO that is written into.
+    InPlace(PathBuf),
+}
+
+impl Target {
+    /// Standard output where there is no path. What is no regular file is written in place: there is nothing to
+    /// rename over.
+    ///
+    /// # Errors
+    /// Where the target is one of the `inputs`, or cannot be reached.
+    pub(crate) fn new(
+        path: Option<&Path>,
+        in_place: bool,
+        inputs: &Inputs,
+    ) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            inputs.check(id_of_stream(io::stdout()), &"standard output")?;
+            return Ok(Self::Stdout);
+        };
+        let (target, is_regular) = Self::at(path, inputs)?;
+        Ok(if in_place || !is_regular { Self::InPlace(path.to_owned()) } else { target })
+    }
+
+    /// A regular file, there or not.
+    ///
+    /// # Errors
+    /// Where it is one of the `inputs`, cannot be reached, or is no regular file.
+    pub(crate) fn regular_file(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
+        let (target, is_regular) = Self::at(path, inputs)?;
+        if !is_regular {
+            bail!("cannot write {}: not a regular file", path.display());
+        }
+        Ok(target)
+    }
+
+    /// The file at `path`, and whether that is a regular file or free to become one.
+    fn at(path: &Path, inputs: &Inputs) -> anyhow::Result<(Self, bool)> {
+        let file = |place| Self::File { name: path.to_owned(), place };
+        match fs::metadata(path) {
+            Ok(metadata) => {
+                let id = file_id(&metadata);
+                inputs.check(id, &path.display())?;
+                let place = follow_links(path);
+                // What a descriptor of /dev/fd leads to may have no name any more.
+                let is_there = fs::metadata(&place).is_ok_and(|there| file_id(&there) == id);
+                Ok((file(place), id.is_some() && is_there))
             }
-            Some(path) => Self::File(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok((file(follow_links(path)), true))
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
         }
     }
 
@@ -34,26 +124,51 @@ impl<'a> Target<'a> {
     pub(crate) fn failed(&self) -> String {
         match self {
             Self::Stdout => "cannot write to standard output".to_owned(),
-            Self::File(path) | Self::InPlace(path) => format!("cannot write {}", path.display()),
+            Self::File { name, .. } | Self::InPlace(name) => {
+                format!("cannot write {}", name.display())
+            }
         }
     }
 
     /// Opens it.
     pub(crate) fn open(&self) -> io::Result<Out> {
-        let (out, temporary): (Box<dyn Write + Send>, _) = match *self {
+        let (out, temporary): (Box<dyn Write + Send>, _) = match self {
             Self::Stdout => (Box::new(io::stdout()), None),
             Self::InPlace(path) => {
                 let mut options = File::options();
                 let file = options.write(true).create(true).truncate(true).open(path)?;
                 (Box::new(file), None)
             }
-            Self::File(path) => {
-                let temporary = Temporary::beside(path);
-                (Box::new(File::create(&temporary.path)?), Some((temporary, path.to_owned())))
+            Self::File { place, .. } => {
+                let (temporary, file) = Temporary::beside(place)?;
+                (Box::new(file), Some((temporary, place.clone())))
             }
         };
         Ok(Out { out, temporary })
     }
+
+    /// Opens it and writes all there is to write.
+    pub(crate) fn write_all(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        let write = || {
+            let mut out = self.open()?;
+            out.write_all(bytes)?;
+            out.complete()
+        };
+        write().with_context(|| self.failed())
+    }
+}
+
+/// Where a path leads, also where nothing is there yet: only the last component is followed, since what is beside the
+/// file is reached by the others as they are.
+fn follow_links(path: &Path) -> PathBuf {
+    /// As many as Linux follows.
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
 }
 
 /// An open target.
@@ -72,8 +187,10 @@ impl Out {
     /// All was written.
     pub(crate) fn complete(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        let Some((temporary, path)) = &self.temporary else { return Ok(()) };
-        std::fs::rename(&temporary.path, path)
+        match self.temporary.take() {
+            Some((temporary, place)) => temporary.rename(&place),
+            None => Ok(()),
+        }
     }
 }
 
@@ -102,7 +219,7 @@ pub(crate) fn named(path: &Path, input: &Path, format: Format) -> PathBuf {
 pub(crate) fn write(
     profile: &Profile,
     printer: &dyn Printer,
-    target: Target<'_>,
+    target: &Target,
 ) -> anyhow::Result<()> {
     let failed = || target.failed();
     if matches!(target, Target::Stdout) {
@@ -115,24 +232,41 @@ pub(crate) fn write(
     out.complete().with_context(failed)
 }
 
-/// A file that is removed unless it was renamed away.
+/// A file that is removed unless it is renamed.
 struct Temporary {
     path: PathBuf,
 }
 
 impl Temporary {
-    fn beside(path: &Path) -> Self {
-        let mut name = std::ffi::OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}", std::process::id()));
-        Self { path: path.with_file_name(name) }
+    /// A new file in the folder of `place`.
+    fn beside(place: &Path) -> io::Result<(Self, File)> {
+        /// Names that others may have taken.
+        const ATTEMPTS: u32 = 100;
+        for number in 0..ATTEMPTS {
+            let name = format!(".unwind-perf-{}-{number}", std::process::id());
+            let path = place.with_file_name(name);
+            match File::create_new(&path) {
+                Ok(file) => return Ok((Self { path }, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn rename(mut self, place: &Path) -> io::Result<()> {
+        fs::rename(&self.path, place)?;
+        self.path = PathBuf::new();
+        Ok(())
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // After a rename there is nothing left to remove.
-        let _ = std::fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            // Nothing more can be done about a file that cannot be removed either.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -154,5 +288,23 @@ mod tests {
         }
         let file = folder.join("no such folder");
         assert_eq!(named(&file, Path::new("perf.data"), Format::Json), file);
+    }
+    /// The name of a temporary can be foreseen; what others put there is neither written to nor removed.
+    #[test]
+    fn temporaries_are_new_files() {
+        let folder = std::env::temp_dir().join(format!("unwind-perf-new-{}", std::process::id()));
+        fs::create_dir(&folder).expect("a folder");
+        let (precious, target) = (folder.join("precious"), folder.join("target"));
+        fs::write(&precious, "precious").expect("written");
+        let taken = folder.join(format!(".unwind-perf-{}-0", std::process::id()));
+        std::os::unix::fs::symlink(&precious, &taken).expect("a link");
+        let out = Target::regular_file(&target, &Inputs::default()).expect("a free name");
+        out.write_all(b"text").expect("written");
+        assert_eq!(fs::read(&precious).expect("what was there"), b"precious");
+        assert_eq!(fs::read(&target).expect("the output"), b"text");
+        assert_eq!(fs::read_link(&taken).expect("a link"), precious);
+        drop(out.open().expect("a temporary"));
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 3);
+        fs::remove_dir_all(&folder).expect("what was written");
     }
 }

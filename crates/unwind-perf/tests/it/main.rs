@@ -30,6 +30,7 @@ mod readme;
 mod run;
 mod schema;
 mod table;
+mod targets;
 
 #[path = "../../../output/tests/it/validator.rs"]
 mod validator;
