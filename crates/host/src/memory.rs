@@ -1,0 +1,217 @@
+//! A machine that is made up: it has the files that somebody put there, and nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use crate::{Content, DirEntry, FileKind, FileStamp, FileStat, Host, HostError, HostFile, Origin};
+
+/// A host that serves from memory. Folders are there where files are below them. Serves every [`Origin`] alike.
+///
+/// Each file that is inserted is another one: its inode and the time of its change say so.
+#[derive(Debug, Default)]
+pub struct MemoryHost(RwLock<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    files: BTreeMap<PathBuf, Node>,
+    variables: BTreeMap<String, OsString>,
+    vdso: Option<Vec<u8>>,
+    n_inserted: u64,
+}
+
+#[derive(Debug)]
+enum Node {
+    File(HostFile),
+    Special,
+}
+
+impl MemoryHost {
+    /// A machine without files.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a file at a path, in the place of what was there.
+    pub fn insert(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+        let bytes = bytes.into();
+        self.change(|state| {
+            state.n_inserted += 1;
+            let size = bytes.len() as u64;
+            let (inode, modified) = (state.n_inserted, i128::from(state.n_inserted));
+            let stamp = FileStamp { device: 0, inode, size, modified };
+            let content = Content::from(bytes);
+            state.files.insert(path.into(), Node::File(HostFile { content, stamp }));
+        });
+    }
+
+    /// Puts a FIFO at a path.
+    pub fn insert_special(&self, path: impl Into<PathBuf>) {
+        self.change(|state| state.files.insert(path.into(), Node::Special));
+    }
+
+    /// Takes away what is at a path.
+    pub fn remove(&self, path: &Path) {
+        self.change(|state| state.files.remove(path));
+    }
+
+    /// Sets a variable of the environment.
+    pub fn set_variable(&self, name: &str, value: impl Into<OsString>) {
+        self.change(|state| state.variables.insert(name.to_owned(), value.into()));
+    }
+
+    /// Sets the running kernel's vdso.
+    pub fn set_vdso(&self, bytes: impl Into<Vec<u8>>) {
+        self.change(|state| state.vdso = Some(bytes.into()));
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Everything below a folder.
+    fn below<'s>(&'s self, folder: &'s Path) -> impl Iterator<Item = (&'s Path, &'s Node)> {
+        let from = self.files.range(folder.to_owned()..);
+        from.map(|(path, node)| (path.as_path(), node))
+            .take_while(move |(path, _)| path.starts_with(folder))
+            .filter(move |(path, _)| *path != folder)
+    }
+}
+
+impl Host for MemoryHost {
+    fn open(&self, path: &Path, _: Origin) -> Result<HostFile, HostError> {
+        let state = self.state();
+        match state.files.get(path) {
+            Some(Node::File(file)) => Ok(file.clone()),
+            None if state.below(path).next().is_none() => Err(HostError::missing(path)),
+            _ => Err(HostError::NotRegular { path: path.to_owned() }),
+        }
+    }
+
+    fn read(&self, path: &Path, origin: Origin) -> Result<Vec<u8>, HostError> {
+        Ok(self.open(path, origin)?.content.to_vec())
+    }
+
+    fn stream(&self, path: &Path, origin: Origin) -> Result<Box<dyn Read + Send>, HostError> {
+        Ok(Box::new(Cursor::new(self.open(path, origin)?.content)))
+    }
+
+    fn stat(&self, path: &Path, _: Origin) -> Result<FileStat, HostError> {
+        let state = self.state();
+        let (kind, stamp) = match state.files.get(path) {
+            Some(Node::File(file)) => (FileKind::Regular, file.stamp),
+            Some(Node::Special) => (FileKind::Special, FileStamp::default()),
+            None if state.below(path).next().is_some() => {
+                (FileKind::Directory, FileStamp::default())
+            }
+            None => return Err(HostError::missing(path)),
+        };
+        Ok(FileStat { kind, stamp })
+    }
+
+    fn list(&self, path: &Path, _: Origin) -> Result<Vec<DirEntry>, HostError> {
+        let state = self.state();
+        let mut entries: Vec<DirEntry> = Vec::new();
+        for (file, node) in state.below(path) {
+            let mut parts = file.strip_prefix(path).unwrap_or(file).iter();
+            let Some(name) = parts.next() else { continue };
+            let kind = match node {
+                _ if parts.next().is_some() => FileKind::Directory,
+                Node::File(_) => FileKind::Regular,
+                Node::Special => FileKind::Special,
+            };
+            if entries.last().is_none_or(|last| last.name != name) {
+                entries.push(DirEntry { name: name.to_owned(), kind });
+            }
+        }
+        if entries.is_empty() { Err(HostError::missing(path)) } else { Ok(entries) }
+    }
+
+    fn running_vdso(&self) -> Option<Vec<u8>> {
+        self.state().vdso.clone()
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.state().variables.get(name).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_folders_and_what_is_neither() {
+        let host = MemoryHost::new();
+        host.insert("/usr/lib/a.so", *b"a");
+        host.insert("/usr/lib/x/b.so", *b"bb");
+        host.insert("/usr/lib/x/c.so", *b"");
+        host.insert_special("/usr/pipe");
+        let at = |path: &str| Path::new(path).to_owned();
+        let kind = |path| host.stat(&at(path), Origin::System).map(|stat| stat.kind).ok();
+        assert_eq!(
+            ["/usr/lib/a.so", "/usr/lib", "/", "/usr/pipe", "/usr/li"].map(kind),
+            [
+                Some(FileKind::Regular),
+                Some(FileKind::Directory),
+                Some(FileKind::Directory),
+                Some(FileKind::Special),
+                None
+            ]
+        );
+        let entry = |name: &str, kind| DirEntry { name: name.into(), kind };
+        assert_eq!(
+            host.list(&at("/usr/lib"), Origin::User).expect("a folder"),
+            [entry("a.so", FileKind::Regular), entry("x", FileKind::Directory)]
+        );
+        assert!(host.list(&at("/usr/lib/a.so"), Origin::User).is_err());
+        for path in ["/usr/lib", "/usr/pipe"] {
+            let error = host.open(&at(path), Origin::User).expect_err("no file");
+            assert_eq!(error.to_string(), format!("{path} is not a regular file"));
+        }
+        let error = host.open(&at("/none"), Origin::User).expect_err("nothing");
+        assert!(error.is_missing());
+        assert_eq!(host.read(&at("/usr/lib/x/b.so"), Origin::User).expect("a file"), b"bb");
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_another_is_another() {
+        let host = MemoryHost::new();
+        let path = Path::new("/a");
+        host.insert(path, *b"x");
+        let first = host.open(path, Origin::User).expect("a file");
+        host.insert(path, *b"y");
+        let second = host.open(path, Origin::User).expect("a file");
+        assert_ne!(first.stamp, second.stamp);
+        // What was opened stays what it was.
+        assert_eq!((&first.content[..], &second.content[..]), (&b"x"[..], &b"y"[..]));
+        host.remove(path);
+        assert!(host.open(path, Origin::User).expect_err("gone").is_missing());
+    }
+
+    #[test]
+    fn facts_of_the_machine() {
+        let host = MemoryHost::new();
+        assert_eq!((host.home(), host.running_vdso()), (None, None));
+        assert_eq!(host.hostname(), b"");
+        host.set_variable("HOME", "/home/u");
+        host.set_vdso(*b"vdso");
+        host.insert("/proc/sys/kernel/hostname", *b"box\n");
+        host.insert("/proc/sys/kernel/osrelease", *b"6.1.0-13\n");
+        assert_eq!(host.home(), Some(PathBuf::from("/home/u")));
+        assert_eq!(host.running_vdso().as_deref(), Some(&b"vdso"[..]));
+        assert_eq!(
+            (host.hostname(), host.kernel_release()),
+            (b"box".to_vec(), b"6.1.0-13".to_vec())
+        );
+    }
+}
