@@ -2,6 +2,8 @@
 //!
 //! Source: DWARF 5, 7.5.3 "Abbreviations Tables".
 
+use gimli::constants as dw;
+use gimli::{DwAt, DwForm, DwTag};
 use hashbrown::HashMap;
 
 use crate::bytes::Cursor;
@@ -28,19 +30,12 @@ pub(crate) enum Role {
 pub(crate) enum Step {
     Fixed(u32),
     Leb,
-    Form(u16),
+    Form(DwForm),
     /// `DW_AT_sibling`, of this size in bytes.
     Sibling(u8),
     /// An attribute that the walk wants, by its index.
     Wanted(u32),
 }
-
-const DW_AT_SIBLING: u16 = 0x01;
-const DW_AT_LOW_PC: u16 = 0x11;
-const DW_AT_HIGH_PC: u16 = 0x12;
-const DW_AT_RANGES: u16 = 0x55;
-/// Column, file and line of the call.
-const DW_AT_CALL: std::ops::RangeInclusive<u16> = 0x57..=0x59;
 
 /// How the attributes of an entry lie, for a quick step over all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +87,7 @@ impl Abbrevs {
 
     fn parse_one(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         let code = cursor.uleb().filter(|&code| code != 0)?;
-        let tag = cursor.uleb()?;
+        let tag = tag(cursor.uleb()?);
         let children = cursor.u8()? != 0;
         let first = self.specs.len();
         while let Some(spec) = next_spec(cursor)? {
@@ -123,10 +118,10 @@ impl Abbrevs {
     }
 
     /// What an entry with these attributes is to the walk.
-    fn role(&self, tag: u64, first: usize) -> Role {
+    fn role(&self, tag: DwTag, first: usize) -> Role {
         let role = role(tag);
         let mut specs = self.specs.get(first..).unwrap_or_default().iter();
-        let has_code = specs.any(|spec| matches!(spec.name, DW_AT_LOW_PC | DW_AT_RANGES));
+        let has_code = specs.any(|spec| matches!(spec.name, dw::DW_AT_low_pc | dw::DW_AT_ranges));
         match role {
             Role::Function | Role::Inlined if !has_code => Role::Codeless,
             other => other,
@@ -140,7 +135,7 @@ impl Abbrevs {
         for (spec, index) in specs.get(first..).unwrap_or_default().iter().zip(first as u32..) {
             let step = match form::fixed_size(spec.form, *encoding) {
                 _ if read && is_wanted(spec.name) => Step::Wanted(index),
-                Some(size) if spec.name == DW_AT_SIBLING && matches!(spec.form, 0x11..=0x14) => {
+                Some(size) if spec.name == dw::DW_AT_sibling && is_sibling_form(spec.form) => {
                     Step::Sibling(size)
                 }
                 Some(size) => Step::Fixed(size.into()),
@@ -198,7 +193,7 @@ impl Abbrevs {
         &self,
         cursor: &mut Cursor<'a>,
         abbrev: &Abbrev,
-        give: impl FnMut(u16, Value<'a>),
+        give: impl FnMut(DwAt, Value<'a>),
     ) -> Option<()> {
         let (_, at) = self.steps(*cursor, abbrev.reads, give)?;
         cursor.seek(at);
@@ -210,7 +205,7 @@ impl Abbrevs {
         &self,
         mut cursor: Cursor<'a>,
         (first, end): (u32, u32),
-        mut give: impl FnMut(u16, Value<'a>),
+        mut give: impl FnMut(DwAt, Value<'a>),
     ) -> Option<(u64, usize)> {
         let mut sibling = 0;
         for step in self.steps.get(first as usize..end as usize)? {
@@ -230,19 +225,47 @@ impl Abbrevs {
 }
 
 /// Whether the walk looks at an attribute of functions.
-fn is_wanted(name: u16) -> bool {
-    matches!(name, DW_AT_SIBLING | DW_AT_LOW_PC | DW_AT_HIGH_PC | DW_AT_RANGES)
-        || DW_AT_CALL.contains(&name)
+fn is_wanted(name: DwAt) -> bool {
+    matches!(
+        name,
+        dw::DW_AT_sibling
+            | dw::DW_AT_low_pc
+            | dw::DW_AT_high_pc
+            | dw::DW_AT_ranges
+            | dw::DW_AT_call_column
+            | dw::DW_AT_call_file
+            | dw::DW_AT_call_line
+    )
 }
 
-fn role(tag: u64) -> Role {
+fn role(tag: DwTag) -> Role {
     match tag {
-        0x2e => Role::Function,
-        0x1d => Role::Inlined,
+        dw::DW_TAG_subprogram => Role::Function,
+        dw::DW_TAG_inlined_subroutine => Role::Inlined,
         // Units, lexical, try, catch and with blocks, modules, namespaces, common blocks.
-        0x11 | 0x3c | 0x41 | 0x4a | 0x0b | 0x32 | 0x25 | 0x22 | 0x1e | 0x39 | 0x1a => Role::Scope,
+        dw::DW_TAG_compile_unit
+        | dw::DW_TAG_partial_unit
+        | dw::DW_TAG_type_unit
+        | dw::DW_TAG_skeleton_unit
+        | dw::DW_TAG_lexical_block
+        | dw::DW_TAG_try_block
+        | dw::DW_TAG_catch_block
+        | dw::DW_TAG_with_stmt
+        | dw::DW_TAG_module
+        | dw::DW_TAG_namespace
+        | dw::DW_TAG_common_block => Role::Scope,
         _ => Role::Other,
     }
+}
+
+/// A tag as it is written; those of vendors above 16 bits do not exist.
+fn tag(code: u64) -> DwTag {
+    DwTag(u16::try_from(code).unwrap_or(u16::MAX))
+}
+
+/// Whether a form is one of an offset in the unit, of a fixed size.
+const fn is_sibling_form(form: DwForm) -> bool {
+    matches!(form, dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8)
 }
 
 /// The next attribute of an abbreviation; the inner `None` at their end.
@@ -253,22 +276,23 @@ pub(crate) fn next_spec(cursor: &mut Cursor<'_>) -> Option<Option<Spec>> {
     if name == 0 && form == 0 {
         return Some(None);
     }
-    let implicit = if form == 0x21 { cursor.sleb()? } else { 0 };
+    let implicit =
+        if form == u64::from(dw::DW_FORM_implicit_const.0) { cursor.sleb()? } else { 0 };
     // Vendor attributes above 16 bits do not exist; such a form is refused where it is read.
     Some(Some(Spec {
-        name: u16::try_from(name).unwrap_or(u16::MAX),
-        form: u16::try_from(form).unwrap_or(u16::MAX),
+        name: DwAt(u16::try_from(name).unwrap_or(u16::MAX)),
+        form: DwForm(u16::try_from(form).unwrap_or(u16::MAX)),
         implicit,
     }))
 }
 
 /// Finds one abbreviation without compiling the table: a unit's root is nearly always the first. Gives its tag and
 /// leaves the cursor at its attributes.
-pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(u64, Cursor<'a>)> {
+pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(DwTag, Cursor<'a>)> {
     let mut cursor = Cursor::new(section, usize::try_from(offset).ok()?, false);
     loop {
         let found = cursor.uleb().filter(|&found| found != 0)?;
-        let tag = cursor.uleb()?;
+        let tag = tag(cursor.uleb()?);
         cursor.u8()?;
         if found == code {
             return Some((tag, cursor));
@@ -279,18 +303,17 @@ pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(u64
 
 /// Whether entries of the table at `offset` can be functions with addresses; also where it cannot be read.
 pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
-    const DW_TAG_SUBPROGRAM: u64 = 0x2e;
     let mut cursor = Cursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
     let mut describes = || {
         while cursor.uleb()? != 0 {
-            let tag = cursor.uleb()?;
+            let tag = tag(cursor.uleb()?);
             cursor.u8()?;
-            if tag != DW_TAG_SUBPROGRAM {
+            if tag != dw::DW_TAG_subprogram {
                 skip_specs(&mut cursor)?;
                 continue;
             }
             while let Some(spec) = next_spec(&mut cursor)? {
-                if matches!(spec.name, DW_AT_LOW_PC | DW_AT_RANGES) {
+                if matches!(spec.name, dw::DW_AT_low_pc | dw::DW_AT_ranges) {
                     return Some(true);
                 }
             }
@@ -303,7 +326,7 @@ pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
 /// Steps over the attributes of an abbreviation, up to behind their end. Of a large file that is most of what is read
 /// of its table of abbreviations.
 fn skip_specs(cursor: &mut Cursor<'_>) -> Option<()> {
-    const IMPLICIT: u8 = 0x21;
+    const IMPLICIT: u8 = dw::DW_FORM_implicit_const.0 as u8;
     loop {
         match cursor.peek() {
             Some([0, 0]) => return cursor.skip(2),

@@ -2,6 +2,8 @@
 //!
 //! Source: DWARF 5, 3.3 "Subroutine and Entry Point Entries", 2.13.2 `DW_AT_specification`.
 
+use gimli::constants as dw;
+
 use crate::bytes::Cursor;
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::{self, Value};
@@ -67,7 +69,11 @@ fn read<'f>(files: Files<'f, '_>, (in_alt, offset): EntryRef) -> Option<Named<'f
     };
     for spec in abbrevs.specs(abbrev) {
         match spec.name {
-            0x03 | 0x6e | 0x2007 | 0x31 | 0x47 => {}
+            dw::DW_AT_name
+            | dw::DW_AT_linkage_name
+            | dw::DW_AT_MIPS_linkage_name
+            | dw::DW_AT_abstract_origin
+            | dw::DW_AT_specification => {}
             _ => {
                 form::skip(&mut cursor, spec.form, unit.encoding)?;
                 continue;
@@ -75,9 +81,9 @@ fn read<'f>(files: Files<'f, '_>, (in_alt, offset): EntryRef) -> Option<Named<'f
         }
         let value = form::read(&mut cursor, *spec, unit.encoding)?;
         match spec.name {
-            0x03 => named.plain = string(value),
-            0x31 => named.origin = reference(value),
-            0x47 => named.specification = reference(value),
+            dw::DW_AT_name => named.plain = string(value),
+            dw::DW_AT_abstract_origin => named.origin = reference(value),
+            dw::DW_AT_specification => named.specification = reference(value),
             _ => named.linkage = string(value),
         }
     }

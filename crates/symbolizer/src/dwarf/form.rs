@@ -2,6 +2,9 @@
 //!
 //! Source: DWARF 5, 7.5.6 "Form Encodings"; the GNU forms of split and supplementary DWARF 4.
 
+use gimli::constants as dw;
+use gimli::{DwAt, DwForm};
+
 use crate::bytes::Cursor;
 
 /// How numbers are written in a unit.
@@ -53,35 +56,59 @@ pub(crate) enum Value<'a> {
 /// One attribute of an abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spec {
-    pub(crate) name: u16,
-    pub(crate) form: u16,
+    pub(crate) name: DwAt,
+    pub(crate) form: DwForm,
     pub(crate) implicit: i64,
 }
 
 /// The size of a form, where it is the same for every value.
-pub(crate) const fn fixed_size(form: u16, encoding: Encoding) -> Option<u8> {
+pub(crate) const fn fixed_size(form: DwForm, encoding: Encoding) -> Option<u8> {
     Some(match form {
-        0x19 | 0x21 => 0,
-        0x0b | 0x0c | 0x11 | 0x25 | 0x29 => 1,
-        0x05 | 0x12 | 0x26 | 0x2a => 2,
-        0x27 | 0x2b => 3,
-        0x06 | 0x13 | 0x1c | 0x28 | 0x2c => 4,
-        0x07 | 0x14 | 0x20 | 0x24 => 8,
-        0x1e => 16,
-        0x01 => encoding.address_size,
-        0x0e | 0x17 | 0x1d | 0x1f | 0x1f20 | 0x1f21 => encoding.offset_size,
-        0x10 => encoding.ref_addr_size(),
+        dw::DW_FORM_flag_present | dw::DW_FORM_implicit_const => 0,
+        dw::DW_FORM_data1
+        | dw::DW_FORM_flag
+        | dw::DW_FORM_ref1
+        | dw::DW_FORM_strx1
+        | dw::DW_FORM_addrx1 => 1,
+        dw::DW_FORM_data2 | dw::DW_FORM_ref2 | dw::DW_FORM_strx2 | dw::DW_FORM_addrx2 => 2,
+        dw::DW_FORM_strx3 | dw::DW_FORM_addrx3 => 3,
+        dw::DW_FORM_data4
+        | dw::DW_FORM_ref4
+        | dw::DW_FORM_ref_sup4
+        | dw::DW_FORM_strx4
+        | dw::DW_FORM_addrx4 => 4,
+        dw::DW_FORM_data8 | dw::DW_FORM_ref8 | dw::DW_FORM_ref_sig8 | dw::DW_FORM_ref_sup8 => 8,
+        dw::DW_FORM_data16 => 16,
+        dw::DW_FORM_addr => encoding.address_size,
+        dw::DW_FORM_strp
+        | dw::DW_FORM_sec_offset
+        | dw::DW_FORM_strp_sup
+        | dw::DW_FORM_line_strp
+        | dw::DW_FORM_GNU_ref_alt
+        | dw::DW_FORM_GNU_strp_alt => encoding.offset_size,
+        dw::DW_FORM_ref_addr => encoding.ref_addr_size(),
         _ => return None,
     })
 }
 
 /// Whether the form is one LEB128 number.
-pub(crate) const fn is_leb(form: u16) -> bool {
-    matches!(form, 0x0d | 0x0f | 0x15 | 0x1a | 0x1b | 0x22 | 0x23 | 0x1f01 | 0x1f02)
+pub(crate) const fn is_leb(form: DwForm) -> bool {
+    matches!(
+        form,
+        dw::DW_FORM_sdata
+            | dw::DW_FORM_udata
+            | dw::DW_FORM_ref_udata
+            | dw::DW_FORM_strx
+            | dw::DW_FORM_addrx
+            | dw::DW_FORM_loclistx
+            | dw::DW_FORM_rnglistx
+            | dw::DW_FORM_GNU_addr_index
+            | dw::DW_FORM_GNU_str_index
+    )
 }
 
 /// Steps over a value.
-pub(crate) fn skip(cursor: &mut Cursor<'_>, form: u16, encoding: Encoding) -> Option<()> {
+pub(crate) fn skip(cursor: &mut Cursor<'_>, form: DwForm, encoding: Encoding) -> Option<()> {
     if let Some(size) = fixed_size(form, encoding) {
         return cursor.skip(size.into());
     }
@@ -89,12 +116,12 @@ pub(crate) fn skip(cursor: &mut Cursor<'_>, form: u16, encoding: Encoding) -> Op
         return cursor.skip_leb();
     }
     let len = match form {
-        0x08 => return cursor.c_string().map(|_| ()),
-        0x09 | 0x18 => cursor.uleb()?,
-        0x0a => cursor.u8()?.into(),
-        0x03 => cursor.u16()?.into(),
-        0x04 => cursor.u32()?.into(),
-        0x16 => {
+        dw::DW_FORM_string => return cursor.c_string().map(|_| ()),
+        dw::DW_FORM_block | dw::DW_FORM_exprloc => cursor.uleb()?,
+        dw::DW_FORM_block1 => cursor.u8()?.into(),
+        dw::DW_FORM_block2 => cursor.u16()?.into(),
+        dw::DW_FORM_block4 => cursor.u32()?.into(),
+        dw::DW_FORM_indirect => {
             let form = indirect(cursor)?;
             return skip(cursor, form, encoding);
         }
@@ -105,8 +132,11 @@ pub(crate) fn skip(cursor: &mut Cursor<'_>, form: u16, encoding: Encoding) -> Op
 
 /// The form that stands in front of a `DW_FORM_indirect` value; not again an indirect one, nor an implicit constant,
 /// which has its value in the abbreviation.
-fn indirect(cursor: &mut Cursor<'_>) -> Option<u16> {
-    u16::try_from(cursor.uleb()?).ok().filter(|form| !matches!(form, 0x16 | 0x21))
+fn indirect(cursor: &mut Cursor<'_>) -> Option<DwForm> {
+    u16::try_from(cursor.uleb()?)
+        .ok()
+        .map(DwForm)
+        .filter(|form| !matches!(*form, dw::DW_FORM_indirect | dw::DW_FORM_implicit_const))
 }
 
 /// Reads a value.
@@ -117,38 +147,42 @@ pub(crate) fn read<'a>(
 ) -> Option<Value<'a>> {
     let offset = encoding.offset_size;
     Some(match spec.form {
-        0x01 => Value::Address(cursor.uint(encoding.address_size)?),
-        0x05 => Value::Uint(cursor.u16()?.into()),
-        0x06 => Value::Uint(cursor.u32()?.into()),
-        0x07 => Value::Uint(cursor.u64()?),
-        0x08 => Value::String(cursor.c_string()?),
-        0x0b | 0x0c => Value::Uint(cursor.u8()?.into()),
-        0x0d => Value::Sint(cursor.sleb()?),
-        0x0e => Value::Str(cursor.uint(offset)?),
-        0x0f => Value::Uint(cursor.uleb()?),
-        0x10 => Value::InfoRef(cursor.uint(encoding.ref_addr_size())?),
-        0x11 => Value::UnitRef(cursor.u8()?.into()),
-        0x12 => Value::UnitRef(cursor.u16()?.into()),
-        0x13 => Value::UnitRef(cursor.u32()?.into()),
-        0x14 => Value::UnitRef(cursor.u64()?),
-        0x15 => Value::UnitRef(cursor.uleb()?),
-        0x16 => {
+        dw::DW_FORM_addr => Value::Address(cursor.uint(encoding.address_size)?),
+        dw::DW_FORM_data2 => Value::Uint(cursor.u16()?.into()),
+        dw::DW_FORM_data4 => Value::Uint(cursor.u32()?.into()),
+        dw::DW_FORM_data8 => Value::Uint(cursor.u64()?),
+        dw::DW_FORM_string => Value::String(cursor.c_string()?),
+        dw::DW_FORM_data1 | dw::DW_FORM_flag => Value::Uint(cursor.u8()?.into()),
+        dw::DW_FORM_sdata => Value::Sint(cursor.sleb()?),
+        dw::DW_FORM_strp => Value::Str(cursor.uint(offset)?),
+        dw::DW_FORM_udata => Value::Uint(cursor.uleb()?),
+        dw::DW_FORM_ref_addr => Value::InfoRef(cursor.uint(encoding.ref_addr_size())?),
+        dw::DW_FORM_ref1 => Value::UnitRef(cursor.u8()?.into()),
+        dw::DW_FORM_ref2 => Value::UnitRef(cursor.u16()?.into()),
+        dw::DW_FORM_ref4 => Value::UnitRef(cursor.u32()?.into()),
+        dw::DW_FORM_ref8 => Value::UnitRef(cursor.u64()?),
+        dw::DW_FORM_ref_udata => Value::UnitRef(cursor.uleb()?),
+        dw::DW_FORM_indirect => {
             let form = indirect(cursor)?;
             read(cursor, Spec { form, ..spec }, encoding)?
         }
-        0x17 => Value::SectionOffset(cursor.uint(offset)?),
-        0x19 => Value::Uint(1),
-        0x1a | 0x1f02 => Value::StrIndex(cursor.uleb()?),
-        0x1b | 0x1f01 => Value::AddressIndex(cursor.uleb()?),
-        0x1c => Value::AltRef(cursor.u32()?.into()),
-        0x24 => Value::AltRef(cursor.u64()?),
-        0x1f20 => Value::AltRef(cursor.uint(offset)?),
-        0x1d | 0x1f21 => Value::AltStr(cursor.uint(offset)?),
-        0x1f => Value::LineStr(cursor.uint(offset)?),
-        0x21 => Value::Sint(spec.implicit),
-        0x22 | 0x23 => Value::ListIndex(cursor.uleb()?),
-        0x25..=0x28 => Value::StrIndex(cursor.uint((spec.form - 0x24) as u8)?),
-        0x29..=0x2c => Value::AddressIndex(cursor.uint((spec.form - 0x28) as u8)?),
+        dw::DW_FORM_sec_offset => Value::SectionOffset(cursor.uint(offset)?),
+        dw::DW_FORM_flag_present => Value::Uint(1),
+        dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => Value::StrIndex(cursor.uleb()?),
+        dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index => Value::AddressIndex(cursor.uleb()?),
+        dw::DW_FORM_ref_sup4 => Value::AltRef(cursor.u32()?.into()),
+        dw::DW_FORM_ref_sup8 => Value::AltRef(cursor.u64()?),
+        dw::DW_FORM_GNU_ref_alt => Value::AltRef(cursor.uint(offset)?),
+        dw::DW_FORM_strp_sup | dw::DW_FORM_GNU_strp_alt => Value::AltStr(cursor.uint(offset)?),
+        dw::DW_FORM_line_strp => Value::LineStr(cursor.uint(offset)?),
+        dw::DW_FORM_implicit_const => Value::Sint(spec.implicit),
+        dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => Value::ListIndex(cursor.uleb()?),
+        dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
+            Value::StrIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
+        }
+        dw::DW_FORM_addrx1 | dw::DW_FORM_addrx2 | dw::DW_FORM_addrx3 | dw::DW_FORM_addrx4 => {
+            Value::AddressIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
+        }
         form => {
             skip(cursor, form, encoding)?;
             Value::Other

@@ -95,6 +95,6 @@ pub(crate) fn split_file<'s>(
         .units
         .iter()
         .position(|unit| unit.root.dwo_id == Some(id))
-        .or_else(|| file.units.iter().position(|unit| unit.root.tag == 0x11));
+        .or_else(|| file.units.iter().position(|unit| unit.tag == gimli::DW_TAG_compile_unit));
     file
 }

@@ -2,6 +2,9 @@
 //!
 //! Source: DWARF 5, 7.5.1 "Unit Headers", 3.1 "Unit Entries"; GNU split DWARF 4.
 
+use gimli::constants as dw;
+use gimli::{DwTag, DwUt};
+
 use crate::bytes::Cursor;
 use crate::dwarf::abbrev::{find, next_spec};
 use crate::dwarf::form::{self, Encoding, Value};
@@ -19,6 +22,8 @@ pub(crate) struct Unit<'a> {
     pub(crate) abbrev_offset: u64,
     /// Which of the file's abbreviation tables.
     pub(crate) table: u32,
+    /// What the root is.
+    pub(crate) tag: DwTag,
     pub(crate) root: Root<'a>,
     /// Added to the offsets of range lists: 0 but in a split unit of DWARF 4.
     pub(crate) ranges_base: u64,
@@ -27,7 +32,6 @@ pub(crate) struct Unit<'a> {
 /// The attributes of a unit's root, as they are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Root<'a> {
-    pub(crate) tag: u64,
     pub(crate) name: Option<Value<'a>>,
     pub(crate) comp_dir: Option<Value<'a>>,
     pub(crate) low_pc: Option<Value<'a>>,
@@ -88,11 +92,13 @@ fn read_unit<'a>(
                 dwo_id = None;
             }
             5 => {
-                let kind = cursor.u8()?;
+                let kind = DwUt(cursor.u8()?);
                 address_size = cursor.u8()?;
                 abbrev_offset = cursor.uint(offset_size)?;
-                dwo_id = matches!(kind, 4 | 5).then(|| cursor.u64()).flatten();
-                if matches!(kind, 2 | 6) {
+                dwo_id = matches!(kind, dw::DW_UT_skeleton | dw::DW_UT_split_compile)
+                    .then(|| cursor.u64())
+                    .flatten();
+                if matches!(kind, dw::DW_UT_type | dw::DW_UT_split_type) {
                     cursor.skip(8 + u64::from(offset_size))?;
                 }
             }
@@ -103,7 +109,7 @@ fn read_unit<'a>(
         }
         let encoding = Encoding { version, address_size, offset_size };
         let entries = cursor.at();
-        let mut root = read_root(&mut cursor, abbrev, abbrev_offset, encoding)?;
+        let (tag, mut root) = read_root(&mut cursor, abbrev, abbrev_offset, encoding)?;
         root.dwo_id = dwo_id.or(root.dwo_id);
         Some(Unit {
             offset: at,
@@ -112,6 +118,7 @@ fn read_unit<'a>(
             encoding,
             abbrev_offset,
             table: 0,
+            tag,
             root,
             ranges_base: 0,
         })
@@ -119,32 +126,35 @@ fn read_unit<'a>(
     Some((end, unit()))
 }
 
+/// The tag of a unit's root, and those of its attributes that are of use.
 fn read_root<'a>(
     cursor: &mut Cursor<'a>,
     abbrev: &[u8],
     offset: u64,
     encoding: Encoding,
-) -> Option<Root<'a>> {
+) -> Option<(DwTag, Root<'a>)> {
     let code = cursor.uleb()?;
     let (tag, mut specs) = find(abbrev, offset, code)?;
-    let mut root = Root { tag, ..Root::default() };
+    let mut root = Root::default();
     while let Some(spec) = next_spec(&mut specs)? {
         let value = form::read(cursor, spec, encoding)?;
         match spec.name {
-            0x03 => root.name = Some(value),
-            0x10 => root.line_program = value.section_offset(),
-            0x11 => root.low_pc = Some(value),
-            0x12 => root.high_pc = Some(value),
-            0x1b => root.comp_dir = Some(value),
-            0x55 => root.ranges = Some(value),
-            0x72 => root.str_offsets_base = value.section_offset(),
-            0x73 | 0x2133 => root.addr_base = value.section_offset(),
-            0x74 => root.rnglists_base = value.section_offset(),
-            0x76 | 0x2130 => root.dwo_name = Some(value),
-            0x2131 => root.dwo_id = value.number(),
-            0x2132 => root.gnu_ranges_base = value.section_offset(),
+            dw::DW_AT_name => root.name = Some(value),
+            dw::DW_AT_stmt_list => root.line_program = value.section_offset(),
+            dw::DW_AT_low_pc => root.low_pc = Some(value),
+            dw::DW_AT_high_pc => root.high_pc = Some(value),
+            dw::DW_AT_comp_dir => root.comp_dir = Some(value),
+            dw::DW_AT_ranges => root.ranges = Some(value),
+            dw::DW_AT_str_offsets_base => root.str_offsets_base = value.section_offset(),
+            dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => {
+                root.addr_base = value.section_offset()
+            }
+            dw::DW_AT_rnglists_base => root.rnglists_base = value.section_offset(),
+            dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name => root.dwo_name = Some(value),
+            dw::DW_AT_GNU_dwo_id => root.dwo_id = value.number(),
+            dw::DW_AT_GNU_ranges_base => root.gnu_ranges_base = value.section_offset(),
             _ => {}
         }
     }
-    Some(root)
+    Some((tag, root))
 }

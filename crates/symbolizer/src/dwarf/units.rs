@@ -52,10 +52,9 @@ pub(crate) fn candidates(
 /// Units that may hold code without saying where: those whose functions or rows have addresses all the same. Most that
 /// state no ranges have no code at all.
 pub(crate) fn units_without_ranges(file: &DwarfFile<'_>) -> impl Iterator<Item = u32> {
-    const DW_TAG_COMPILE_UNIT: u64 = 0x11;
     let silent = |unit: &Unit<'_>| {
         let root = &unit.root;
-        root.tag == DW_TAG_COMPILE_UNIT && root.ranges.is_none() && root.high_pc.is_none()
+        unit.tag == gimli::DW_TAG_compile_unit && root.ranges.is_none() && root.high_pc.is_none()
     };
     let may_hold_code = move |unit: &Unit<'_>| {
         split_id(unit).is_some()

@@ -11,6 +11,8 @@
 //! Where ranges overlap, the later entry wins, which also lets the deeper one win.
 
 use address::Svma;
+use gimli::DwAt;
+use gimli::constants as dw;
 
 use crate::bytes::Cursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
@@ -91,18 +93,18 @@ struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    fn take(&mut self, name: u16, value: Value<'a>) {
+    fn take(&mut self, name: DwAt, value: Value<'a>) {
         match name {
-            0x01 => {
+            dw::DW_AT_sibling => {
                 if let Value::UnitRef(offset) = value {
                     self.sibling = offset;
                 }
             }
-            0x11 => self.pcs.low = Some(value),
-            0x12 => self.pcs.high = Some(value),
-            0x55 => self.pcs.ranges = Some(value),
-            0x57 => self.call.2 = value.number().unwrap_or(0),
-            0x58 => self.call.0 = value.number().unwrap_or(0),
+            dw::DW_AT_low_pc => self.pcs.low = Some(value),
+            dw::DW_AT_high_pc => self.pcs.high = Some(value),
+            dw::DW_AT_ranges => self.pcs.ranges = Some(value),
+            dw::DW_AT_call_column => self.call.2 = value.number().unwrap_or(0),
+            dw::DW_AT_call_file => self.call.0 = value.number().unwrap_or(0),
             _ => self.call.1 = value.number().unwrap_or(0),
         }
     }
