@@ -20,6 +20,7 @@
 mod addresses;
 mod bytes;
 mod demangle;
+mod device;
 mod dwarf;
 mod elf;
 mod jit;
@@ -29,14 +30,20 @@ mod merge;
 mod names;
 mod request;
 mod splits;
+mod stored;
 mod symbolize;
 
 pub use demangle::{Demangle, demangle};
-pub use jit::{JitSymbol, PerfMap};
-pub use kernel::{Kallsyms, KallsymsError, KernelSymbol};
+pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
+pub use jit::{JitSymbol, PerfMap, read_perf_map};
+pub use kernel::{
+    Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
+    KernelSymbol, NoKernelNames, RecordedKernel,
+};
 pub use names::{NameId, Names};
 pub use request::{
     Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
     SymbolSource, SymbolTimings, Symbols, WhyNoName,
 };
+pub use stored::StoredSplits;
 pub use symbolize::{begin, symbolize, symbolize_timed};

@@ -13,11 +13,10 @@ use std::sync::mpsc::{Sender, channel};
 
 use hashbrown::HashSet;
 use module_map::{Library, LoadedImage, ModuleKind};
-use symbolizer::SymbolSource;
+use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
 use crate::cli::RunArgs;
-use crate::kernel::{ListAhead, sure_list};
 
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ pub(crate) struct Ahead {
     begun: HashSet<u32>,
     /// To the thread of the files, which is started with the first.
     files: Option<Sender<Arc<LoadedImage>>>,
-    list: Option<ListAhead>,
+    list: Option<KernelListPrefetch>,
 }
 
 impl Ahead {
@@ -61,8 +60,9 @@ impl Ahead {
                 continue;
             }
             if module.kind == ModuleKind::Kernel && self.list.is_none() {
-                let path = sure_list(&cli.symbols, recording, partial.timeline, library);
-                self.list = path.map(ListAhead::begin);
+                let named = cli.symbols.kallsyms.as_deref();
+                let places = KernelListPlaces { named, recording, library };
+                self.list = places.find_early(partial.timeline).map(KernelListPrefetch::begin);
             } else if let Some(Ok(file)) = module.outcome().filter(|_| may_unpack) {
                 self.begin_file(file, library);
             }
@@ -70,7 +70,7 @@ impl Ahead {
     }
 
     /// The kernel's list, where it was begun.
-    pub(crate) fn into_list(self) -> Option<ListAhead> {
+    pub(crate) fn into_list(self) -> Option<KernelListPrefetch> {
         self.list
     }
 
@@ -90,8 +90,5 @@ impl Ahead {
 }
 
 fn begin(file: &LoadedImage, library: &Library) {
-    let debug = file.debug(library).map(|debug| &**debug);
-    let alt = file.alt(library).map(|alt| &**alt);
-    let mini = file.mini();
-    symbolizer::begin(&SymbolSource { debug, alt, mini, ..SymbolSource::of(file.image()) });
+    symbolizer::begin(&SymbolSource::of_loaded(file, library));
 }

@@ -6,7 +6,7 @@ use output::{EventLoss, FindingRow, LocationRow, ModuleLoss, NO_STACK, Profile};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use unwinder::EndReason;
 
-use crate::kernel::Kernel;
+use crate::symbols::Kernel;
 
 /// Fills in the losses and the findings of the summary.
 pub(crate) fn account(

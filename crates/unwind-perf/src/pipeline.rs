@@ -9,12 +9,11 @@ use perf_data::Severity;
 
 use crate::assemble::assemble;
 use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
-use crate::kernel::Kernel;
 use crate::memory_limit::MemoryLimit;
 use crate::progress::Progress;
 use crate::replay::{self, Replayed};
 use crate::stream::{self, Reading};
-use crate::symbols::{Places, Resolved, Sources, resolve};
+use crate::symbols::{Kernel, Places, Resolved, Sources, resolve};
 use crate::timings::Timings;
 use crate::{color, findings, write};
 

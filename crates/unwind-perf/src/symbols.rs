@@ -4,22 +4,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use address::{Avma, FileOffset, ModuleId, Svma};
+use address::{Avma, BuildId, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
 use module_map::{Library, LoadedImage, ModuleKind, Timeline};
-use perf_data::Head;
+use perf_data::{Head, SimpleperfFile};
 use rayon::prelude::*;
 use symbolizer::{
-    Demangle, Options, PerfMap, Request, SplitFiles, SymbolSource, SymbolTimings, Symbols,
-    symbolize_timed,
+    Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile,
+    KernelListPlaces, KernelListPrefetch, KernelNames, Options, PerfMap, RecordedKernel, Request,
+    SplitFiles, StoredSplits, SymbolSource, SymbolTimings, Symbols, read_perf_map, symbolize_timed,
 };
 use unwinder::FrameKey;
 
 use crate::cli::{DemangleArg, SymbolArgs};
-use crate::device_symbols::DeviceSymbols;
-use crate::jit;
-use crate::kernel::{Kernel, KernelFile, KernelNames, Known, ListAhead};
-use crate::split::SplitOf;
 
 /// A distinct looked-up address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +48,15 @@ pub(crate) struct Resolved {
     pub(crate) slides: HashMap<u32, u64>,
     /// Where the time for the files went.
     pub(crate) timings: SymbolTimings,
+}
+
+/// What is to be said of the kernel's names.
+#[derive(Debug, Default)]
+pub(crate) struct Kernel {
+    /// Why there are none, in plain words; only where kernel code was mapped.
+    pub(crate) refused: Option<String>,
+    /// Build-ids that several modules were recorded with, which therefore prove nothing.
+    pub(crate) shared_ids: Vec<BuildId>,
 }
 
 /// Where the names of a location are.
@@ -113,26 +119,50 @@ pub(crate) fn resolve(
     frames: &[FrameKey],
     places: &mut Places,
     sources: Sources<'_>,
-    ahead: Option<ListAhead>,
+    ahead: Option<KernelListPrefetch>,
 ) -> (Resolved, Kernel) {
     let Sources { args, head, recording, timeline, library } = sources;
     let mut resolved = Resolved::nothing(frames, places, timeline);
-    let known = Known::find(head, timeline, library);
+    let features = head.features();
+    let build_ids = features.build_ids.iter();
+    let build_ids: Vec<(&[u8], BuildId)> =
+        build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
+    let known = RecordedKernel::find(&build_ids, timeline, library);
+    let places = KernelListPlaces { named: args.kallsyms.as_deref(), recording, library };
     let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
     let wants_list = resolved.locations.iter().any(in_kernel);
     let (list, ()) = rayon::join(
-        || wants_list.then(|| known.list(args, recording, timeline, library, ahead)),
+        || wants_list.then(|| known.read_list(places, timeline, ahead)),
         || resolve_files(&mut resolved, timeline, library, &known.files, args),
     );
-    let kernel = known.told(list);
-    if let Some(names) = &kernel.symbols {
-        resolve_kernel(&mut resolved, timeline, names);
-    }
+    let refused = match list {
+        Some(Ok(names)) => {
+            resolve_kernel(&mut resolved, timeline, &names);
+            None
+        }
+        Some(Err(reason)) => Some(reason.to_string()).filter(|_| known.files.is_empty()),
+        None => None,
+    };
     resolve_jit(&mut resolved, timeline, library);
     if head.is_simpleperf() {
-        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(head, demangle_of(args)));
+        let files = features.simpleperf_files.iter().map(device_file);
+        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(files, demangle_of(args)));
     }
-    (resolved, kernel)
+    (resolved, Kernel { refused, shared_ids: known.shared_ids })
+}
+
+/// A file of the device as the recording has it.
+fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
+    let symbols = file.symbols.iter();
+    DeviceFile {
+        path: file.path,
+        kind: DeviceFileKind::from_dso_type(file.kind),
+        min_vaddr: file.min_vaddr,
+        offset_of_min_vaddr: file.offset_of_min_vaddr,
+        symbols: symbols
+            .map(|it| DeviceSymbol { address: it.addr, size: it.len, name: it.name })
+            .collect(),
+    }
 }
 
 /// Addresses of a file, each with the location that it is of.
@@ -170,28 +200,23 @@ fn resolve_files(
     let addresses: Vec<Vec<Svma>> = files
         .par_iter_mut()
         .map(|(file, wanted)| {
-            file.debug(library);
-            file.alt(library);
-            file.mini();
+            let _ = SymbolSource::of_loaded(file, library);
             wanted.sort_unstable();
             let mut addresses: Vec<Svma> = wanted.iter().map(|&(svma, _)| Svma(svma)).collect();
             addresses.dedup();
             addresses
         })
         .collect();
-    let splits: Vec<SplitOf<'_>> =
-        files.iter().map(|(file, _)| SplitOf { file, library }).collect();
+    let splits: Vec<StoredSplits<'_>> =
+        files.iter().map(|(file, _)| StoredSplits { file, library }).collect();
     let requests: Vec<Request<'_>> = files
         .iter()
         .zip(&addresses)
         .zip(&splits)
         .map(|(((file, _), addresses), split)| Request {
             source: SymbolSource {
-                debug: file.debug_if_loaded().map(|debug| &**debug),
-                alt: file.alt(library).map(|alt| &**alt),
-                mini: file.mini(),
                 split: Some(split as &dyn SplitFiles),
-                ..SymbolSource::of(file.image())
+                ..SymbolSource::of_loaded(file, library)
             },
             addresses,
         })
@@ -261,7 +286,7 @@ fn resolve_jit(resolved: &mut Resolved, timeline: &Timeline, library: &Library) 
     let mut texts: HashMap<address::Pid, Vec<u8>> = HashMap::new();
     let owner_of = |location: &Location| timeline.modules().get(location.module?.index())?.owner;
     for pid in resolved.locations.iter().filter_map(owner_of) {
-        texts.entry(pid).or_insert_with(|| jit::map_of(pid, library).unwrap_or_default());
+        texts.entry(pid).or_insert_with(|| read_perf_map(pid, library).unwrap_or_default());
     }
     let maps: HashMap<address::Pid, PerfMap<'_>> =
         texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();

@@ -1,5 +1,7 @@
-//! Names of code that a just-in-time compiler made.
+//! Names of code that a just-in-time compiler made: the map that its process wrote.
 
+mod find;
 mod perf_map;
 
+pub use find::read_perf_map;
 pub use perf_map::{JitSymbol, PerfMap};

@@ -14,10 +14,9 @@ use symbolizer::SymbolTimings;
 use unwinder::{Partial, Replay};
 
 use crate::assemble::{event_row, frame_row, module_row, recording_info, sample_row, thread_row};
-use crate::kernel::Kernel;
 use crate::locations::locations;
 use crate::stream::records::Records;
-use crate::symbols::{Places, Resolved, Sources, resolve};
+use crate::symbols::{Kernel, Places, Resolved, Sources, resolve};
 
 /// How many times as many samples as were written have to be there before the next are looked up: each time the files
 /// are read again.

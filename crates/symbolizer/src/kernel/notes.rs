@@ -5,7 +5,7 @@ use address::BuildId;
 /// The build-id in a notes section.
 ///
 /// Source: ELF notes: name size, descriptor size, type, each of 4 bytes; name and descriptor padded to 4.
-pub(crate) fn build_id_of_notes(notes: &[u8]) -> Option<BuildId> {
+pub(super) fn build_id_of_notes(notes: &[u8]) -> Option<BuildId> {
     const NT_GNU_BUILD_ID: u32 = 3;
     let mut rest = notes;
     loop {

@@ -1,0 +1,64 @@
+//! Files of kernel code, and how far the code lay from where they state it.
+
+use std::sync::Arc;
+
+use address::{BuildId, ModuleId, Svma};
+use hashbrown::HashMap;
+use module_map::{Library, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline};
+
+use crate::kernel::identity::is_kernel_itself;
+
+/// A file of kernel code, and how far the code lay from where the file states it.
+#[derive(Debug, Clone)]
+pub struct KernelFile {
+    /// The file.
+    pub file: Arc<LoadedImage>,
+    /// What is added to an address of the file, wrapping, to have that of the recorded kernel.
+    pub slide: u64,
+}
+
+impl KernelFile {
+    /// The address that the file states for an address of the recorded kernel.
+    #[must_use]
+    pub const fn svma(&self, avma: u64) -> Svma {
+        Svma(avma.wrapping_sub(self.slide))
+    }
+}
+
+/// The files of kernel code that are proven to be the recorded ones by their build-ids.
+pub(super) fn find(
+    timeline: &Timeline,
+    library: &Library,
+    kernel: Option<BuildId>,
+    shared: &[BuildId],
+) -> HashMap<ModuleId, KernelFile> {
+    let mut files = HashMap::new();
+    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+        let itself = is_kernel_itself(module);
+        let id = if itself { kernel } else { module.identity.build_id };
+        let id = id.filter(|id| itself || (!shared.contains(id) && Some(*id) != kernel));
+        let Some(file) = id.and_then(|id| library.kernel_file(&module.path, id).ok()) else {
+            continue;
+        };
+        let slide =
+            if itself { kernel_slide(timeline, &file) } else { module_slide(timeline, module) };
+        if let Some(slide) = slide {
+            files.insert(module.id, KernelFile { file, slide });
+        }
+    }
+    files
+}
+
+/// How far the kernel was moved when it booted: the recorder's address of its reference symbol, less the file's.
+fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
+    let (symbol, recorded) = timeline.kernel_reference()?;
+    let stated = file.image().symbol_address(symbol)?;
+    Some(recorded.0.wrapping_sub(stated.0))
+}
+
+/// A module's code begins where its map does.
+fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
+    let kernel = timeline.kernel();
+    let piece = kernel.pieces().find(|piece| piece.module == module.id)?;
+    Some(piece.start.0.wrapping_sub(piece.offset.0).wrapping_sub(MODULE_CODE.0))
+}

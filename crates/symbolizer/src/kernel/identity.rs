@@ -1,0 +1,39 @@
+//! Which kernel was recorded: its build-id.
+
+use address::BuildId;
+use hashbrown::HashMap;
+use module_map::{Module, ModuleKind, Timeline, kernel_module_name};
+
+/// Whether a module of kernel code is the kernel itself, not one that it loaded.
+pub(super) fn is_kernel_itself(module: &Module) -> bool {
+    module.path.starts_with(b"[kernel") || module.path.starts_with(b"[guest.kernel")
+}
+
+/// The build-id of the kernel by the records of its maps.
+pub(super) fn mapped_id(timeline: &Timeline) -> Option<BuildId> {
+    let kernel = timeline.modules().iter();
+    let mut kernel = kernel.filter(|m| m.kind == ModuleKind::Kernel && is_kernel_itself(m));
+    kernel.find_map(|module| module.identity.build_id)
+}
+
+/// The build-id of the recorded kernel: from its map record or from the table of the header, under any of its names.
+pub(super) fn kernel_id(header: &[(&[u8], BuildId)], timeline: &Timeline) -> Option<BuildId> {
+    let is_kernel = |name: &[u8]| name.starts_with(b"[kernel.") || name.ends_with(b"/vmlinux");
+    mapped_id(timeline)
+        .or_else(|| header.iter().find(|(name, _)| is_kernel(name)).map(|&(_, build_id)| build_id))
+}
+
+/// Some recorders wrote the id of one module for all of them.
+pub(super) fn shared_ids(timeline: &Timeline) -> Vec<BuildId> {
+    let mut names: HashMap<BuildId, Vec<u8>> = HashMap::new();
+    let mut shared = Vec::new();
+    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+        let Some(id) = module.identity.build_id else { continue };
+        let name = kernel_module_name(&module.path);
+        let known = names.entry(id).or_insert_with(|| name.clone());
+        if *known != name && !shared.contains(&id) {
+            shared.push(id);
+        }
+    }
+    shared
+}

@@ -1,0 +1,72 @@
+//! The symbols of the recorded kernel: a list, how far the kernel lay from it, and whether it is of that kernel.
+
+use std::path::Path;
+
+use address::Avma;
+use module_map::Timeline;
+
+use crate::kernel::error::NoKernelNames;
+use crate::kernel::kallsyms::Kallsyms;
+
+/// A kernel symbol list, and how far the recorded kernel lay from it.
+#[derive(Debug)]
+pub struct KernelNames {
+    list: Kallsyms,
+    slide: u64,
+}
+
+impl KernelNames {
+    /// The symbol that covers an address of the recorded kernel: its name, and where it begins there.
+    #[must_use]
+    pub fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
+        let symbol = self.list.lookup(address.sub(self.slide))?;
+        Some((symbol.name, symbol.start.add(self.slide)))
+    }
+
+    /// The names of the list of that path, unless it is of another kernel.
+    pub(super) fn proven(
+        list: Kallsyms,
+        path: &Path,
+        timeline: &Timeline,
+    ) -> Result<Self, NoKernelNames> {
+        let slide = timeline
+            .kernel_reference()
+            .and_then(|(symbol, recorded)| Some(recorded.since(list.address_of(symbol)?)));
+        let names = Self { list, slide: slide.unwrap_or(0) };
+        match names.other_end(timeline) {
+            Some((listed, recorded)) => {
+                Err(NoKernelNames::OtherKernel { path: path.to_owned(), listed, recorded })
+            }
+            None => Ok(names),
+        }
+    }
+
+    /// Where the recorded kernel has what the list has under that name.
+    fn address_of(&self, symbol: &[u8]) -> Option<Avma> {
+        Some(self.list.address_of(symbol)?.add(self.slide))
+    }
+
+    /// Where the code of the list's kernel ends and where that of the recorded one does, if they differ. A list has no
+    /// build-id, but recorders write the address of `_etext` or `_edata` as the end of the kernel's map.
+    ///
+    /// Source: `machine__get_running_kernel_start` in `tools/perf/util/machine.c`. Recorders that do not find the
+    /// symbols write the start of the next module, which is at the start of a page.
+    fn other_end(&self, timeline: &Timeline) -> Option<(Avma, Avma)> {
+        const PAGE: u64 = 0x1000;
+        let (_, reference) = timeline.kernel_reference()?;
+        let kernel = timeline.kernel();
+        let recorded = kernel.lookup(reference)?.end;
+        if recorded.0.is_multiple_of(PAGE) {
+            return None;
+        }
+        let mut first = None;
+        for symbol in [&b"_etext"[..], b"_edata"] {
+            let listed = self.address_of(symbol);
+            if listed == Some(recorded) {
+                return None;
+            }
+            first = first.or(listed);
+        }
+        first.map(|first| (first, recorded))
+    }
+}

@@ -1,0 +1,35 @@
+//! Sources out of the image store: a loaded file with its separate debug files, and the files of its split units.
+
+use module_map::{Image, Library, LoadedImage};
+
+use crate::request::{SplitFiles, SymbolSource};
+
+/// The split units of one loaded file, which the store finds when they are asked for.
+#[derive(Debug)]
+pub struct StoredSplits<'l> {
+    /// The linked file.
+    pub file: &'l LoadedImage,
+    /// The store that it is of.
+    pub library: &'l Library,
+}
+
+impl SplitFiles for StoredSplits<'_> {
+    fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
+        self.file.split(self.library, id, directory, name)
+    }
+}
+
+impl<'a> SymbolSource<'a> {
+    /// A loaded file with all that the store has beside it, but for split units. Finds and opens the separate files,
+    /// where that was not done yet.
+    #[must_use]
+    pub fn of_loaded(file: &'a LoadedImage, library: &'a Library) -> Self {
+        Self {
+            image: file.image(),
+            debug: file.debug(library).map(|debug| &**debug),
+            alt: file.alt(library).map(|alt| &**alt),
+            mini: file.mini(),
+            split: None,
+        }
+    }
+}
