@@ -2,11 +2,11 @@
 
 use address::BuildId;
 use module_map::{Module, ModuleKind as MapKind, Timeline};
-use output::{
-    Details, EventRow, FrameRow, LayoutRow, ModuleKind, ModuleRow, Profile, RecordingInfo,
-    SampleRow, StackRow, Strings, Summary, ThreadRow,
-};
 use perf_data::{Event, Head};
+use profile::{
+    EventRow, FrameRow, LayoutRow, ModuleKind, ModuleRow, Profile, RecordingInfo, SampleRow,
+    StackRow, Strings, Summary, ThreadRow,
+};
 use unwinder::{FrameKey, Replay, StackNode, Thread};
 
 use crate::locations::locations;
@@ -61,7 +61,6 @@ pub(crate) fn assemble(
         samples,
         strings,
         summary,
-        details: Details::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use output::{Fields, Format, Root, Weight};
+use formats::{Fields, Format, Root, Weight};
 
 use crate::buildid_list::BuildIdArgs;
 use crate::color::ColorArg;

@@ -2,9 +2,9 @@
 
 use address::ModuleId;
 use module_map::{Module, ModuleKind, Refusal, Timeline};
-use output::{EventLoss, FindingRow, LocationRow, ModuleLoss, NO_STACK, Profile};
 use perf_data::{Findings, RecordCounts, RecordKind};
-use unwinder::EndReason;
+use profile::EndReason;
+use profile::{EventLoss, FindingRow, LocationRow, ModuleLoss, NO_STACK, Profile};
 
 use crate::symbols::Kernel;
 

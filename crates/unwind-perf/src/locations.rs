@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use output::{InlineRow, LocationRow, StringId, Strings};
+use profile::{InlineRow, LocationRow, StringId, Strings};
 use rayon::prelude::*;
 
 use crate::symbols::{Resolved, Source};

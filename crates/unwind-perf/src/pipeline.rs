@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use output::{Fields, Format, FormatOptions, write_summary};
+use formats::{Fields, Format, FormatOptions, write_summary};
 use perf_data::Severity;
 
 use crate::assemble::assemble;
@@ -112,7 +112,6 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         keep_unrooted: cli.folded.keep_unrooted,
         weight: cli.folded.weight.into(),
         kernel_suffix: cli.folded.kernel_suffix,
-        event: None,
         root: cli.folded.root.into(),
         reverse: cli.folded.reverse,
         fields: cli.script.fields.unwrap_or(Fields::DEFAULT),

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
+use formats::{Details, ErrorKind, Format, HotspotStream, write_summary};
 use module_map::Timeline;
-use output::{ErrorKind, Format, HotspotStream, write_summary};
 use perf_data::{
     Arch, Finding, Findings, Input, MachineSource, RecordCounts, SampleType, Session,
     SessionOptions, Severity,
@@ -186,7 +186,7 @@ impl Run<'_> {
         let Self { cli, files, .. } = self;
         let mut growing = Growing::new(session.head());
         let failed = || self.target.failed();
-        lock(&self.stream).begin(&growing.profile).with_context(failed)?;
+        lock(&self.stream).begin(&growing.profile, &growing.details).with_context(failed)?;
         let options = ReplayOptions {
             filter: filter(&cli.filters, session.head().events())?,
             max_frames: cli.max_frames.max(1),
@@ -220,10 +220,10 @@ impl Run<'_> {
         let mut profile = growing.finish(session.head(), &replay);
         findings::account(&mut profile, session.counts(), &found, &mut timeline, &growing.kernel);
         profile.summary.findings.extend(findings::late_maps(replay.late_maps));
-        tell_disorder(&mut profile, &found);
+        tell_disorder(&mut growing.details, &found);
         self.progress.clear();
         let mut stream = lock(&self.stream);
-        stream.finish(&profile).with_context(failed)?;
+        stream.finish(&profile, &growing.details).with_context(failed)?;
         stream.output().complete().with_context(failed)?;
         timings.ended("print");
         if cli.timings {
@@ -281,7 +281,7 @@ impl Run<'_> {
         };
         growing.take(&partial, sources);
         let mut stream = lock(&self.stream);
-        let written = stream.samples(&growing.profile, expected);
+        let written = stream.samples(&growing.profile, &growing.details, expected);
         growing.forget(stream.take_written());
         written.with_context(|| self.target.failed())
     }
@@ -300,7 +300,7 @@ impl Run<'_> {
     }
 
     /// The summary, for people on standard error, or as the output itself.
-    fn summary(&self, profile: &output::Profile, wishes: Wishes) -> anyhow::Result<()> {
+    fn summary(&self, profile: &profile::Profile, wishes: Wishes) -> anyhow::Result<()> {
         let mut text = Vec::new();
         write_summary(profile, &mut text)?;
         if wishes.statistics {
@@ -314,13 +314,13 @@ impl Run<'_> {
 }
 
 /// Tells the user of records that could not be put in order.
-fn tell_disorder(profile: &mut output::Profile, found: &Findings) {
+fn tell_disorder(details: &mut Details, found: &Findings) {
     let disorder =
         |it: &Finding| matches!(it, Finding::OutOfOrder { .. } | Finding::RoundsMissing { .. });
     let groups = found.iter().filter_map(|group| group.examples.first());
     for finding in groups.filter(|finding| disorder(finding)) {
         let (kind, message) = (ErrorKind::TimeOrder, finding.to_string());
-        profile.details.errors.push(output::ErrorRow { kind, message });
+        details.errors.push(formats::ErrorRow { kind, message });
     }
 }
 

@@ -8,7 +8,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use output::{Format, Printer, Profile};
+use formats::{Format, Printer};
+use profile::Profile;
 
 /// The regular files that a run reads, by device and inode, so that any name of one of them is recognized.
 #[derive(Debug, Default)]

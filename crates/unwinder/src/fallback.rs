@@ -15,9 +15,9 @@ use module_map::LoadedImage;
 
 use crate::arch::Arch;
 use crate::memory::{Memory, MemoryError};
-use crate::reason::FoundBy;
 use crate::registers::Registers;
 use crate::walk::{Caller, strip};
+use profile::FoundBy;
 
 /// The scratch of the fallbacks of one thread.
 #[derive(Default)]

@@ -14,7 +14,6 @@ mod fallback;
 mod fde_index;
 mod lean;
 mod memory;
-mod reason;
 mod registers;
 mod replay;
 mod rule;
@@ -26,7 +25,7 @@ mod walk;
 
 pub use arch::Arch;
 pub use engine::Engine;
-pub use reason::{EndReason, FoundBy};
+pub use profile::{EndReason, FoundBy};
 pub use replay::{
     Filter, FrameKey, Layout, Outcome, Partial, Replay, ReplayOptions, ReplayTimings, Replayer,
     StackNode, Thread, apply as apply_record, learn_files,

@@ -3,9 +3,9 @@
 use crate::arch::Arch;
 use crate::expression::{ExpressionError, evaluate};
 use crate::memory::{Memory, MemoryError};
-use crate::reason::EndReason;
 use crate::registers::{RegisterError, Registers};
 use crate::rule::{Cfa, FullRow, Recovery, Rule};
+use profile::EndReason;
 
 /// What a step by a packed rule read, and where it led.
 #[derive(Clone, Copy, Default, Debug)]

@@ -9,11 +9,11 @@ use address::{Avma, ModuleId};
 
 use crate::arch::Arch;
 use crate::memory::Memory;
-use crate::reason::{EndReason, FoundBy};
 use crate::registers::Registers;
 use crate::rule::{Rule, RuleKind};
 use crate::step::{Passed, restore_saved, slot_at};
 use crate::walk::{Frame, strip};
+use profile::{EndReason, FoundBy};
 
 /// A step that was made: from where, with which rule, what it read. Small, for a trail is read for every sample.
 #[derive(Clone, Copy, Debug)]

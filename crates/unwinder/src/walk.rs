@@ -12,12 +12,12 @@ use crate::compile::Scratch;
 use crate::engine::Engine;
 use crate::fallback::{Fallback, is_cut_off};
 use crate::memory::Memory;
-use crate::reason::{EndReason, FoundBy};
 use crate::registers::Registers;
 use crate::rule::{Rule, RuleKind};
 use crate::step::{Passed, step_full, step_packed};
 use crate::trail::{Followed, Trail, Walk};
 use crate::view::{Span, Views};
+use profile::{EndReason, FoundBy};
 
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

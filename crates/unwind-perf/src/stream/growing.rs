@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use address::Pid;
+use formats::{Details, ErrorKind, ErrorRow, GroupRow, MemoryNodeRow, TracepointRow};
 use hashbrown::HashSet;
 use module_map::ModuleKind;
-use output::{
-    Details, ErrorKind, ErrorRow, GroupRow, LayoutRow, MemoryNodeRow, Profile, StackRow, Strings,
-    Summary, TracepointRow,
-};
 use perf_data::{Head, TracingData, Window};
+use profile::{LayoutRow, Profile, StackRow, Strings, Summary};
 use symbolizer::SymbolTimings;
 use unwinder::{Partial, Replay};
 
@@ -25,6 +23,8 @@ const GROWTH: usize = 3;
 /// A profile that grows.
 pub(super) struct Growing {
     pub(super) profile: Profile,
+    /// What only this stream has.
+    pub(super) details: Details,
     /// What is known of the kernel's names.
     pub(super) kernel: Kernel,
     /// Where the time for names went.
@@ -42,9 +42,10 @@ impl Growing {
         let mut strings = Strings::default();
         let recording = recording_info(head, &mut strings);
         let details = details(head, &mut strings);
-        let profile = Profile { recording, strings, details, ..Profile::default() };
+        let profile = Profile { recording, strings, ..Profile::default() };
         let mut growing = Self {
             profile,
+            details,
             kernel: Kernel::default(),
             symbol_timings: SymbolTimings::default(),
             head: Arc::clone(head),
@@ -64,7 +65,7 @@ impl Growing {
     /// Events and tracepoints that were not known by then.
     fn learn(&mut self, head: &Arc<Head>) {
         self.head = Arc::clone(head);
-        let Profile { events, strings, details, .. } = &mut self.profile;
+        let (Profile { events, strings, .. }, details) = (&mut self.profile, &mut self.details);
         let new = head.events().iter().skip(events.len());
         events.extend(new.map(|event| event_row(event, strings)));
         let features = head.features();
@@ -90,7 +91,7 @@ impl Growing {
         if !Arc::ptr_eq(&self.head, window.head()) {
             self.learn(window.head());
         }
-        self.records.read(window, &mut self.profile);
+        self.records.read(window, &mut self.profile.strings, &mut self.details);
     }
 
     /// Whether so many samples are worth a look-up.
@@ -139,14 +140,14 @@ impl Growing {
 
     /// Forgets what was written and is not needed again: so many events of threads, and rows of single samples.
     pub(super) fn forget(&mut self, (tasks, extras): (usize, usize)) {
-        let details = &mut self.profile.details;
+        let details = &mut self.details;
         details.tasks.drain(..tasks.min(details.tasks.len()));
         details.extras.drain(..extras.min(details.extras.len()));
     }
 
     /// Tells the user of files that are missing for locations from number `first` on.
     fn errors(&mut self, partial: &Partial<'_>, first: usize) {
-        let Profile { locations, details, .. } = &mut self.profile;
+        let (locations, details) = (&self.profile.locations, &mut self.details);
         let mut nameless = false;
         for location in locations.get(first..).unwrap_or_default() {
             let Some(id) = location.module else { continue };

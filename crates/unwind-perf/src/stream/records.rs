@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use address::{Pid, Tid};
+use formats::{Details, FieldValue, SampleExtra, TaskChange, TaskEvent};
 use hashbrown::HashMap;
-use output::{FieldValue, Profile, SampleExtra, Strings, TaskChange, TaskEvent};
 use perf_data::{
     Endian, Head, ReadFormat, Record, Sample, TimedRecord, TraceFormat, TraceValue, TracingData,
     Window,
 };
+use profile::Strings;
 
 use crate::stream::growing::is_tracepoint;
 
@@ -25,8 +26,7 @@ pub(super) struct Records {
 
 impl Records {
     /// Takes in a window.
-    pub(super) fn read(&mut self, window: &Window, profile: &mut Profile) {
-        let Profile { strings, details, .. } = profile;
+    pub(super) fn read(&mut self, window: &Window, strings: &mut Strings, details: &mut Details) {
         let events = window.records().filter_map(|record| task_event(&record, strings));
         details.tasks.extend(events);
         let head = window.head();
@@ -102,7 +102,7 @@ fn fields(
     raw: &[u8],
     endian: Endian,
     strings: &mut Strings,
-) -> Vec<(output::StringId, FieldValue)> {
+) -> Vec<(profile::StringId, FieldValue)> {
     let values = format.values(raw, endian);
     values.map(|(name, value)| (strings.intern(name), field_value(value))).collect()
 }

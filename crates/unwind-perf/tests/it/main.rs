@@ -32,5 +32,5 @@ mod schema;
 mod table;
 mod targets;
 
-#[path = "../../../output/tests/it/validator.rs"]
+#[path = "../../../formats/tests/it/validator.rs"]
 mod validator;

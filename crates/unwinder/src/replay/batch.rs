@@ -7,12 +7,12 @@ use module_map::{Lineage, Space};
 use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
 
 use crate::arch::Arch;
-use crate::reason::{EndReason, FoundBy};
 use crate::replay::intern::Interner;
 use crate::replay::layout::{Layout, SampleLayouts};
 use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
 use crate::replay::plan::Planned;
 use crate::walk::{Frame, UserState, Walker};
+use profile::{EndReason, FoundBy};
 
 /// What came of one sample, in ids of its batch.
 #[derive(Debug)]

@@ -1,0 +1,104 @@
+//! Writes the page of a made-up profile of a million samples to standard output: what a browser is timed with.
+
+use std::io;
+
+use address::{ModuleId, Pid, Tid, Timestamp};
+use formats::{Format, FormatOptions};
+use profile::{EndReason, FoundBy};
+use profile::{
+    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK,
+    Profile, RecordingInfo, SampleRow, StackRow, Strings, Summary, ThreadRow,
+};
+
+const SAMPLES: u32 = 1_000_000;
+const STACKS: u32 = 300_000;
+const FUNCTIONS: u32 = 20_000;
+const THREADS: u32 = 64;
+
+fn main() -> io::Result<()> {
+    let options = FormatOptions::DEFAULT;
+    Format::Report.printer(options).print(&profile(), &mut io::stdout().lock())
+}
+
+/// Numbers drawn by a fixed rule.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 20) % u64::from(limit)) as u32
+    }
+}
+
+fn profile() -> Profile {
+    let mut strings = Strings::default();
+    let mut numbers = Numbers(88_172_645_463_325_252);
+    let path = strings.intern(b"/usr/bin/program");
+    let file = Some(strings.intern(b"src/program.cc"));
+    let inlines = (0..FUNCTIONS).map(|at| InlineRow {
+        function: Some(strings.intern(format!("space{}::function{at}(int)", at % 97).as_bytes())),
+        file,
+        line: at % 900 + 1,
+        column: 0,
+        inlined: at % 2 == 0,
+    });
+    let inlines: Vec<InlineRow> = inlines.collect();
+    let locations = (0..FUNCTIONS / 2).map(|at| LocationRow {
+        module: Some(ModuleId(0)),
+        relative: u64::from(at) * 16,
+        offset: None,
+        function_offset: None,
+        first_inline: at * 2,
+        n_inlines: 2,
+    });
+    let frames = (0..FUNCTIONS / 2).map(|location| FrameRow {
+        location,
+        found_by: if location % 50 == 0 { FoundBy::FramePointer } else { FoundBy::Cfi },
+        kernel: location % 10 == 0,
+        instance: 0,
+    });
+    let stacks = (0..STACKS).map(|at| StackRow {
+        // Chains that branch now and then.
+        parent: match at {
+            0 => NO_STACK,
+            _ if numbers.below(4) > 0 && at % 40 != 0 => at - 1,
+            _ => numbers.below(at),
+        },
+        frame: numbers.below(FUNCTIONS / 2),
+    });
+    let stacks = stacks.collect();
+    let samples = (0..SAMPLES).map(|at| SampleRow {
+        time: Some(Timestamp(u64::from(at) * 10_007 + u64::from(numbers.below(5000)))),
+        thread: numbers.below(THREADS) * numbers.below(THREADS) / THREADS,
+        event: 0,
+        end: if numbers.below(9) == 0 { EndReason::StackExhausted } else { EndReason::Root },
+        cpu: Some(at % 8),
+        period: Some(1_000_000),
+        stack: numbers.below(STACKS),
+        layout: 0,
+    });
+    let samples = samples.collect();
+    let threads = (0..THREADS).map(|at| ThreadRow {
+        pid: Pid(1000),
+        tid: Tid(1000 + at as i32),
+        comm: strings.intern(format!("worker{at}").as_bytes()),
+    });
+    let threads = threads.collect();
+    let name = strings.intern(b"cycles");
+    Profile {
+        recording: RecordingInfo::default(),
+        events: vec![EventRow { name, kind: 0, config: 0, frequency: true, rate: 997 }],
+        modules: vec![ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf }],
+        inlines,
+        locations: locations.collect(),
+        frames: frames.collect(),
+        stacks,
+        layouts: vec![LayoutRow::default()],
+        threads,
+        samples,
+        summary: Summary { samples: u64::from(SAMPLES), ..Summary::default() },
+        strings,
+    }
+}

@@ -1,0 +1,199 @@
+//! The formats by name: which there are, which endings mean them, who prints them.
+
+use std::path::Path;
+
+use crate::formats::{
+    Callgrind, Firefox, Flamegraph, Folded, Hotspot, Json, Ndjson, Page, Parquet, PerfScript,
+    Pprof, Speedscope,
+};
+use crate::options::FormatOptions;
+use crate::printer::Printer;
+
+/// The formats that can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// Tables in columns in one JSON document; `docs/stacks.schema.json`.
+    Json,
+    /// One JSON object a sample, one sample a line; `docs/ndjson.schema.json`.
+    Ndjson,
+    /// The text of `perf script`.
+    PerfScript,
+    /// Folded stacks for flame graphs: one line for each distinct stack, with its weight.
+    Folded,
+    /// The gzip-compressed protocol buffer of pprof.
+    Pprof,
+    /// speedscope's own JSON.
+    Speedscope,
+    /// The Firefox Profiler's processed profile, compressed with gzip.
+    Firefox,
+    /// Callgrind's call graph with costs.
+    Callgrind,
+    /// The stream that hotspot reads from its backend.
+    Hotspot,
+    /// A flame graph as a picture.
+    Flamegraph,
+    /// A page with flame graph, tables and timeline, for a browser.
+    Report,
+    /// A Parquet file: one row a sample, its frames as a list.
+    Parquet,
+}
+
+impl Format {
+    /// Every format, in the order of the documentation.
+    pub const ALL: &[Self] = &[
+        Self::Json,
+        Self::Ndjson,
+        Self::PerfScript,
+        Self::Folded,
+        Self::Pprof,
+        Self::Speedscope,
+        Self::Firefox,
+        Self::Callgrind,
+        Self::Hotspot,
+        Self::Flamegraph,
+        Self::Report,
+        Self::Parquet,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::PerfScript => "perf-script",
+            Self::Folded => "folded",
+            Self::Pprof => "pprof",
+            Self::Speedscope => "speedscope",
+            Self::Firefox => "firefox",
+            Self::Callgrind => "callgrind",
+            Self::Hotspot => "hotspot",
+            Self::Flamegraph => "flamegraph",
+            Self::Report => "report",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The format of that name; `None` where there is none. `jsonl` is another name of `ndjson`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "jsonl" => Some(Self::Ndjson),
+            _ => Self::ALL.iter().copied().find(|format| format.name() == name),
+        }
+    }
+
+    /// The endings of file names that mean this format, the usual one first.
+    #[must_use]
+    pub const fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &[".json"],
+            Self::Ndjson => &[".ndjson", ".jsonl"],
+            Self::PerfScript => &[".perf-script", ".perf.txt", ".script"],
+            Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
+            Self::Pprof => &[".pb.gz", ".pprof"],
+            Self::Speedscope => &[".speedscope.json"],
+            Self::Firefox => &[".json.gz"],
+            Self::Callgrind => &[".callgrind"],
+            Self::Hotspot => &[".perfparser"],
+            Self::Flamegraph => &[".svg"],
+            Self::Report => &[".html"],
+            Self::Parquet => &[".parquet"],
+        }
+    }
+
+    /// The usual name of a file of this format, for a recording of that name.
+    #[must_use]
+    pub fn file_name(self, stem: &str) -> String {
+        match self {
+            // KCachegrind looks for names that begin so.
+            Self::Callgrind => format!("callgrind.out.{stem}"),
+            _ => format!("{stem}{}", self.endings().first().unwrap_or(&"")),
+        }
+    }
+
+    /// The format that the ending of a file's name asks for; `None` where it asks for none.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.as_encoded_bytes();
+        let fits = |ending: &&str| name.len() > ending.len() && name.ends_with(ending.as_bytes());
+        if name.starts_with(b"callgrind.out.") {
+            return Some(Self::Callgrind);
+        }
+        // The longest ending wins: `.speedscope.json` is not just `.json`.
+        let fitting = |format: Self| {
+            format.endings().iter().filter(|ending| fits(ending)).map(|ending| ending.len()).max()
+        };
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|&format| fitting(format).is_some())
+            .max_by_key(|&format| fitting(format))
+    }
+
+    /// The printer of this format.
+    #[must_use]
+    pub fn printer(self, options: FormatOptions) -> Box<dyn Printer> {
+        match self {
+            Self::Json => Box::new(Json { inlines: options.inlines }),
+            Self::Ndjson => Box::new(Ndjson { inlines: options.inlines }),
+            Self::PerfScript => {
+                Box::new(PerfScript { inlines: options.inlines, fields: options.fields })
+            }
+            Self::Folded => Box::new(folded(options)),
+            Self::Flamegraph => {
+                Box::new(Flamegraph { stacks: folded(options), inverted: options.inverted })
+            }
+            Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
+            Self::Speedscope => Box::new(Speedscope {
+                inlines: options.inlines,
+                keep_unrooted: options.keep_unrooted,
+                weight: options.weight,
+            }),
+            Self::Firefox => Box::new(Firefox {
+                inlines: options.inlines,
+                keep_unrooted: options.keep_unrooted,
+                weight: options.weight,
+            }),
+            Self::Report => Box::new(Page { inlines: options.inlines }),
+            Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
+            Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
+            Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
+        }
+    }
+}
+
+const fn folded(options: FormatOptions) -> Folded {
+    let FormatOptions { inlines, keep_unrooted, weight, kernel_suffix, root, reverse, .. } =
+        options;
+    Folded { inlines, keep_unrooted, weight, kernel_suffix, root, reverse }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings() {
+        for &format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+            assert_eq!(Format::from_path(Path::new(&format.file_name("perf"))), Some(format));
+            for ending in format.endings() {
+                assert_eq!(
+                    Format::from_path(Path::new(&format!("/a.b/out{ending}"))),
+                    Some(format)
+                );
+                assert_ne!(
+                    Format::from_path(Path::new(ending)),
+                    Some(format),
+                    "an ending alone is a hidden file"
+                );
+            }
+        }
+        assert_eq!(Format::from_name("jsonl"), Some(Format::Ndjson));
+        assert_eq!(Format::from_name("JSON"), None);
+        assert_eq!(Format::from_path(Path::new("out.txt")), None);
+        assert_eq!(Format::from_path(Path::new("/")), None);
+        assert_eq!(Format::from_path(Path::new("dir/callgrind.out.42")), Some(Format::Callgrind));
+    }
+}

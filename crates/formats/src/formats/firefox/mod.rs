@@ -1,0 +1,192 @@
+//! The Firefox Profiler's processed profile: tables of strings, functions, frames and stacks shared by all threads, and
+//! for each thread its samples and markers. Fully symbolized: a reader has nothing to look up.
+//!
+//! Written by hand: the crate for this format knows neither lines nor inlined functions.
+//!
+//! Source: the Firefox Profiler's `src/types/profile.ts`, processed profile version 60.
+
+mod sink;
+mod tables;
+mod threads;
+
+use std::io;
+
+use crate::options::Weight;
+use crate::printer::Printer;
+use crate::render::escaped::Escaped;
+use crate::render::text::{push_json, push_number};
+use profile::Profile;
+use profile::StringId;
+use sink::Sink;
+use tables::Tables;
+use threads::{first_time, threads};
+
+/// Version of the processed profile.
+const PROCESSED: u32 = 60;
+/// Version of the unprocessed format that goes with it.
+const UNPROCESSED: u32 = 31;
+
+/// Prints a processed profile, compressed with gzip.
+#[derive(Debug, Clone, Copy)]
+pub struct Firefox {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// What a sample weighs.
+    pub weight: Weight,
+}
+
+impl Printer for Firefox {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut sink = Sink::new(out);
+        let tables = Tables::new(profile, self.inlines, self.keep_unrooted);
+        let mut names = Names::new(profile);
+        let marker_names = (names.make(b"Name of the thread"), names.make(b"Lost samples"));
+        sink.raw(b"{\"meta\":");
+        meta(profile, &mut sink);
+        sink.raw(b",\n\"libs\":");
+        tables.libraries(&names, &mut sink)?;
+        sink.raw(b",\n\"shared\":{");
+        tables.shared(&mut names, &mut sink)?;
+        sink.raw(b"},\n\"threads\":[");
+        let origin = first_time(profile);
+        let threads = threads(profile);
+        for (index, thread) in threads.iter().enumerate() {
+            sink.raw(if index == 0 { b"\n" } else { b",\n" });
+            let place = Place { profile, names: &names, origin, printer: self, marker_names };
+            thread.write(&place, index + 1 == threads.len(), &tables, &mut sink)?;
+        }
+        sink.raw(b"],\n\"pages\":[]}\n");
+        sink.finish()
+    }
+}
+
+/// What every thread is written with.
+struct Place<'a> {
+    profile: &'a Profile,
+    names: &'a Names<'a>,
+    /// The first sample's time, from which all times count.
+    origin: u64,
+    printer: &'a Firefox,
+    /// The strings for changes of names and for lost samples.
+    marker_names: (u32, u32),
+}
+
+/// The table of strings: those of the profile by their ids, then the ones that are made here.
+struct Names<'a> {
+    strings: Escaped<'a>,
+    n_strings: u32,
+    made: Vec<Vec<u8>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(profile: &'a Profile) -> Self {
+        Self {
+            strings: Escaped::new(&profile.strings, push_json),
+            n_strings: profile.strings.len() as u32,
+            made: Vec::new(),
+        }
+    }
+
+    /// Adds a string, and tells its index.
+    fn make(&mut self, text: &[u8]) -> u32 {
+        self.made.push(text.to_vec());
+        self.n_strings + self.made.len() as u32 - 1
+    }
+
+    /// A string of the profile, escaped.
+    fn escaped(&self, id: StringId) -> &[u8] {
+        self.strings.get(id)
+    }
+
+    fn write(&self, sink: &mut Sink<'_>) -> io::Result<()> {
+        sink.raw(b"\"stringArray\":[");
+        for id in 0..self.n_strings {
+            sink.raw(if id == 0 { b"\"" } else { b",\"" });
+            sink.raw(self.strings.get(StringId(id)));
+            sink.raw(b"\"");
+            sink.flush_piece()?;
+        }
+        for (index, text) in self.made.iter().enumerate() {
+            sink.raw(if index == 0 && self.n_strings == 0 { b"\"" } else { b",\"" });
+            push_json(sink.text(), text);
+            sink.raw(b"\"");
+        }
+        sink.raw(b"]");
+        Ok(())
+    }
+}
+
+/// Numbers of categories; index 0 is the one that must be there.
+mod category {
+    pub(super) const USER: u8 = 1;
+    pub(super) const KERNEL: u8 = 2;
+    pub(super) const ANONYMOUS: u8 = 3;
+    pub(super) const TRUNCATED: u8 = 4;
+}
+
+const CATEGORIES: &[u8] = br#"[{"name":"Other","color":"grey","subcategories":["Other"]},
+{"name":"User","color":"yellow","subcategories":["Other","guessed"]},
+{"name":"Kernel","color":"orange","subcategories":["Other","guessed"]},
+{"name":"Anonymous memory","color":"purple","subcategories":["Other","guessed"]},
+{"name":"Truncated","color":"red","subcategories":["Other"]}]"#;
+
+const MARKERS: &[u8] = br#"[{"name":"comm","tooltipLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","chartLabel":"{marker.data.name}","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"name","label":"Name","format":"string"}]},
+{"name":"lost","tooltipLabel":"{marker.data.count} lost samples","tableLabel":"{marker.data.count} samples","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"count","label":"Samples","format":"integer"}]}]"#;
+
+fn meta(profile: &Profile, sink: &mut Sink<'_>) {
+    sink.raw(b"{\"version\":");
+    sink.number(UNPROCESSED);
+    sink.raw(b",\"preprocessedProfileVersion\":");
+    sink.number(PROCESSED);
+    sink.raw(b",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"startTime\":0,\"interval\":");
+    sink.milliseconds(interval(profile));
+    sink.raw(b",\"importedFrom\":\"unwind-perf ");
+    sink.raw(env!("CARGO_PKG_VERSION").as_bytes());
+    sink.raw(b"\",\"platform\":\"Linux\",\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"baseURL\":[],\"id\":[],\"name\":[],\"length\":0},\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}");
+    let recording = &profile.recording;
+    let get = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
+    let words: Vec<&[u8]> =
+        recording.command_line.iter().map(|&word| profile.strings.get(word)).collect();
+    let system = [get(recording.os_release), get(recording.arch)].join(&b' ');
+    // What was profiled is not recorded: the name of the first thread comes nearest.
+    let product = profile.threads.first().map_or(&b"perf"[..], |row| profile.strings.get(row.comm));
+    for (key, value) in [
+        ("product", product),
+        ("oscpu", system.trim_ascii()),
+        ("CPUName", get(recording.cpu_desc)),
+        ("arguments", &words.join(&b' ')),
+    ] {
+        sink.raw(b",\"");
+        sink.raw(key.as_bytes());
+        sink.raw(b"\":\"");
+        push_json(sink.text(), value);
+        sink.raw(b"\"");
+    }
+    if let Some(cpus) = recording.cpus_available {
+        sink.raw(b",\"logicalCPUs\":");
+        sink.number(cpus);
+    }
+    if let Some(memory) = recording.total_memory_kib {
+        sink.raw(b",\"mainMemory\":");
+        push_number(sink.text(), u128::from(memory) * 1024);
+    }
+    sink.raw(b",\n\"categories\":");
+    sink.raw(CATEGORIES);
+    sink.raw(b",\n\"markerSchema\":");
+    sink.raw(MARKERS);
+    sink.raw(b"}");
+}
+
+/// Nanoseconds between two samples of a thread, as far as the first event tells.
+fn interval(profile: &Profile) -> u64 {
+    const DEFAULT: u64 = 1_000_000;
+    let Some(event) = profile.events.first().filter(|event| event.rate > 0) else { return DEFAULT };
+    let units = profile::query::period_units(profile);
+    match (event.frequency, units.first().copied().flatten()) {
+        (true, _) => 1_000_000_000 / event.rate,
+        (false, Some("nanoseconds")) => event.rate,
+        _ => DEFAULT,
+    }
+}

@@ -1,0 +1,119 @@
+//! Text that is collected and compressed piece by piece, and the columns that tables are made of.
+
+use std::io::{self, Write as _};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::render::text::push_number;
+
+/// Bytes that are collected before they are compressed.
+const PIECE: usize = 1 << 18;
+
+/// Where the document goes.
+pub(super) struct Sink<'a> {
+    text: Vec<u8>,
+    gzip: GzEncoder<&'a mut dyn io::Write>,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
+        // The default level costs twice the time for a few percent of the size.
+        Self { text: Vec::new(), gzip: GzEncoder::new(out, Compression::new(4)) }
+    }
+
+    pub(super) const fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    pub(super) fn raw(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+    }
+
+    pub(super) fn number(&mut self, number: u32) {
+        push_number(&mut self.text, number);
+    }
+
+    /// Writes nanoseconds as milliseconds.
+    pub(super) fn milliseconds(&mut self, nanoseconds: u64) {
+        push_milliseconds(&mut self.text, nanoseconds);
+    }
+
+    /// Compresses what was collected where it is enough.
+    pub(super) fn flush_piece(&mut self) -> io::Result<()> {
+        if self.text.len() >= PIECE {
+            self.gzip.write_all(&self.text)?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes `"name":[…]`, a value each.
+    pub(super) fn column<T>(
+        &mut self,
+        name: &str,
+        values: impl Iterator<Item = T>,
+        put: impl Fn(&mut Vec<u8>, T),
+    ) -> io::Result<()> {
+        self.raw(b"\"");
+        self.raw(name.as_bytes());
+        self.raw(b"\":[");
+        for (index, value) in values.enumerate() {
+            if index > 0 {
+                self.text.push(b',');
+            }
+            put(&mut self.text, value);
+            self.flush_piece()?;
+        }
+        self.raw(b"]");
+        Ok(())
+    }
+
+    /// Writes `"name":[word,word,…]` of one word.
+    pub(super) fn same(&mut self, name: &str, length: usize, word: &[u8]) -> io::Result<()> {
+        self.column(name, 0..length, |text, _| text.extend_from_slice(word))
+    }
+
+    /// Writes `"name":[…]` of numbers, `null` where there is none.
+    pub(super) fn options(
+        &mut self,
+        name: &str,
+        values: impl Iterator<Item = Option<u32>>,
+    ) -> io::Result<()> {
+        self.column(name, values, |text, value| match value {
+            Some(value) => push_number(text, value),
+            None => text.extend_from_slice(b"null"),
+        })
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.gzip.write_all(&self.text)?;
+        self.gzip.finish().map(|_| ())
+    }
+}
+
+/// Appends nanoseconds as milliseconds with six digits behind the point.
+pub(super) fn push_milliseconds(text: &mut Vec<u8>, nanoseconds: u64) {
+    push_number(text, nanoseconds / 1_000_000);
+    let rest = nanoseconds % 1_000_000;
+    if rest > 0 {
+        text.push(b'.');
+        text.extend_from_slice(format!("{rest:06}").trim_end_matches('0').as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds() {
+        for (nanoseconds, expected) in
+            [(0, "0"), (1, "0.000001"), (1_500_000, "1.5"), (12_000_000, "12")]
+        {
+            let mut text = Vec::new();
+            push_milliseconds(&mut text, nanoseconds);
+            assert_eq!(text, expected.as_bytes());
+        }
+    }
+}

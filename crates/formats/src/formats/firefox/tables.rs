@@ -1,0 +1,390 @@
+//! The tables that all threads share: libraries, functions, frames, and the prefix tree of stacks with a node for each
+//! inlined function.
+
+use std::io;
+
+use hashbrown::HashMap;
+use profile::FoundBy;
+
+use super::sink::Sink;
+use super::{Names, category};
+use crate::render::text::{push_json, push_number};
+use profile::StringId;
+use profile::query::functions;
+use profile::{LocationRow, ModuleKind, NO_STACK, Profile};
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+/// The largest number that readers hold exactly.
+const EXACT: u64 = 1 << 53;
+
+/// A function: its name, module and source.
+type Function = (Option<StringId>, Option<u32>, Option<StringId>);
+
+/// A frame: an inlined function at an address, or the one that is not inlined.
+struct Frame {
+    location: u32,
+    function: u32,
+    line: u32,
+    column: u32,
+    /// How many functions are outside of it at the same address.
+    depth: u32,
+    category: u8,
+    guessed: bool,
+}
+
+/// A column of frames: its name, the value of a frame, and that of `[truncated]`.
+type Column<'a> = (&'a str, fn(&Frame) -> u32, u32);
+
+/// Everything that the threads share.
+pub(super) struct Tables<'a> {
+    profile: &'a Profile,
+    functions: Vec<Function>,
+    frames: Vec<Frame>,
+    /// Nodes: caller's node, and frame.
+    nodes: Vec<(u32, u32)>,
+    /// By stack of the profile: its innermost node, complete ones and then incomplete ones.
+    of_stack: [Vec<u32>; 2],
+    /// The node of `[truncated]`.
+    truncated: u32,
+    keep_unrooted: bool,
+    sources: Vec<StringId>,
+    source_index: HashMap<StringId, u32>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(profile: &'a Profile, inlines: bool, keep_unrooted: bool) -> Self {
+        let mut tables = Self {
+            profile,
+            functions: Vec::new(),
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            of_stack: [Vec::new(), Vec::new()],
+            truncated: NONE,
+            keep_unrooted,
+            sources: Vec::new(),
+            source_index: HashMap::new(),
+        };
+        let ranges = tables.fill_frames(inlines);
+        tables.fill_stacks(&ranges);
+        tables
+    }
+
+    /// The node of a sample's stack; `None` for a complete one without frames.
+    pub(super) fn node(&self, stack: u32, end: profile::EndReason) -> Option<u32> {
+        let truncated = !self.keep_unrooted && !end.is_complete();
+        let node = self.of_stack[usize::from(truncated)].get(stack as usize).copied();
+        let node = node.unwrap_or(if truncated { self.truncated } else { NONE });
+        (node != NONE).then_some(node)
+    }
+
+    /// Makes the frames; gives for each frame of the profile its range, outermost function first.
+    fn fill_frames(&mut self, inlines: bool) -> Vec<std::ops::Range<u32>> {
+        let profile = self.profile;
+        let mut index: HashMap<Function, u32> = HashMap::new();
+        let mut ranges = Vec::with_capacity(profile.frames.len());
+        for row in &profile.frames {
+            let start = self.frames.len() as u32;
+            let Some(location) = profile.locations.get(row.location as usize) else {
+                ranges.push(start..start);
+                continue;
+            };
+            let module = location.module.map(|module| module.0);
+            let rows = functions(profile, location, inlines);
+            let unknown = rows.is_empty().then_some(((None, module, None), 0, 0));
+            let known = rows
+                .iter()
+                .rev()
+                .map(|inline| ((inline.function, module, inline.file), inline.line, inline.column));
+            for (depth, (function, line, column)) in known.chain(unknown).enumerate() {
+                if let Some(file) = function.2
+                    && !self.source_index.contains_key(&file)
+                {
+                    self.source_index.insert(file, self.sources.len() as u32);
+                    self.sources.push(file);
+                }
+                let function = *index.entry(function).or_insert_with(|| {
+                    self.functions.push(function);
+                    self.functions.len() as u32 - 1
+                });
+                self.frames.push(Frame {
+                    location: row.location,
+                    function,
+                    line,
+                    column,
+                    depth: depth as u32,
+                    category: self.category(location, row.kernel),
+                    guessed: matches!(
+                        row.found_by,
+                        FoundBy::FramePointer | FoundBy::Joined | FoundBy::Guess
+                    ),
+                });
+            }
+            ranges.push(start..self.frames.len() as u32);
+        }
+        ranges
+    }
+
+    fn category(&self, location: &LocationRow, kernel: bool) -> u8 {
+        let module = location.module.and_then(|id| self.profile.modules.get(id.index()));
+        match module.map(|module| module.kind) {
+            _ if kernel => category::KERNEL,
+            Some(ModuleKind::Anonymous) | None => category::ANONYMOUS,
+            _ => category::USER,
+        }
+    }
+
+    /// Makes the nodes of complete stacks, then those below `[truncated]`.
+    fn fill_stacks(&mut self, ranges: &[std::ops::Range<u32>]) {
+        let stacks = &self.profile.stacks;
+        let mut used = [vec![false; stacks.len()], vec![false; stacks.len()]];
+        let mut any_truncated = false;
+        for sample in &self.profile.samples {
+            let truncated = !self.keep_unrooted && !sample.end.is_complete();
+            any_truncated |= truncated;
+            if let Some(slot) = used[usize::from(truncated)].get_mut(sample.stack as usize) {
+                *slot = true;
+            }
+        }
+        for (which, used) in used.iter_mut().enumerate() {
+            for row in (0..stacks.len()).rev() {
+                let parent = stacks[row].parent as usize;
+                if used[row] && parent < row {
+                    used[parent] = true;
+                }
+            }
+            let mut outside = NONE;
+            if which == 1 && any_truncated {
+                // One frame behind all others, of one function behind all others.
+                outside = self.nodes.len() as u32;
+                self.truncated = outside;
+                self.nodes.push((NONE, self.frames.len() as u32));
+            }
+            let mut of_stack = vec![NONE; stacks.len()];
+            for (row, stack) in stacks.iter().enumerate().filter(|&(row, _)| used[row]) {
+                let has_parent = stack.parent != NO_STACK && (stack.parent as usize) < row;
+                let mut node = if has_parent { of_stack[stack.parent as usize] } else { outside };
+                for frame in ranges.get(stack.frame as usize).cloned().unwrap_or(0..0) {
+                    self.nodes.push((node, frame));
+                    node = self.nodes.len() as u32 - 1;
+                }
+                of_stack[row] = node;
+            }
+            self.of_stack[which] = of_stack;
+        }
+    }
+
+    /// The modules, all of them: their numbers are those of the profile.
+    pub(super) fn libraries(&self, names: &Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+        let arch = self.profile.recording.arch;
+        sink.raw(b"[");
+        for (index, module) in self.profile.modules.iter().enumerate() {
+            sink.raw(if index == 0 { b"\n{\"arch\":\"" } else { b",\n{\"arch\":\"" });
+            sink.raw(arch.map_or(&[][..], |arch| names.escaped(arch)));
+            let opened = module.opened.unwrap_or(module.path);
+            let short = |id| last_part(self.profile.strings.get(id));
+            for (key, value) in [
+                ("name", short(module.path)),
+                ("path", self.profile.strings.get(module.path)),
+                ("debugName", short(opened)),
+                ("debugPath", self.profile.strings.get(opened)),
+            ] {
+                sink.raw(b"\",\"");
+                sink.raw(key.as_bytes());
+                sink.raw(b"\":\"");
+                push_json(sink.text(), value);
+            }
+            let id = module.build_id;
+            let bytes = id.as_ref().map(|id| id.as_bytes());
+            sink.raw(
+                format!("\",\"breakpadId\":\"{}\",\"codeId\":", breakpad_id(bytes)).as_bytes(),
+            );
+            match bytes {
+                Some(bytes) => {
+                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                    sink.raw(format!("\"{hex}\"}}").as_bytes());
+                }
+                None => sink.raw(b"null}"),
+            }
+            sink.flush_piece()?;
+        }
+        sink.raw(b"]");
+        Ok(())
+    }
+
+    /// The shared tables, the strings last: the others add to them.
+    pub(super) fn shared(&self, names: &mut Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+        sink.raw(b"\"stackTable\":{");
+        let prefix = self.nodes.iter().map(|node| (node.0 != NONE).then_some(node.0));
+        sink.options("prefix", prefix)?;
+        sink.raw(b",");
+        sink.column("frame", self.nodes.iter(), |text, node| push_number(text, node.1))?;
+        sink.raw(format!(",\"length\":{}}},\n\"frameTable\":{{", self.nodes.len()).as_bytes());
+        let symbols = self.symbols();
+        self.frame_table(&symbols.1, sink)?;
+        sink.raw(b"},\n\"funcTable\":{");
+        self.function_table(names, sink)?;
+        sink.raw(b"},\n\"resourceTable\":{");
+        let n_modules = self.profile.modules.len();
+        let made: Vec<u32> = self
+            .profile
+            .modules
+            .iter()
+            .map(|module| names.make(last_part(self.profile.strings.get(module.path))))
+            .collect();
+        sink.options("lib", (0..n_modules as u32).map(Some))?;
+        sink.raw(b",");
+        sink.options("name", made.into_iter().map(Some))?;
+        sink.raw(b",");
+        sink.same("host", n_modules, b"null")?;
+        sink.raw(b",");
+        sink.same("type", n_modules, b"1")?;
+        sink.raw(format!(",\"length\":{n_modules}}},\n\"nativeSymbols\":{{").as_bytes());
+        symbols.0.write(sink)?;
+        sink.raw(b"},\n\"sources\":{");
+        sink.same("id", self.sources.len(), b"null")?;
+        sink.raw(b",");
+        sink.column("filename", self.sources.iter(), |text, id| push_number(text, id.0))?;
+        sink.raw(format!(",\"length\":{}}},\n", self.sources.len()).as_bytes());
+        names.write(sink)
+    }
+
+    /// The symbols that are not inlined, and for each location its symbol.
+    fn symbols(&self) -> (Symbols, Vec<Option<u32>>) {
+        let mut index = HashMap::new();
+        let mut symbols = Symbols::default();
+        let of_location = self.profile.locations.iter().map(|location| {
+            let start = location.relative.checked_sub(location.function_offset?)?;
+            let module = location.module?.0;
+            let name = functions(self.profile, location, false).first()?.function?;
+            if start >= EXACT {
+                return None;
+            }
+            Some(*index.entry((module, start)).or_insert_with(|| {
+                symbols.rows.push((module, start, name));
+                symbols.rows.len() as u32 - 1
+            }))
+        });
+        let of_location = of_location.collect();
+        (symbols, of_location)
+    }
+
+    fn frame_table(&self, symbols: &[Option<u32>], sink: &mut Sink<'_>) -> io::Result<()> {
+        // The last one is `[truncated]`.
+        let n = self.frames.len() + 1;
+        let rows = || self.frames.iter().map(Some).chain([None]);
+        let location = |frame: &Frame| self.profile.locations.get(frame.location as usize);
+        let relative = |frame| location(frame).map(|at| at.relative).filter(|&at| at < EXACT);
+        sink.column("address", rows(), |text, row| match row.and_then(relative) {
+            Some(address) => push_number(text, address),
+            None => text.extend_from_slice(b"-1"),
+        })?;
+        let columns: [Column<'_>; 4] = [
+            ("inlineDepth", |frame| frame.depth, 0),
+            ("category", |frame| frame.category.into(), category::TRUNCATED.into()),
+            ("subcategory", |frame| frame.guessed.into(), 0),
+            ("func", |frame| frame.function, self.functions.len() as u32),
+        ];
+        for (name, value, last) in columns {
+            sink.raw(b",");
+            sink.column(name, rows(), |text, row| push_number(text, row.map_or(last, value)))?;
+        }
+        sink.raw(b",");
+        let symbol = |frame: &Frame| symbols.get(frame.location as usize).copied().flatten();
+        sink.options("nativeSymbol", rows().map(|row| row.and_then(symbol)))?;
+        sink.raw(b",");
+        sink.same("innerWindowID", n, b"0")?;
+        sink.raw(b",");
+        let known = |number: u32| (number > 0).then_some(number);
+        sink.options("line", rows().map(|row| known(row?.line)))?;
+        sink.raw(b",");
+        sink.options("column", rows().map(|row| known(row?.column)))?;
+        sink.raw(format!(",\"length\":{n}").as_bytes());
+        Ok(())
+    }
+
+    fn function_table(&self, names: &mut Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+        let (unknown, truncated) = (names.make(b"[unknown]"), names.make(b"[truncated]"));
+        let n = self.functions.len() + 1;
+        let rows = || self.functions.iter().map(Some).chain([None]);
+        sink.column("name", rows(), |text, row| {
+            let empty = |id: &StringId| !self.profile.strings.get(*id).is_empty();
+            let name = row.map(|row| row.0.filter(empty).map_or(unknown, |id| id.0));
+            push_number(text, name.unwrap_or(truncated));
+        })?;
+        for (name, word) in [("isJS", b"false"), ("relevantForJS", b"false")] {
+            sink.raw(b",");
+            sink.same(name, n, word)?;
+        }
+        sink.raw(b",");
+        sink.column("resource", rows(), |text, row| match row.and_then(|row| row.1) {
+            Some(module) => push_number(text, module),
+            None => text.extend_from_slice(b"-1"),
+        })?;
+        sink.raw(b",");
+        let source = |row: &Function| self.source_index.get(&row.2?).copied();
+        sink.options("source", rows().map(|row| row.and_then(source)))?;
+        for name in ["lineNumber", "columnNumber"] {
+            sink.raw(b",");
+            sink.same(name, n, b"null")?;
+        }
+        sink.raw(format!(",\"length\":{n}").as_bytes());
+        Ok(())
+    }
+}
+
+/// Symbols: module, start, name.
+#[derive(Default)]
+struct Symbols {
+    rows: Vec<(u32, u64, StringId)>,
+}
+
+impl Symbols {
+    fn write(&self, sink: &mut Sink<'_>) -> io::Result<()> {
+        sink.column("libIndex", self.rows.iter(), |text, row| push_number(text, row.0))?;
+        sink.raw(b",");
+        sink.column("address", self.rows.iter(), |text, row| push_number(text, row.1))?;
+        sink.raw(b",");
+        sink.column("name", self.rows.iter(), |text, row| push_number(text, row.2.0))?;
+        sink.raw(b",");
+        sink.same("functionSize", self.rows.len(), b"null")?;
+        sink.raw(format!(",\"length\":{}", self.rows.len()).as_bytes());
+        Ok(())
+    }
+}
+
+/// A path without its folders.
+fn last_part(path: &[u8]) -> &[u8] {
+    let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    if last.is_empty() { path } else { last }
+}
+
+/// The id that symbol servers know a module by: the build-id's first 16 bytes as a GUID, and the age 0.
+///
+/// Source: Breakpad, `common/linux/file_id.cc`, `ConvertIdentifierToUUIDString`.
+fn breakpad_id(build_id: Option<&[u8]>) -> String {
+    let mut guid = [0_u8; 16];
+    for (slot, &byte) in guid.iter_mut().zip(build_id.unwrap_or_default()) {
+        *slot = byte;
+    }
+    guid[..4].reverse();
+    guid[4..6].reverse();
+    guid[6..8].reverse();
+    guid.iter().map(|byte| format!("{byte:02X}")).chain(["0".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_names() {
+        let id: Vec<u8> = (1..=20).collect();
+        assert_eq!(breakpad_id(Some(&id)), "0403020106050807090A0B0C0D0E0F100");
+        assert_eq!(breakpad_id(None), "000000000000000000000000000000000");
+        assert_eq!(last_part(b"/usr/lib/x.so"), b"x.so");
+        assert_eq!(last_part(b"[heap]"), b"[heap]");
+        assert_eq!(last_part(b"a/"), b"a/");
+    }
+}

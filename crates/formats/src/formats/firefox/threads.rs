@@ -1,0 +1,214 @@
+//! Threads: a row for each thread and event, in the order of their processes' first samples.
+
+use std::io;
+
+use hashbrown::HashMap;
+
+use super::sink::{Sink, push_milliseconds};
+use super::tables::Tables;
+use super::{Place, Weight};
+use crate::render::text::{push_json, push_number};
+use profile::StringId;
+use profile::query::{event_name, period_units};
+use profile::{Profile, SampleRow};
+
+/// A thread's samples of one event.
+pub(super) struct Thread {
+    pid: i32,
+    tid: i32,
+    event: u16,
+    /// Which of the thread's events it is.
+    part: usize,
+    /// Name of the process.
+    process: StringId,
+    /// Names with the time of the first sample under each, in order.
+    comms: Vec<(u64, StringId)>,
+    /// Indexes of `Profile::samples`, in time order.
+    samples: Vec<u32>,
+    /// Time of the process's first sample.
+    start: u64,
+    /// How many processes were found before its own.
+    found: usize,
+}
+
+/// Time of the first sample that has one.
+pub(super) fn first_time(profile: &Profile) -> u64 {
+    profile.samples.iter().filter_map(|sample| sample.time).map(|time| time.0).min().unwrap_or(0)
+}
+
+/// The threads of the profile, ordered by the first sample of their process, then by their own, then as they appear.
+pub(super) fn threads(profile: &Profile) -> Vec<Thread> {
+    let mut index: HashMap<(i32, i32, u16), usize> = HashMap::new();
+    let mut processes: HashMap<i32, (u64, StringId, bool, usize)> = HashMap::new();
+    let mut parts: HashMap<(i32, i32), usize> = HashMap::new();
+    let mut threads: Vec<Thread> = Vec::new();
+    let mut now = first_time(profile);
+    for (number, sample) in profile.samples.iter().enumerate() {
+        now = sample.time.map_or(now, |time| time.0);
+        let Some(row) = profile.threads.get(sample.thread as usize) else { continue };
+        let (pid, tid) = (row.pid.0, row.tid.0);
+        // A process has the last name of its main thread, where that has samples.
+        let found = processes.len();
+        let process = processes.entry(pid).or_insert((now, row.comm, pid == tid, found));
+        if pid == tid || !process.2 {
+            (process.1, process.2) = (row.comm, pid == tid);
+        }
+        let at = *index.entry((pid, tid, sample.event)).or_insert_with(|| {
+            let part = parts.entry((pid, tid)).or_default();
+            *part += 1;
+            threads.push(Thread {
+                pid,
+                tid,
+                event: sample.event,
+                part: *part - 1,
+                process: row.comm,
+                comms: Vec::new(),
+                samples: Vec::new(),
+                start: 0,
+                found: 0,
+            });
+            threads.len() - 1
+        });
+        if let Some(thread) = threads.get_mut(at) {
+            if thread.comms.last().is_none_or(|&(_, comm)| comm != row.comm) {
+                thread.comms.push((now, row.comm));
+            }
+            thread.samples.push(number as u32);
+        }
+    }
+    for thread in &mut threads {
+        if let Some(&(start, name, _, found)) = processes.get(&thread.pid) {
+            (thread.start, thread.process, thread.found) = (start, name, found);
+        }
+    }
+    // Threads were found in time order: a stable sort keeps that within a process.
+    threads.sort_by_key(|thread| (thread.start, thread.found));
+    threads
+}
+
+impl Thread {
+    /// Writes the thread; what the kernel lost goes to the `last` one, for it is not known whose it was.
+    pub(super) fn write(
+        &self,
+        place: &Place<'_>,
+        last: bool,
+        tables: &Tables<'_>,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        let profile = place.profile;
+        sink.raw(b"{\"processType\":\"default\",\"processStartupTime\":");
+        sink.milliseconds(self.start.saturating_sub(place.origin));
+        sink.raw(b",\"processShutdownTime\":null,\"registerTime\":");
+        let registered = self.comms.first().map_or(self.start, |&(time, _)| time);
+        sink.milliseconds(registered.saturating_sub(place.origin));
+        sink.raw(b",\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true,\"name\":\"");
+        let comm = self.comms.last().map_or(self.process, |&(_, comm)| comm);
+        let name = place.names.escaped(comm);
+        sink.raw(if name.is_empty() { b"[unknown]" } else { name });
+        if profile.events.len() > 1 {
+            sink.raw(b" (");
+            push_json(sink.text(), event_name(profile, self.event));
+            sink.raw(b")");
+        }
+        sink.raw(b"\",\"processName\":\"");
+        sink.raw(place.names.escaped(self.process));
+        let main = self.pid == self.tid && self.part == 0;
+        sink.raw(
+            format!("\",\"isMainThread\":{main},\"pid\":\"{}\",\"tid\":", self.pid).as_bytes(),
+        );
+        // Ids of threads must differ.
+        if self.part == 0 {
+            sink.raw(format!("{},\n", self.tid).as_bytes());
+        } else {
+            sink.raw(format!("\"{}.{}\",\n", self.tid, self.part).as_bytes());
+        }
+        self.write_samples(place, tables, sink)?;
+        sink.raw(b",\n");
+        self.write_markers(place, last, sink)?;
+        sink.raw(b"}");
+        Ok(())
+    }
+
+    fn rows<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = &'a SampleRow> {
+        self.samples.iter().filter_map(|&number| profile.samples.get(number as usize))
+    }
+
+    fn write_samples(
+        &self,
+        place: &Place<'_>,
+        tables: &Tables<'_>,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        let profile = place.profile;
+        sink.raw(b"\"samples\":{");
+        sink.options("stack", self.rows(profile).map(|row| tables.node(row.stack, row.end)))?;
+        sink.raw(b",");
+        let mut before = place.origin;
+        let deltas = self.rows(profile).map(|row| {
+            let now = row.time.map_or(before, |time| time.0.max(before));
+            std::mem::replace(&mut before, now).abs_diff(now)
+        });
+        sink.column("timeDeltas", deltas, push_milliseconds)?;
+        let units = period_units(profile);
+        let nanoseconds = units.get(usize::from(self.event)) == Some(&Some("nanoseconds"));
+        let kind = match place.printer.weight {
+            Weight::Period if nanoseconds => "tracing-ms",
+            _ => "samples",
+        };
+        if place.printer.weight == Weight::Period {
+            sink.raw(b",");
+            let periods = self.rows(profile).map(|row| row.period.unwrap_or(1));
+            let put = |text: &mut Vec<u8>, period: u64| {
+                if nanoseconds {
+                    push_milliseconds(text, period)
+                } else {
+                    push_number(text, period)
+                }
+            };
+            sink.column("weight", periods, put)?;
+        } else {
+            sink.raw(b",\"weight\":null");
+        }
+        // A clock's period is the time that the thread ran since its last sample.
+        if nanoseconds {
+            sink.raw(b",");
+            let periods = self.rows(profile).map(|row| row.period.unwrap_or(0));
+            sink.column("threadCPUDelta", periods, push_number)?;
+        }
+        sink.raw(
+            format!(",\"weightType\":\"{kind}\",\"length\":{}}}", self.samples.len()).as_bytes(),
+        );
+        Ok(())
+    }
+
+    fn write_markers(&self, place: &Place<'_>, last: bool, sink: &mut Sink<'_>) -> io::Result<()> {
+        let profile = place.profile;
+        let mut markers: Vec<(u64, u32, Vec<u8>)> = Vec::new();
+        for &(time, comm) in self.comms.iter().skip(1) {
+            let mut data = b"{\"type\":\"comm\",\"name\":\"".to_vec();
+            data.extend_from_slice(place.names.escaped(comm));
+            data.extend_from_slice(b"\"}");
+            markers.push((time, place.marker_names.0, data));
+        }
+        let lost = profile.summary.lost_samples;
+        if last && lost > 0 {
+            let time = self.rows(profile).filter_map(|row| row.time).map(|time| time.0).max();
+            let data = format!("{{\"type\":\"lost\",\"count\":{lost}}}").into_bytes();
+            markers.push((time.unwrap_or(place.origin), place.marker_names.1, data));
+        }
+        sink.raw(b"\"markers\":{");
+        sink.column("data", markers.iter(), |text, row| text.extend_from_slice(&row.2))?;
+        sink.raw(b",");
+        sink.column("name", markers.iter(), |text, row| push_number(text, row.1))?;
+        sink.raw(b",");
+        sink.column("startTime", markers.iter(), |text, row| {
+            push_milliseconds(text, row.0.saturating_sub(place.origin));
+        })?;
+        for (name, word) in [("endTime", &b"null"[..]), ("phase", b"0"), ("category", b"0")] {
+            sink.raw(b",");
+            sink.same(name, markers.len(), word)?;
+        }
+        sink.raw(format!(",\"length\":{}}}", markers.len()).as_bytes());
+        Ok(())
+    }
+}

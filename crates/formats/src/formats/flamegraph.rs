@@ -1,0 +1,98 @@
+//! A flame graph as a picture that can be searched and zoomed in a browser, drawn by the inferno library out of the
+//! folded stacks.
+
+use std::io;
+
+use inferno::flamegraph::{Direction, Options, from_lines};
+
+use crate::formats::folded::Folded;
+use crate::options::Weight;
+use crate::printer::Printer;
+use profile::Profile;
+use profile::query::period_units;
+
+/// Draws an SVG picture.
+#[derive(Debug, Clone, Copy)]
+pub struct Flamegraph {
+    /// The stacks that are drawn.
+    pub stacks: Folded,
+    /// Whether the outermost functions are at the top.
+    pub inverted: bool,
+}
+
+impl Printer for Flamegraph {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut folded = Vec::new();
+        self.stacks.print(profile, &mut folded)?;
+        let folded = String::from_utf8_lossy(&folded);
+        let lines: Vec<String> = folded.lines().map(unmistakable).collect();
+        let mut options = Options::default();
+        // The same colours in every run, and for a function in every picture.
+        options.hash = true;
+        options.deterministic = true;
+        options.title = title(profile);
+        options.count_name = self.unit(profile).to_owned();
+        if self.inverted {
+            options.direction = Direction::Inverted;
+        }
+        let mut picture = Vec::new();
+        let drawn = from_lines(&mut options, lines.iter().map(String::as_str), &mut picture);
+        // Without samples there is a picture that says so, and an error.
+        if let (Err(error), false) = (drawn, profile.samples.is_empty()) {
+            return Err(error);
+        }
+        out.write_all(&picture)
+    }
+}
+
+impl Flamegraph {
+    fn unit(&self, profile: &Profile) -> &'static str {
+        let units = period_units(profile);
+        let nanoseconds = units.iter().flatten().all(|&unit| unit == "nanoseconds");
+        match self.stacks.weight {
+            Weight::Samples => "samples",
+            Weight::Period if nanoseconds && !units.is_empty() => "ns",
+            Weight::Period => "events",
+        }
+    }
+}
+
+/// What was recorded, in so far as it is known.
+fn title(profile: &Profile) -> String {
+    let words: Vec<String> = profile
+        .recording
+        .command_line
+        .iter()
+        .map(|&word| String::from_utf8_lossy(profile.strings.get(word)).into_owned())
+        .collect();
+    if words.is_empty() { "Flame graph".to_owned() } else { words.join(" ") }
+}
+
+/// The line without what the library would misread: a number at the end of the innermost name (a second weight), and a
+/// name that begins a comment. Their spaces become ones that do not part words.
+fn unmistakable(line: &str) -> String {
+    let mut line = line.to_owned();
+    if let Some((stack, _)) = line.rsplit_once(' ')
+        && let Some((rest, last)) = stack.rsplit_once(' ')
+        && last.parse::<f64>().is_ok()
+    {
+        let at = rest.len();
+        line.replace_range(at..=at, "\u{a0}");
+    }
+    if line.starts_with("# ") {
+        line.replace_range(1..2, "\u{a0}");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_not_misread() {
+        assert_eq!(unmistakable("a;b 3 12"), "a;b\u{a0}3 12");
+        assert_eq!(unmistakable("# x;b c 12"), "#\u{a0}x;b c 12");
+        assert_eq!(unmistakable("a 1"), "a 1");
+    }
+}

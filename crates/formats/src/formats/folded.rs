@@ -1,0 +1,152 @@
+//! Folded stacks, the input of flame graph programs: `comm;outermost;…;innermost weight`, a line for each distinct
+//! stack of names.
+//!
+//! Lines come in the order of a tree: by comm, complete stacks before `[truncated]` ones, then frame by frame by the
+//! bytes of the names, a caller before what it calls.
+
+use std::io;
+
+use hashbrown::HashMap;
+
+use crate::options::{Root, Weight};
+use crate::printer::Printer;
+use crate::render::chunks::write_rows;
+use crate::render::name_tree::{NO_NAME, NameTree};
+use crate::render::text::push_number;
+use profile::StringId;
+use profile::{Profile, SampleRow, ThreadRow};
+
+/// Prints folded stacks.
+#[derive(Debug, Clone, Copy)]
+pub struct Folded {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// What a stack weighs.
+    pub weight: Weight,
+    /// Whether kernel functions get the suffix `_[k]`.
+    pub kernel_suffix: bool,
+    /// What stands outside of all functions.
+    pub root: Root,
+    /// Whether stacks begin with the innermost function, behind the root.
+    pub reverse: bool,
+}
+
+impl Printer for Folded {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
+        let comms: Vec<StringId> = profile
+            .threads
+            .iter()
+            .map(|thread| tree.intern(&self.root_name(profile, thread)))
+            .collect();
+        let lines = self.lines(profile, &tree, &comms);
+        let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
+        write_rows(out, lines.len(), cost, |rows, text| {
+            let mut path = Vec::new();
+            for line in lines.get(rows).unwrap_or_default() {
+                let start = text.len();
+                if self.root != Root::None {
+                    text.extend_from_slice(tree.label(line.comm));
+                    text.push(b';');
+                }
+                if line.truncated {
+                    text.extend_from_slice(b"[truncated];");
+                }
+                self.path(&tree, line.node, &mut path);
+                for &label in &path {
+                    text.extend_from_slice(tree.label(label));
+                    text.push(b';');
+                }
+                if text.len() == start {
+                    text.extend_from_slice(b"[no frames];");
+                }
+                text.pop();
+                text.push(b' ');
+                push_number(text, line.weight);
+                text.push(b'\n');
+            }
+        })
+    }
+}
+
+/// A line to be printed.
+struct Line {
+    comm: StringId,
+    truncated: bool,
+    /// The innermost node of the name tree, or `NO_NAME`.
+    node: u32,
+    weight: u64,
+}
+
+impl Folded {
+    /// The distinct stacks with their weights, sorted.
+    fn lines(&self, profile: &Profile, tree: &NameTree, comms: &[StringId]) -> Vec<Line> {
+        let mut weights: HashMap<(u32, bool, u32), u64> = HashMap::new();
+        for sample in profile.samples.iter() {
+            let comm = comms.get(sample.thread as usize).map_or(0, |comm| comm.0);
+            let truncated = !self.keep_unrooted && !sample.end.is_complete();
+            let weight = weights.entry((comm, truncated, tree.node_of(sample.stack))).or_default();
+            *weight = weight.saturating_add(self.weight_of(sample));
+        }
+        let lines = weights.into_iter().map(|((comm, truncated, node), weight)| Line {
+            comm: StringId(comm),
+            truncated,
+            node,
+            weight,
+        });
+        let mut lines: Vec<Line> = lines.collect();
+        let ranks = tree.label_ranks();
+        let order = tree.order(&ranks);
+        if self.reverse {
+            let mut path = Vec::new();
+            lines.sort_by_cached_key(|line| {
+                self.path(tree, line.node, &mut path);
+                let rank = |label: &StringId| ranks.get(label.0 as usize).copied();
+                (rank(&line.comm), line.truncated, path.iter().map(rank).collect::<Vec<_>>())
+            });
+            return lines;
+        }
+        lines.sort_unstable_by_key(|line| {
+            let place = if line.node == NO_NAME {
+                0
+            } else {
+                order.get(line.node as usize).map_or(0, |&at| at + 1)
+            };
+            (ranks.get(line.comm.0 as usize).copied(), line.truncated, place)
+        });
+        lines
+    }
+
+    /// Puts the labels of a stack into `path`, in the order of printing.
+    fn path(&self, tree: &NameTree, node: u32, path: &mut Vec<StringId>) {
+        tree.path(node, path);
+        if !self.reverse {
+            path.reverse();
+        }
+    }
+
+    fn root_name(&self, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
+        let mut name = profile.strings.get(thread.comm).to_vec();
+        if name.is_empty() && matches!(self.root, Root::Process | Root::Thread) {
+            name.extend_from_slice(b"[unknown]");
+        }
+        match self.root {
+            Root::Comm => {}
+            Root::Process => name.extend_from_slice(format!("-{}", thread.pid).as_bytes()),
+            Root::Thread => {
+                name.extend_from_slice(format!("-{}/{}", thread.pid, thread.tid).as_bytes());
+            }
+            Root::None => name.clear(),
+        }
+        name
+    }
+
+    fn weight_of(&self, sample: &SampleRow) -> u64 {
+        match self.weight {
+            Weight::Samples => 1,
+            Weight::Period => sample.period.unwrap_or(1),
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The stream that hotspot reads from its backend: strings, locations and symbols, each before its first use, threads and
+//! samples in time order, and how far the work has come.
+//!
+//! A frame is an *address location* whose parent is a *function location*; this one's parent is the function that it was
+//! inlined into, and so on. A sample names address locations only.
+//!
+//! The messages have the fields that hotspot 1.3.0 knows: it stops reading at a message with more. Later versions know
+//! further ones at the ends of locations and symbols, for disassembly.
+//!
+//! Source: the stream as Debian's hotspot 1.3.0 reads it; Qt's `QDataStream` (version 19) for the encoding of values.
+
+mod details;
+mod features;
+mod message;
+mod tables;
+mod tasks;
+
+use std::io;
+
+use address::{Pid, Tid, Timestamp};
+use profile::FoundBy;
+
+use crate::printer::Printer;
+pub use details::{
+    Details, ErrorKind, ErrorRow, FieldValue, GroupRow, MemoryNodeRow, SampleExtra, TaskChange,
+    TaskEvent, TracepointRow,
+};
+use message::{Kind, Stream};
+use profile::StringId;
+use profile::query::{Biases, Walker};
+use profile::{Profile, SampleRow, ThreadRow};
+use tables::Tables;
+use tasks::{Names, Record};
+
+/// Samples between two messages of progress.
+const PROGRESS: usize = 4096;
+
+/// Prints the stream of hotspot's backend.
+#[derive(Debug, Clone, Copy)]
+pub struct Hotspot {
+    /// Whether inlined functions are symbols of their own.
+    pub inlines: bool,
+}
+
+impl Printer for Hotspot {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut stream = HotspotStream::new(out, self.inlines);
+        let details = Details::default();
+        stream.begin(profile, &details)?;
+        stream.samples(profile, &details, profile.samples.len())?;
+        stream.finish(profile, &details)
+    }
+}
+
+/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes behind.
+#[derive(Debug)]
+pub struct HotspotStream<W> {
+    tables: Tables<W>,
+    names: Names,
+    /// How much of the profile was written.
+    n_events: usize,
+    n_tracepoints: usize,
+    n_samples: usize,
+    n_tasks: usize,
+    n_extras: usize,
+    n_errors: usize,
+    /// Whether a record told of losses.
+    told_lost: bool,
+    /// The last progress; it never goes back.
+    progress: f64,
+}
+
+impl<W: io::Write> HotspotStream<W> {
+    /// A stream to `out`. With `inlines`, inlined functions are symbols of their own.
+    pub fn new(out: W, inlines: bool) -> Self {
+        Self {
+            tables: Tables::new(Stream::new(out), inlines),
+            names: Names::default(),
+            n_events: 0,
+            n_tracepoints: 0,
+            n_samples: 0,
+            n_tasks: 0,
+            n_extras: 0,
+            n_errors: 0,
+            told_lost: false,
+            progress: 0.0,
+        }
+    }
+
+    /// Writes what is known of the recording before its samples: features, attributes.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn begin(&mut self, profile: &Profile, details: &Details) -> io::Result<()> {
+        features::features(&mut self.tables.stream, profile, details);
+        self.definitions(profile, details);
+        self.progress(0.0)
+    }
+
+    /// Writes the samples that are new, with what happened to threads before them. Of the progress this is the part up to
+    /// `expected` samples in all.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn samples(
+        &mut self,
+        profile: &Profile,
+        details: &Details,
+        expected: usize,
+    ) -> io::Result<()> {
+        self.definitions(profile, details);
+        let walker = Walker::new(profile);
+        let mut biases = Biases::new();
+        let expected = expected.max(profile.samples.len()).max(1);
+        for sample in profile.samples.get(self.n_samples..).unwrap_or_default() {
+            self.tasks(profile, details, sample.time.unwrap_or(Timestamp(0)));
+            self.sample((profile, details), sample, (&walker, &mut biases));
+            self.tables.stream.flush()?;
+            self.n_samples += 1;
+            if self.n_samples.is_multiple_of(PROGRESS) {
+                self.progress(self.n_samples as f64 / expected as f64)?;
+            }
+        }
+        self.errors(details);
+        self.progress(self.n_samples as f64 / expected as f64)
+    }
+
+    /// Tells how far the work has come, from 0 to 1, and lets the reader see all that was written.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn progress(&mut self, part: f64) -> io::Result<()> {
+        self.progress = part.clamp(self.progress, 1.0);
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Progress);
+        stream.u64(self.progress.to_bits());
+        stream.end();
+        stream.flush_all()
+    }
+
+    /// Tells how far the download of a module's file has come: bytes that are here, and all of them (0: not known).
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn download(&mut self, module: &[u8], url: &[u8], done: u64, total: u64) -> io::Result<()> {
+        let (module, url) = (self.tables.define(module), self.tables.define(url));
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Download);
+        stream.i32(module);
+        stream.i32(url);
+        stream.u64(done);
+        stream.u64(total);
+        stream.end();
+        stream.flush_all()
+    }
+
+    /// Writes what comes behind the last sample; the work is done.
+    ///
+    /// # Errors
+    /// What the output returns.
+    pub fn finish(&mut self, profile: &Profile, details: &Details) -> io::Result<()> {
+        self.definitions(profile, details);
+        self.tasks(profile, details, Timestamp(u64::MAX));
+        self.lost(profile);
+        self.errors(details);
+        self.progress(1.0)
+    }
+
+    /// How many rows of `details.tasks` and of `details.extras` were written since it was asked last. The caller takes
+    /// them away, from the front.
+    pub const fn take_written(&mut self) -> (usize, usize) {
+        let written = (self.n_tasks, self.n_extras);
+        (self.n_tasks, self.n_extras) = (0, 0);
+        written
+    }
+
+    /// What it writes to.
+    pub const fn output(&mut self) -> &mut W {
+        self.tables.stream.output()
+    }
+
+    /// Events and tracepoints that are new: in a pipe they may come late.
+    fn definitions(&mut self, profile: &Profile, details: &Details) {
+        features::attributes(&mut self.tables, profile, self.n_events);
+        features::tracepoints(&mut self.tables, profile, details, self.n_tracepoints);
+        self.n_events = profile.events.len();
+        self.n_tracepoints = details.tracepoints.len();
+    }
+
+    /// What happened to threads up to a time.
+    fn tasks(&mut self, profile: &Profile, details: &Details, until: Timestamp) {
+        let tasks = details.tasks.get(self.n_tasks..).unwrap_or_default();
+        for event in tasks.iter().take_while(|event| event.time <= until) {
+            self.names.event(&mut self.tables, profile, event);
+            self.told_lost |= matches!(event.what, TaskChange::Lost(_));
+            self.n_tasks += 1;
+        }
+    }
+
+    fn sample<'p>(
+        &mut self,
+        (profile, details): (&Profile, &Details),
+        sample: &SampleRow,
+        (walker, biases): (&Walker<'p>, &mut Biases<'p>),
+    ) {
+        let thread = profile.threads.get(sample.thread as usize).copied();
+        let thread =
+            thread.unwrap_or(ThreadRow { pid: Pid(-1), tid: Tid(-1), comm: StringId(u32::MAX) });
+        self.names.of_sample(&mut self.tables, profile, &thread, sample);
+        let mut guessed = 0_u32;
+        let mut locations = Vec::new();
+        walker.walk(sample, biases, |frame, addr| {
+            let Some(row) = profile.frames.get(frame as usize) else { return };
+            // Everything outside of a frame that is not proven stands on it.
+            if guessed > 0 || is_guess(row.found_by) {
+                guessed += 1;
+            }
+            // Recorded callchains are passed on as they are, with return addresses.
+            let addr = addr.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
+            let at = (row.location, row.kernel);
+            locations.push(self.tables.address(profile, thread.pid, addr, at));
+        });
+        let extra = self.extra(details, &thread, sample);
+        let fields = extra.and_then(|extra| extra.fields.as_ref()).map(|fields| {
+            let named = fields.iter().map(|(name, value)| (*name, value));
+            named
+                .map(|(name, value)| (self.tables.string(profile, name), value))
+                .collect::<Vec<_>>()
+        });
+        let stream = &mut self.tables.stream;
+        stream.begin(if fields.is_some() { Kind::TracepointSample } else { Kind::Sample });
+        Record::of_sample(&thread, sample).write(stream);
+        stream.u32(locations.len() as u32);
+        locations.iter().for_each(|&id| stream.i32(id));
+        stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
+        let own = [(sample.event, sample.period.unwrap_or(1))];
+        let costs = extra.map_or(&[][..], |extra| &extra.costs);
+        let costs = if costs.is_empty() { &own } else { costs };
+        stream.u32(costs.len() as u32);
+        for &(event, cost) in costs {
+            stream.i32(event.into());
+            stream.u64(cost);
+        }
+        if let Some(fields) = fields {
+            stream.u32(fields.len() as u32);
+            for (name, value) in fields {
+                stream.i32(name);
+                stream.variant(value);
+            }
+        }
+        stream.end();
+    }
+
+    /// What a sample has of its own. Those of samples that were left out are passed over.
+    fn extra<'p>(
+        &mut self,
+        details: &'p Details,
+        thread: &ThreadRow,
+        sample: &SampleRow,
+    ) -> Option<&'p SampleExtra> {
+        let time = sample.time.unwrap_or(Timestamp(0));
+        loop {
+            let extra = details.extras.get(self.n_extras)?;
+            let is_its = extra.time == time
+                && (extra.pid, extra.tid, extra.event) == (thread.pid, thread.tid, sample.event);
+            if !is_its && extra.time >= time {
+                return None;
+            }
+            self.n_extras += 1;
+            if is_its {
+                return Some(extra);
+            }
+        }
+    }
+
+    /// Losses that no record tells, at the end: there are no times for them.
+    fn lost(&mut self, profile: &Profile) {
+        let told = self.told_lost;
+        let lost = profile.summary.lost_samples;
+        let Some(last) = profile.samples.last().filter(|_| lost > 0 && !told) else { return };
+        let Some(thread) = profile.threads.get(last.thread as usize) else { return };
+        let stream = &mut self.tables.stream;
+        stream.begin(Kind::Lost);
+        Record::of_sample(thread, last).write(stream);
+        stream.u64(lost);
+        stream.end();
+    }
+
+    /// What a user should be told and was not yet.
+    fn errors(&mut self, details: &Details) {
+        for error in details.errors.get(self.n_errors..).unwrap_or_default() {
+            let stream = &mut self.tables.stream;
+            stream.begin(Kind::Error);
+            stream.i32(error.kind as i32);
+            stream.text(&error.message);
+            stream.end();
+            self.n_errors += 1;
+        }
+    }
+}
+
+/// Whether a frame found so is not proven by unwind information.
+const fn is_guess(found_by: FoundBy) -> bool {
+    matches!(found_by, FoundBy::FramePointer | FoundBy::Joined | FoundBy::Guess)
+}

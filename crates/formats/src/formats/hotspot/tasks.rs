@@ -1,0 +1,97 @@
+//! What happened to threads: starts, ends, names, switches, losses.
+
+use address::{Pid, Tid};
+use hashbrown::HashMap;
+
+use super::details::{TaskChange, TaskEvent};
+use super::message::{Kind, Stream};
+use super::tables::Tables;
+use profile::StringId;
+use profile::{Profile, SampleRow, ThreadRow};
+
+/// The names of threads as the stream has told them.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<(Pid, Tid), StringId>);
+
+/// The fields that begin all messages about threads.
+pub(super) struct Record {
+    pub(super) pid: Pid,
+    pub(super) tid: Tid,
+    pub(super) time: u64,
+    pub(super) cpu: Option<u32>,
+}
+
+impl Record {
+    pub(super) fn of_sample(thread: &ThreadRow, sample: &SampleRow) -> Self {
+        let time = sample.time.map_or(0, |time| time.0);
+        Self { pid: thread.pid, tid: thread.tid, time, cpu: sample.cpu }
+    }
+
+    pub(super) fn write<W>(&self, stream: &mut Stream<W>) {
+        stream.i32(self.pid.0);
+        stream.i32(self.tid.0);
+        stream.u64(self.time);
+        stream.u32(self.cpu.unwrap_or(0));
+    }
+}
+
+impl Names {
+    /// Writes an event.
+    pub(super) fn event<W>(&mut self, tables: &mut Tables<W>, profile: &Profile, it: &TaskEvent) {
+        let record = Record { pid: it.pid, tid: it.tid, time: it.time.0, cpu: it.cpu };
+        if let TaskChange::Named(name) = it.what {
+            self.command(tables, profile, &record, name);
+            return;
+        }
+        let kind = match it.what {
+            TaskChange::Started(_) => Kind::ThreadStart,
+            TaskChange::Ended => Kind::ThreadEnd,
+            TaskChange::Lost(_) => Kind::Lost,
+            TaskChange::Switched(_) | TaskChange::Named(_) => Kind::ContextSwitch,
+        };
+        let stream = &mut tables.stream;
+        stream.begin(kind);
+        record.write(stream);
+        match it.what {
+            TaskChange::Started(parent) => stream.i32(parent.0),
+            TaskChange::Lost(count) => stream.u64(count),
+            TaskChange::Switched(out) => stream.bool(out),
+            TaskChange::Ended | TaskChange::Named(_) => {}
+        }
+        stream.end();
+        if let TaskChange::Started(_) = it.what {
+            // A number that is used again has no name yet.
+            self.0.remove(&(it.pid, it.tid));
+        }
+    }
+
+    /// Tells the name of a sample's thread where the stream has told none, or another one: a child has that of its
+    /// parent without a record of its own.
+    pub(super) fn of_sample<W>(
+        &mut self,
+        tables: &mut Tables<W>,
+        profile: &Profile,
+        thread: &ThreadRow,
+        sample: &SampleRow,
+    ) {
+        let known = self.0.get(&(thread.pid, thread.tid)) == Some(&thread.comm);
+        if !known && !profile.strings.get(thread.comm).is_empty() {
+            self.command(tables, profile, &Record::of_sample(thread, sample), thread.comm);
+        }
+    }
+
+    fn command<W>(
+        &mut self,
+        tables: &mut Tables<W>,
+        profile: &Profile,
+        record: &Record,
+        name: StringId,
+    ) {
+        self.0.insert((record.pid, record.tid), name);
+        let name = tables.string(profile, name);
+        tables.stream.begin(Kind::Command);
+        record.write(&mut tables.stream);
+        tables.stream.i32(name);
+        tables.stream.end();
+    }
+}

@@ -1,0 +1,159 @@
+//! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` tells the fields,
+//! `docs/stacks.schema.json` is their JSON Schema.
+
+mod tables;
+mod writer;
+
+use std::io;
+
+use crate::printer::Printer;
+use profile::{ModuleKind, Profile, RecordingInfo};
+use profile::{StringId, Strings};
+use tables::Rows;
+use writer::{Document, number, string};
+
+/// Counts up with changes that break readers: a field removed, or with another meaning.
+const VERSION: u32 = 1;
+
+/// Counts up with changes that do not: a field or a word added.
+const REVISION: u32 = 0;
+
+/// Prints the tables as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct Json {
+    /// Whether the table of inlines has the inlined functions; without, only the functions around them.
+    pub inlines: bool,
+}
+
+impl Printer for Json {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let rows = Rows::new(profile, self.inlines);
+        let mut json = Document::default();
+        json.raw("{\"meta\":{\"schema\":\"unwind-perf-stacks\",\"version\":");
+        json.value(|out| number(out, VERSION));
+        json.raw(",\"revision\":");
+        json.value(|out| number(out, REVISION));
+        json.raw(",\"generator\":\"unwind-perf ");
+        json.raw(env!("CARGO_PKG_VERSION"));
+        json.raw("\"}");
+        recording(&mut json, &profile.recording, &profile.strings);
+        words(&mut json);
+        json.raw(",\n\"strings\":");
+        json.elements(profile.strings.len(), |out, id| {
+            string(out, profile.strings.get(StringId(id as u32)));
+        });
+        tables::add(&mut json, profile, &rows);
+        summary(&mut json, profile);
+        json.raw("}\n");
+        json.write(out)
+    }
+}
+
+/// The recording's header; unknown facts are left out.
+fn recording(json: &mut Document<'_>, recording: &RecordingInfo, strings: &Strings) {
+    json.raw(",\n\"recording\":{\"command_line\":");
+    json.array(&recording.command_line, |out, &id| string(out, strings.get(id)));
+    let facts = [
+        ("hostname", recording.hostname),
+        ("os_release", recording.os_release),
+        ("arch", recording.arch),
+        ("perf_version", recording.perf_version),
+        ("cpu_desc", recording.cpu_desc),
+        ("cpu_id", recording.cpu_id),
+    ];
+    for (name, value) in
+        facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)))
+    {
+        json.raw(",\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| string(out, strings.get(value)));
+    }
+    let counts = [
+        ("cpus_online", recording.cpus_online.map(u64::from)),
+        ("cpus_available", recording.cpus_available.map(u64::from)),
+        ("total_memory_kib", recording.total_memory_kib),
+    ];
+    for (name, value) in
+        counts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)))
+    {
+        json.raw(",\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| number(out, value));
+    }
+    json.raw("}");
+}
+
+/// The closed lists that columns point into.
+fn words(json: &mut Document<'_>) {
+    json.raw(",\n\"words\":{\"end\":");
+    json.array(profile::EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()));
+    json.raw(",\"found_by\":");
+    json.array(profile::FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()));
+    json.raw(",\"module_kind\":");
+    json.array(ModuleKind::ALL, |out, word| string(out, word.as_str().as_bytes()));
+    json.raw("}");
+}
+
+/// The account of the run.
+fn summary(json: &mut Document<'_>, profile: &Profile) {
+    let summary = &profile.summary;
+    let counters = [
+        ("samples", summary.samples),
+        ("samples_filtered", summary.samples_filtered),
+        ("samples_dropped", summary.samples_dropped),
+        ("frames", summary.frames),
+        ("lost_samples", summary.lost_samples),
+        ("lost_records", summary.lost_records),
+        ("throttled", summary.throttled),
+        ("dump_used_up", summary.dump_used_up),
+    ];
+    json.raw(",\n\"summary\":{");
+    for (name, value) in counters {
+        json.raw("\"");
+        json.raw(name);
+        json.raw("\":");
+        json.value(|out| number(out, value));
+        json.raw(",");
+    }
+    json.raw("\"lost_by_event\":");
+    json.array(&summary.lost_by_event, |out, loss| {
+        let fields =
+            [("event", loss.event.into()), ("samples", loss.samples), ("records", loss.records)];
+        for (index, (name, value)) in fields.into_iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"{\"" } else { b",\"" });
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            number(out, value);
+        }
+        out.push(b'}');
+    });
+    json.raw(",\"end\":");
+    json.array(profile.end_counts(), number);
+    json.raw(",\"losses\":");
+    json.array(&summary.losses, |out, loss| {
+        out.push(b'{');
+        if let Some(module) = loss.module {
+            out.extend_from_slice(b"\"module\":");
+            number(out, module.0);
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"samples\":");
+        number(out, loss.samples);
+        out.extend_from_slice(b",\"reason\":");
+        string(out, loss.reason.as_bytes());
+        out.push(b'}');
+    });
+    json.raw(",\"findings\":");
+    json.array(&summary.findings, |out, finding| {
+        out.extend_from_slice(b"{\"kind\":");
+        string(out, finding.kind.as_bytes());
+        out.extend_from_slice(b",\"count\":");
+        number(out, finding.count);
+        out.extend_from_slice(b",\"message\":");
+        string(out, finding.message.as_bytes());
+        out.push(b'}');
+    });
+    json.raw("}");
+}

@@ -1,0 +1,175 @@
+//! A document in parts: text as it is, and columns whose elements are rendered in parallel when the document is written.
+
+use std::io;
+use std::ops::Range;
+
+use crate::render::chunks::write_chunks;
+use crate::render::text::{push_hex, push_json, push_number};
+
+/// Elements that a thread renders at a time.
+const CHUNK: usize = 1 << 13;
+
+/// How many such pieces, of some ten kilobytes each, a thread renders before it waits for the others.
+const PER_THREAD: usize = 12;
+
+/// Holds a document until it is written; the caller sees to it that it is one.
+#[derive(Default)]
+pub(super) struct Document<'a> {
+    columns: Vec<(Vec<u8>, Column<'a>)>,
+    /// What comes behind the last column.
+    text: Vec<u8>,
+}
+
+/// Appends the elements of a range of rows, with commas between them.
+type Render<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
+
+/// The elements between the brackets.
+struct Column<'a> {
+    length: usize,
+    render: Render<'a>,
+}
+
+/// A part that is rendered as one.
+enum Part<'d> {
+    Text(&'d [u8]),
+    Elements(&'d Column<'d>, Range<usize>),
+}
+
+impl<'a> Document<'a> {
+    /// Adds text as it is.
+    pub(super) fn raw(&mut self, text: &str) {
+        self.text.extend_from_slice(text.as_bytes());
+    }
+
+    /// Adds one value.
+    pub(super) fn value(&mut self, element: impl FnOnce(&mut Vec<u8>)) {
+        element(&mut self.text);
+    }
+
+    /// Adds `[…]` with an element for each item of a short list.
+    pub(super) fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut element: impl FnMut(&mut Vec<u8>, T),
+    ) {
+        self.text.push(b'[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.text.push(b',');
+            }
+            element(&mut self.text, item);
+        }
+        self.text.push(b']');
+    }
+
+    /// Adds `[…]` with an element for each number below `length`.
+    pub(super) fn elements(
+        &mut self,
+        length: usize,
+        element: impl Fn(&mut Vec<u8>, usize) + Sync + 'a,
+    ) {
+        let render = move |rows: Range<usize>, text: &mut Vec<u8>| {
+            for row in rows {
+                if row > 0 {
+                    text.push(b',');
+                }
+                element(text, row);
+            }
+        };
+        self.text.push(b'[');
+        let column = Column { length, render: Box::new(render) };
+        self.columns.push((std::mem::take(&mut self.text), column));
+        self.text.push(b']');
+    }
+
+    /// Begins a table: `"name":{"length":…`; ends the part before it.
+    pub(super) fn table(&mut self, name: &str, length: usize) {
+        self.raw(",\n\"");
+        self.raw(name);
+        self.raw("\":{\"length\":");
+        push_number(&mut self.text, length);
+    }
+
+    /// The name of a column of the table: `,"name":`.
+    pub(super) fn name(&mut self, name: &str) {
+        self.raw(",\"");
+        self.raw(name);
+        self.raw("\":");
+    }
+
+    /// A column of the table: `,"name":[…]`.
+    pub(super) fn column<T: Sync>(
+        &mut self,
+        name: &str,
+        rows: &'a [T],
+        element: impl Fn(&mut Vec<u8>, &T) + Sync + 'a,
+    ) {
+        self.name(name);
+        self.elements(rows.len(), move |text, row| {
+            if let Some(row) = rows.get(row) {
+                element(text, row);
+            }
+        });
+    }
+
+    /// Ends the table.
+    pub(super) fn end_table(&mut self) {
+        self.raw("}");
+    }
+
+    /// Writes all of it.
+    pub(super) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let parts = self.columns.iter().flat_map(|(before, column)| {
+            let starts = (0..column.length).step_by(CHUNK);
+            let elements = starts.map(move |start| {
+                Part::Elements(column, start..column.length.min(start.saturating_add(CHUNK)))
+            });
+            std::iter::once(Part::Text(before)).chain(elements)
+        });
+        let parts = parts.chain(std::iter::once(Part::Text(&self.text)));
+        write_chunks(out, parts, PER_THREAD, |part, text| match part {
+            Part::Text(known) => text.extend_from_slice(known),
+            Part::Elements(column, rows) => (column.render)(rows.clone(), text),
+        })
+    }
+}
+
+/// Appends a number.
+#[inline]
+pub(super) fn number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy + TryInto<u64>) {
+    push_number(out, number);
+}
+
+/// Appends a number or `null`.
+#[inline]
+pub(super) fn number_or_null(
+    out: &mut Vec<u8>,
+    number: Option<impl itoa::Integer + Copy + TryInto<u64>>,
+) {
+    match number {
+        Some(number) => push_number(out, number),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Appends `true` or `false`.
+#[inline]
+pub(super) fn boolean(out: &mut Vec<u8>, value: bool) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
+}
+
+/// Appends `"0x…"`.
+#[inline]
+pub(super) fn address(out: &mut Vec<u8>, address: u64) {
+    out.extend_from_slice(b"\"0x");
+    push_hex(out, address);
+    out.push(b'"');
+}
+
+/// Appends `"…"`, escaped.
+#[inline]
+pub(super) fn string(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'"');
+    push_json(out, text);
+    out.push(b'"');
+}

@@ -1,0 +1,32 @@
+//! The formats, each a printer of its own.
+
+mod callgrind;
+mod firefox;
+mod flamegraph;
+mod folded;
+mod hotspot;
+mod json;
+mod ndjson;
+mod page;
+mod parquet;
+mod perf_script;
+mod perf_script_fields;
+mod pprof;
+mod speedscope;
+
+pub use callgrind::Callgrind;
+pub use firefox::Firefox;
+pub use flamegraph::Flamegraph;
+pub use folded::Folded;
+pub use hotspot::{
+    Details, ErrorKind, ErrorRow, FieldValue, GroupRow, Hotspot, HotspotStream, MemoryNodeRow,
+    SampleExtra, TaskChange, TaskEvent, TracepointRow,
+};
+pub use json::Json;
+pub use ndjson::Ndjson;
+pub use page::Page;
+pub use parquet::Parquet;
+pub use perf_script::PerfScript;
+pub use perf_script_fields::Fields;
+pub use pprof::Pprof;
+pub use speedscope::Speedscope;

@@ -1,0 +1,236 @@
+//! NDJSON: one JSON object a sample, one sample a line; every line stands for itself. `docs/OUTPUT.md` tells the fields.
+
+use std::io;
+
+use address::ModuleId;
+use profile::FoundBy;
+
+use crate::printer::Printer;
+use crate::render::chunks::write_rows;
+use crate::render::escaped::Escaped;
+use crate::render::frame_texts::FrameTexts;
+use crate::render::text::{push_hex, push_json, push_number};
+use profile::query::{Biases, Walker, functions};
+use profile::{FrameRow, InlineRow, LocationRow, ModuleKind, Profile, SampleRow};
+
+/// Prints one JSON object a line.
+#[derive(Debug, Clone, Copy)]
+pub struct Ndjson {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+}
+
+impl Printer for Ndjson {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let lines = Lines::new(profile, self.inlines);
+        let texts = FrameTexts::new(profile.frames.len(), |frame, text, ends| {
+            lines.pieces(frame as u32, text, |_| {}, |text| ends.push(text.len() as u32));
+        });
+        let walker = Walker::new(profile);
+        write_rows(
+            out,
+            profile.samples.len(),
+            |sample| walker.depth(sample),
+            |rows, text| {
+                let mut biases = Biases::new();
+                for sample in profile.samples.get(rows).unwrap_or_default() {
+                    lines.head(sample, text);
+                    let before = text.len();
+                    walker.walk(sample, &mut biases, |frame, addr| match texts.pieces(frame) {
+                        Some(pieces) => pieces.for_each(|piece| {
+                            push_addr(text, addr);
+                            text.extend_from_slice(piece);
+                        }),
+                        None => lines.pieces(frame, text, |text| push_addr(text, addr), |_| {}),
+                    });
+                    if text.len() > before {
+                        // The comma behind the last frame.
+                        text.pop();
+                    }
+                    text.extend_from_slice(b"]}\n");
+                }
+            },
+        )
+    }
+}
+
+/// Appends the begin of a frame's object.
+#[inline]
+fn push_addr(out: &mut Vec<u8>, addr: u64) {
+    out.extend_from_slice(b"{\"addr\":\"0x");
+    push_hex(out, addr);
+    out.push(b'"');
+}
+
+/// The profile, and those parts of its lines that are the same in many lines, as text.
+struct Lines<'a> {
+    profile: &'a Profile,
+    inlines: bool,
+    strings: Escaped<'a>,
+    /// By thread: `"pid":…,"tid":…,"comm":"…"`.
+    threads: Vec<Box<[u8]>>,
+    /// By module: `,"module":"…","build_id":"…"`.
+    modules: Vec<Box<[u8]>>,
+    /// By the number that [`tail_index`] gives: `,"inlined":…,"found_by":"…","kernel":…},`.
+    tails: Vec<Box<[u8]>>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(profile: &'a Profile, inlines: bool) -> Self {
+        let strings = Escaped::new(&profile.strings, push_json);
+        let threads = profile.threads.iter().map(|thread| {
+            let mut text =
+                format!("\"pid\":{},\"tid\":{},\"comm\":\"", thread.pid, thread.tid).into_bytes();
+            text.extend_from_slice(strings.get(thread.comm));
+            text.push(b'"');
+            text.into()
+        });
+        let threads = threads.collect();
+        let modules = profile.modules.iter().map(|module| {
+            let mut text = b",\"module\":\"".to_vec();
+            text.extend_from_slice(strings.get(module.path));
+            text.push(b'"');
+            if let Some(id) = module.build_id {
+                text.extend_from_slice(format!(",\"build_id\":\"{id}\"").as_bytes());
+            }
+            text.into()
+        });
+        let modules = modules.collect();
+        Self { profile, inlines, strings, threads, modules, tails: tails() }
+    }
+
+    /// Appends the line of a sample up to its frames.
+    fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
+        out.push(b'{');
+        if let Some(time) = sample.time {
+            out.extend_from_slice(b"\"time_ns\":");
+            push_number(out, time.0);
+            out.push(b',');
+        }
+        out.extend_from_slice(self.threads.get(sample.thread as usize).map_or(&[], |text| text));
+        if let Some(cpu) = sample.cpu {
+            out.extend_from_slice(b",\"cpu\":");
+            push_number(out, cpu);
+        }
+        if let Some(event) = self.profile.events.get(usize::from(sample.event)) {
+            out.extend_from_slice(b",\"event\":\"");
+            out.extend_from_slice(self.strings.get(event.name));
+            out.push(b'"');
+        }
+        if let Some(period) = sample.period {
+            out.extend_from_slice(b",\"period\":");
+            push_number(out, period);
+        }
+        out.extend_from_slice(b",\"end\":\"");
+        out.extend_from_slice(sample.end.as_str().as_bytes());
+        out.extend_from_slice(b"\",\"frames\":[");
+    }
+
+    /// Appends what the objects of a frame have behind the address, each with a comma behind it: one for each function
+    /// at its location. `begin` and `end` are called around each.
+    fn pieces(
+        &self,
+        frame: u32,
+        out: &mut Vec<u8>,
+        begin: impl Fn(&mut Vec<u8>),
+        mut end: impl FnMut(&mut Vec<u8>),
+    ) {
+        let Some(row) = self.profile.frames.get(frame as usize) else { return };
+        let Some(location) = self.profile.locations.get(row.location as usize) else { return };
+        let functions = functions(self.profile, location, self.inlines);
+        if functions.is_empty() {
+            begin(out);
+            self.place(location, out);
+            out.extend_from_slice(self.tail(row, false));
+            end(out);
+        }
+        for function in functions {
+            begin(out);
+            self.place(location, out);
+            self.function(function, location, out);
+            out.extend_from_slice(self.tail(row, function.inlined));
+            end(out);
+        }
+    }
+
+    /// Appends where a location is: what all functions inlined at one address share.
+    fn place(&self, location: &LocationRow, out: &mut Vec<u8>) {
+        let Some(id) = location.module else { return };
+        out.extend_from_slice(self.modules.get(id.index()).map_or(&[], |text| text));
+        if self.is_elf(id) {
+            out.extend_from_slice(b",\"svma\":\"0x");
+            push_hex(out, location.relative);
+            out.push(b'"');
+        }
+        if let Some(offset) = location.offset {
+            out.extend_from_slice(b",\"offset\":\"0x");
+            push_hex(out, offset);
+            out.push(b'"');
+        }
+    }
+
+    fn is_elf(&self, id: ModuleId) -> bool {
+        self.profile.modules.get(id.index()).is_some_and(|module| module.kind == ModuleKind::Elf)
+    }
+
+    /// Appends what is known of a function.
+    fn function(&self, function: &InlineRow, location: &LocationRow, out: &mut Vec<u8>) {
+        if let Some(name) = function.function {
+            out.extend_from_slice(b",\"function\":\"");
+            out.extend_from_slice(self.strings.get(name));
+            out.push(b'"');
+        }
+        if let Some(offset) = location.function_offset.filter(|_| !function.inlined) {
+            out.extend_from_slice(b",\"function_offset\":");
+            push_number(out, offset);
+        }
+        if let Some(file) = function.file {
+            out.extend_from_slice(b",\"file\":\"");
+            out.extend_from_slice(self.strings.get(file));
+            out.push(b'"');
+        }
+        if function.line != 0 {
+            out.extend_from_slice(b",\"line\":");
+            push_number(out, function.line);
+        }
+    }
+
+    fn tail(&self, frame: &FrameRow, inlined: bool) -> &[u8] {
+        self.tails.get(tail_index(frame.found_by, frame.kernel, inlined)).map_or(&[], |text| text)
+    }
+}
+
+const fn tail_index(found_by: FoundBy, kernel: bool, inlined: bool) -> usize {
+    found_by as usize * 4 + kernel as usize * 2 + inlined as usize
+}
+
+/// The ends of frame objects, by [`tail_index`].
+fn tails() -> Vec<Box<[u8]>> {
+    let flags = [(false, false), (false, true), (true, false), (true, true)];
+    let all =
+        FoundBy::ALL.iter().flat_map(|word| flags.map(|(kernel, inlined)| (word, kernel, inlined)));
+    all.map(|(word, kernel, inlined)| {
+        format!(",\"inlined\":{inlined},\"found_by\":\"{word}\",\"kernel\":{kernel}}},")
+            .into_bytes()
+            .into()
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_where_the_index_says() {
+        let tails = tails();
+        for &word in FoundBy::ALL {
+            for (kernel, inlined) in [(false, false), (false, true), (true, false), (true, true)] {
+                let expected = format!(
+                    ",\"inlined\":{inlined},\"found_by\":\"{word}\",\"kernel\":{kernel}}},"
+                );
+                assert_eq!(&*tails[tail_index(word, kernel, inlined)], expected.as_bytes());
+            }
+        }
+    }
+}

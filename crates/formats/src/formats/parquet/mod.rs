@@ -1,0 +1,148 @@
+//! Parquet: one row a sample with its frames as a list, for programs that read tables (`DuckDB`, polars, pandas, Spark).
+//!
+//! ```text
+//!   samples --- row group --- row group --- ...     so many samples as have some hundred thousand frames
+//!                  |
+//!               columns, each encoded and compressed by itself, by all threads; then written in their order
+//! ```
+//!
+//! No more than one row group is in memory. Names are dictionaries: each distinct one is once in a column of a row group.
+//!
+//! Source: <https://github.com/apache/parquet-format>.
+
+mod cells;
+mod group;
+mod names;
+mod schema;
+
+use std::io;
+use std::ops::Range;
+
+use bytes::Bytes;
+use parquet::column::writer::{ColumnCloseResult, get_column_writer};
+use parquet::errors::ParquetError;
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+use crate::printer::Printer;
+use group::{Group, Pieces};
+use names::Names;
+use profile::Profile;
+use profile::query::Walker;
+use schema::Column;
+
+/// Frames of a row group, about.
+const GROUP_FRAMES: u64 = 1 << 19;
+
+/// Samples of a row group at most.
+const GROUP_SAMPLES: usize = 1 << 17;
+
+/// Prints a Parquet file.
+#[derive(Debug, Clone, Copy)]
+pub struct Parquet {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+}
+
+impl Printer for Parquet {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let walker = Walker::new(profile);
+        let pieces = Pieces::new(profile, self.inlines);
+        let names = Names::new(profile);
+        let schema = schema::schema().map_err(refused)?;
+        let properties = schema::properties(profile).into();
+        // The writer's errors would hide those of `out`: it writes to memory, which is then passed on.
+        let mut file =
+            SerializedFileWriter::new(Vec::new(), schema.into(), properties).map_err(refused)?;
+        for range in ranges(profile.samples.len(), |sample| walker.depth(sample)) {
+            let samples = profile.samples.get(range).unwrap_or_default();
+            let group = Group::new(samples, &walker, &pieces);
+            let columns: Vec<_> = Column::ALL
+                .par_iter()
+                .map(|&column| encode(column, &file, &group, &names))
+                .collect::<Result<_, _>>()
+                .map_err(refused)?;
+            append(&mut file, columns).map_err(refused)?;
+            pass_on(&mut file, out)?;
+        }
+        file.finish().map_err(refused)?;
+        pass_on(&mut file, out)
+    }
+}
+
+/// A column of a row group, encoded.
+fn encode(
+    column: Column,
+    file: &SerializedFileWriter<Vec<u8>>,
+    group: &Group<'_>,
+    names: &Names<'_>,
+) -> Result<(Vec<u8>, ColumnCloseResult), ParquetError> {
+    let mut bytes = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut bytes));
+    let shape = file.schema_descr().column(column as usize);
+    let mut writer = get_column_writer(shape, file.properties().clone(), pages);
+    cells::fill(column, group, names, &mut writer)?;
+    let close = writer.close()?;
+    Ok((bytes.into_inner()?, close))
+}
+
+/// Puts the columns of a row group into the file.
+fn append(
+    file: &mut SerializedFileWriter<Vec<u8>>,
+    columns: Vec<(Vec<u8>, ColumnCloseResult)>,
+) -> Result<(), ParquetError> {
+    let mut group = file.next_row_group()?;
+    for (bytes, close) in columns {
+        group.append_column(&Bytes::from(bytes), close)?;
+    }
+    group.close().map(|_| ())
+}
+
+/// Passes on what the file's writer has written.
+fn pass_on(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut dyn io::Write) -> io::Result<()> {
+    file.flush()?;
+    out.write_all(file.inner())?;
+    file.inner_mut().clear();
+    Ok(())
+}
+
+/// A schema and its columns that do not fit: no profile makes that.
+fn refused(error: ParquetError) -> io::Error {
+    io::Error::other(error)
+}
+
+/// Cuts samples into row groups; `frames` tells how many a sample has.
+fn ranges(samples: usize, frames: impl Fn(usize) -> u64) -> impl Iterator<Item = Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        let mut sum = 0;
+        while next < samples && next - start < GROUP_SAMPLES && sum < GROUP_FRAMES {
+            sum += frames(next);
+            next += 1;
+        }
+        (start < next).then_some(start..next)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_end_by_samples_and_by_frames() {
+        let ends = |samples, frames| {
+            let mut at = 0;
+            let begin_there =
+                |range: &Range<usize>| std::mem::replace(&mut at, range.end) == range.start;
+            let ranges: Vec<_> = ranges(samples, |_| frames).collect();
+            assert!(ranges.iter().all(begin_there));
+            ranges.into_iter().map(|range| range.end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(0, 1), []);
+        assert_eq!(ends(5, 0), [5]);
+        assert_eq!(ends(300_000, 1), [131_072, 262_144, 300_000]);
+        assert_eq!(ends(5, GROUP_FRAMES / 2), [2, 4, 5]);
+        assert_eq!(ends(2, u64::from(u32::MAX)), [1, 2]);
+    }
+}

@@ -1,0 +1,68 @@
+//! The names of a profile as values of Parquet: UTF-8, each made once.
+
+use address::ModuleId;
+use parquet::data_type::ByteArray;
+use profile::{EndReason, FoundBy};
+
+use profile::StringId;
+use profile::{ModuleKind, Profile};
+
+/// The profile and its names.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    pub(super) profile: &'a Profile,
+    /// By id.
+    strings: Vec<ByteArray>,
+    /// By module: its build-id in hexadecimal.
+    build_ids: Vec<Option<ByteArray>>,
+    ends: Vec<ByteArray>,
+    found_by: Vec<ByteArray>,
+    nothing: ByteArray,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(profile: &'a Profile) -> Self {
+        let lossy = |name: &[u8]| ByteArray::from(&*String::from_utf8_lossy(name));
+        let build_id = |id: &address::BuildId| ByteArray::from(&*id.to_string());
+        Self {
+            profile,
+            strings: profile.strings.iter().map(lossy).collect(),
+            build_ids: profile.modules.iter().map(|m| m.build_id.as_ref().map(build_id)).collect(),
+            ends: EndReason::ALL.iter().map(|word| word.as_str().into()).collect(),
+            found_by: FoundBy::ALL.iter().map(|word| word.as_str().into()).collect(),
+            nothing: "".into(),
+        }
+    }
+
+    /// The name with that id.
+    pub(super) fn get(&self, id: StringId) -> ByteArray {
+        self.strings.get(id.0 as usize).unwrap_or(&self.nothing).clone()
+    }
+
+    /// A name that each row has; empty where a broken profile has none.
+    pub(super) fn always(&self, id: Option<StringId>) -> ByteArray {
+        id.map_or_else(|| self.nothing.clone(), |id| self.get(id))
+    }
+
+    pub(super) fn module(&self, id: Option<ModuleId>) -> Option<ByteArray> {
+        self.profile.modules.get(id?.index()).map(|module| self.get(module.path))
+    }
+
+    pub(super) fn build_id(&self, id: Option<ModuleId>) -> Option<ByteArray> {
+        self.build_ids.get(id?.index())?.clone()
+    }
+
+    /// Whether addresses of the module are those that an ELF file states.
+    pub(super) fn is_elf(&self, id: Option<ModuleId>) -> bool {
+        let module = id.and_then(|id| self.profile.modules.get(id.index()));
+        module.is_some_and(|module| module.kind == ModuleKind::Elf)
+    }
+
+    pub(super) fn end(&self, end: EndReason) -> ByteArray {
+        self.ends.get(end as usize).unwrap_or(&self.nothing).clone()
+    }
+
+    pub(super) fn found_by(&self, found_by: FoundBy) -> ByteArray {
+        self.found_by.get(found_by as usize).unwrap_or(&self.nothing).clone()
+    }
+}

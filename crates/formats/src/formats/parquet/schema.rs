@@ -1,0 +1,182 @@
+//! The columns of the Parquet file: their names and types, those of NDJSON, and how they are encoded.
+
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{ColumnPath, Type};
+
+use crate::render::text::push_json;
+use profile::Profile;
+use profile::StringId;
+
+/// The columns in the language of Parquet; `docs/OUTPUT.md` tells what they mean.
+const SCHEMA: &str = "message samples {
+    OPTIONAL INT64 time_ns (INTEGER(64, false));
+    REQUIRED INT32 pid;
+    REQUIRED INT32 tid;
+    REQUIRED BYTE_ARRAY comm (STRING);
+    OPTIONAL INT32 cpu (INTEGER(32, false));
+    REQUIRED BYTE_ARRAY event (STRING);
+    OPTIONAL INT64 period (INTEGER(64, false));
+    REQUIRED INT64 weight (INTEGER(64, false));
+    REQUIRED BYTE_ARRAY end (STRING);
+    REQUIRED BOOLEAN complete;
+    REQUIRED group frames (LIST) {
+        REPEATED group list {
+            REQUIRED group element {
+                REQUIRED INT64 addr (INTEGER(64, false));
+                OPTIONAL BYTE_ARRAY module (STRING);
+                OPTIONAL BYTE_ARRAY build_id (STRING);
+                OPTIONAL INT64 svma (INTEGER(64, false));
+                OPTIONAL INT64 offset (INTEGER(64, false));
+                OPTIONAL BYTE_ARRAY function (STRING);
+                OPTIONAL INT64 function_offset (INTEGER(64, false));
+                OPTIONAL BYTE_ARRAY file (STRING);
+                OPTIONAL INT32 line (INTEGER(32, false));
+                REQUIRED BOOLEAN inlined;
+                REQUIRED BYTE_ARRAY found_by (STRING);
+                REQUIRED BOOLEAN kernel;
+            }
+        }
+    }
+}";
+
+/// The columns in the order of the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    TimeNs,
+    Pid,
+    Tid,
+    Comm,
+    Cpu,
+    Event,
+    Period,
+    Weight,
+    End,
+    Complete,
+    Addr,
+    Module,
+    BuildId,
+    Svma,
+    Offset,
+    Function,
+    FunctionOffset,
+    File,
+    Line,
+    Inlined,
+    FoundBy,
+    Kernel,
+}
+
+impl Column {
+    pub(super) const ALL: &[Self] = &[
+        Self::TimeNs,
+        Self::Pid,
+        Self::Tid,
+        Self::Comm,
+        Self::Cpu,
+        Self::Event,
+        Self::Period,
+        Self::Weight,
+        Self::End,
+        Self::Complete,
+        Self::Addr,
+        Self::Module,
+        Self::BuildId,
+        Self::Svma,
+        Self::Offset,
+        Self::Function,
+        Self::FunctionOffset,
+        Self::File,
+        Self::Line,
+        Self::Inlined,
+        Self::FoundBy,
+        Self::Kernel,
+    ];
+}
+
+/// Columns of samples by which readers skip row groups: those have their least and greatest value.
+const SOUGHT: &[&str] = &["time_ns", "pid", "tid", "comm", "cpu", "event", "weight", "end"];
+
+/// Dictionaries of names may be large: a program of much C++ has megabytes of them.
+const DICTIONARY_BYTES: usize = 16 << 20;
+
+/// The schema, parsed.
+pub(super) fn schema() -> Result<Type, ParquetError> {
+    parse_message_type(SCHEMA)
+}
+
+/// How columns are written, and what the file tells beside them.
+pub(super) fn properties(profile: &Profile) -> WriterProperties {
+    let time = ColumnPath::from("time_ns");
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(told(profile)))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
+        .set_statistics_enabled(EnabledStatistics::None)
+        // Times do not repeat, but differ little.
+        .set_column_dictionary_enabled(time.clone(), false)
+        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED);
+    for &name in SOUGHT {
+        builder =
+            builder.set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Chunk);
+    }
+    builder.build()
+}
+
+/// The keys and values of the file: what it is, and of which recording.
+fn told(profile: &Profile) -> Vec<KeyValue> {
+    let info = &profile.recording;
+    let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
+    let mut told = vec![
+        KeyValue::new("unwind_perf.schema".to_owned(), "unwind-perf-samples".to_owned()),
+        KeyValue::new("unwind_perf.version".to_owned(), "1".to_owned()),
+    ];
+    if !info.command_line.is_empty() {
+        let mut line = Vec::new();
+        for &word in &info.command_line {
+            line.extend_from_slice(if line.is_empty() { b"[\"" } else { b",\"" });
+            push_json(&mut line, profile.strings.get(word));
+            line.push(b'"');
+        }
+        line.push(b']');
+        let line = String::from_utf8_lossy(&line).into_owned();
+        told.push(KeyValue::new("unwind_perf.command_line".to_owned(), line));
+    }
+    let known = [
+        ("hostname", info.hostname),
+        ("os_release", info.os_release),
+        ("arch", info.arch),
+        ("perf_version", info.perf_version),
+        ("cpu_desc", info.cpu_desc),
+    ];
+    told.extend(
+        known
+            .into_iter()
+            .filter_map(|(key, id)| Some(KeyValue::new(format!("unwind_perf.{key}"), text(id?)))),
+    );
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_where_the_schema_has_them() {
+        let schema = parquet::schema::types::SchemaDescriptor::new(schema().unwrap().into());
+        let plain = |name: &str| name.replace('_', "").to_lowercase();
+        let names: Vec<String> =
+            schema.columns().iter().map(|column| plain(column.name())).collect();
+        let columns: Vec<String> =
+            Column::ALL.iter().map(|column| plain(&format!("{column:?}"))).collect();
+        assert_eq!(names, columns);
+        assert!(Column::ALL.iter().enumerate().all(|(place, &column)| column as usize == place));
+        for name in SOUGHT.iter().chain(&["time_ns"]) {
+            assert!(schema.columns().iter().any(|column| column.path().string() == *name));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The text of `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso`, for the programs that read it.
+//!
+//! ```text
+//! comm    pid/tid   [cpu]     seconds:     period event:
+//! t      9242/9242  [001]  1445.157017:    4000000 cpu-clock:
+//!         ffffffff81d33dfc read_zero+0x7c ([kernel.kallsyms])
+//!             560cb3a0e1c0 inl2+0x10 (inlined)
+//!             560cb3a0e1c0 leaf+0x10 (/home/me/t)
+//! ```
+//!
+//! # Known differences
+//! - Addresses of user frames are those of the process. perf 6.1 prints some of them relative to the file.
+//! - A field that a sample lacks is left out of its header; perf refuses to print it for the whole recording.
+//! - perf names an inlined function's frame `(inlined)` also where the function is not inlined but has two names.
+//! - Control characters in names are escaped, so that the lines stay lines; perf prints them raw.
+
+use std::io;
+
+use profile::FoundBy;
+
+use crate::formats::perf_script_fields::Fields;
+use crate::printer::Printer;
+use crate::render::chunks::write_rows;
+use crate::render::escaped::Escaped;
+use crate::render::frame_texts::FrameTexts;
+use crate::render::text::{
+    push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number_right, push_right,
+};
+use profile::query::{Biases, Walker, functions};
+use profile::{FrameRow, InlineRow, LocationRow, Profile, SampleRow, ThreadRow};
+
+/// Prints what `perf script` prints.
+#[derive(Debug, Clone, Copy)]
+pub struct PerfScript {
+    /// Whether inlined functions are frames of their own; without, as `perf script --no-inline`.
+    pub inlines: bool,
+    /// What is printed.
+    pub fields: Fields,
+}
+
+impl Printer for PerfScript {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let lines = Lines::new(profile, *self);
+        let frames = self.fields.has("ip");
+        let texts = FrameTexts::new(profile.frames.len(), |frame, text, ends| {
+            lines.pieces(frame as u32, text, |_| {}, |text| ends.push(text.len() as u32));
+        });
+        let deltas: Vec<u8> = profile.frames.iter().map(delta).collect();
+        let walker = Walker::new(profile);
+        write_rows(
+            out,
+            profile.samples.len(),
+            |sample| walker.depth(sample),
+            |rows, text| {
+                let mut biases = Biases::new();
+                for sample in profile.samples.get(rows).unwrap_or_default() {
+                    lines.head(sample, text);
+                    if !frames {
+                        continue;
+                    }
+                    walker.walk(sample, &mut biases, |frame, addr| {
+                        let delta = deltas.get(frame as usize).copied().unwrap_or(0);
+                        let addr = addr.wrapping_add(delta.into());
+                        match texts.pieces(frame) {
+                            Some(pieces) => pieces.for_each(|piece| {
+                                push_addr(text, addr);
+                                text.extend_from_slice(piece);
+                            }),
+                            None => lines.pieces(frame, text, |text| push_addr(text, addr), |_| {}),
+                        }
+                    });
+                    text.push(b'\n');
+                }
+            },
+        )
+    }
+}
+
+/// What perf's addresses are behind ours. It prints recorded callchains as they are, with return addresses, and
+/// subtracts 1 only where it unwinds itself.
+fn delta(frame: &FrameRow) -> u8 {
+    u8::from(frame.found_by == FoundBy::Callchain)
+}
+
+/// Appends the begin of a frame's line.
+#[inline]
+fn push_addr(out: &mut Vec<u8>, addr: u64) {
+    out.push(b'\t');
+    push_hex_right(out, addr);
+    out.push(b' ');
+}
+
+/// The profile, and the parts of the text that are the same in many samples.
+struct Lines<'a> {
+    profile: &'a Profile,
+    inlines: bool,
+    shown: Shown,
+    strings: Escaped<'a>,
+    /// By thread: the header up to and with the thread id.
+    threads: Vec<Box<[u8]>>,
+    /// By event: its name, filled up on the left to the longest name, as perf does.
+    events: Vec<Box<[u8]>>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(profile: &'a Profile, printer: PerfScript) -> Self {
+        let shown = Shown::new(printer.fields);
+        let strings = Escaped::new(&profile.strings, push_line_safe);
+        let threads = profile
+            .threads
+            .iter()
+            .map(|thread| thread_text(thread, strings.get(thread.comm), printer.fields))
+            .collect();
+        let names = profile.events.iter().map(|event| strings.get(event.name));
+        let width = names.clone().map(<[u8]>::len).max().unwrap_or(0);
+        let events = names.map(|name| {
+            let mut text = Vec::new();
+            push_right(&mut text, name, width);
+            text.extend_from_slice(b": ");
+            text.into()
+        });
+        let events = events.collect();
+        Self { profile, inlines: printer.inlines, shown, strings, threads, events }
+    }
+
+    /// Appends the header of a sample.
+    fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.threads.get(sample.thread as usize).map_or(&[], |text| text));
+        if let Some(cpu) = sample.cpu.filter(|_| self.shown.cpu) {
+            push_cpu(out, cpu);
+        }
+        if let Some(time) = sample.time.filter(|_| self.shown.time) {
+            push_time(out, time.0);
+        }
+        if let Some(period) = sample.period.filter(|_| self.shown.period) {
+            push_number_right(out, period, 10);
+            out.push(b' ');
+        }
+        if self.shown.event {
+            let event = self.events.get(usize::from(sample.event));
+            out.extend_from_slice(event.map_or(&[], |text| text));
+        }
+        out.push(b'\n');
+    }
+
+    /// Appends what the lines of a frame have behind the address. `begin` and `end` are called around each.
+    fn pieces(
+        &self,
+        frame: u32,
+        out: &mut Vec<u8>,
+        begin: impl Fn(&mut Vec<u8>),
+        mut end: impl FnMut(&mut Vec<u8>),
+    ) {
+        let Some(row) = self.profile.frames.get(frame as usize) else { return };
+        let Some(location) = self.profile.locations.get(row.location as usize) else { return };
+        let functions = functions(self.profile, location, self.inlines);
+        if functions.is_empty() {
+            begin(out);
+            self.piece(None, row, location, out);
+            end(out);
+        }
+        for function in functions {
+            begin(out);
+            self.piece(Some(function), row, location, out);
+            end(out);
+        }
+    }
+
+    /// Appends `<function>+0x<offset> (<module>)` and the end of the line.
+    fn piece(
+        &self,
+        function: Option<&InlineRow>,
+        frame: &FrameRow,
+        location: &LocationRow,
+        out: &mut Vec<u8>,
+    ) {
+        match function.and_then(|function| function.function) {
+            _ if !self.shown.sym => {}
+            None => out.extend_from_slice(b"[unknown]"),
+            Some(name) => {
+                out.extend_from_slice(self.strings.get(name));
+                // perf counts the offset of inlined functions from the function around them, too.
+                if let Some(offset) = location.function_offset.filter(|_| self.shown.symoff) {
+                    out.extend_from_slice(b"+0x");
+                    push_hex(out, offset.wrapping_add(delta(frame).into()));
+                }
+            }
+        }
+        if self.shown.dso {
+            self.module(function, location, out);
+        }
+        out.push(b'\n');
+        if self.shown.srcline
+            && let Some((file, line)) = function.and_then(|row| Some((row.file?, row.line)))
+        {
+            let path = self.strings.get(file);
+            out.extend_from_slice(b"  ");
+            out.extend_from_slice(path.rsplit(|&byte| byte == b'/').next().unwrap_or(path));
+            out.push(b':');
+            push_number_right(out, line, 0);
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends ` (<module>)`.
+    fn module(&self, function: Option<&InlineRow>, location: &LocationRow, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.shown.sym { b" (" } else { b"(" });
+        let module = location.module.and_then(|id| self.profile.modules.get(id.index()));
+        out.extend_from_slice(match module {
+            _ if function.is_some_and(|function| function.inlined) => b"inlined",
+            Some(module) => self.strings.get(module.path),
+            None => b"[unknown]",
+        });
+        out.push(b')');
+    }
+}
+
+/// The fields that are asked for with each sample or frame.
+struct Shown {
+    cpu: bool,
+    time: bool,
+    period: bool,
+    event: bool,
+    sym: bool,
+    symoff: bool,
+    dso: bool,
+    srcline: bool,
+}
+
+impl Shown {
+    fn new(fields: Fields) -> Self {
+        Self {
+            cpu: fields.has("cpu"),
+            time: fields.has("time"),
+            period: fields.has("period"),
+            event: fields.has("event"),
+            sym: fields.has("sym"),
+            symoff: fields.has("symoff"),
+            dso: fields.has("dso"),
+            srcline: fields.has("srcline"),
+        }
+    }
+}
+
+/// The header up to and with the thread id. It never begins with a space, a tab or `#`: readers would take it for a
+/// frame or a comment.
+fn thread_text(thread: &ThreadRow, comm: &[u8], fields: Fields) -> Box<[u8]> {
+    let mut text = Vec::new();
+    match comm.split_first() {
+        _ if !fields.has("comm") => {}
+        // As perf names a thread whose name was not recorded.
+        None => text.extend_from_slice(format!(":{}", thread.tid).as_bytes()),
+        Some((&first @ (b' ' | b'#'), rest)) => {
+            push_byte_escape(&mut text, first);
+            text.extend_from_slice(rest);
+        }
+        Some(_) => text.extend_from_slice(comm),
+    }
+    if fields.has("comm") {
+        text.push(b' ');
+    }
+    let ids = match (fields.has("pid"), fields.has("tid")) {
+        (true, true) => format!("{:5}/{:<5} ", thread.pid.0, thread.tid.0),
+        (true, false) => format!("{:5} ", thread.pid.0),
+        (false, true) => format!("{:5} ", thread.tid.0),
+        (false, false) => String::new(),
+    };
+    text.extend_from_slice(ids.as_bytes());
+    text.into()
+}
+
+/// Appends `[001] `.
+fn push_cpu(out: &mut Vec<u8>, cpu: u32) {
+    let mut number = itoa::Buffer::new();
+    let digits = number.format(cpu).as_bytes();
+    out.push(b'[');
+    out.resize(out.len() + 3_usize.saturating_sub(digits.len()), b'0');
+    out.extend_from_slice(digits);
+    out.extend_from_slice(b"] ");
+}
+
+/// Appends ` 1445.157017: `: seconds and cut microseconds.
+fn push_time(out: &mut Vec<u8>, nanoseconds: u64) {
+    push_number_right(out, nanoseconds / 1_000_000_000, 5);
+    // The leading 1 keeps the zeros; the point takes its place.
+    let fraction = out.len();
+    push_number_right(out, 1_000_000 + nanoseconds % 1_000_000_000 / 1_000, 0);
+    if let Some(byte) = out.get_mut(fraction) {
+        *byte = b'.';
+    }
+    out.extend_from_slice(b": ");
+}

@@ -1,0 +1,262 @@
+//! speedscope's own file format: stacks of frame numbers with weights, a profile for each thread and event.
+//!
+//! A browser does not hold millions of stacks: above [`MERGE_ABOVE`] samples there is only the profile of all threads, in
+//! which equal stacks are one.
+//!
+//! Source: <https://www.speedscope.app/file-format-schema.json>.
+
+use std::io;
+
+use hashbrown::HashMap;
+
+use crate::options::Weight;
+use crate::printer::Printer;
+use crate::render::escaped::Escaped;
+use crate::render::text::{push_json, push_number};
+use profile::query::{At, Functions, event_name, group, period_units};
+use profile::{Profile, SampleRow};
+
+/// Samples above which only merged stacks are written.
+pub(crate) const MERGE_ABOVE: usize = 100_000;
+
+/// Bytes that are collected before they are written.
+const PIECE: usize = 1 << 18;
+
+/// Prints a document of speedscope.
+#[derive(Debug, Clone, Copy)]
+pub struct Speedscope {
+    /// Whether inlined functions are frames of their own.
+    pub inlines: bool,
+    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// What a sample weighs.
+    pub weight: Weight,
+}
+
+/// A stack and its weight.
+struct Weighed {
+    stack: u32,
+    /// Index of a frame that stands outside of all others; `None` for none.
+    comm: Option<u32>,
+    truncated: bool,
+    weight: u64,
+}
+
+impl Printer for Speedscope {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let functions = Functions::new(profile, self.inlines);
+        let mut document = Document { profile, functions: &functions, text: Vec::new(), out };
+        document.head()?;
+        let mut keys: Vec<(u32, u16)> = Vec::new();
+        let groups = group(&profile.samples, |sample| (sample.thread, sample.event));
+        let mut sorted: Vec<_> = groups.iter().collect();
+        // The busiest thread first; ties in order of appearance.
+        sorted.sort_by_key(|group| std::cmp::Reverse(self.weight(group.count, group.period)));
+        keys.extend(sorted.iter().map(|group| group.key));
+        let merge = profile.samples.len() > MERGE_ABOVE;
+        let mut first = true;
+        let mut events: Vec<u16> = keys.iter().map(|&(_, event)| event).collect();
+        events.sort_unstable();
+        events.dedup();
+        if merge || keys.len() > events.len() {
+            for &event in &events {
+                let name = self.name("all threads", profile, event, events.len());
+                document.profile(
+                    &name,
+                    self.unit(profile, event),
+                    &self.merged(profile, event, &functions),
+                    &mut first,
+                )?;
+            }
+        }
+        if !merge {
+            let mut of_key: HashMap<(u32, u16), Vec<Weighed>> = HashMap::new();
+            for sample in &profile.samples {
+                of_key.entry((sample.thread, sample.event)).or_default().push(Weighed {
+                    stack: sample.stack,
+                    comm: None,
+                    truncated: self.truncated(sample),
+                    weight: self.weight(1, sample.period.unwrap_or(1)),
+                });
+            }
+            for key in keys {
+                let name = self.name(&thread_name(profile, key.0), profile, key.1, events.len());
+                let stacks = of_key.get(&key).map_or(&[][..], |stacks| stacks);
+                document.profile(&name, self.unit(profile, key.1), stacks, &mut first)?;
+            }
+        }
+        document.end(first)
+    }
+}
+
+impl Speedscope {
+    const fn weight(&self, count: u64, period: u64) -> u64 {
+        match self.weight {
+            Weight::Samples => count,
+            Weight::Period => period,
+        }
+    }
+
+    const fn truncated(&self, sample: &SampleRow) -> bool {
+        !self.keep_unrooted && !sample.end.is_complete()
+    }
+
+    fn unit(&self, profile: &Profile, event: u16) -> &'static str {
+        let unit = period_units(profile).get(usize::from(event)).copied().flatten();
+        match (self.weight, unit) {
+            (Weight::Period, Some("nanoseconds")) => "nanoseconds",
+            _ => "none",
+        }
+    }
+
+    fn name(&self, what: &str, profile: &Profile, event: u16, events: usize) -> String {
+        if events < 2 {
+            return what.to_owned();
+        }
+        format!("{what}, {}", String::from_utf8_lossy(event_name(profile, event)))
+    }
+
+    /// All samples of an event with equal stacks as one, under a frame of the thread's name.
+    fn merged(&self, profile: &Profile, event: u16, functions: &Functions) -> Vec<Weighed> {
+        // Threads of one name are one frame, behind the functions' frames.
+        let comms = comms(profile);
+        let rows = group(&profile.samples, |sample| {
+            let comm = comms.1.get(sample.thread as usize).copied().unwrap_or(0);
+            (sample.event, comm, sample.stack, self.truncated(sample))
+        });
+        let first_comm = functions.rows.len() as u32 + 1;
+        rows.iter()
+            .filter(|row| row.key.0 == event)
+            .map(|row| Weighed {
+                stack: row.key.2,
+                comm: Some(first_comm + row.key.1),
+                truncated: row.key.3,
+                weight: self.weight(row.count, row.period),
+            })
+            .collect()
+    }
+}
+
+/// The distinct names of threads, and which of them each thread has.
+fn comms(profile: &Profile) -> (Vec<profile::StringId>, Vec<u32>) {
+    let mut names = Vec::new();
+    let mut index = HashMap::new();
+    let of_thread = profile.threads.iter().map(|thread| {
+        *index.entry(thread.comm).or_insert_with(|| {
+            names.push(thread.comm);
+            names.len() as u32 - 1
+        })
+    });
+    let of_thread = of_thread.collect();
+    (names, of_thread)
+}
+
+fn thread_name(profile: &Profile, thread: u32) -> String {
+    profile.threads.get(thread as usize).map_or_else(String::new, |thread| {
+        let comm = String::from_utf8_lossy(profile.strings.get(thread.comm));
+        format!("{comm} {}/{}", thread.pid, thread.tid)
+    })
+}
+
+/// The text of the document. Frames: the functions, `[truncated]`, the names of threads.
+struct Document<'a> {
+    profile: &'a Profile,
+    functions: &'a Functions,
+    text: Vec<u8>,
+    out: &'a mut dyn io::Write,
+}
+
+impl Document<'_> {
+    fn flush(&mut self, at_least: usize) -> io::Result<()> {
+        if self.text.len() >= at_least {
+            self.out.write_all(&self.text)?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn head(&mut self) -> io::Result<()> {
+        let strings = Escaped::new(&self.profile.strings, push_json);
+        self.text.extend_from_slice(
+            b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"unwind-perf ",
+        );
+        self.text.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
+        self.text.extend_from_slice(b"\",\n\"shared\":{\"frames\":[");
+        for function in &self.functions.rows {
+            self.text.extend_from_slice(b"\n{\"name\":\"");
+            let name = function.name.map_or(b"[unknown]".as_slice(), |name| strings.get(name));
+            self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
+            self.text.push(b'"');
+            // Code without a known source has its module there: it tells unknown functions apart.
+            if let Some(file) = function.file.or(function.module) {
+                self.text.extend_from_slice(b",\"file\":\"");
+                self.text.extend_from_slice(strings.get(file));
+                self.text.push(b'"');
+            }
+            self.text.extend_from_slice(b"},");
+            self.flush(PIECE)?;
+        }
+        self.text.extend_from_slice(b"\n{\"name\":\"[truncated]\"}");
+        for &comm in &comms(self.profile).0 {
+            let name = strings.get(comm);
+            self.text.extend_from_slice(b",\n{\"name\":\"");
+            self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
+            self.text.extend_from_slice(b"\"}");
+        }
+        self.text.extend_from_slice(b"]},\n\"profiles\":[");
+        Ok(())
+    }
+
+    fn profile(
+        &mut self,
+        name: &str,
+        unit: &str,
+        stacks: &[Weighed],
+        first: &mut bool,
+    ) -> io::Result<()> {
+        self.text.extend_from_slice(if *first { b"\n" } else { b",\n" });
+        *first = false;
+        self.text.extend_from_slice(b"{\"type\":\"sampled\",\"name\":\"");
+        push_json(&mut self.text, name.as_bytes());
+        self.text.extend_from_slice(b"\",\"unit\":\"");
+        self.text.extend_from_slice(unit.as_bytes());
+        self.text.extend_from_slice(b"\",\"startValue\":0,\"endValue\":");
+        let end = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.weight));
+        push_number(&mut self.text, end);
+        self.text.extend_from_slice(b",\n\"samples\":[");
+        let truncated = self.functions.rows.len() as u32;
+        let mut path: Vec<At> = Vec::new();
+        for (index, stack) in stacks.iter().enumerate() {
+            self.text.extend_from_slice(if index == 0 { b"[" } else { b",[" });
+            self.functions.path(self.profile, stack.stack, &mut path);
+            let outside = stack.comm.into_iter().chain(stack.truncated.then_some(truncated));
+            for frame in outside.chain(path.iter().rev().map(|at| at.function)) {
+                push_number(&mut self.text, frame);
+                self.text.push(b',');
+            }
+            if self.text.last() == Some(&b',') {
+                self.text.pop();
+            }
+            self.text.push(b']');
+            self.flush(PIECE)?;
+        }
+        self.text.extend_from_slice(b"],\n\"weights\":[");
+        for (index, stack) in stacks.iter().enumerate() {
+            if index > 0 {
+                self.text.push(b',');
+            }
+            push_number(&mut self.text, stack.weight);
+        }
+        self.text.extend_from_slice(b"]}");
+        self.flush(PIECE)
+    }
+
+    fn end(&mut self, empty: bool) -> io::Result<()> {
+        if empty {
+            // Readers want one profile at the least.
+            self.profile("no samples", "none", &[], &mut true)?;
+        }
+        self.text.extend_from_slice(b"],\n\"activeProfileIndex\":0}\n");
+        self.flush(0)
+    }
+}

@@ -1,0 +1,60 @@
+//! What a user can choose about a format.
+
+use crate::formats::Fields;
+
+/// What a user can choose about a format. Folded stacks know all of it, others what they can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormatOptions {
+    /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
+    pub inlines: bool,
+    /// Folded, speedscope, Firefox: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    pub keep_unrooted: bool,
+    /// Folded, speedscope, Firefox: what a stack weighs.
+    pub weight: Weight,
+    /// Folded: whether kernel functions get the suffix `_[k]`.
+    pub kernel_suffix: bool,
+    /// Folded: what stands outside of all functions.
+    pub root: Root,
+    /// Folded: whether stacks begin with the innermost function.
+    pub reverse: bool,
+    /// perf script: what is printed.
+    pub fields: Fields,
+    /// Flame graph: whether the outermost functions are at the top.
+    pub inverted: bool,
+}
+
+impl FormatOptions {
+    /// What is printed where the user chose nothing.
+    pub const DEFAULT: Self = Self {
+        inlines: true,
+        keep_unrooted: false,
+        weight: Weight::Samples,
+        kernel_suffix: false,
+        root: Root::Comm,
+        reverse: false,
+        fields: Fields::DEFAULT,
+        inverted: false,
+    };
+}
+
+/// What a sample counts in the folded format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weight {
+    /// 1.
+    Samples,
+    /// Its period, in units of its event; 1 where none was recorded.
+    Period,
+}
+
+/// What the outermost frame of a folded stack is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// The thread's name.
+    Comm,
+    /// The thread's name and its process: `comm-pid`.
+    Process,
+    /// The thread's name, its process and itself: `comm-pid/tid`.
+    Thread,
+    /// Nothing: functions of all threads are counted together.
+    None,
+}

@@ -1,0 +1,7 @@
+//! What printers have in common: pieces that are rendered in parallel, numbers and names as text, trees of names.
+
+pub(crate) mod chunks;
+pub(crate) mod escaped;
+pub(crate) mod frame_texts;
+pub(crate) mod name_tree;
+pub(crate) mod text;

@@ -1,0 +1,237 @@
+//! Numbers, addresses and names appended to a buffer, without the detour over `std::fmt`.
+
+/// Appends a decimal number.
+#[inline]
+pub(crate) fn push_number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy + TryInto<u64>) {
+    match number.try_into() {
+        Ok(number) => push_decimal(out, number),
+        Err(_) => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+    }
+}
+
+/// Numbers below this have eight digits at most.
+const EIGHT_DIGITS: u64 = 100_000_000;
+
+/// Appends a decimal number. Tables have millions of them, nearly all short.
+#[inline]
+fn push_decimal(out: &mut Vec<u8>, number: u64) {
+    if number < 10 {
+        out.push(b'0' + number as u8);
+    } else if number < EIGHT_DIGITS {
+        let digits = decimal_digits(number as u32);
+        let zeros = digits.trailing_zeros() / 8;
+        // Eight bytes at once, of which some are taken back: quicker than to copy a few.
+        let end = out.len() + (8 - zeros) as usize;
+        out.extend_from_slice(&((digits + ASCII_ZEROS) >> (8 * zeros)).to_le_bytes());
+        out.truncate(end);
+    } else {
+        push_decimal(out, number / EIGHT_DIGITS);
+        let digits = decimal_digits((number % EIGHT_DIGITS) as u32);
+        out.extend_from_slice(&(digits + ASCII_ZEROS).to_le_bytes());
+    }
+}
+
+const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The eight decimal digits of a number below 100,000,000, the first in the lowest byte.
+#[inline]
+const fn decimal_digits(number: u32) -> u64 {
+    // Halves, quarters, eighths side by side in one word, each divided by a multiplication and a shift.
+    let halves = (number / 10_000) as u64 | ((number % 10_000) as u64) << 32;
+    let hundreds = ((halves * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let quarters = hundreds | (halves - 100 * hundreds) << 16;
+    let tens = ((quarters * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | (quarters - 10 * tens) << 8
+}
+
+/// Appends a decimal number, filled up with spaces on the left to `width`.
+pub(crate) fn push_number_right(out: &mut Vec<u8>, number: impl itoa::Integer, width: usize) {
+    push_right(out, itoa::Buffer::new().format(number).as_bytes(), width);
+}
+
+/// Appends `text`, filled up with spaces on the left to `width`.
+pub(crate) fn push_right(out: &mut Vec<u8>, text: &[u8], width: usize) {
+    out.resize(out.len() + width.saturating_sub(text.len()), b' ');
+    out.extend_from_slice(text);
+}
+
+/// Sixteen lower-case hexadecimal digits of `value`, and how many of them are leading zeros (15 for 0).
+#[inline]
+fn hex_digits(value: u64) -> ([u8; 16], usize) {
+    // Eight bytes at once: spread the nibbles of each half over a word, then add '0', or 'a' - 10 where above 9.
+    let digits = |half: u32| -> [u8; 8] {
+        let mut word = u64::from(half);
+        word = (word | word << 16) & 0x0000_ffff_0000_ffff;
+        word = (word | word << 8) & 0x00ff_00ff_00ff_00ff;
+        word = (word | word << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        let above_nine = ((word + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+        (word + 0x3030_3030_3030_3030 + above_nine * u64::from(b'a' - b'0' - 10)).to_be_bytes()
+    };
+    let mut text = [0; 16];
+    text[..8].copy_from_slice(&digits((value >> 32) as u32));
+    text[8..].copy_from_slice(&digits(value as u32));
+    (text, ((value | 1).leading_zeros() / 4) as usize)
+}
+
+/// Appends lower-case hexadecimal digits without leading zeros and without `0x`.
+#[inline]
+pub(crate) fn push_hex(out: &mut Vec<u8>, value: u64) {
+    let (digits, zeros) = hex_digits(value);
+    out.extend_from_slice(&digits[zeros..]);
+}
+
+/// Appends hexadecimal digits without `0x`, filled up with spaces on the left to 16.
+#[inline]
+pub(crate) fn push_hex_right(out: &mut Vec<u8>, value: u64) {
+    let (mut digits, zeros) = hex_digits(value);
+    digits[..zeros].fill(b' ');
+    out.extend_from_slice(&digits);
+}
+
+/// Whether a JSON string can hold `text` as it is. Looks at the bytes only where they are ASCII.
+fn is_plain_json(text: &[u8]) -> bool {
+    text.iter().all(|&byte| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\')
+}
+
+/// Appends `text` as the inside of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each longest piece
+/// that could have begun a character.
+pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
+    if is_plain_json(text) {
+        out.extend_from_slice(text);
+        return;
+    }
+    for chunk in text.utf8_chunks() {
+        for &byte in chunk.valid().as_bytes() {
+            match byte {
+                b'"' => out.extend_from_slice(b"\\\""),
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                b'\t' => out.extend_from_slice(b"\\t"),
+                0..b' ' | 0x7f => {
+                    out.extend_from_slice(b"\\u00");
+                    push_hex_byte(out, byte);
+                }
+                _ => out.push(byte),
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+}
+
+/// Appends `text` for a format of lines: all bytes as they are but control characters, which become `\n`, `\r`, `\t`
+/// or `\x` and two hexadecimal digits, so that no name can end a line.
+pub(crate) fn push_line_safe(out: &mut Vec<u8>, text: &[u8]) {
+    for &byte in text {
+        match byte {
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0..b' ' | 0x7f => push_byte_escape(out, byte),
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// Appends `\x` and two hexadecimal digits.
+pub(crate) fn push_byte_escape(out: &mut Vec<u8>, byte: u8) {
+    out.extend_from_slice(b"\\x");
+    push_hex_byte(out, byte);
+}
+
+/// Appends two hexadecimal digits.
+pub(crate) fn push_hex_byte(out: &mut Vec<u8>, byte: u8) {
+    let (digits, _) = hex_digits(u64::from(byte));
+    out.extend_from_slice(&digits[14..]);
+}
+
+/// Appends a name as a part of a folded line. The format knows no escaping: a `;` in a name would be two frames, so it
+/// becomes a `:`, as the common collapse programs do.
+pub(crate) fn push_label(out: &mut Vec<u8>, name: &[u8]) {
+    if name.is_empty() {
+        out.extend_from_slice(b"[unknown]");
+        return;
+    }
+    let start = out.len();
+    push_line_safe(out, name);
+    out.iter_mut().skip(start).filter(|byte| **byte == b';').for_each(|byte| *byte = b':');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl Fn(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn hex_is_what_the_formatter_writes() {
+        let samples = [
+            0,
+            1,
+            9,
+            10,
+            15,
+            16,
+            0x9a,
+            0xdead_beef,
+            0x1234_5678_9abc_def0,
+            1 << 32,
+            1 << 63,
+            u64::MAX,
+        ];
+        for value in samples {
+            assert_eq!(written(|out| push_hex(out, value)), format!("{value:x}"));
+            assert_eq!(written(|out| push_hex_right(out, value)), format!("{value:16x}"));
+        }
+        for value in 0..=255_u8 {
+            assert_eq!(written(|out| push_hex_byte(out, value)), format!("{value:02x}"));
+        }
+    }
+
+    #[test]
+    fn decimal_is_what_the_formatter_writes() {
+        let near = |n: u64| (n.saturating_sub(2)..=n.saturating_add(2)).collect::<Vec<_>>();
+        let powers = (0..20).flat_map(|power| near(10_u64.pow(power)));
+        let steps = (0..100_000_000).step_by(9_973);
+        for value in powers.chain(steps).chain(0..20_000).chain([u64::MAX, u64::MAX - 1]) {
+            assert_eq!(written(|out| push_number(out, value)), format!("{value}"));
+        }
+        assert_eq!(written(|out| push_number(out, u128::MAX)), format!("{}", u128::MAX));
+        assert_eq!(written(|out| push_number(out, i64::MIN)), format!("{}", i64::MIN));
+    }
+
+    #[test]
+    fn numbers_are_padded() {
+        assert_eq!(written(|out| push_number(out, -1)), "-1");
+        assert_eq!(written(|out| push_number_right(out, 42, 5)), "   42");
+        assert_eq!(written(|out| push_number_right(out, 123_456, 5)), "123456");
+    }
+
+    #[test]
+    fn json_escapes() {
+        let json = |text: &[u8]| written(|out| push_json(out, text));
+        assert_eq!(
+            json(b"operator<< \"x\" \\ \n\r\t\x01\x7f"),
+            r#"operator<< \"x\" \\ \n\r\t\u0001\u007f"#
+        );
+        assert_eq!(json("größe ∀".as_bytes()), "größe ∀");
+        assert_eq!(json(b"a\xffb\xe2\x82c\xf0\x9f\x98"), "a\u{fffd}b\u{fffd}c\u{fffd}");
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(
+            written(|out| push_line_safe(out, b"a\nb\tc\rd\x1b[m\x7f e")),
+            "a\\nb\\tc\\rd\\x1b[m\\x7f e"
+        );
+        let mut out = Vec::new();
+        push_line_safe(&mut out, b"\xff;");
+        assert_eq!(out, b"\xff;");
+    }
+}

@@ -1,0 +1,5 @@
+//! The account of a run for people.
+
+mod text;
+
+pub use text::write_summary;

@@ -1,0 +1,131 @@
+//! Profiles that take several chunks: the bytes do not depend on the number of threads, and the numbers add up.
+
+use address::{ModuleId, Timestamp};
+use formats::{Format, FormatOptions};
+use profile::{EndReason, FoundBy};
+use profile::{
+    FrameRow, InlineRow, LayoutRow, LocationRow, NO_STACK, Profile, SampleRow, StackRow,
+};
+
+use crate::printed;
+use crate::sample_profile::one_of_everything;
+
+const SAMPLES: u32 = 20_000;
+
+/// Deep stacks of many frames, with numbers drawn by a fixed rule.
+fn profile() -> Profile {
+    let mut profile = one_of_everything();
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut draw = |below: u32| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % u64::from(below)) as u32
+    };
+    for index in 0..3000_u32 {
+        let name =
+            profile.strings.intern(format!("ns::function<{}>(int; char)", index % 700).as_bytes());
+        let row =
+            InlineRow { function: Some(name), file: None, line: index, column: 0, inlined: false };
+        let first_inline = profile.inlines.len() as u32;
+        profile
+            .inlines
+            .extend([InlineRow { inlined: true, ..row }, row].iter().skip(index as usize % 2));
+        profile.locations.push(LocationRow {
+            module: Some(ModuleId(index % 4)),
+            relative: u64::from(draw(1 << 30)),
+            offset: None,
+            function_offset: Some(u64::from(draw(5000))),
+            first_inline,
+            n_inlines: 2 - index % 2,
+        });
+        let location = profile.locations.len() as u32 - 1;
+        profile.frames.push(FrameRow {
+            location,
+            found_by: FoundBy::Cfi,
+            kernel: index % 7 == 0,
+            instance: 0,
+        });
+    }
+    for index in 0..10_000 {
+        let node = profile.stacks.len() as u32;
+        let parent = if index < 10 { NO_STACK } else { draw(node) };
+        profile.stacks.push(StackRow { parent, frame: draw(3007) });
+    }
+    for bias in 0..50 {
+        profile.layouts.push(LayoutRow {
+            biases: vec![(ModuleId(0), 0, bias << 12), (ModuleId(3), 0, bias << 20)],
+        });
+    }
+    let pattern = profile.samples[0];
+    profile.samples.clear();
+    for index in 0..SAMPLES {
+        profile.samples.push(SampleRow {
+            time: Some(Timestamp(u64::from(index) * 1001)),
+            thread: index % 3,
+            stack: draw(10_007),
+            layout: draw(52),
+            end: EndReason::ALL[draw(16) as usize],
+            ..pattern
+        });
+    }
+    profile
+}
+
+#[test]
+fn threads_do_not_show() {
+    let profile = profile();
+    for &format in Format::ALL {
+        let print = |threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| printed(&profile, format, FormatOptions::DEFAULT))
+        };
+        let one = print(1);
+        // The compressed ones, and those of merged rows, are written by one thread.
+        let small = matches!(
+            format,
+            Format::Pprof | Format::Callgrind | Format::Firefox | Format::Flamegraph
+        );
+        assert!(small || one.len() > 1 << 18, "{} bytes are one chunk", one.len());
+        for threads in [2, 3, 8] {
+            assert!(print(threads) == one, "{} with {threads} threads", format.name());
+        }
+    }
+}
+
+#[test]
+fn every_sample_is_in_every_format() {
+    let profile = profile();
+    let text = |format| printed(&profile, format, FormatOptions::DEFAULT);
+    let count = |text: &[u8], byte| text.iter().filter(|&&found| found == byte).count();
+    assert_eq!(count(&text(Format::Ndjson), b'\n'), SAMPLES as usize);
+    let script = text(Format::PerfScript);
+    assert_eq!(script.windows(2).filter(|pair| pair == b"\n\n").count(), SAMPLES as usize);
+    let folded = text(Format::Folded);
+    let lines: Vec<&[u8]> =
+        folded.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let weight = |line: &&[u8]| -> u32 {
+        let start = line.iter().rposition(|&byte| byte == b' ').expect("a weight") + 1;
+        std::str::from_utf8(&line[start..]).expect("digits").parse().expect("a number")
+    };
+    assert_eq!(lines.iter().map(weight).sum::<u32>(), SAMPLES);
+    let mut stacks: Vec<&[u8]> = lines.clone();
+    stacks.sort_unstable();
+    stacks.dedup();
+    assert_eq!(stacks.len(), lines.len(), "no stack has two lines");
+}
+
+#[test]
+fn a_broken_profile_prints() {
+    let mut profile = one_of_everything();
+    profile.stacks[0].parent = 1; // a loop
+    profile.stacks[2].frame = 99;
+    profile.frames[0].location = 99;
+    profile.locations[5].first_inline = u32::MAX;
+    profile.samples[3].thread = 99;
+    profile.samples[4].layout = 99;
+    for &format in Format::ALL {
+        assert!(!printed(&profile, format, FormatOptions::DEFAULT).is_empty());
+    }
+}

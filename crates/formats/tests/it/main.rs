@@ -1,0 +1,31 @@
+//! The printers against a small profile that has one of everything: exact bytes, schemas, documentation.
+
+mod documented;
+mod exact;
+mod firefox;
+mod graphs;
+mod hotspot;
+mod large;
+mod names;
+mod page;
+mod parquet_file;
+mod sample_profile;
+mod schema;
+mod summary_text;
+mod validator;
+
+use formats::{Format, FormatOptions};
+use profile::Profile;
+
+/// What a format prints, as bytes.
+fn printed(profile: &Profile, format: Format, options: FormatOptions) -> Vec<u8> {
+    let mut out = Vec::new();
+    format.printer(options).print(profile, &mut out).expect("a vector takes everything");
+    out
+}
+
+/// A file of the documentation.
+fn document(name: &str) -> String {
+    let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}

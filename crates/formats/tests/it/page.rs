@@ -1,0 +1,121 @@
+//! The page for a browser: what its tables hold. That the page shows them is checked with a browser, by
+//! `cargo xtask consumers`.
+
+use std::io::Read as _;
+
+use formats::{Format, FormatOptions};
+use profile::Profile;
+use serde_json::{Value, json};
+
+use crate::printed;
+use crate::sample_profile::{empty, one_of_everything};
+
+/// The head and the columns of the page.
+pub(crate) fn tables(profile: &Profile) -> (Value, Vec<u8>) {
+    let page = String::from_utf8(printed(profile, Format::Report, FormatOptions::DEFAULT));
+    let page = page.expect("UTF-8");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(!page.contains("/*STYLE*/") && !page.contains("/*SCRIPT*/"));
+    for outside in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "the page asks for nothing: {outside}");
+    }
+    let data = page.rsplit_once("octet-stream\">\n").expect("tables").1;
+    let text = data.split_once("\n</script>").expect("an end").0;
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(&*decoded(text)).read_to_end(&mut plain).expect("gzip");
+    let length = u32::from_le_bytes(*plain.first_chunk().expect("a length")) as usize;
+    let head = serde_json::from_slice(&plain[8..8 + length]).expect("valid JSON");
+    (head, plain[8 + length.next_multiple_of(8)..].to_vec())
+}
+
+fn decoded(text: &str) -> Vec<u8> {
+    let value = |letter| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let (mut bits, mut n, mut bytes) = (0_u32, 0, Vec::new());
+    for letter in text.bytes().take_while(|&letter| letter != b'=') {
+        (bits, n) = (bits << 6 | u32::from(value(letter)), n + 6);
+        if n >= 8 {
+            n -= 8;
+            bytes.push((bits >> n) as u8);
+        }
+    }
+    bytes
+}
+
+/// The columns by their names.
+fn columns(head: &Value, mut bytes: &[u8]) -> std::collections::BTreeMap<String, Vec<f64>> {
+    let mut columns = std::collections::BTreeMap::new();
+    for shape in head["columns"].as_array().expect("shapes") {
+        let width = match shape[1].as_str() {
+            Some("u8") => 1,
+            Some("u32") => 4,
+            _ => 8,
+        };
+        let length = shape[2].as_u64().expect("a length") as usize * width;
+        let number = |bytes: &[u8]| match *bytes {
+            [byte] => f64::from(byte),
+            [a, b, c, d] => f64::from(u32::from_le_bytes([a, b, c, d])),
+            _ => f64::from_le_bytes(*bytes.first_chunk().expect("eight bytes")),
+        };
+        let name = shape[0].as_str().expect("a name").to_owned();
+        columns.insert(name, bytes[..length].chunks(width).map(number).collect());
+        bytes = &bytes[length.next_multiple_of(8)..];
+    }
+    assert!(bytes.is_empty(), "nothing is left over");
+    columns
+}
+
+#[test]
+fn the_tables_of_a_page() {
+    let (head, bytes) = tables(&one_of_everything());
+    assert_eq!(head["title"], "perf record --call-graph dwarf,16384");
+    assert_eq!(head["threads"][0], json!([42, 43, "a b;\"c"]));
+    assert_eq!(head["events"][1], json!({"name": "cpu-clock", "unit": "nanoseconds"}));
+    assert!(head["summary"].as_str().expect("text").starts_with("5 samples with 9 frames"));
+    let columns = columns(&head, &bytes);
+    let name = |node: usize| {
+        let function = &head["functions"][columns["func"][node] as usize];
+        head["names"][function[0].as_u64().expect("a name") as usize].as_str().expect("text")
+    };
+    let none = f64::from(u32::MAX);
+    let nodes: Vec<_> = (0..columns["func"].len())
+        .map(|node| {
+            (name(node), columns["parent"][node], columns["flags"][node], columns["line"][node])
+        })
+        .collect();
+    assert_eq!(
+        nodes,
+        [
+            ("main", none, 0.0, 12.0),
+            ("op;\"x\"", 0.0, 0.0, 0.0),
+            ("inl2", 1.0, 1.0, 8.0),
+            ("main", none, 2.0, 12.0),
+            ("read_zero", 0.0, 4.0, 0.0),
+            ("[unknown]", none, 10.0, 0.0),
+            ("[unknown]", 5.0, 2.0, 0.0),
+            ("jit\n\u{fffd}name", 6.0, 8.0, 0.0),
+        ]
+    );
+    assert_eq!(columns["leaf_node"], [2.0, 3.0, 4.0, 7.0, none]);
+    assert_eq!(columns["leaf_line"], [8.0, 12.0, 0.0, 0.0, 0.0]);
+    assert_eq!(columns["leaf"], [0.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(columns["event"], [1.0, 0.0, 1.0, 1.0, 1.0]);
+    assert_eq!(columns["period"], [4_000_000.0, 3.0, 1.0, 1.0, 1.0]);
+    assert_eq!(columns["thread"], [0.0, 0.0, 1.0, 1.0, 2.0]);
+    assert_eq!(head["unit"], 332, "1425 s fit into 32 bits");
+}
+
+#[test]
+fn a_page_of_nothing() {
+    let (head, bytes) = tables(&empty());
+    assert_eq!(
+        (head["title"].as_str(), head["names"].clone()),
+        (Some("Profile"), json!(["[unknown]"]))
+    );
+    assert!(bytes.is_empty());
+}

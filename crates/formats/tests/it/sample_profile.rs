@@ -1,0 +1,185 @@
+//! A profile built by hand with one of everything that is awkward to print.
+
+use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
+use profile::{EndReason, FoundBy};
+use profile::{
+    EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
+    ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId,
+    Summary, ThreadRow,
+};
+
+/// No rows at all.
+pub(crate) fn empty() -> Profile {
+    Profile::default()
+}
+
+/// The profile:
+///
+/// ```text
+/// module 0  ELF "/opt/my app/t\"x", twice in process 0: at 0x555500000000 and (instance 1) at 0x7f0000000000;
+///           at 0x400000 in process 1
+/// module 1  the kernel     module 2  a file that was not opened     module 3  //anon
+///
+/// stack 0   main (instance 0)                        stack 2  main (instance 1)
+/// stack 1   0 <- op;"x" <- inl2 (inlined)            stack 3  0 <- read_zero (kernel)
+/// stack 4   unmapped 0xdead                          stack 5  4 <- in the file <- "jit\n\xffname"
+/// ```
+pub(crate) fn one_of_everything() -> Profile {
+    let mut profile = empty();
+    fill_places(&mut profile);
+    fill_stacks(&mut profile);
+    fill_samples(&mut profile);
+    let mut id = |text: &str| profile.strings.intern(text.as_bytes());
+    profile.recording = RecordingInfo {
+        hostname: Some(id("box")),
+        arch: Some(id("x86_64")),
+        cpus_online: Some(2),
+        command_line: vec![id("perf"), id("record"), id("--call-graph"), id("dwarf,16384")],
+        ..RecordingInfo::default()
+    };
+    profile.summary = Summary {
+        samples: 5,
+        samples_filtered: 1200,
+        frames: 9,
+        lost_samples: 1,
+        lost_by_event: vec![EventLoss { event: 1, samples: 1, records: 0 }],
+        dump_used_up: 1,
+        losses: vec![
+            ModuleLoss {
+                module: Some(ModuleId(2)),
+                samples: 1,
+                reason: "the file is missing".into(),
+            },
+            ModuleLoss { module: None, samples: 1, reason: "nothing is mapped there".into() },
+        ],
+        findings: vec![FindingRow {
+            kind: "build-id-mismatch".into(),
+            message: "\"a\"\nother".into(),
+            count: 3,
+        }],
+        ..Summary::default()
+    };
+    profile
+}
+
+fn fill_places(profile: &mut Profile) {
+    let mut id = |text: &[u8]| profile.strings.intern(text);
+    let event = |name, kind, config| EventRow { name, kind, config, frequency: true, rate: 997 };
+    profile.events = vec![event(id(b"cycles:u"), 0, 0), event(id(b"cpu-clock"), 1, 0)];
+    let module = |path: StringId, kind| ModuleRow { path, opened: None, build_id: None, kind };
+    profile.modules = vec![
+        ModuleRow {
+            opened: Some(id(b"/debug/t")),
+            build_id: BuildId::from_hex("d587e5ae"),
+            ..module(id(b"/opt/my app/t\"x"), ModuleKind::Elf)
+        },
+        module(id(b"[kernel.kallsyms]"), ModuleKind::Kernel),
+        module(id(b"/tmp/x.bin"), ModuleKind::File),
+        module(id(b"//anon"), ModuleKind::Anonymous),
+    ];
+    let function =
+        |function, file, line| InlineRow { function, file, line, column: 0, inlined: false };
+    profile.inlines = vec![
+        InlineRow {
+            column: 3,
+            inlined: true,
+            ..function(Some(id(b"inl2")), Some(id(b"t\\.c")), 8)
+        },
+        function(Some(id(b"op;\"x\"")), None, 0),
+        function(Some(id(b"main")), Some(id(b"t\\.c")), 12),
+        function(Some(id(b"read_zero")), None, 0),
+        function(Some(id(b"jit\n\xffname")), None, 0),
+    ];
+    let location = |module: Option<u32>, relative, first_inline, n_inlines| LocationRow {
+        module: module.map(ModuleId),
+        relative,
+        offset: None,
+        function_offset: None,
+        first_inline,
+        n_inlines,
+    };
+    profile.locations = vec![
+        LocationRow {
+            offset: Some(0x1c0),
+            function_offset: Some(0x10),
+            ..location(Some(0), 0x11c0, 0, 2)
+        },
+        LocationRow {
+            offset: Some(0xb1),
+            function_offset: Some(0x31),
+            ..location(Some(0), 0x10b1, 2, 1)
+        },
+        LocationRow {
+            function_offset: Some(0x7b),
+            ..location(Some(1), 0xffff_ffff_81d3_3dfb, 3, 1)
+        },
+        location(None, 0xdead, 0, 0),
+        LocationRow { offset: Some(0x2000), ..location(Some(2), 0x2000, 0, 0) },
+        location(Some(3), 0x7f00_0000_1000, 4, 1),
+    ];
+}
+
+fn fill_stacks(profile: &mut Profile) {
+    let frame = |location, found_by| FrameRow { location, found_by, kernel: false, instance: 0 };
+    profile.frames = vec![
+        frame(0, FoundBy::Sampled),
+        frame(1, FoundBy::Cfi),
+        FrameRow { instance: 1, ..frame(1, FoundBy::Joined) },
+        FrameRow { kernel: true, ..frame(2, FoundBy::Callchain) },
+        frame(3, FoundBy::Guess),
+        frame(4, FoundBy::FramePointer),
+        frame(5, FoundBy::Sampled),
+    ];
+    let node = |parent, frame| StackRow { parent, frame };
+    profile.stacks = vec![
+        node(NO_STACK, 1),
+        node(0, 0),
+        node(NO_STACK, 2),
+        node(0, 3),
+        node(NO_STACK, 4),
+        node(4, 5),
+        node(5, 6),
+    ];
+    profile.layouts = vec![
+        LayoutRow {
+            biases: vec![
+                (ModuleId(0), 0, 0x5555_0000_0000),
+                (ModuleId(0), 1, 0x7f00_0000_0000),
+                (ModuleId(2), 0, 0x6000_0000_0000),
+            ],
+        },
+        LayoutRow { biases: vec![(ModuleId(0), 0, 0x40_0000)] },
+    ];
+}
+
+fn fill_samples(profile: &mut Profile) {
+    let mut thread = |pid, tid, comm: &[u8]| ThreadRow {
+        pid: Pid(pid),
+        tid: Tid(tid),
+        comm: profile.strings.intern(comm),
+    };
+    profile.threads =
+        vec![thread(42, 43, b"a b;\"c"), thread(123_456, 123_456, b"\xfft\n"), thread(-1, 7, b"")];
+    let sample = |thread, stack, layout, end| SampleRow {
+        time: None,
+        thread,
+        event: 1,
+        end,
+        cpu: None,
+        period: None,
+        stack,
+        layout,
+    };
+    profile.samples = vec![
+        SampleRow {
+            time: Some(Timestamp(1_445_157_017_999)),
+            cpu: Some(1),
+            period: Some(4_000_000),
+            ..sample(0, 1, 0, EndReason::Root)
+        },
+        SampleRow { event: 0, period: Some(3), ..sample(0, 2, 0, EndReason::StackExhausted) },
+        SampleRow { time: Some(Timestamp(20_000_000_000)), ..sample(1, 3, 1, EndReason::Root) },
+        SampleRow { cpu: Some(1000), ..sample(1, 6, 0, EndReason::NotMapped) },
+        sample(2, NO_STACK, 1, EndReason::NoUserRegs),
+    ];
+}

@@ -1,0 +1,114 @@
+//! What is printed fits its JSON Schema.
+
+use formats::{Format, FormatOptions};
+use profile::NO_STACK;
+use serde_json::Value;
+
+use crate::sample_profile::{empty, one_of_everything};
+use crate::validator::violations;
+use crate::{document, printed};
+
+#[track_caller]
+fn check(schema: &Value, value: &Value) {
+    assert_eq!(violations(schema, value), [""; 0]);
+}
+
+fn parsed(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("valid JSON")
+}
+
+#[test]
+fn json_fits_its_schema() {
+    let schema = parsed(document("stacks.schema.json").as_bytes());
+    for profile in [one_of_everything(), empty()] {
+        for inlines in [true, false] {
+            let options = FormatOptions { inlines, ..FormatOptions::DEFAULT };
+            check(&schema, &parsed(&printed(&profile, Format::Json, options)));
+        }
+    }
+}
+
+#[test]
+fn ndjson_fits_its_schema() {
+    let schema = parsed(document("ndjson.schema.json").as_bytes());
+    let text = printed(&one_of_everything(), Format::Ndjson, FormatOptions::DEFAULT);
+    for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        check(&schema, &parsed(line));
+    }
+}
+
+#[test]
+fn the_schemas_reject() {
+    let schema = parsed(document("ndjson.schema.json").as_bytes());
+    let text = printed(&one_of_everything(), Format::Ndjson, FormatOptions::DEFAULT);
+    let line = parsed(text.split(|&byte| byte == b'\n').next().expect("a line"));
+    let cases: [(&str, Value, &str); 4] = [
+        ("end", "tired".into(), "is none of"),
+        ("extra", 1.into(), "is not in the schema"),
+        ("cpu", (-1).into(), "is below 0"),
+        ("frames", Value::Null, "not of type"),
+    ];
+    for (name, value, complaint) in cases {
+        let mut line = line.clone();
+        line[name] = value;
+        let found = violations(&schema, &line);
+        assert!(found.len() == 1 && found[0].contains(complaint), "{name}: {found:?}");
+    }
+}
+
+/// A column of numbers, `None` where it has `null`.
+fn column(document: &Value, table: &str, name: &str) -> Vec<Option<u64>> {
+    let column = document[table][name].as_array().unwrap_or_else(|| panic!("{table}.{name}"));
+    assert_eq!(
+        column.len() as u64,
+        document[table]["length"].as_u64().expect("a length"),
+        "{table}.{name}"
+    );
+    column.iter().map(Value::as_u64).collect()
+}
+
+/// Every index of the tables points into its table, with and without inlines.
+#[test]
+fn indexes_stay_inside() {
+    for inlines in [true, false] {
+        let options = FormatOptions { inlines, ..FormatOptions::DEFAULT };
+        let json = parsed(&printed(&one_of_everything(), Format::Json, options));
+        let length = |table: &str| json[table]["length"].as_u64().expect("a length");
+        let strings = json["strings"].as_array().expect("strings").len() as u64;
+        let words = |name: &str| json["words"][name].as_array().expect("words").len() as u64;
+        let indexes = [
+            ("events", "name", strings),
+            ("modules", "path", strings),
+            ("modules", "opened", strings),
+            ("modules", "kind", words("module_kind")),
+            ("inlines", "function", strings),
+            ("inlines", "file", strings),
+            ("locations", "module", length("modules")),
+            ("frames", "location", length("locations")),
+            ("frames", "found_by", words("found_by")),
+            ("stacks", "frame", length("frames")),
+            ("threads", "comm", strings),
+            ("samples", "thread", length("threads")),
+            ("samples", "event", length("events")),
+            ("samples", "end", words("end")),
+            ("samples", "stack", length("stacks")),
+            ("samples", "layout", length("layouts")),
+        ];
+        for (table, name, limit) in indexes {
+            for index in column(&json, table, name).into_iter().flatten() {
+                assert!(index < limit, "{table}.{name}: {index} of {limit}");
+            }
+        }
+        let first = column(&json, "locations", "first_inline");
+        let lengths = column(&json, "locations", "n_inlines");
+        let ends = first
+            .iter()
+            .zip(&lengths)
+            .map(|(first, length)| first.expect("known") + length.expect("known"));
+        assert_eq!(ends.max(), Some(length("inlines")));
+        for (node, parent) in column(&json, "stacks", "parent").into_iter().enumerate() {
+            assert!(parent.is_none_or(|parent| parent < node as u64));
+        }
+        assert_eq!(NO_STACK, u32::MAX, "printed as null");
+    }
+}

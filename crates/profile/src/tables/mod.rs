@@ -1,0 +1,5 @@
+//! The tables of a profile.
+
+mod strings;
+
+pub use strings::{StringId, Strings};
