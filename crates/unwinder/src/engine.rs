@@ -8,9 +8,8 @@ use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::compile::{Compiled, Scratch, compile, signal_row};
+use crate::cfi::{Compiled, Scratch, Sections, compile, signal_row};
 use crate::rule::{FullRow, Rule, RuleKind};
-use crate::sections::Sections;
 
 /// The shared part of the unwinder.
 #[derive(Debug)]
@@ -136,10 +135,7 @@ impl Engine {
 /// Whether the code at a looked-up address is a signal trampoline: the address is its first instruction or the
 /// system call (a sampled pc), or one before its first (the return address of a handler, less one).
 fn at_signal_trampoline(arch: Arch, svma: Svma, image: &Image) -> bool {
-    let before = match arch {
-        Arch::X86_64 => 7,
-        Arch::Aarch64 => 4,
-    };
+    let before = arch.trampoline_first_len();
     let code = image.offset_of_svma(svma).and_then(|offset| {
         let end = usize::try_from(offset.0).ok()?.checked_add(10)?.min(image.bytes().len());
         image.bytes().get(usize::try_from(offset.0.checked_sub(before)?).ok()?..end)

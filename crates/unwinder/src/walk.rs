@@ -3,38 +3,18 @@
 
 use std::sync::Arc;
 
-use address::{Avma, ModuleId, Svma};
+use address::{Avma, Svma};
 use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
-
-use crate::arch::Arch;
-use crate::cache::{KnownRules, RuleKey};
-use crate::compile::Scratch;
-use crate::engine::Engine;
-use crate::fallback::{Fallback, is_cut_off};
-use crate::memory::Memory;
-use crate::registers::Registers;
-use crate::rule::{Rule, RuleKind};
-use crate::step::{Passed, step_full, step_packed};
-use crate::trail::{Followed, Trail, Walk};
-use crate::view::{Span, Views};
 use profile::{EndReason, FoundBy};
 
-/// A frame as it was found.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Frame {
-    /// What was mapped at the looked-up address.
-    pub module: Option<ModuleId>,
-    /// The looked-up address (for callers: return address - 1) in the module: the address that its file states where
-    /// a file was opened; else the offset in the file; for memory without file, and without module, the address in
-    /// the process.
-    pub relative: u64,
-    /// What to add to `relative` for the address in the process.
-    pub bias: u64,
-    /// How it was found.
-    pub found_by: FoundBy,
-    /// Whether it ran in kernel mode.
-    pub kernel: bool,
-}
+use crate::arch::Arch;
+use crate::cache::{Followed, KnownRules, RuleKey, Span, Trail, Views, Walk};
+use crate::cfi::Scratch;
+use crate::engine::Engine;
+use crate::fallback::{Fallback, is_cut_off};
+use crate::frame::{Caller, Frame};
+use crate::rule::{Passed, Rule, RuleKind, step_full, step_packed};
+use crate::state::{Memory, Registers};
 
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +166,7 @@ impl<'e> Walker<'e> {
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
-            let frame = Frame::in_span(&span, lookup, found_by);
+            let frame = span.frame(lookup, found_by);
             frames.push(frame);
             let sp = registers.sp(arch);
             let caller = match self.step(&span, lookup, is_leaf, &mut registers, memory, arch) {
@@ -225,9 +205,7 @@ impl<'e> Walker<'e> {
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let span = self.met.views.span(lookup, space, self.library);
-        span.map_or(Frame::nowhere(lookup, found_by), |span| {
-            Frame::in_span(&span, lookup, found_by)
-        })
+        span.map_or(Frame::nowhere(lookup, found_by), |span| span.frame(lookup, found_by))
     }
 
     #[inline]
@@ -284,7 +262,7 @@ impl<'e> Walker<'e> {
         if !advanced && !rule.is_signal() {
             return Err(EndReason::NoProgress);
         }
-        Ok(Caller { pc: strip(arch, pc), exact: rule.is_signal(), found_by: FoundBy::Cfi, passed })
+        Ok(Caller { pc: arch.strip(pc), exact: rule.is_signal(), found_by: FoundBy::Cfi, passed })
     }
 
     /// The rule of an address of a file: from the cache, or made now.
@@ -319,48 +297,11 @@ const fn reason_without_rule(kind: RuleKind, span: &Span) -> EndReason {
     }
 }
 
-impl Frame {
-    /// A frame at an address where nothing is mapped.
-    const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
-        Self { module: None, relative: lookup.0, bias: 0, found_by, kernel: false }
-    }
-
-    #[inline]
-    const fn in_span(span: &Span, lookup: Avma, found_by: FoundBy) -> Self {
-        let relative = lookup.0.wrapping_sub(span.bias);
-        Self { module: Some(span.module), relative, bias: span.bias, found_by, kernel: false }
-    }
-}
-
-/// The caller of a frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caller {
-    /// Where it goes on; 0 where there is none.
-    pub(crate) pc: u64,
-    /// It was interrupted there: the instruction at `pc` has not run.
-    pub(crate) exact: bool,
-    pub(crate) found_by: FoundBy,
-    /// The step, where what it read tells whether it would be made again.
-    pub(crate) passed: Option<(Rule, Passed)>,
-}
-
-/// A return address without the bits that pointer authentication put into it.
-///
-/// Source: Arm ARM, "Pointer authentication": user addresses have bit 55 clear; addresses are of 48 bits at most
-/// unless a process asks for more.
-pub(crate) const fn strip(arch: Arch, pc: u64) -> u64 {
-    match arch {
-        Arch::X86_64 => pc,
-        Arch::Aarch64 => pc & 0x0000_ffff_ffff_ffff,
-    }
-}
-
 /// The sampled registers by DWARF number, and the program counter.
 fn initial_registers(
     state: &UserState<'_>,
     sampled: impl Iterator<Item = (u32, u64)>,
 ) -> (Registers, Option<u64>) {
-    const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
     let mut registers = Registers::new();
     let numbers = state.arch.of_mask_bits();
     for (bit, value) in sampled {
@@ -369,8 +310,8 @@ fn initial_registers(
             registers.set(number, value);
         }
     }
-    if state.partial_registers && state.arch == Arch::X86_64 {
-        for number in MAY_BE_UNKNOWN {
+    if state.partial_registers {
+        for &number in state.arch.may_be_unknown() {
             if registers.value(number) == Some(u64::MAX) {
                 registers.forget(number);
             }

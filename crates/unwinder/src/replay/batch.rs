@@ -5,14 +5,15 @@ use std::sync::Arc;
 use address::Avma;
 use module_map::{Lineage, Space};
 use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
+use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
+use crate::frame::Frame;
 use crate::replay::intern::Interner;
 use crate::replay::layout::{Layout, SampleLayouts};
 use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
 use crate::replay::plan::Planned;
-use crate::walk::{Frame, UserState, Walker};
-use profile::{EndReason, FoundBy};
+use crate::walk::{UserState, Walker};
 
 /// What came of one sample, in ids of its batch.
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 use std::hash::{Hash, Hasher};
 
 use address::ModuleId;
+use profile::{EndReason, FoundBy};
 
+use crate::frame::Frame;
 use crate::replay::batch::BatchResult;
 use crate::replay::intern::Interner;
 use crate::replay::layout::{Layouts, Merging};
 use crate::replay::plan::Planned;
-use crate::walk::Frame;
-use profile::{EndReason, FoundBy};
 
 /// A distinct frame, apart from where its module lay. Two words, since a million of them are hashed and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,11 @@
 //! One step outwards: a rule is run on the registers of a frame and leaves those of its caller.
 
-use crate::arch::Arch;
-use crate::expression::{ExpressionError, evaluate};
-use crate::memory::{Memory, MemoryError};
-use crate::registers::{RegisterError, Registers};
-use crate::rule::{Cfa, FullRow, Recovery, Rule};
 use profile::EndReason;
+
+use crate::arch::Arch;
+use crate::rule::expression::{ExpressionError, evaluate};
+use crate::rule::{Cfa, FullRow, Recovery, Rule};
+use crate::state::{Memory, MemoryError, RegisterError, Registers};
 
 /// What a step by a packed rule read, and where it led.
 #[derive(Clone, Copy, Default, Debug)]

@@ -297,8 +297,8 @@ mod tests {
     use gimli::{EhFrame, UnwindSection as _};
     use module_map::{FileIdentity, Library, LoadedImage, MapEvent, Timeline};
 
-    use crate::compile::{Compiled, Scratch, compile};
-    use crate::sections::{Sections, endian_of};
+    use crate::cfi::fde::endian_of;
+    use crate::cfi::{Compiled, Scratch, Sections, compile};
 
     fn opened(path: &Path, library: &Library) -> Arc<LoadedImage> {
         let mut timeline = Timeline::new();

@@ -6,14 +6,12 @@
 //! is known without the rule. Nothing is taken on trust: what is followed is what the rules would give.
 
 use address::{Avma, ModuleId};
+use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
-use crate::memory::Memory;
-use crate::registers::Registers;
-use crate::rule::{Rule, RuleKind};
-use crate::step::{Passed, restore_saved, slot_at};
-use crate::walk::{Frame, strip};
-use profile::{EndReason, FoundBy};
+use crate::frame::Frame;
+use crate::rule::{Passed, Rule, RuleKind, restore_saved, slot_at};
+use crate::state::{Memory, Registers};
 
 /// A step that was made: from where, with which rule, what it read. Small, for a trail is read for every sample.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +164,7 @@ impl Trail {
             left -= 1;
             found_by = FoundBy::Cfi;
             restored |= step.saved;
-            let pc = strip(arch, step.return_address);
+            let pc = arch.strip(step.return_address);
             if pc == 0 || step.rule.kind() == RuleKind::Outermost {
                 let n_outer = known.len();
                 self.end_on(n_outer);

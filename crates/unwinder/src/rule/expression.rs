@@ -3,8 +3,7 @@
 
 use gimli::{EndianSlice, Operation, RunTimeEndian};
 
-use crate::memory::Memory;
-use crate::registers::{RegisterError, Registers};
+use crate::state::{Memory, RegisterError, Registers};
 
 /// Why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 //! when somebody needs its value: most never are, and their stack lines stay untouched.
 
 use crate::arch::{Arch, N_REGISTERS};
-use crate::memory::{Memory, MemoryError};
+use crate::state::memory::{Memory, MemoryError};
 
 /// Registers by DWARF number, each unknown, a value, or a slot in memory that holds the value.
 #[derive(Clone, Debug)]

@@ -3,6 +3,9 @@
 
 use address::{Avma, ModuleId};
 use module_map::{Library, Module, ModuleKind, Piece, Space};
+use profile::FoundBy;
+
+use crate::frame::Frame;
 
 /// A span of addresses in one piece that lie equally far from the addresses that the file states.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,13 @@ impl Span {
     #[inline]
     pub(crate) const fn contains(&self, address: Avma) -> bool {
         address.0.wrapping_sub(self.start) < self.len
+    }
+
+    /// The frame of an address in the span.
+    #[inline]
+    pub(crate) const fn frame(&self, lookup: Avma, found_by: FoundBy) -> Frame {
+        let relative = lookup.0.wrapping_sub(self.bias);
+        Frame { module: Some(self.module), relative, bias: self.bias, found_by, kernel: false }
     }
 }
 

@@ -1,6 +1,11 @@
 //! Compiled unwind rules: the few bytes that the hot loop runs, and the rare rows that do not fit into them.
 
+mod exec;
+mod expression;
+
 use crate::arch::N_SLOTS;
+
+pub(crate) use exec::{Passed, restore_saved, slot_at, step_full, step_packed};
 
 /// What to do at a looked-up address, in three words, as it is in the cache.
 ///

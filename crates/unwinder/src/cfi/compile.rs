@@ -8,9 +8,10 @@ use gimli::{
 use address::Svma;
 
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
-use crate::lean::LastCie;
+use crate::cfi::fast::LastCie;
+use crate::cfi::fde::{Bytes, Fde};
+use crate::cfi::unwind_info::Found;
 use crate::rule::{Cfa, FullRow, Recovery, Rule, RuleKind};
-use crate::sections::{Bytes, Fde, Found};
 
 /// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
 /// default of four has been seen in hand-written code.

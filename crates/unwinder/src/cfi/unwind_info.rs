@@ -5,15 +5,13 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use address::Svma;
-use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
-use crate::fde_index::{FdeIndex, HeaderTable};
-use crate::lean::{self, LastCie, rule_of};
-
-pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
-pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
+use crate::cfi::fast::{self, LastCie, rule_of};
+use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
+use crate::cfi::fde_index::{FdeIndex, HeaderTable};
 
 /// The unwind sections of a file, found when the file is first unwound through.
 #[derive(Debug)]
@@ -99,7 +97,7 @@ impl Sections {
         svma: Svma,
         arch: Arch,
         last: &mut LastCie,
-    ) -> Option<lean::Found> {
+    ) -> Option<fast::Found> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;
@@ -188,23 +186,4 @@ impl Sections {
             _ => gimli::Vendor::Default,
         }
     }
-}
-
-pub(crate) const fn endian_of(image: &Image) -> RunTimeEndian {
-    if image.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
-}
-
-/// The description at an offset of its section.
-pub(crate) fn fde_at<'a, S>(
-    section: &S,
-    bases: &BaseAddresses,
-    offset: usize,
-) -> Result<Fde<'a>, gimli::Error>
-where
-    S: UnwindSection<Bytes<'a>>,
-    S::Offset: From<usize>,
-{
-    section.fde_from_offset(bases, S::Offset::from(offset), |section, bases, offset| {
-        section.cie_from_offset(bases, offset)
-    })
 }

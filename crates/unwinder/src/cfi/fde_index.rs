@@ -6,7 +6,7 @@ use std::ops::Range;
 use address::Svma;
 use gimli::{BaseAddresses, Reader as _, UnwindSection};
 
-use crate::sections::{Bytes, fde_at};
+use crate::cfi::fde::{Bytes, fde_at};
 
 /// The binary search table of `.eh_frame_hdr` in its usual encoding: pairs of signed 32-bit offsets from the section.
 ///

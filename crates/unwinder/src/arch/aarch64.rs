@@ -1,0 +1,53 @@
+//! aarch64: register numbers, the slots of a packed rule, code that is recognized.
+//!
+//! Source: DWARF for the Arm 64-bit Architecture, section 4.1, for the DWARF numbers.
+
+use crate::arch::{N_SLOTS, UNUSED};
+
+pub(super) const SP: u8 = 31;
+pub(super) const FP: u8 = 29;
+/// The link register.
+pub(super) const RETURN_ADDRESS: u8 = 30;
+pub(super) const PC: u8 = 32;
+
+/// The return address, then callee-saved registers.
+pub(super) const SLOTS: [u8; N_SLOTS] =
+    [30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, UNUSED, UNUSED, UNUSED, UNUSED];
+
+/// Source: `enum perf_event_arm_regs` in `arch/arm64/include/uapi/asm/perf_regs.h`.
+pub(super) const OF_MASK_BITS: [u8; 33] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+    26, 27, 28, 29, 30, 31, 32,
+];
+
+/// The bits of an address that pointer authentication leaves alone.
+///
+/// Source: Arm ARM, "Pointer authentication": user addresses have bit 55 clear; addresses are of 48 bits at most
+/// unless a process asks for more.
+pub(super) const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
+
+/// `mov x8, #139; svc #0` (`__kernel_rt_sigreturn`).
+pub(super) const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
+/// Bytes of the first of its instructions.
+pub(super) const TRAMPOLINE_FIRST: u64 = 4;
+
+/// Bytes of a call.
+pub(super) const CALL: usize = 4;
+
+/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then
+/// `ucontext` with `uc_mcontext` 176 bytes into it, its registers 8 bytes further.
+///
+/// Source: `struct rt_sigframe` and `struct sigcontext`.
+pub(super) fn signal_frame() -> Vec<(u8, u64)> {
+    (0..=32).map(|register| (register, 128 + 176 + 8 + 8 * u64::from(register))).collect()
+}
+
+/// Whether the code is a call.
+///
+/// Source: Arm ARM, BL; BLR; BLRAA, BLRAB, BLRAAZ and BLRABZ.
+pub(super) fn ends_with_call(code: &[u8]) -> bool {
+    let word = code.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    word & 0xfc00_0000 == 0x9400_0000
+        || word & 0xffff_f81f == 0xd63f_0800
+        || word & 0xffff_fc1f == 0xd63f_0000
+}

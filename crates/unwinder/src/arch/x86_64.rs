@@ -1,0 +1,70 @@
+//! x86-64: register numbers, the slots of a packed rule, code that is recognized.
+//!
+//! Source: System V psABI AMD64, table 3.36, for the DWARF numbers.
+
+use crate::arch::{N_SLOTS, UNUSED};
+
+pub(super) const SP: u8 = 7;
+pub(super) const FP: u8 = 6;
+/// A column of its own, which no instruction names.
+pub(super) const RETURN_ADDRESS: u8 = 16;
+pub(super) const PC: u8 = 16;
+
+/// The return address, then callee-saved registers.
+pub(super) const SLOTS: [u8; N_SLOTS] = [
+    16, 3, 6, 12, 13, 14, 15, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    UNUSED,
+];
+
+/// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
+pub(super) const OF_MASK_BITS: [u8; 24] = [
+    0, 3, 2, 1, 4, 5, 6, 7, 16, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, 8, 9, 10,
+    11, 12, 13, 14, 15,
+];
+
+/// The registers that the kernel's entry code does not save on every path: rbx and r12 to r15.
+pub(super) const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
+
+/// `mov $15, %rax; syscall` (`__restore_rt`).
+pub(super) const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
+/// Bytes of the first of its instructions.
+pub(super) const TRAMPOLINE_FIRST: u64 = 7;
+
+/// Bytes of the longest instruction that is a call.
+pub(super) const CALL: usize = 7;
+
+/// Where a signal trampoline finds each saved register, from the stack pointer: `ucontext` is there once the handler
+/// has returned, `uc_mcontext` 40 bytes into it.
+///
+/// Source: `struct rt_sigframe` and `struct sigcontext`.
+pub(super) fn signal_frame() -> Vec<(u8, u64)> {
+    const GREGS: [u8; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16];
+    GREGS.iter().zip(0..).map(|(&register, index)| (register, 40 + 8 * index)).collect()
+}
+
+/// Whether the last instruction of the code can be a call.
+///
+/// Source: Intel SDM, CALL: `E8 rel32`, or `FF /2` with its addressing bytes.
+pub(super) fn ends_with_call(code: &[u8]) -> bool {
+    let at = |back: usize| {
+        code.len().checked_sub(back).and_then(|index| code.get(index)).copied().unwrap_or(0)
+    };
+    at(5) == 0xe8
+        || [2, 3, 4, 6, 7].into_iter().any(|len| at(len) == 0xff && at(len - 1) & 0x38 == 0x10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_from_other_code() {
+        assert!(ends_with_call(&[0x90, 0x90, 0xe8, 1, 2, 3, 4])); // call rel32
+        assert!(ends_with_call(&[0, 0, 0, 0, 0x41, 0xff, 0xd3])); // call *%r11
+        assert!(ends_with_call(&[0, 0xff, 0x15, 1, 2, 3, 4])); // call *rel(%rip)
+        assert!(ends_with_call(&[0, 0, 0, 0xff, 0x54, 0x24, 8])); // call *8(%rsp)
+        assert!(!ends_with_call(&[0x90; 7]));
+        assert!(!ends_with_call(&[0, 0, 0, 0, 0x41, 0xff, 0xe3])); // jmp *%r11
+        assert!(!ends_with_call(&[]));
+    }
+}

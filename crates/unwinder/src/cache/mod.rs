@@ -1,0 +1,10 @@
+//! What makes walks quicker and changes nothing that they find: rules of addresses, mappings of spaces, the outer frames
+//! of the sample before.
+
+mod mapping_cache;
+mod rules;
+mod stack_cache;
+
+pub(crate) use mapping_cache::{Span, Views};
+pub(crate) use rules::{KnownRules, RuleCache, RuleKey};
+pub(crate) use stack_cache::{Followed, Trail, Walk};

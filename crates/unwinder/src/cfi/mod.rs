@@ -1,0 +1,11 @@
+//! Call frame information: where it is in a file, which description covers an address, and the rule that its row
+//! becomes.
+
+mod compile;
+mod fast;
+mod fde;
+mod fde_index;
+mod unwind_info;
+
+pub(crate) use compile::{Compiled, Scratch, compile, signal_row};
+pub(crate) use unwind_info::Sections;

@@ -1,0 +1,113 @@
+//! The analysis of the instructions around a pc, which is framehop's: whether they are a prologue or an epilogue, and
+//! where the return address is then.
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use address::Svma;
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
+use framehop::{
+    ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _,
+};
+use module_map::LoadedImage;
+
+use crate::state::Memory;
+
+/// A file's code as framehop sees it.
+pub(super) struct Analyser {
+    unwinder: UnwinderX86_64<Code, MayAllocateDuringUnwind>,
+    cache: CacheX86_64<MayAllocateDuringUnwind>,
+}
+
+/// Bytes of a file, or a few bytes that were made for it.
+#[derive(Clone, Default)]
+enum Code {
+    #[default]
+    Nothing,
+    File(Arc<LoadedImage>, Range<usize>),
+    Made(Arc<[u8]>),
+}
+
+impl Deref for Code {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Nothing => &[],
+            Self::File(file, range) => file.image().bytes().get(range.clone()).unwrap_or_default(),
+            Self::Made(bytes) => bytes,
+        }
+    }
+}
+
+impl Analyser {
+    pub(super) fn new(file: &Arc<LoadedImage>) -> Option<Self> {
+        let image = file.image();
+        let segment = image.segments().iter().find(|segment| segment.executable)?;
+        let start = usize::try_from(segment.offset.0).ok()?;
+        let end = start.checked_add(usize::try_from(segment.file_size).ok()?)?;
+        let base = segment.svma.0;
+        let limit = base.checked_add(segment.file_size)?;
+        let section = ExplicitModuleSectionInfo {
+            base_svma: base,
+            text_svma: Some(base..limit),
+            text: Some(Code::File(file.clone(), start..end)),
+            unwind_info: Some(Code::Made(
+                one_function(u32::try_from(segment.file_size).ok()?).into(),
+            )),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        let mut unwinder = UnwinderX86_64::new();
+        unwinder.add_module(Module::new(String::new(), base..limit, base, section));
+        Some(Self { unwinder, cache: CacheX86_64::new_in() })
+    }
+
+    /// The caller's pc, stack pointer and frame pointer, as the instructions around `svma` tell.
+    pub(super) fn step(
+        &mut self,
+        svma: Svma,
+        sp: u64,
+        fp: u64,
+        memory: &Memory<'_>,
+    ) -> Option<(u64, u64, u64)> {
+        let mut registers = UnwindRegsX86_64::new(svma.0, sp, fp);
+        let mut read = |address| memory.read(address).map_err(|_| ());
+        let address = FrameAddress::from_instruction_pointer(svma.0);
+        let pc = self
+            .unwinder
+            .unwind_frame(address, &mut registers, &mut self.cache, &mut read)
+            .ok()??;
+        Some((pc, registers.sp(), registers.bp()))
+    }
+}
+
+/// Compact unwind information that says: one function without description, `len` bytes long. It is what makes
+/// framehop look at the instructions.
+///
+/// Source: mach-o/compact_unwind_encoding.h, `unwind_info_section_header` and regular second-level pages.
+fn one_function(len: u32) -> Vec<u8> {
+    const HEADER: u32 = 28;
+    const FIRST_LEVEL: u32 = 12;
+    const PAGE: u32 = HEADER + 2 * FIRST_LEVEL;
+    const REGULAR: u32 = 2;
+    let words = [
+        1,
+        HEADER,
+        0,
+        HEADER,
+        0,
+        HEADER,
+        2, // version, no encodings, no personalities, two index entries
+        0,
+        PAGE,
+        0,
+        len,
+        0,
+        0, // the page of the function, the sentinel behind its end
+        REGULAR,
+        8 | 1 << 16, // entries begin behind this, one of them
+        0,
+        0, // from the start: no encoding
+    ];
+    words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
+}

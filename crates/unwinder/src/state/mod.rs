@@ -1,0 +1,7 @@
+//! What is known of a thread at one frame: its registers, and the memory that was recorded or is in files.
+
+mod memory;
+mod registers;
+
+pub(crate) use memory::{Memory, MemoryError};
+pub(crate) use registers::{RegisterError, Registers};
