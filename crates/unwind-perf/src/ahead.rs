@@ -16,7 +16,7 @@ use module_map::{Library, LoadedImage, ModuleKind};
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
-use crate::cli::RunArgs;
+use crate::args::RunArgs;
 
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 use indicatif::{ProgressBar, ProgressStyle};
 use module_map::{Fetch, FetchKind, Fetcher};
 
-use crate::cli::FileArgs;
+use crate::args::FileArgs;
 use crate::stream::{Shared, lock};
 
 /// A server has that long to begin its answer.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use module_map::{Archive, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Timeline};
 use perf_data::Head;
 
-use crate::cli::FileArgs;
+use crate::args::FileArgs;
 use crate::jit::DumpReader;
 use crate::stream::Shared;
 

@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use perf_data::Event;
 use unwinder::Filter;
 
-use crate::cli::Filters;
+use crate::args::Filters;
 
 /// The filter that the arguments ask for.
 pub(crate) fn filter(args: &Filters, events: &[Event]) -> anyhow::Result<Filter> {

@@ -7,24 +7,15 @@ use anyhow::Context as _;
 use formats::{Fields, Format, FormatOptions, write_summary};
 use perf_data::Severity;
 
+use crate::args::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
 use crate::assemble::assemble;
-use crate::cli::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
+use crate::findings;
 use crate::memory_limit::MemoryLimit;
-use crate::progress::Progress;
 use crate::replay::{self, Replayed};
 use crate::stream::{self, Reading};
 use crate::symbols::{Kernel, Places, Resolved, Sources, resolve};
+use crate::terminal::{Inputs, Progress, Status, Target, named, paint_summary, print_profile};
 use crate::timings::Timings;
-use crate::{color, findings, write};
-
-/// How the run went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Status {
-    /// Everything in the recording is in the output.
-    Complete,
-    /// The output was written, but the recording is damaged.
-    Damaged,
-}
 
 /// A run: of what, into what, with which options.
 #[derive(Clone, Copy)]
@@ -76,9 +67,9 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         let told = stream::run(Reading::Path(input), cli, stream::Wishes::default())?;
         return Ok(told.status);
     }
-    let path = cli.output.as_deref().map(|path| write::named(path, input, format));
-    let inputs = write::Inputs::new(input, cli.named_inputs());
-    let target = write::Target::new(path.as_deref(), cli.in_place, &inputs)?;
+    let path = cli.output.as_deref().map(|path| named(path, input, format));
+    let inputs = Inputs::new(input, cli.named_inputs());
+    let target = Target::new(path.as_deref(), cli.in_place, &inputs)?;
     let progress = Progress::new(cli.quiet);
     let mut timings = Timings::start();
 
@@ -117,7 +108,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         fields: cli.script.fields.unwrap_or(Fields::DEFAULT),
         inverted: job.inverted,
     };
-    let written = write::write(&profile, &*format.printer(options), &target);
+    let written = print_profile(&profile, &*format.printer(options), &target);
     progress.clear();
     written?;
     timings.ended("print");
@@ -128,7 +119,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     if !cli.quiet {
         let mut text = Vec::new();
         write_summary(&profile, &mut text)?;
-        let text = color::summary(String::from_utf8_lossy(&text).into_owned());
+        let text = paint_summary(String::from_utf8_lossy(&text).into_owned());
         // A closed stderr is no reason to fail.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }

@@ -11,13 +11,13 @@ use perf_data::{Findings, RecordCounts, Session, SessionOptions, Window};
 use unwinder::{Replay, ReplayOptions, Replayer};
 
 use crate::ahead::Ahead;
-use crate::cli::RunArgs;
+use crate::args::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
 use crate::input::Behind;
 use crate::memory_limit::MemoryLimit;
 use crate::open;
-use crate::progress::Progress;
+use crate::terminal::Progress;
 use crate::timings::Timings;
 
 /// A replayed recording and what it was replayed with.

@@ -24,18 +24,16 @@ use perf_data::{
 };
 use unwinder::{ReplayOptions, Replayer};
 
-use crate::cli::RunArgs;
+use crate::args::RunArgs;
 use crate::files::Files;
 use crate::filter::filter;
 use crate::findings;
 use crate::memory_limit::MemoryLimit;
 use crate::open;
-use crate::pipeline::Status;
-use crate::progress::Progress;
 use crate::stream::growing::Growing;
 use crate::symbols::Sources;
+use crate::terminal::{Inputs, Out, Progress, Status, Target, named};
 use crate::timings::Timings;
-use crate::write::{Inputs, Out, Target, named};
 
 /// Where the recording comes from.
 pub(crate) enum Reading<'a> {

@@ -16,7 +16,7 @@ use symbolizer::{
 };
 use unwinder::FrameKey;
 
-use crate::cli::{DemangleArg, SymbolArgs};
+use crate::args::{DemangleArg, SymbolArgs};
 
 /// A distinct looked-up address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,7 +4,7 @@ use perf_data::{
     Head, Mmap, MmapId, Record, Registers, RegsAbi, Sample, SimpleperfRecord, UserRecord,
 };
 
-use crate::dump_line::Line;
+use super::line::Line;
 
 /// The fields of a sample. In full: its callchain and registers, not only their numbers.
 pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bool) {

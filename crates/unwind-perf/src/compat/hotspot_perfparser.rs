@@ -13,9 +13,10 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use perf_data::{Arch, Error};
 
-use crate::cli::Cli;
+use crate::args::Cli;
+use crate::pipeline;
 use crate::stream::{self, BufferTooSmall, NoArchitecture, Reading, Wishes};
-use crate::{is_closed_pipe, pipeline};
+use crate::terminal::{Status, is_closed_pipe};
 
 /// Turn a recording of perf into the stream that hotspot reads.
 ///
@@ -194,7 +195,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let name = peer.unwrap_or_default();
         return Err(PeerError(name, std::io::ErrorKind::ConnectionReset.into()).into());
     }
-    if told.status == pipeline::Status::Damaged && told.samples == 0 {
+    if told.status == Status::Damaged && told.samples == 0 {
         return Err(NothingLeft.into());
     }
     Ok(())

@@ -9,8 +9,8 @@ use module_map::{Image, Module, Piece, Timeline};
 use perf_data::{Event, Findings, Mmap, MmapId, Record, Session};
 use unwinder::{apply_record, learn_files};
 
+use super::container::{Layout, build_id_union};
 use crate::files::Files;
-use crate::inject_file::{Layout, build_id_union};
 
 /// What is to be changed in a recording.
 #[derive(Debug, Default)]

@@ -217,7 +217,7 @@ pub(crate) fn named(path: &Path, input: &Path, format: Format) -> PathBuf {
 }
 
 /// Prints the profile.
-pub(crate) fn write(
+pub(crate) fn print_profile(
     profile: &Profile,
     printer: &dyn Printer,
     target: &Target,

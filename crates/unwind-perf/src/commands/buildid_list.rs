@@ -3,34 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use address::{Avma, BuildId};
 use anyhow::Context as _;
-use clap::Args;
 use perf_data::{
     Context, CpuMode, Findings, MmapId, Record, Sample, Session, SessionOptions, visit_records,
 };
 
-use crate::dump::status;
+use crate::args::BuildIdArgs;
 use crate::open::open;
-use crate::pipeline::Status;
-
-/// What to list.
-#[derive(Debug, Args)]
-pub(crate) struct BuildIdArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    input: PathBuf,
-
-    /// Only files that samples hit
-    #[arg(long)]
-    with_hits: bool,
-
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
-}
+use crate::terminal::{Status, status_of, tell};
 
 /// Lists build ids to standard output, each file once, in order of first appearance.
 pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
@@ -52,8 +34,8 @@ pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
         }
     }
     std::io::stdout().lock().write_all(&text)?;
-    crate::info::tell(&findings);
-    Ok(status(&findings))
+    tell(&findings);
+    Ok(status_of(&findings))
 }
 
 /// Files in order of first appearance.

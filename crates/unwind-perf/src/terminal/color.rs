@@ -2,22 +2,10 @@
 //!
 //! Source: <https://no-color.org>.
 
-use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
-use clap::{ColorChoice, ValueEnum};
-
-/// When there are colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorArg {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Also into a file or a pipe
-    Always,
-    /// Nowhere
-    Never,
-}
+use crate::args::ColorArg;
 
 const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[1;31m";
@@ -29,7 +17,7 @@ const PLAIN: &str = "\x1b[0m";
 static CHOSEN: OnceLock<bool> = OnceLock::new();
 
 /// Chooses, once.
-pub(crate) fn choose(arg: ColorArg) {
+pub(crate) fn choose_colors(arg: ColorArg) {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
@@ -44,34 +32,13 @@ fn wanted(arg: ColorArg, terminal: bool, no_color: bool) -> bool {
     }
 }
 
-/// What was chosen, found in the arguments before they are understood: for what is told of them.
-pub(crate) fn in_arguments(arguments: impl Iterator<Item = OsString>) -> ColorChoice {
-    let mut choice = ColorChoice::Auto;
-    let mut value_follows = false;
-    for word in arguments.skip(1) {
-        let word = word.to_string_lossy();
-        let value = if value_follows { Some(&*word) } else { word.strip_prefix("--color=") };
-        choice = match value {
-            Some("always") => ColorChoice::Always,
-            Some("never") => ColorChoice::Never,
-            Some(_) => ColorChoice::Auto,
-            None => choice,
-        };
-        value_follows = word == "--color";
-        if word == "--" {
-            break;
-        }
-    }
-    choice
-}
-
 /// The name that an error begins with.
 pub(crate) fn error(name: &str) -> String {
     if on() { format!("{RED}{name}:{PLAIN}") } else { format!("{name}:") }
 }
 
 /// A summary, or lines of findings.
-pub(crate) fn summary(text: String) -> String {
+pub(crate) fn paint_summary(text: String) -> String {
     if on() { text.lines().map(painted).collect() } else { text }
 }
 
@@ -110,16 +77,6 @@ mod tests {
         ] {
             assert_eq!(wanted(arg, terminal, no_color), expected, "{arg:?} {terminal} {no_color}");
         }
-    }
-
-    #[test]
-    fn the_choice_is_found() {
-        let found = |line: &str| in_arguments(line.split(' ').map(OsString::from));
-        assert_eq!(found("unwind-perf a --color never"), ColorChoice::Never);
-        assert_eq!(found("unwind-perf --color=always --bad"), ColorChoice::Always);
-        assert_eq!(found("unwind-perf --color"), ColorChoice::Auto);
-        assert_eq!(found("unwind-perf -- --color=always"), ColorChoice::Auto);
-        assert_eq!(found("--color=always"), ColorChoice::Auto);
     }
 
     #[test]

@@ -3,45 +3,19 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use address::{Bias, Pid, Timestamp};
 use anyhow::Context as _;
-use clap::Args;
 use module_map::{LoadedImage, Module, ModuleKind, Piece, Space, Timeline};
 use perf_data::{Findings, Record, Session, SessionOptions};
 use serde_json::{Value, json};
 use unwinder::{apply_record, learn_files};
 
-use crate::cli::FileArgs;
-use crate::dump::status;
+use crate::args::MapsArgs;
 use crate::files::Files;
 use crate::filter::time_of;
 use crate::open::open;
-use crate::pipeline::Status;
-
-/// Which maps.
-#[derive(Debug, Args)]
-pub(crate) struct MapsArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    input: PathBuf,
-
-    /// Only this process, -1 for the kernel; can be repeated [default: all that map something]
-    #[arg(long, value_name = "PID", allow_negative_numbers = true)]
-    pid: Vec<i32>,
-
-    /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
-    #[arg(long, value_name = "TIME")]
-    at: Option<String>,
-
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    files: FileArgs,
-}
+use crate::terminal::{Status, status_of, tell};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
@@ -82,8 +56,8 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
         print_space(pid, &mut timeline, &files, args.json, &mut text)?;
     }
     std::io::stdout().lock().write_all(text.as_bytes())?;
-    crate::info::tell(&findings);
-    Ok(status(&findings))
+    tell(&findings);
+    Ok(status_of(&findings))
 }
 
 fn print_space(

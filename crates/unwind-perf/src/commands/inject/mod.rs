@@ -5,34 +5,19 @@
 //! known of memory beyond the recorded maps is written as further `MMAP2` records, each with its time and where a
 //! recorder would have written it. JIT code goes into ELF files beside the output.
 
+mod container;
+mod records;
+
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
 
-use crate::cli::FileArgs;
+use self::container::Layout;
+use self::records::{Injected, collect};
+use crate::args::InjectArgs;
 use crate::files::Files;
-use crate::inject_file::Layout;
-use crate::inject_records::{Injected, collect};
 use crate::input;
-use crate::pipeline::Status;
-use crate::write::{Inputs, Target};
-
-/// What to rewrite.
-#[derive(Debug, Args)]
-pub(crate) struct InjectArgs {
-    /// The recording: an uncompressed file
-    #[arg(value_name = "PERF_DATA")]
-    input: PathBuf,
-
-    /// Where the result goes; it appears when it is complete
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-
-    #[command(flatten)]
-    files: FileArgs,
-}
+use crate::terminal::{Inputs, Status, Target, status_of};
 
 /// Writes the recording anew.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
@@ -79,5 +64,5 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         inserted.len(),
         code.len()
     );
-    Ok(crate::dump::status(&findings))
+    Ok(status_of(&findings))
 }

@@ -2,28 +2,14 @@
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::Args;
 use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_records};
 use serde_json::{Map, Value, json};
 
-use crate::dump::status;
+use crate::args::InfoArgs;
 use crate::open::open;
-use crate::pipeline::Status;
-
-/// What to tell.
-#[derive(Debug, Args)]
-pub(crate) struct InfoArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    input: PathBuf,
-
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
-}
+use crate::terminal::{Status, status_of, tell};
 
 /// Tells about a recording on standard output. All of it is read, so that damage anywhere is told, too.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
@@ -57,18 +43,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     if !args.json {
         tell(&findings);
     }
-    Ok(status(&findings))
-}
-
-/// Findings for people, on standard error.
-pub(crate) fn tell(findings: &Findings) {
-    for group in findings.iter() {
-        if let Some(first) = group.examples.first() {
-            let times =
-                if group.count > 1 { format!(" ({} times)", group.count) } else { String::new() };
-            eprintln!("{first}{times}");
-        }
-    }
+    Ok(status_of(&findings))
 }
 
 /// Keys with their values, in the order in which they are told.

@@ -6,12 +6,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Parser;
 
-use crate::cli::Cli;
-use crate::pipeline::{self, Status};
+use crate::args::Cli;
+use crate::pipeline;
+use crate::terminal::{Status, exit_code};
 
 /// Turn a recording of perf into a profile for pprof.
 ///
@@ -36,8 +38,21 @@ struct Arguments {
     jit: bool,
 }
 
+/// Runs the command.
+pub(crate) fn main() -> ExitCode {
+    let result = run().map(|status| {
+        if status == Status::Damaged {
+            eprintln!(
+                "perf_to_profile: the recording is damaged, the profile has what was left of it"
+            );
+        }
+        Status::Complete
+    });
+    exit_code("perf_to_profile", result)
+}
+
 /// Reads the command line, writes the profile.
-pub(crate) fn run() -> anyhow::Result<Status> {
+fn run() -> anyhow::Result<Status> {
     let arguments = Arguments::parse();
     if !arguments.force && arguments.output.exists() {
         bail!("{} exists; -f overwrites it", arguments.output.display());

@@ -1,63 +1,23 @@
 //! `unwind-perf dump`: every record, one a line, in the order of the file.
 
+mod line;
+mod record;
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use address::Timestamp;
 use anyhow::Context as _;
-use clap::Args;
-use perf_data::{Findings, Head, RawBody, RawRecord, Record, RecordKind, Severity, visit_records};
+use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
-use crate::dump_line::Line;
-use crate::dump_record;
+use self::line::Line;
+use crate::args::DumpArgs;
 use crate::filter::time_range;
 use crate::open::open;
-use crate::pipeline::Status;
+use crate::terminal::{Status, status_of, tell};
 
 /// Lines are written out when so many bytes of them are there.
 const FULL: usize = 1 << 18;
-
-/// What to dump.
-#[derive(Debug, Args)]
-pub(crate) struct DumpArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    input: PathBuf,
-
-    /// Only records of these types, by name or number
-    #[arg(long = "type", value_name = "TYPE,…", value_delimiter = ',', value_parser = parse_kind)]
-    kinds: Vec<RecordKind>,
-
-    /// Only records of these processes
-    #[arg(long, value_name = "PID,…", value_delimiter = ',', allow_negative_numbers = true)]
-    pid: Vec<i32>,
-
-    /// Only records from time A to time B, in seconds of the recording's clock; either may be left out
-    #[arg(long, value_name = "A,B")]
-    time: Option<String>,
-
-    /// Callchains and registers of samples, too
-    #[arg(long)]
-    full: bool,
-
-    /// All bytes of each record, too, in hexadecimal
-    #[arg(long)]
-    raw: bool,
-
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
-}
-
-fn parse_kind(text: &str) -> Result<RecordKind, String> {
-    let by_number = text.parse().ok().map(RecordKind);
-    let wanted = text.to_ascii_uppercase();
-    let name = wanted.strip_prefix("PERF_RECORD_").unwrap_or(&wanted);
-    let named = |kind: &RecordKind| kind.name().is_some_and(|known| known == name);
-    let by_name = || (0..128).chain(32768..32800).map(RecordKind).find(named);
-    by_number.or_else(by_name).ok_or_else(|| "no type of record has that name".to_owned())
-}
 
 /// Dumps a recording to standard output.
 pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
@@ -78,13 +38,8 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
     if let Some(error) = dump.failed {
         return Err(error.into());
     }
-    crate::info::tell(&findings);
-    Ok(status(&findings))
-}
-
-/// Whether something is missing.
-pub(crate) fn status(findings: &Findings) -> Status {
-    if findings.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete }
+    tell(&findings);
+    Ok(status_of(&findings))
 }
 
 struct Dump<'a, W> {
@@ -125,8 +80,8 @@ impl<W: Write> Dump<'_, W> {
             line.number("file", record.file.into());
         }
         match &record.body {
-            RawBody::Sample(sample) => dump_record::sample(line, head, sample, self.args.full),
-            RawBody::Record(body, _) => dump_record::record(line, body),
+            RawBody::Sample(sample) => record::sample(line, head, sample, self.args.full),
+            RawBody::Record(body, _) => record::record(line, body),
             RawBody::Undecodable => line.flag("undecodable", true),
         }
         if self.args.raw {
@@ -163,19 +118,5 @@ fn time_and_pid(body: &RawBody<'_>) -> (Timestamp, Option<i32>) {
             (time, pid.map(|pid| pid.0))
         }
         RawBody::Undecodable => (Timestamp(0), None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_by_name_and_number() {
-        assert_eq!(parse_kind("sample"), Ok(RecordKind::SAMPLE));
-        assert_eq!(parse_kind("PERF_RECORD_MMAP2"), Ok(RecordKind::MMAP2));
-        assert_eq!(parse_kind("81"), Ok(RecordKind::COMPRESSED));
-        assert_eq!(parse_kind("simpleperf_callchain"), Ok(RecordKind::SIMPLEPERF_CALLCHAIN));
-        assert!(parse_kind("nothing").is_err());
     }
 }

@@ -3,19 +3,10 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use clap::{Args, CommandFactory as _};
-use clap_complete::Shell;
+use clap::CommandFactory as _;
 
-use crate::cli::Cli;
-use crate::pipeline::Status;
-
-/// For which shell.
-#[derive(Debug, Args)]
-pub(crate) struct CompletionArgs {
-    /// The shell
-    #[arg(value_name = "SHELL")]
-    shell: Shell,
-}
+use crate::args::{Cli, CompletionArgs};
+use crate::terminal::Status;
 
 /// Prints the completion of a shell.
 pub(crate) fn completions(args: &CompletionArgs) -> anyhow::Result<Status> {

@@ -1,0 +1,61 @@
+//! The arguments that say where files are, and what memory held.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+/// Where files are looked for. Each is used only where its build-id is the recorded one.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Files")]
+pub(crate) struct FileArgs {
+    /// Use this file for the module of its build-id or name; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) module: Vec<PathBuf>,
+
+    /// Look for recorded paths that begin with FROM at TO instead; can be repeated
+    #[arg(long, value_name = "FROM=TO")]
+    pub(crate) path_map: Vec<String>,
+
+    /// Look for recorded paths below DIR, and there alone; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sysroot: Vec<PathBuf>,
+
+    /// A build-id cache, or an archive that perf archive made; can be repeated [default: ~/.debug]
+    #[arg(long, value_name = "DIR|FILE")]
+    pub(crate) buildid_dir: Vec<PathBuf>,
+
+    /// Directory of separate debug files; can be repeated [default: /usr/lib/debug]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
+
+    /// Look for files of the recorded names in DIR and in the directories below it; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) extra_dir: Vec<PathBuf>,
+
+    /// Look for the perf-PID.map files of JIT compilers in DIR before /tmp; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) perf_map_dir: Vec<PathBuf>,
+
+    /// Fetch what is found nowhere from this debuginfod server [default URL: those of `DEBUGINFOD_URLS`]
+    #[cfg(feature = "debuginfod")]
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
+    pub(crate) debuginfod: Option<Option<String>>,
+
+    /// What memory holds: LEN bytes of OBJECT (from OFFSET on) at START of process PID and of its children; PID can be
+    /// * for all or comm:NAME. Covers recorded maps; can be repeated
+    #[arg(long, value_name = "OBJECT@PID,START,LEN[,OFFSET]")]
+    pub(crate) map: Vec<String>,
+
+    /// The same, one a line of FILE; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) map_file: Vec<PathBuf>,
+}
+
+impl FileArgs {
+    /// The files among the arguments: modules, archives, map hints. Directories are no files.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
+        let paths = self.module.iter().chain(&self.buildid_dir).chain(&self.map_file);
+        let objects = self.map.iter().filter_map(|hint| Some(hint.rsplit_once('@')?.0));
+        paths.map(PathBuf::as_path).chain(objects.map(Path::new))
+    }
+}

@@ -1,0 +1,22 @@
+//! The arguments of `inject`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::files::FileArgs;
+
+/// What to rewrite.
+#[derive(Debug, Args)]
+pub(crate) struct InjectArgs {
+    /// The recording: an uncompressed file
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Where the result goes; it appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+}

@@ -1,0 +1,114 @@
+//! The arguments of the commands that look into a recording.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use perf_data::RecordKind;
+
+use super::files::FileArgs;
+
+/// What to tell.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to dump.
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Only records of these types, by name or number
+    #[arg(long = "type", value_name = "TYPE,…", value_delimiter = ',', value_parser = parse_kind)]
+    pub(crate) kinds: Vec<RecordKind>,
+
+    /// Only records of these processes
+    #[arg(long, value_name = "PID,…", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) pid: Vec<i32>,
+
+    /// Only records from time A to time B, in seconds of the recording's clock; either may be left out
+    #[arg(long, value_name = "A,B")]
+    pub(crate) time: Option<String>,
+
+    /// Callchains and registers of samples, too
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// All bytes of each record, too, in hexadecimal
+    #[arg(long)]
+    pub(crate) raw: bool,
+
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to list.
+#[derive(Debug, Args)]
+pub(crate) struct BuildIdArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Only files that samples hit
+    #[arg(long)]
+    pub(crate) with_hits: bool,
+
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which maps.
+#[derive(Debug, Args)]
+pub(crate) struct MapsArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Only this process, -1 for the kernel; can be repeated [default: all that map something]
+    #[arg(long, value_name = "PID", allow_negative_numbers = true)]
+    pub(crate) pid: Vec<i32>,
+
+    /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+}
+
+fn parse_kind(text: &str) -> Result<RecordKind, String> {
+    let by_number = text.parse().ok().map(RecordKind);
+    let wanted = text.to_ascii_uppercase();
+    let name = wanted.strip_prefix("PERF_RECORD_").unwrap_or(&wanted);
+    let named = |kind: &RecordKind| kind.name().is_some_and(|known| known == name);
+    let by_name = || (0..128).chain(32768..32800).map(RecordKind).find(named);
+    by_number.or_else(by_name).ok_or_else(|| "no type of record has that name".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_by_name_and_number() {
+        assert_eq!(parse_kind("sample"), Ok(RecordKind::SAMPLE));
+        assert_eq!(parse_kind("PERF_RECORD_MMAP2"), Ok(RecordKind::MMAP2));
+        assert_eq!(parse_kind("81"), Ok(RecordKind::COMPRESSED));
+        assert_eq!(parse_kind("simpleperf_callchain"), Ok(RecordKind::SIMPLEPERF_CALLCHAIN));
+        assert!(parse_kind("nothing").is_err());
+    }
+}

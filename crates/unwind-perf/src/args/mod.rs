@@ -1,0 +1,73 @@
+//! The arguments. They know nothing of the commands that take them.
+
+mod color;
+mod files;
+mod filters;
+mod inject;
+mod inspect;
+mod profile;
+mod shown;
+mod symbols;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub(crate) use color::{ColorArg, color_in_arguments};
+pub(crate) use files::FileArgs;
+pub(crate) use filters::Filters;
+pub(crate) use inject::InjectArgs;
+pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
+pub(crate) use profile::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
+pub(crate) use symbols::{DemangleArg, SymbolArgs};
+
+/// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
+///
+/// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
+/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged; 2 no result.
+#[derive(Debug, Parser)]
+#[command(name = "unwind-perf", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "unwind-perf [OPTIONS] <PERF_DATA>\n       unwind-perf <COMMAND>")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) main: MainArgs,
+
+    /// Colours of messages on standard error
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true)]
+    pub(crate) color: ColorArg,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The jobs beside the main one.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell what a recording says of itself, its machine and its events
+    Info(InfoArgs),
+    /// Write out every record, one a line
+    Dump(DumpArgs),
+    /// List the build-ids of the recorded files
+    #[command(name = "buildid-list")]
+    BuildIdList(BuildIdArgs),
+    /// Show what was mapped where, by which file, and why a file was refused
+    Maps(MapsArgs),
+    /// Write the recording anew, with map hints, JIT code and build-ids as ordinary map records for other tools
+    Inject(InjectArgs),
+    /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
+    Flamegraph(FlamegraphArgs),
+    /// Write a page that shows the profile in a browser: flame graph, tables, timeline
+    Report(ReportArgs),
+    /// Print the manual page
+    Man,
+    /// Print the completion of a shell
+    Completions(CompletionArgs),
+}
+
+/// For which shell.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}

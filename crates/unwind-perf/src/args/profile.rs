@@ -1,0 +1,118 @@
+//! The arguments of the jobs that make a profile.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use formats::Format;
+
+use super::files::FileArgs;
+use super::filters::Filters;
+use super::shown::{FoldedArgs, ScriptArgs};
+use super::symbols::SymbolArgs;
+use crate::memory_limit::MemoryLimit;
+
+/// The arguments of the main job.
+#[derive(Debug, Args)]
+pub(crate) struct MainArgs {
+    /// The recording, or - for standard input
+    // Required, but not so that it would be with a subcommand, too: an empty path stands for none.
+    #[arg(value_name = "PERF_DATA", default_value = "", hide_default_value = true)]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    pub(crate) input: PathBuf,
+
+    /// Format of the output [default: by the ending of FILE, else json]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) format: Option<Format>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// The arguments of `flamegraph`.
+#[derive(Debug, Args)]
+pub(crate) struct FlamegraphArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    /// Draw the outermost functions at the top
+    #[arg(long)]
+    pub(crate) inverted: bool,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// The arguments of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The recording, or - for standard input
+    #[arg(value_name = "PERF_DATA")]
+    pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// What the main job and the pictures have in common.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Write to FILE instead of standard output; the file appears when it is complete. In a directory, it is named after
+    /// the recording and the format
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write into FILE itself where it exists, instead of replacing it
+    #[arg(long, requires = "output", hide = true)]
+    pub(crate) in_place: bool,
+
+    /// Threads to use [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// No progress, no summary; errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Say on standard error where the time went, stage by stage
+    #[arg(long)]
+    pub(crate) timings: bool,
+
+    /// The most memory for tables and what is read ahead, such as 500M; a recording that needs more is given up
+    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
+    pub(crate) max_memory: Option<MemoryLimit>,
+
+    /// The most user frames of a callchain; the rest is cut off at the outer end
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub(crate) max_frames: usize,
+
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) script: ScriptArgs,
+
+    #[command(flatten)]
+    pub(crate) folded: FoldedArgs,
+}
+
+impl RunArgs {
+    /// The files that are read beside the recording, as far as they are named.
+    pub(crate) fn named_inputs(&self) -> impl Iterator<Item = &Path> {
+        self.files.named().chain(self.symbols.kallsyms.as_deref())
+    }
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    Format::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("known formats are {}", names.join(", "))
+    })
+}

@@ -1,0 +1,81 @@
+//! The arguments of single formats: what they show, and how stacks are counted.
+
+use clap::{Args, ValueEnum};
+use formats::{Fields, Root, Weight};
+
+/// What the text of perf script has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "perf script")]
+pub(crate) struct ScriptArgs {
+    /// Fields of perf-script, by the names of perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym,
+    /// symoff, dso, srcline; or changes of the default, such as +srcline,-cpu [default: all but srcline]
+    #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = Fields::parse, allow_hyphen_values = true)]
+    pub(crate) fields: Option<Fields>,
+}
+
+/// How stacks are counted and shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Folded stacks and speedscope")]
+pub(crate) struct FoldedArgs {
+    /// Keep incomplete stacks beside the complete ones instead of under one [truncated] frame
+    #[arg(long)]
+    pub(crate) keep_unrooted: bool,
+
+    /// What a stack weighs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WeightArg::Samples)]
+    pub(crate) weight: WeightArg,
+
+    /// Folded stacks: mark kernel functions with the suffix _[k]
+    #[arg(long)]
+    pub(crate) kernel_suffix: bool,
+
+    /// Folded stacks: what stands outside of all functions
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = RootArg::Comm)]
+    pub(crate) root: RootArg,
+
+    /// Folded stacks: begin with the innermost function
+    #[arg(long)]
+    pub(crate) reverse: bool,
+}
+
+/// What a folded stack weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WeightArg {
+    /// The number of samples
+    Samples,
+    /// The sum of their periods
+    Period,
+}
+
+/// What stands outside of all functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RootArg {
+    /// The thread's name
+    Comm,
+    /// comm-pid
+    Process,
+    /// comm-pid/tid
+    Thread,
+    /// Nothing
+    None,
+}
+
+impl From<RootArg> for Root {
+    fn from(root: RootArg) -> Self {
+        match root {
+            RootArg::Comm => Self::Comm,
+            RootArg::Process => Self::Process,
+            RootArg::Thread => Self::Thread,
+            RootArg::None => Self::None,
+        }
+    }
+}
+
+impl From<WeightArg> for Weight {
+    fn from(weight: WeightArg) -> Self {
+        match weight {
+            WeightArg::Samples => Self::Samples,
+            WeightArg::Period => Self::Period,
+        }
+    }
+}

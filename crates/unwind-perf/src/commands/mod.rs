@@ -1,0 +1,31 @@
+//! The commands: what each does with its arguments.
+
+mod buildid_list;
+mod dump;
+mod info;
+mod inject;
+mod manual;
+mod maps;
+
+use anyhow::bail;
+
+use crate::args::{Cli, Command};
+use crate::pipeline;
+use crate::terminal::Status;
+
+/// Does what the arguments ask for.
+pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
+    match &cli.command {
+        Some(Command::Info(args)) => info::run(args),
+        Some(Command::Dump(args)) => dump::run(args),
+        Some(Command::BuildIdList(args)) => buildid_list::run(args),
+        Some(Command::Maps(args)) => maps::run(args),
+        Some(Command::Inject(args)) => inject::run(args),
+        Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
+        Some(Command::Report(args)) => pipeline::report(args),
+        Some(Command::Man) => manual::man(),
+        Some(Command::Completions(args)) => manual::completions(args),
+        None if cli.main.input.as_os_str().is_empty() => bail!("no recording named; see --help"),
+        None => pipeline::main(&cli.main),
+    }
+}

@@ -1,0 +1,13 @@
+//! What the user meets: where output goes, messages and progress on standard error, the exit status.
+
+mod color;
+mod findings;
+mod progress;
+mod status;
+mod target;
+
+pub(crate) use color::{choose_colors, paint_summary};
+pub(crate) use findings::{status_of, tell};
+pub(crate) use progress::Progress;
+pub(crate) use status::{Status, exit_code, is_closed_pipe};
+pub(crate) use target::{Inputs, Out, Target, named, print_profile};

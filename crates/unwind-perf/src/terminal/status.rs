@@ -1,0 +1,33 @@
+//! How a run went, and the exit status that says so.
+
+use std::process::ExitCode;
+
+use super::color;
+
+/// How the run went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// Everything in the recording is in the output.
+    Complete,
+    /// The output was written, but the recording is damaged.
+    Damaged,
+}
+
+/// The exit status: 0 complete, 1 the recording is damaged, 2 there is no output, which a line on standard error says.
+pub(crate) fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {
+    match result {
+        Ok(Status::Complete) => ExitCode::SUCCESS,
+        Ok(Status::Damaged) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{} {error:#}", color::error(name));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whoever read our output has seen enough: no error.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
