@@ -11,11 +11,11 @@ mod bless;
 mod command;
 mod compare;
 mod consumers;
+mod convert;
 mod corpus;
 mod dist;
 mod fuzz;
 mod json;
-mod recast;
 mod sources;
 mod testdata;
 mod tidy;
@@ -72,10 +72,10 @@ const TASKS: &[Task] = &[
         run: corpus::run,
     },
     Task {
-        name: "recast",
+        name: "convert",
         usage: "big-endian|pipe|compressed|compressed-pipe|directory FILE OUT",
         about: "the same recording in the other byte order or another container",
-        run: recast::run,
+        run: convert::run,
     },
     Task {
         name: "bench",

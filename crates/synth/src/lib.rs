@@ -6,9 +6,9 @@
 
 mod bytes;
 mod cfi;
+mod convert;
 mod elf;
 mod perf;
-mod recast;
 mod regs;
 mod stack;
 mod zip;
@@ -17,6 +17,8 @@ pub use bytes::{ByteWriter, Endian};
 pub use cfi::{
     CfiBuilder, CfiKind, CfiOps, CfiSection, Cie, CieIdx, DwarfExpr, Fde, eh_frame_hdr, eh_pe,
 };
+pub use convert::byte_swapped::big_endian_copy;
+pub use convert::containers::RecordingParts;
 pub use elf::{
     ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const, gnu_build_id_note,
     gnu_debuglink,
@@ -33,8 +35,6 @@ pub use perf::sample::{
 };
 pub use perf::simpleperf::{simpleperf_meta_info, simpleperf_record, simpleperf_split};
 pub use perf::user_record::{BuildIdEntry, UserRecord};
-pub use recast::containers::RecordingParts;
-pub use recast::twin::big_endian_twin;
 pub use regs::{UserRegs, aarch64_reg, x86_64_reg};
 pub use stack::StackBuilder;
 pub use zip::stored_zip;

@@ -1,5 +1,5 @@
 //! What an ELF file of x86-64 says about its functions: their bounds, their names, which function a PLT stub leads to,
-//! which functions a function jumps to. Only what the referee needs; instructions are recognized, not disassembled.
+//! which functions a function jumps to. Only what the oracle needs; instructions are recognized, not disassembled.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -8,8 +8,8 @@ mod hotspot;
 mod jump;
 mod names;
 mod ndjson;
+mod oracle;
 mod perf_script;
-mod referee;
 mod report;
 mod verdict;
 
@@ -24,13 +24,13 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 use chain::{Chains, Words};
-use referee::{Evidence, Referee};
+use oracle::{Evidence, Oracle};
 use report::Sides;
 use verdict::Naming;
 
 /// Frames that every tool is asked for; perf's own limit would be 127.
 const MAX_FRAMES: usize = 1024;
-/// Below this share of chains that are equal, longer, or other than what the referee proved wrong, the comparison
+/// Below this share of chains that are equal, longer, or other than what the oracle proved wrong, the comparison
 /// fails, in percent.
 const THRESHOLD: f64 = 99.5;
 
@@ -59,13 +59,13 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let forms = names::comparable(&mut words)?;
     let naming = Naming { words: &words, forms: &forms, joins: peer == "hotspot" };
     let anonymous = anonymous_code(&input.file)?;
-    let mut referee = Referee::new(Evidence {
+    let mut oracle = Oracle::new(Evidence {
         words: &words,
         sysroot: input.sysroot.as_deref(),
         build_ids: &left.build_ids,
         anonymous_code: Some(&anonymous),
     });
-    let tally = verdict::compare([&left, &right], &naming, &mut referee, MAX_FRAMES);
+    let tally = verdict::compare([&left, &right], &naming, &mut oracle, MAX_FRAMES);
     let sides = Sides { names: [&base, &peer], chains: [&left, &right], words: &words };
     sides.print_examples(&tally, examples);
     sides.print(&tally);

@@ -1,7 +1,7 @@
 //! The printed result of a comparison.
 
 use super::chain::{Chains, Sample, Word, Words};
-use super::referee::Ruling;
+use super::oracle::Ruling;
 use super::verdict::{Group, Tally, Verdict};
 
 /// Both sides and what they are called.

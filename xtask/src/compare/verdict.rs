@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chain::{Chains, Frame, Sample, Word, Words};
 use super::names;
-use super::referee::{Referee, Ruling};
+use super::oracle::{Oracle, Ruling};
 
 /// How our chain relates to the peer's, user frames only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -99,7 +99,7 @@ const KEPT: usize = 50;
 pub(super) fn compare(
     sides: [&Chains; 2],
     naming: &Naming<'_>,
-    referee: &mut Referee<'_>,
+    oracle: &mut Oracle<'_>,
     depth: usize,
 ) -> Tally {
     let [left, right] = sides;
@@ -114,7 +114,7 @@ pub(super) fn compare(
             (Some(a), Some(b)) if key(a) == key(b) => {
                 let verdict = tally.pair(sides, (a, b), naming, depth);
                 if verdict.1 != Verdict::Equal {
-                    tally.differing(sides, (a, b), verdict, referee, depth);
+                    tally.differing(sides, (a, b), verdict, oracle, depth);
                 }
                 lefts.next();
                 rights.next();
@@ -172,11 +172,11 @@ impl Tally {
         [left, right]: [&Chains; 2],
         (a, b): (&Sample, &Sample),
         (common, verdict): (usize, Verdict),
-        referee: &mut Referee<'_>,
+        oracle: &mut Oracle<'_>,
         depth: usize,
     ) {
         let (ours, theirs) = (cut(left.user(a), a, depth), cut(right.user(b), b, depth));
-        let ruling = referee.rule(ours, theirs, common);
+        let ruling = oracle.rule(ours, theirs, common);
         *self.rulings.entry((verdict, ruling)).or_default() += 1;
         let at = ours.get(common).or_else(|| ours.last());
         let reason = if verdict == Verdict::Diverging {
@@ -242,7 +242,7 @@ fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
 mod tests {
     use super::*;
     use crate::compare::chain::UNTOLD;
-    use crate::compare::referee::Evidence;
+    use crate::compare::oracle::Evidence;
 
     fn chains(samples: &[(u64, &[u64])]) -> Chains {
         let mut chains = Chains::default();
@@ -273,7 +273,7 @@ mod tests {
         let build_ids = BTreeMap::new();
         let evidence =
             Evidence { words: &words, sysroot: None, build_ids: &build_ids, anonymous_code: None };
-        compare([ours, theirs], &naming, &mut Referee::new(evidence), depth)
+        compare([ours, theirs], &naming, &mut Oracle::new(evidence), depth)
     }
 
     fn counts(tally: &Tally) -> Vec<u64> {

@@ -1,9 +1,9 @@
-//! A run is the same run in every container and in both byte orders: real recordings, recast, give the same lines.
+//! A run is the same run in every container and in both byte orders: real recordings, converted, give the same lines.
 
 use std::path::Path;
 use std::process::Stdio;
 
-use synth::{RecordingParts, big_endian_twin};
+use synth::{RecordingParts, big_endian_copy};
 
 use crate::cases::{Case, sysroot};
 use crate::run::{command, empty_folder, finish, run};
@@ -110,11 +110,14 @@ fn data_without_its_directory_is_said() {
 #[test]
 fn the_other_byte_order_gives_the_same_lines() {
     for case in SOME.iter().map(|name| Case::named(name)) {
-        let folder = empty_folder(&format!("twin-{}", case.name));
-        let twin = big_endian_twin(&case.bytes());
-        write(&folder.join("twin"), &twin.unwrap_or_else(|why| panic!("{}: {why}", case.name)));
+        let folder = empty_folder(&format!("byte-swapped-{}", case.name));
+        let swapped = big_endian_copy(&case.bytes());
+        write(
+            &folder.join("byte-swapped"),
+            &swapped.unwrap_or_else(|why| panic!("{}: {why}", case.name)),
+        );
         let expected = lines(&case, &case.folder, "perf.data");
-        let found = lines(&case, &folder, "twin");
+        let found = lines(&case, &folder, "byte-swapped");
         assert!(found == expected, "{} in the other byte order", case.name);
     }
 }

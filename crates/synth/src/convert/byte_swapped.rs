@@ -1,4 +1,4 @@
-//! The big-endian twin of a real recording: every field turned over at its width, so that it says the same.
+//! A real recording in the other byte order: every field swapped at its width, so that it says the same.
 //!
 //! Source: `tools/perf/util/header.h`, `struct perf_file_header`.
 
@@ -14,7 +14,7 @@ use super::swap::{Swap, Unknown};
 ///
 /// # Errors
 /// Where it has something that is not known here.
-pub fn big_endian_twin(recording: &[u8]) -> Result<Vec<u8>, String> {
+pub fn big_endian_copy(recording: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = recording.to_vec();
     if !bytes.starts_with(b"PERFILE2") {
         return Err("no little-endian recording in file form".into());

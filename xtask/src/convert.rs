@@ -1,10 +1,10 @@
-//! `cargo xtask recast FORM FILE OUT`: a recording in another form, to try readers with.
+//! `cargo xtask convert FORM FILE OUT`: a recording in another form, to try readers with.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use synth::{RecordingParts, big_endian_twin};
+use synth::{RecordingParts, big_endian_copy};
 
 use crate::args::Args;
 
@@ -19,15 +19,15 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let [form, file, out] = names.as_slice() else { bail!("FORM, FILE and OUT are needed") };
     let bytes = std::fs::read(file).with_context(|| file.clone())?;
     let parts = RecordingParts::read(&bytes).context("no plain little-endian file")?;
-    let recast = match form.as_str() {
-        "big-endian" => big_endian_twin(&bytes).map_err(|why| anyhow!("not known: {why}"))?,
+    let converted = match form.as_str() {
+        "big-endian" => big_endian_copy(&bytes).map_err(|why| anyhow!("not known: {why}"))?,
         "pipe" => parts.pipe(),
         "compressed" => parts.compressed(CHUNK),
         "compressed-pipe" => parts.compressed_pipe(CHUNK),
         "directory" => return directory(&parts, Path::new(out)),
         _ => bail!("forms are big-endian, pipe, compressed, compressed-pipe, directory"),
     };
-    std::fs::write(out, recast).with_context(|| out.clone())?;
+    std::fs::write(out, converted).with_context(|| out.clone())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! The referee: decides from the code of the recorded binaries which of two differing chains cannot be true.
+//! The oracle: decides from the code of the recorded binaries which of two differing chains cannot be true.
 //!
 //! Of a callee and its caller in a chain, the instruction before the caller's return address must be a call, and where
 //! that call is direct, it must lead to the callee's function: to it, to a PLT stub of its name, or to a function that
@@ -41,7 +41,7 @@ impl Ruling {
     }
 }
 
-/// What the referee may look at.
+/// What the oracle may look at.
 pub(super) struct Evidence<'a> {
     pub(super) words: &'a Words,
     /// Where the recorded files are; without it, where they were.
@@ -53,7 +53,7 @@ pub(super) struct Evidence<'a> {
 }
 
 /// Opens binaries and remembers answers.
-pub(super) struct Referee<'a> {
+pub(super) struct Oracle<'a> {
     evidence: Evidence<'a>,
     binaries: BTreeMap<Word, Option<Binary>>,
     answers: BTreeMap<[Place; 2], Answer>,
@@ -70,8 +70,8 @@ enum Where {
     Unknown,
 }
 
-impl<'a> Referee<'a> {
-    /// A referee who looks at that evidence.
+impl<'a> Oracle<'a> {
+    /// An oracle that looks at that evidence.
     pub(super) const fn new(evidence: Evidence<'a>) -> Self {
         Self { evidence, binaries: BTreeMap::new(), answers: BTreeMap::new() }
     }
