@@ -116,6 +116,7 @@ fn every_sample_is_in_every_format() {
     assert_eq!(stacks.len(), lines.len(), "no stack has two lines");
 }
 
+/// Indexes that lead nowhere are printed as what is not known, and no format panics.
 #[test]
 fn a_broken_profile_prints() {
     let mut profile = one_of_everything();
@@ -125,7 +126,28 @@ fn a_broken_profile_prints() {
     profile.locations[5].first_inline = u32::MAX;
     profile.samples[3].thread = 99;
     profile.samples[4].layout = 99;
+    let text = |format| {
+        String::from_utf8_lossy(&printed(&profile, format, FormatOptions::DEFAULT)).into_owned()
+    };
     for &format in Format::ALL {
-        assert!(!printed(&profile, format, FormatOptions::DEFAULT).is_empty());
+        text(format);
     }
+    assert_eq!(
+        text(Format::Folded),
+        "[unknown];[truncated] 1\n\
+         a b:\"c;main;[unknown] 1\n\
+         a b:\"c;[truncated];[unknown] 1\n\
+         main;[truncated];[unknown];[unknown];[unknown] 1\n\
+         \u{fffd}t\\n;main;read_zero 1\n"
+    );
+    let script = text(Format::PerfScript);
+    let samples: Vec<&str> = script.split_terminator("\n\n").collect();
+    assert_eq!(
+        samples[3..],
+        [
+            "[1000] cpu-clock: \n\t    7f0000001000 [unknown] (//anon)\n\t    600000002000 [unknown] (/tmp/x.bin)\n\
+             \t            dead [unknown] ([unknown])",
+            ":7    -1/7     cpu-clock: ",
+        ]
+    );
 }

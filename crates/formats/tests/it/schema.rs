@@ -37,6 +37,29 @@ fn ndjson_fits_its_schema() {
     }
 }
 
+/// The outputs of real recordings, which the tests of the command hold to what is stored, fit as well.
+#[test]
+fn expected_outputs_of_recordings_fit() {
+    let cases = format!("{}/../../testdata/cases", env!("CARGO_MANIFEST_DIR"));
+    let [json, ndjson] = ["stacks.schema.json", "ndjson.schema.json"]
+        .map(|schema| parsed(document(schema).as_bytes()));
+    let mut checked = [0, 0];
+    for case in std::fs::read_dir(&cases).expect("the cases") {
+        let folder = case.expect("a case").path();
+        if let Ok(text) = std::fs::read(folder.join("expected.json")) {
+            check(&json, &parsed(&text));
+            checked[0] += 1;
+        }
+        if let Ok(text) = std::fs::read(folder.join("expected.ndjson")) {
+            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                check(&ndjson, &parsed(line));
+            }
+            checked[1] += 1;
+        }
+    }
+    assert_eq!(checked, [5, 18], "cases with JSON and with NDJSON");
+}
+
 #[test]
 fn the_schemas_reject() {
     let schema = parsed(document("ndjson.schema.json").as_bytes());

@@ -1,5 +1,5 @@
 //! A validator of JSON Schemas. It knows the words that the schemas in `docs` use and refuses others, so that no rule is
-//! silently skipped. The tests of the command use this file too.
+//! silently skipped.
 
 use serde_json::Value;
 

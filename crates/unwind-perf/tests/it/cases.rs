@@ -1,4 +1,6 @@
-//! The recordings of `testdata/cases`: the folder is the list.
+//! The recordings of `testdata/cases`, and the table that makes tests of each: its outputs, and how its samples end.
+//!
+//! A new case gets a row here; a test says so where the table and the folder differ.
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,12 @@ impl Case {
     /// The case of that name.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), folder: root().join("testdata/cases").join(name) }
+    }
+
+    /// The formats of the outputs that are stored beside the recording, sorted.
+    pub(crate) fn expected_formats(&self) -> Vec<String> {
+        let files = crate::run::listing(&self.folder);
+        files.iter().filter_map(|file| file.strip_prefix("expected.")).map(str::to_owned).collect()
     }
 
     /// Replays the case in its folder, with the files that belong to it and these further arguments.
@@ -57,4 +65,54 @@ pub(crate) fn root() -> &'static Path {
 /// The files that the recorded processes had mapped.
 pub(crate) fn sysroot() -> PathBuf {
     root().join("testdata/sysroot")
+}
+
+/// Gives the table of cases to a macro that makes tests: the case (`_` stands for `-`), the formats of its files
+/// `expected.*`, and how many of its samples ended how.
+macro_rules! for_each_case {
+    ($make:ident) => {
+        $make! {
+            aarch64_chain: [folded ndjson] { "root": 30 }
+            aarch64_signed: [folded ndjson] { "root": 33 }
+            anon: [folded json ndjson summary] { "anonymous-memory": 15, "root": 15 }
+            copied: [folded ndjson] { "anonymous-memory": 31, "root": 13 }
+            deep: [folded summary] { "root": 5, "stack-exhausted": 32 }
+            dlopen: [folded ndjson summary] { "root": 23 }
+            exceptions: [folded summary] { "not-mapped": 1, "root": 39 }
+            fork: [folded ndjson] { "root": 48 }
+            inlines_clang_lld: [folded perf_script] { "root": 38 }
+            inlines_gcc: [folded ndjson] { "root": 35 }
+            jit: [folded json ndjson] { "root": 21 }
+            leaf_nofp: [folded ndjson] { "root": 35 }
+            noeh_debug_frame: [folded] { "root": 31 }
+            noeh_fp: [folded ndjson] { "root": 30 }
+            noeh_nofp: [folded ndjson summary] { "no-unwind-info": 30 }
+            norm: [folded ndjson] { "root": 33 }
+            plt: [folded json ndjson] { "root": 19 }
+            plt_sec: [folded] { "root": 21 }
+            realign_clang: [folded] { "root": 49 }
+            realign_gcc: [folded] { "root": 53 }
+            recursion_rs: [folded] { "root": 41 }
+            signal: [folded ndjson] { "root": 44 }
+            spin_bfd: [folded] { "root": 32 }
+            spin_gold: [folded] { "root": 32 }
+            spin_lld: [folded ndjson] { "root": 31 }
+            spin_lld_build_id: [folded] { "root": 51 }
+            spin_lld_nopie: [folded] { "root": 33 }
+            spin_mold: [folded] { "root": 30 }
+            spin_nopie: [folded] { "root": 30 }
+            spin_static: [folded] { "root": 31 }
+            spin_static_pie: [folded] { "root": 29 }
+            spin_stripped: [folded ndjson] { "root": 32 }
+            syscalls: [folded json ndjson perf_script] { "root": 48 }
+            tailcall: [folded ndjson] { "root": 31 }
+            two_events: [folded json perf_script] { "root": 52 }
+        }
+    };
+}
+pub(crate) use for_each_case;
+
+/// The name of a case or format out of its name as an identifier.
+pub(crate) fn spelled(identifier: &str) -> String {
+    identifier.replace('_', "-")
 }

@@ -1,39 +1,56 @@
-//! Every case prints what is stored beside it. The list of tests is the folder, and the ending of a file `expected.*`
-//! picks the printer; `expected.summary` is the account on stderr.
+//! Every case prints what is stored beside it: one test for each case and format, which can be picked by name, as in
+//! `cargo test -p unwind-perf --test it golden::spin_lld`.
+//!
+//! The ending of a file `expected.*` picks the printer; `expected.summary` is the account on stderr.
 
-use std::path::Path;
-
-use crate::cases::Case;
-use crate::run::listing;
+use crate::cases::{Case, for_each_case, spelled};
 
 /// Lines that a report of differences shows.
 const SHOWN: usize = 5;
 /// Characters of a line that it shows.
 const WIDTH: usize = 160;
 
+/// `golden::CASE::FORMAT` for each case and format.
+macro_rules! golden_tests {
+    ($($case:ident: [$($format:ident)*] { $($end:literal: $count:literal),* })*) => {
+        $(mod $case {
+            $(#[test]
+            fn $format() {
+                super::check(stringify!($case), stringify!($format));
+            })*
+        })*
+
+        /// The cases of the table, with their formats.
+        const TABLE: &[(&str, &[&str])] =
+            &[$((stringify!($case), &[$(stringify!($format)),*])),*];
+    };
+}
+for_each_case!(golden_tests);
+
 #[test]
-fn every_case_prints_what_is_expected() {
-    let mut wrong = Vec::new();
-    for case in Case::all() {
-        let mut outputs = 0;
-        for file in listing(&case.folder) {
-            let Some(format) = file.strip_prefix("expected.") else { continue };
-            outputs += 1;
-            let expected = std::fs::read(case.folder.join(&file)).expect("an expected output");
-            let found = printed(&case, format);
-            if found != expected {
-                let path = Path::new("testdata/cases").join(&case.name).join(&file);
-                let lines = differences(&expected, &found);
-                wrong.push(format!(
-                    "{}:\n{lines}if this is right: cargo xtask bless {}\n",
-                    path.display(),
-                    case.name
-                ));
-            }
-        }
-        assert!(outputs > 0, "{} has no expected output", case.name);
-    }
-    assert!(wrong.is_empty(), "{} outputs differ\n\n{}", wrong.len(), wrong.join("\n"));
+fn the_table_has_every_expected_output() {
+    let table: Vec<(String, Vec<String>)> = TABLE
+        .iter()
+        .map(|&(case, formats)| (spelled(case), formats.iter().map(|it| spelled(it)).collect()))
+        .collect();
+    let folders: Vec<(String, Vec<String>)> =
+        Case::all().into_iter().map(|case| (case.name.clone(), case.expected_formats())).collect();
+    assert_eq!(table, folders, "the table is in cases.rs, in the order of names");
+}
+
+/// The case prints in that format what is stored beside it.
+#[track_caller]
+fn check(case: &str, format: &str) {
+    let (case, format) = (Case::named(&spelled(case)), spelled(format));
+    let file = case.folder.join(format!("expected.{format}"));
+    let expected = std::fs::read(&file).expect("an expected output");
+    let found = printed(&case, &format);
+    assert!(
+        found == expected,
+        "testdata/cases/{0}/expected.{format} differs\n{1}if this is right: cargo xtask bless {0}",
+        case.name,
+        differences(&expected, &found)
+    );
 }
 
 fn printed(case: &Case, format: &str) -> Vec<u8> {

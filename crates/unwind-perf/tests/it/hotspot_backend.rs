@@ -78,7 +78,20 @@ fn a_recording_from_anywhere() {
     let root = root();
     let expected = run(&case.folder, &["--input", "perf.data", "--sysroot", &root]);
     let expected = samples(&expected.expect_status(0).stdout);
-    assert!(expected.0 > 0 && expected.1.iter().any(|name| name.contains("recursion")));
+    assert_eq!(expected.0, 41, "samples");
+    let own: Vec<&String> =
+        expected.1.iter().filter(|name| name.starts_with("recursion::")).collect();
+    assert_eq!(
+        own,
+        [
+            "recursion::fold",
+            "recursion::work::{{closure}}",
+            "recursion::work::{{closure}}::{{closure}}",
+            "recursion::work",
+            "recursion::main",
+            "recursion::main::{{closure}}",
+        ]
+    );
 
     let of_file = run(&folder, &["--input", "pipe", "--sysroot", &root]).expect_status(0);
     assert_eq!(samples(&of_file.stdout), expected);

@@ -28,9 +28,4 @@ mod over_time;
 mod perf_text;
 mod readme;
 mod run;
-mod schema;
 mod table;
-mod targets;
-
-#[path = "../../../formats/tests/it/validator.rs"]
-mod validator;
