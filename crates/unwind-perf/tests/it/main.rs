@@ -29,3 +29,4 @@ mod perf_text;
 mod readme;
 mod run;
 mod table;
+mod targets;
