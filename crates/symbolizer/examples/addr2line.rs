@@ -9,7 +9,8 @@ use std::time::Instant;
 use address::Svma;
 use module_map::Image;
 use symbolizer::{
-    Demangle, Names, Options, Request, ResolvedFrame, SplitFiles, SymbolSource, Symbols, symbolize,
+    Demangle, NameTable, Options, Request, ResolvedFrame, SplitFinder, SymbolSource, Symbols,
+    symbolize,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -17,14 +18,14 @@ type Failure = Box<dyn std::error::Error>;
 /// The file of all split units.
 struct OneSplitFile(Image);
 
-impl SplitFiles for OneSplitFile {
+impl SplitFinder for OneSplitFile {
     fn find(&self, _: u64, _: &[u8], _: &[u8]) -> Option<&Image> {
         Some(&self.0)
     }
 }
 
 struct Arguments {
-    options: Options,
+    options: Options<'static>,
     file: String,
     debug: Option<String>,
     alt: Option<String>,
@@ -78,7 +79,7 @@ fn main() -> Result<(), Failure> {
     let source = SymbolSource {
         debug: debug.as_ref(),
         alt: alt.as_ref(),
-        split: split.as_ref().map(|split| split as &dyn SplitFiles),
+        split: split.as_ref().map(|split| split as &dyn SplitFinder),
         ..SymbolSource::of(&image)
     };
     let symbols = symbolize(&[Request { source, addresses: &addresses }], &arguments.options);
@@ -114,7 +115,7 @@ fn print(asked: &[Svma], addresses: &[Svma], symbols: &Symbols) -> Result<(), Fa
 
 fn print_frame(
     out: &mut impl std::io::Write,
-    names: &Names,
+    names: &NameTable,
     frame: &ResolvedFrame,
 ) -> std::io::Result<()> {
     out.write_all(frame.function.map_or(b"??", |name| names.get(name)))?;

@@ -1,4 +1,4 @@
-//! The requested addresses of a file with an index that answers "which is the first one at or behind x" in about one
+//! The requested addresses of a file with an index that answers "which is the first one at or after x" in about one
 //! memory access, since that is asked for every symbol and every unit of the file.
 
 use address::Svma;
@@ -8,7 +8,7 @@ pub(crate) struct AddressIndex<'a> {
     addresses: &'a [Svma],
     base: u64,
     shift: u32,
-    /// For each bucket, the index of the first address in it or behind it; one more at the end.
+    /// For each bucket, the index of the first address in it or after it; one more at the end.
     buckets: Vec<u32>,
 }
 

@@ -2,13 +2,13 @@
 
 /// A position in a byte slice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct ByteCursor<'a> {
     bytes: &'a [u8],
     at: usize,
     big_endian: bool,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     pub(crate) const fn new(bytes: &'a [u8], at: usize, big_endian: bool) -> Self {
         Self { bytes, at, big_endian }
     }
@@ -168,7 +168,8 @@ pub(crate) fn c_string_at(bytes: &[u8], offset: u64) -> Option<&[u8]> {
     rest.get(..find_nul(rest)?)
 }
 
-/// Position of the first NUL, eight bytes at a time.
+/// Position of the first NUL, eight bytes at a time. Names are short, so that this is inlined instead of a call of
+/// `memchr`, which is for long searches.
 #[inline]
 fn find_nul(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn numbers_and_their_ends() {
-        let mut cursor = Cursor::new(&[0xe5, 0x8e, 0x26, 0x80, 0x7f, 1, 2, 3, 0x40], 0, false);
+        let mut cursor = ByteCursor::new(&[0xe5, 0x8e, 0x26, 0x80, 0x7f, 1, 2, 3, 0x40], 0, false);
         assert_eq!(cursor.uleb(), Some(624_485));
         assert_eq!(cursor.sleb(), Some(-128));
         assert_eq!(cursor.uint(3), Some(0x03_02_01));
@@ -198,8 +199,8 @@ mod tests {
             (cursor.u8(), cursor.uleb(), cursor.u64(), cursor.skip(1)),
             (None, None, None, None)
         );
-        assert_eq!(Cursor::new(&[0x80], 0, false).uleb(), None);
-        assert_eq!(Cursor::new(&[1, 2, 3], 0, true).uint(3), Some(0x01_02_03));
+        assert_eq!(ByteCursor::new(&[0x80], 0, false).uleb(), None);
+        assert_eq!(ByteCursor::new(&[1, 2, 3], 0, true).uint(3), Some(0x01_02_03));
     }
 
     #[test]

@@ -26,7 +26,7 @@ const MAX_DEMANGLED: usize = 1 << 16;
 const MAX_NESTING: u32 = 192;
 
 /// The readable form of a symbol; the symbol itself where it is not mangled. A version (`@@GLIBC_2.34`) or `@plt`
-/// behind it stays.
+/// after it stays.
 #[must_use]
 pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
     let raw = Cow::Borrowed(symbol);
@@ -65,7 +65,7 @@ fn cpp(name: &str, how: Demangle) -> Option<Vec<u8>> {
     if how == Demangle::Short {
         options = options.no_params().no_return_type();
     }
-    let mut out = Counted::default();
+    let mut out = CountedText::default();
     symbol.structured_demangle(&mut out, &options).ok()?;
     Some(literals(out.out.text).into_bytes())
 }
@@ -129,12 +129,12 @@ impl std::fmt::Write for Bounded {
 /// The same with a limit on the parts of the name, too: substitutions can double at each step and write next to
 /// nothing.
 #[derive(Default)]
-struct Counted {
+struct CountedText {
     out: Bounded,
     parts: usize,
 }
 
-impl DemangleWrite for Counted {
+impl DemangleWrite for CountedText {
     fn push_demangle_node(&mut self, _: DemangleNodeType) {
         self.parts += 1;
     }

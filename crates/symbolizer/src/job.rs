@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use address::Svma;
 
-use crate::dwarf::{CANDIDATES, DwarfFile, Sections, UnitResult};
+use crate::dwarf::{CANDIDATES, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::Table;
 
 /// The bytes of a request's files.
-pub(crate) struct Loaded<'a> {
+pub(crate) struct LoadedFiles<'a> {
     pub(crate) tables: Vec<Table<'a>>,
     /// Which of the tables is the `.dynsym` of the image.
     pub(crate) dynsym: Option<usize>,
-    pub(crate) main: Option<Sections<'a>>,
-    pub(crate) alt: Option<Sections<'a>>,
+    pub(crate) main: Option<DwarfSections<'a>>,
+    pub(crate) alt: Option<DwarfSections<'a>>,
 }
 
 /// A request's files, read as far as all addresses need it.
-pub(crate) struct Opened<'l> {
+pub(crate) struct OpenedFiles<'l> {
     /// For each address the symbol that covers it: start and name.
     pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
     /// Whether there was anything that could have named an address.
@@ -46,13 +46,13 @@ pub(crate) struct Answer {
 }
 
 /// A finished unit.
-pub(crate) struct Done<'f> {
-    pub(crate) job: Job,
+pub(crate) struct FinishedUnit<'f> {
+    pub(crate) job: PlannedUnit,
     pub(crate) result: UnitResult<'f>,
 }
 
 /// One unit that is asked for some addresses of its file.
-pub(crate) struct Job {
+pub(crate) struct PlannedUnit {
     pub(crate) request: u32,
     pub(crate) unit: u32,
     /// Indices of the request's addresses.

@@ -28,6 +28,7 @@ mod job;
 mod kernel;
 mod merge;
 mod names;
+mod observer;
 mod request;
 mod splits;
 mod stored;
@@ -40,10 +41,11 @@ pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
     KernelSymbol, NoKernelNames, RecordedKernel,
 };
-pub use names::{NameId, Names};
+pub use names::{NameId, NameTable};
+pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{
-    Finding, FindingKind, Options, Request, ResolvedAddress, ResolvedFrame, SplitFiles,
-    SymbolSource, SymbolTimings, Symbols, WhyNoName,
+    Options, Request, ResolvedAddress, ResolvedFrame, SplitFinder, SymbolFinding,
+    SymbolFindingKind, SymbolSource, Symbols, WhyNoName,
 };
 pub use stored::StoredSplits;
-pub use symbolize::{begin, symbolize, symbolize_timed};
+pub use symbolize::{prefetch, symbolize};

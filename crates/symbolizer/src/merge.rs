@@ -8,18 +8,18 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
 use crate::demangle::{Demangle, demangle};
-use crate::job::{Answer, Done, Opened};
-use crate::names::{NameId, Names};
+use crate::job::{Answer, FinishedUnit, OpenedFiles};
+use crate::names::{NameId, NameTable};
 use crate::request::{Options, ResolvedAddress, ResolvedFrame, Symbols, WhyNoName};
 
 const NONE: u32 = u32::MAX;
 
 /// Makes the answers of all requests. Frames come in the order of the addresses, names in the order of the frames.
 pub(crate) fn merge(
-    opened: &[Opened<'_>],
+    opened: &[OpenedFiles<'_>],
     answers: &[Vec<Option<Answer>>],
-    done: &[Done<'_>],
-    options: &Options,
+    done: &[FinishedUnit<'_>],
+    options: &Options<'_>,
 ) -> Symbols {
     let mut merger = Merger {
         done,
@@ -37,8 +37,8 @@ pub(crate) fn merge(
 }
 
 struct Merger<'m> {
-    done: &'m [Done<'m>],
-    /// For each finished unit, the numbers of its names and files that were met.
+    done: &'m [FinishedUnit<'m>],
+    /// For each finished unit, the numbers of its names and files that were seen.
     functions: Vec<Vec<u32>>,
     files: Vec<Vec<u32>>,
     /// Hash and number of each mangled name, so that none is hashed again when the table grows.
@@ -49,7 +49,7 @@ struct Merger<'m> {
 }
 
 impl<'m> Merger<'m> {
-    fn request(&mut self, file: &'m Opened<'_>, answers: &[Option<Answer>]) {
+    fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<Answer>]) {
         let mut addresses = Vec::with_capacity(answers.len());
         // Neighbours mostly lie in the same function.
         let mut last: Option<(&[u8], NameId)> = None;
@@ -155,7 +155,7 @@ impl<'m> Merger<'m> {
         NameId(id)
     }
 
-    fn finish(mut self, options: &Options) -> Symbols {
+    fn finish(mut self, options: &Options<'_>) -> Symbols {
         let names = &mut self.symbols.names;
         let readable: Vec<Readable> = self
             .order
@@ -186,7 +186,7 @@ struct Readable {
 }
 
 impl Readable {
-    fn of(mangled: &[&[u8]], how: Demangle, names: &Names) -> Self {
+    fn of(mangled: &[&[u8]], how: Demangle, names: &NameTable) -> Self {
         let mut all = Self::default();
         for name in mangled {
             let name = demangle(name, how);

@@ -4,13 +4,13 @@ use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Index of a string in [`Names`].
+/// Index of a string in [`NameTable`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NameId(pub u32);
 
-/// Distinct byte strings, numbered in the order in which they were first met. They need not be UTF-8.
+/// Distinct byte strings, numbered in the order in which they were first seen. They need not be UTF-8.
 #[derive(Default)]
-pub struct Names {
+pub struct NameTable {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// Hash and id, so that no string is hashed again when the table grows.
@@ -18,7 +18,7 @@ pub struct Names {
     hasher: DefaultHashBuilder,
 }
 
-impl Names {
+impl NameTable {
     /// The string; empty where there is no such id.
     #[must_use]
     pub fn get(&self, id: NameId) -> &[u8] {
@@ -73,19 +73,19 @@ fn slice<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
     ends.get(index).and_then(|&end| bytes.get(start..end)).unwrap_or(&[])
 }
 
-impl std::fmt::Debug for Names {
+impl std::fmt::Debug for NameTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter().map(String::from_utf8_lossy)).finish()
     }
 }
 
-impl PartialEq for Names {
+impl PartialEq for NameTable {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes && self.ends == other.ends
     }
 }
 
-impl Eq for Names {}
+impl Eq for NameTable {}
 
 #[cfg(test)]
 mod tests {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn equal_strings_share_an_id() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let ids = [&b"a"[..], b"", b"bc", b"a", b"", b"\xff"].map(|name| names.intern(name).0);
         assert_eq!(ids, [0, 1, 2, 0, 1, 3]);
         assert_eq!(names.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b"\xff"]);

@@ -1,7 +1,5 @@
 //! What is asked of the symbolizer, and what it answers.
 
-use std::time::Duration;
-
 use std::fmt;
 use std::ops::Range;
 
@@ -9,7 +7,8 @@ use address::Svma;
 use module_map::Image;
 
 use crate::demangle::Demangle;
-use crate::names::{NameId, Names};
+use crate::names::{NameId, NameTable};
+use crate::observer::SymbolObserver;
 
 /// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked by who found
 /// them.
@@ -24,11 +23,11 @@ pub struct SymbolSource<'a> {
     /// A further file of which only the symbol table is used: the unpacked `.gnu_debugdata`.
     pub mini: Option<&'a Image>,
     /// Where the files of split DWARF (`.dwo`, `.dwp`) are found.
-    pub split: Option<&'a dyn SplitFiles>,
+    pub split: Option<&'a dyn SplitFinder>,
 }
 
 /// Finds the files of split DWARF. Called from several threads.
-pub trait SplitFiles: Sync {
+pub trait SplitFinder: Sync {
     /// The image with the `.debug_info.dwo` of the unit with this id; `directory` is its compilation directory and
     /// `name` its `DW_AT_dwo_name`. A package (`.dwp`) is the answer for all units in it.
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image>;
@@ -48,20 +47,29 @@ impl fmt::Debug for SymbolSource<'_> {
     }
 }
 
-/// What to find out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
+/// What to find out, and who watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
     /// Functions that were inlined at the address.
     pub inlines: bool,
     /// File, line and column.
     pub lines: bool,
     /// How names are written.
     pub demangle: Demangle,
+    /// Who is told of the run, and can cancel it.
+    pub observer: Option<&'o dyn SymbolObserver>,
 }
 
-impl Default for Options {
+impl Options<'_> {
+    /// Whether the run is no longer wanted.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.observer.is_some_and(SymbolObserver::is_cancelled)
+    }
+}
+
+impl Default for Options<'_> {
     fn default() -> Self {
-        Self { inlines: true, lines: true, demangle: Demangle::Full }
+        Self { inlines: true, lines: true, demangle: Demangle::Full, observer: None }
     }
 }
 
@@ -78,24 +86,13 @@ pub struct Request<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Symbols {
     /// Names of functions (demangled) and paths of files.
-    pub names: Names,
+    pub names: NameTable,
     /// The frames of all addresses; an address owns a range of it.
     pub frames: Vec<ResolvedFrame>,
     /// For each request, its addresses in their order.
     pub addresses: Vec<Vec<ResolvedAddress>>,
     /// What was damaged, in the order of the requests.
-    pub findings: Vec<Finding>,
-}
-
-/// Where the time of a run went.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SymbolTimings {
-    /// Symbol tables, and what tells which units are needed; of what was begun before, what was left to do.
-    pub loading: Duration,
-    /// Functions, inlines and lines out of the units that were hit.
-    pub looking_up: Duration,
-    /// Demangling, and putting the answers together.
-    pub naming: Duration,
+    pub findings: Vec<SymbolFinding>,
 }
 
 /// What is known about one address.
@@ -149,24 +146,24 @@ impl WhyNoName {
     }
 }
 
-/// Damage that was met while work went on.
+/// Damage that was found while work went on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SymbolFinding {
     /// Index of the request.
     pub request: u32,
     /// Offset in the section.
     pub offset: u64,
     /// What it is.
-    pub kind: FindingKind,
+    pub kind: SymbolFindingKind,
 }
 
 /// The kinds of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum FindingKind {
+pub enum SymbolFindingKind {
     /// A section could not be unpacked or lies outside the file; the offset is that of its bytes in the file.
     Section,
-    /// `.debug_info`: the header or root of a unit could not be read; units behind it are not seen.
+    /// `.debug_info`: the header or root of a unit could not be read; units after it are not seen.
     UnitHeader,
     /// `.debug_info`: entries of a unit could not be read to their end.
     Entries,
@@ -176,7 +173,7 @@ pub enum FindingKind {
     SplitUnitMissing,
 }
 
-impl FindingKind {
+impl SymbolFindingKind {
     /// The word for it in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
-use crate::dwarf::{DwarfFile, Sections, SplitImage, split_file, split_id};
-use crate::job::{Loaded, Opened};
+use crate::dwarf::{DwarfFile, DwarfSections, SplitImage, split_file, split_id};
+use crate::job::{LoadedFiles, OpenedFiles};
 use crate::request::Request;
 
 /// The split files of a request, and which of them each skeleton unit uses.
@@ -17,11 +17,11 @@ pub(crate) struct SplitImages<'a> {
 /// The sections that one split unit sees.
 pub(crate) struct SplitView<'s> {
     unit: u32,
-    sections: Sections<'s>,
+    sections: DwarfSections<'s>,
 }
 
 /// Asks for the split file of each skeleton unit that holds an address; a package is opened once.
-pub(crate) fn split_images<'a>(request: &Request<'a>, file: &Opened<'_>) -> SplitImages<'a> {
+pub(crate) fn split_images<'a>(request: &Request<'a>, file: &OpenedFiles<'_>) -> SplitImages<'a> {
     let mut found: Vec<&'a Image> = Vec::new();
     let mut users = Vec::new();
     if let (Some(loader), Some(main)) = (request.source.split, &file.main) {
@@ -50,8 +50,8 @@ pub(crate) fn split_images<'a>(request: &Request<'a>, file: &Opened<'_>) -> Spli
 /// Cuts out what each unit sees of its split file.
 pub(crate) fn split_views<'s>(
     images: &'s SplitImages<'_>,
-    loaded: &'s Loaded<'_>,
-    file: &Opened<'_>,
+    loaded: &'s LoadedFiles<'_>,
+    file: &OpenedFiles<'_>,
 ) -> Vec<SplitView<'s>> {
     let view = |&(number, place): &(u32, usize)| {
         let image = images.images.get(place)?.as_ref()?;
@@ -64,7 +64,7 @@ pub(crate) fn split_views<'s>(
 /// Reads the units of the split files, by the number of the skeleton unit.
 pub(crate) fn split_files<'s>(
     views: &'s [SplitView<'s>],
-    file: &'s Opened<'s>,
+    file: &'s OpenedFiles<'s>,
 ) -> HashMap<u32, DwarfFile<'s>> {
     let open = |view: &'s SplitView<'s>| {
         let skeleton = file.main.as_ref()?.units.get(view.unit as usize)?;

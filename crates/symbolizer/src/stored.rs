@@ -2,7 +2,7 @@
 
 use module_map::{Image, Library, LoadedImage};
 
-use crate::request::{SplitFiles, SymbolSource};
+use crate::request::{SplitFinder, SymbolSource};
 
 /// The split units of one loaded file, which the store finds when they are asked for.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct StoredSplits<'l> {
     pub library: &'l Library,
 }
 
-impl SplitFiles for StoredSplits<'_> {
+impl SplitFinder for StoredSplits<'_> {
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
         self.file.split(self.library, id, directory, name)
     }

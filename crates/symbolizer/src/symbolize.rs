@@ -8,29 +8,22 @@ use module_map::Image;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
-use crate::dwarf::{self, CANDIDATES, DwarfFile, Files, Sections, UnitJob};
+use crate::dwarf::{self, CANDIDATES, DwarfFile, DwarfPair, DwarfSections, UnitJob};
 use crate::elf::{self, Table};
-use crate::job::{Answer, Done, Job, Loaded, Opened, SymbolName};
+use crate::job::{Answer, FinishedUnit, LoadedFiles, OpenedFiles, PlannedUnit, SymbolName};
 use crate::merge::merge;
-use crate::request::{
-    Finding, FindingKind, Options, Request, SymbolSource, SymbolTimings, Symbols,
-};
+use crate::observer::SymbolStage;
+use crate::request::{Options, Request, SymbolFinding, SymbolFindingKind, SymbolSource, Symbols};
 use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
 /// how many there are.
 #[must_use]
-pub fn symbolize(requests: &[Request<'_>], options: &Options) -> Symbols {
-    symbolize_timed(requests, options).0
-}
-
-/// The same, and where the time went.
-#[must_use]
-pub fn symbolize_timed(requests: &[Request<'_>], options: &Options) -> (Symbols, SymbolTimings) {
+pub fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Symbols {
     let start = Instant::now();
-    let loaded: Vec<Loaded<'_>> =
-        requests.par_iter().with_max_len(1).map(|request| load(request)).collect();
-    let opened: Vec<Opened<'_>> = requests
+    let loaded: Vec<LoadedFiles<'_>> =
+        requests.par_iter().with_max_len(1).map(|request| load(request, options)).collect();
+    let opened: Vec<OpenedFiles<'_>> = requests
         .par_iter()
         .with_max_len(1)
         .zip(&loaded)
@@ -50,8 +43,8 @@ pub fn symbolize_timed(requests: &[Request<'_>], options: &Options) -> (Symbols,
         .collect();
     let splits: Vec<HashMap<u32, DwarfFile<'_>>> =
         views.par_iter().zip(&opened).map(|(views, file)| split_files(views, file)).collect();
-    let loading = start.elapsed();
-    let mut done: Vec<Done<'_>> = Vec::new();
+    let start = ended(SymbolStage::Loading, start, options);
+    let mut done: Vec<FinishedUnit<'_>> = Vec::new();
     let mut answers: Vec<Vec<Option<Answer>>> =
         requests.iter().map(|request| vec![None; request.addresses.len()]).collect();
     if options.inlines || options.lines || opened.iter().any(|file| file.symbols.contains(&None)) {
@@ -66,25 +59,34 @@ pub fn symbolize_timed(requests: &[Request<'_>], options: &Options) -> (Symbols,
             }
         }
     }
-    let looking_up = start.elapsed() - loading;
+    let start = ended(SymbolStage::LookingUp, start, options);
     let mut symbols = merge(&opened, &answers, &done, options);
     symbols.findings = findings(&loaded, &opened, &done);
-    let naming = start.elapsed() - loading - looking_up;
-    (symbols, SymbolTimings { loading, looking_up, naming })
+    ended(SymbolStage::Naming, start, options);
+    symbols
+}
+
+/// Tells the observer of a stage that has ended; gives when.
+fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
+    let now = Instant::now();
+    if let Some(observer) = options.observer {
+        observer.ended(stage, now - start);
+    }
+    now
 }
 
 /// Does what [`symbolize`] does for a file whatever addresses are asked of it: unpacks its debug information. To be
 /// called while other work is waited for, on one thread; what is unpacked is held until [`symbolize`] takes it.
-pub fn begin(source: &SymbolSource<'_>) {
-    if !source.debug.is_some_and(dwarf::unpack_early) {
-        dwarf::unpack_early(source.image);
+pub fn prefetch(source: &SymbolSource<'_>) {
+    if !source.debug.is_some_and(dwarf::prefetch) {
+        dwarf::prefetch(source.image);
     }
-    source.alt.map(dwarf::unpack_early);
+    source.alt.map(dwarf::prefetch);
 }
 
-fn load<'a>(request: &Request<'a>) -> Loaded<'a> {
-    let mut loaded = Loaded { tables: Vec::new(), dynsym: None, main: None, alt: None };
-    if request.addresses.is_empty() {
+fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
+    let mut loaded = LoadedFiles { tables: Vec::new(), dynsym: None, main: None, alt: None };
+    if request.addresses.is_empty() || options.is_cancelled() {
         return loaded;
     }
     let source = &request.source;
@@ -98,13 +100,17 @@ fn load<'a>(request: &Request<'a>) -> Loaded<'a> {
     loaded.tables.extend(source.mini.and_then(symtab));
     loaded.main = source
         .debug
-        .and_then(|debug| Sections::load(debug, false))
-        .or_else(|| Sections::load(source.image, false));
-    loaded.alt = source.alt.and_then(|alt| Sections::load(alt, false));
+        .and_then(|debug| DwarfSections::load(debug, false))
+        .or_else(|| DwarfSections::load(source.image, false));
+    loaded.alt = source.alt.and_then(|alt| DwarfSections::load(alt, false));
     loaded
 }
 
-fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) -> Opened<'l> {
+fn open<'l>(
+    request: &Request<'_>,
+    loaded: &'l LoadedFiles<'_>,
+    options: &Options<'_>,
+) -> OpenedFiles<'l> {
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);
     let code = elf::code_ranges(image);
@@ -127,17 +133,17 @@ fn open<'l>(request: &Request<'_>, loaded: &'l Loaded<'_>, options: &Options) ->
     let candidates = main.as_ref().map(|file| dwarf::candidates(file, &index)).unwrap_or_default();
     let has_symbols =
         !loaded.tables.is_empty() || main.as_ref().is_some_and(|file| !file.units.is_empty());
-    Opened { symbols, has_symbols, main, alt, candidates }
+    OpenedFiles { symbols, has_symbols, main, alt, candidates }
 }
 
 /// The units to ask in a round: the best one of each address first, then the others where it knew no function, at
 /// last those units that do not say where their code is.
 fn plan(
     requests: &[Request<'_>],
-    opened: &[Opened<'_>],
+    opened: &[OpenedFiles<'_>],
     answers: &[Vec<Option<Answer>>],
     round: usize,
-) -> Vec<Job> {
+) -> Vec<PlannedUnit> {
     let mut jobs = Vec::new();
     for (number, ((request, file), answers)) in requests.iter().zip(opened).zip(answers).enumerate()
     {
@@ -185,10 +191,16 @@ fn plan(
     jobs
 }
 
-fn job(number: u32, unit: u32, indices: Vec<u32>, request: &Request<'_>, file: &Opened<'_>) -> Job {
+fn job(
+    number: u32,
+    unit: u32,
+    indices: Vec<u32>,
+    request: &Request<'_>,
+    file: &OpenedFiles<'_>,
+) -> PlannedUnit {
     let address = |&index: &u32| request.addresses.get(index as usize).copied().unwrap_or_default();
     let named = |&index: &u32| file.symbols.get(index as usize).is_some_and(Option::is_some);
-    Job {
+    PlannedUnit {
         request: number,
         unit,
         addresses: indices.iter().map(address).collect(),
@@ -198,13 +210,13 @@ fn job(number: u32, unit: u32, indices: Vec<u32>, request: &Request<'_>, file: &
 }
 
 fn run<'f>(
-    job: Job,
-    opened: &'f [Opened<'f>],
+    job: PlannedUnit,
+    opened: &'f [OpenedFiles<'f>],
     splits: &'f [HashMap<u32, DwarfFile<'f>>],
-    options: &Options,
-) -> Done<'f> {
+    options: &Options<'_>,
+) -> FinishedUnit<'f> {
     let split = splits.get(job.request as usize).and_then(|splits| splits.get(&job.unit));
-    let file = opened.get(job.request as usize);
+    let file = opened.get(job.request as usize).filter(|_| !options.is_cancelled());
     let result = file.and_then(|file| Some((file, file.main.as_ref()?))).map(|(file, main)| {
         let unit_job = UnitJob {
             unit: job.unit,
@@ -213,13 +225,13 @@ fn run<'f>(
             inlines: options.inlines,
             lines: options.lines,
         };
-        dwarf::resolve(Files { file: main, alt: file.alt.as_ref() }, split, &unit_job)
+        dwarf::resolve(DwarfPair { file: main, alt: file.alt.as_ref() }, split, &unit_job)
     });
-    Done { result: result.unwrap_or_default(), job }
+    FinishedUnit { result: result.unwrap_or_default(), job }
 }
 
 /// Notes what a finished unit says about its addresses, where it says more than was known.
-fn note(done: &Done<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
+fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
     let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
     for (index, (&address, found)) in
         done.job.indices.iter().zip(&done.result.addresses).enumerate()
@@ -232,24 +244,28 @@ fn note(done: &Done<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
     }
 }
 
-fn findings(loaded: &[Loaded<'_>], opened: &[Opened<'_>], done: &[Done<'_>]) -> Vec<Finding> {
+fn findings(
+    loaded: &[LoadedFiles<'_>],
+    opened: &[OpenedFiles<'_>],
+    done: &[FinishedUnit<'_>],
+) -> Vec<SymbolFinding> {
     let mut findings = Vec::new();
     for (number, (loaded, opened)) in loaded.iter().zip(opened).enumerate() {
         let request = number as u32;
         let sections =
             [&loaded.main, &loaded.alt].into_iter().flatten().flat_map(|sections| &sections.damage);
-        findings.extend(sections.map(|&(kind, offset)| Finding { request, offset, kind }));
+        findings.extend(sections.map(|&(kind, offset)| SymbolFinding { request, offset, kind }));
         let headers =
             [&opened.main, &opened.alt].into_iter().flatten().filter_map(|file| file.damage);
-        findings.extend(headers.map(|offset| Finding {
+        findings.extend(headers.map(|offset| SymbolFinding {
             request,
             offset,
-            kind: FindingKind::UnitHeader,
+            kind: SymbolFindingKind::UnitHeader,
         }));
     }
     for done in done {
         let damage = done.result.damage.iter();
-        findings.extend(damage.map(|&(kind, offset)| Finding {
+        findings.extend(damage.map(|&(kind, offset)| SymbolFinding {
             request: done.job.request,
             offset,
             kind,

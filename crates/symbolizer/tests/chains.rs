@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use address::Svma;
 use module_map::Image;
 use symbolizer::{
-    Demangle, FindingKind, Options, Request, SplitFiles, SymbolSource, Symbols, WhyNoName,
+    Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, Symbols, WhyNoName,
     symbolize,
 };
 
 /// The file of all split units.
 struct OneSplitFile(Image);
 
-impl SplitFiles for OneSplitFile {
+impl SplitFinder for OneSplitFile {
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
         assert_ne!(id, 0);
         assert!(!directory.is_empty());
@@ -44,7 +44,11 @@ fn chain(symbols: &Symbols, request: usize, index: usize) -> String {
     frames.iter().map(show).collect::<Vec<_>>().join(" < ")
 }
 
-fn check_source(source: SymbolSource<'_>, options: &Options, expected: &[(u64, &str)]) -> Symbols {
+fn check_source(
+    source: SymbolSource<'_>,
+    options: &Options<'_>,
+    expected: &[(u64, &str)],
+) -> Symbols {
     let addresses: Vec<Svma> = expected.iter().map(|&(address, _)| Svma(address)).collect();
     let symbols = symbolize(&[Request { source, addresses: &addresses }], options);
     for (index, (address, expected)) in expected.iter().enumerate() {
@@ -221,7 +225,7 @@ fn split_units_and_packages() {
     );
     assert_eq!(
         alone.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(),
-        [FindingKind::SplitUnitMissing]
+        [SymbolFindingKind::SplitUnitMissing]
     );
 }
 

@@ -90,5 +90,5 @@ impl Ahead {
 }
 
 fn begin(file: &LoadedImage, library: &Library) {
-    symbolizer::begin(&SymbolSource::of_loaded(file, library));
+    symbolizer::prefetch(&SymbolSource::of_loaded(file, library));
 }

@@ -2,7 +2,7 @@
 //! served; the kernel and JIT code from their own lists.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile,
     KernelListPlaces, KernelListPrefetch, KernelNames, Options, PerfMap, RecordedKernel, Request,
-    SplitFiles, StoredSplits, SymbolSource, SymbolTimings, Symbols, read_perf_map, symbolize_timed,
+    SplitFinder, StoredSplits, SymbolSource, SymbolTimings, Symbols, read_perf_map, symbolize,
 };
 use unwinder::FrameKey;
 
@@ -215,15 +215,21 @@ fn resolve_files(
         .zip(&splits)
         .map(|(((file, _), addresses), split)| Request {
             source: SymbolSource {
-                split: Some(split as &dyn SplitFiles),
+                split: Some(split as &dyn SplitFinder),
                 ..SymbolSource::of_loaded(file, library)
             },
             addresses,
         })
         .collect();
-    let demangle = demangle_of(args);
-    (resolved.symbols, resolved.timings) =
-        symbolize_timed(&requests, &Options { inlines: !args.no_inline, lines: true, demangle });
+    let timings = Mutex::default();
+    let options = Options {
+        inlines: !args.no_inline,
+        lines: true,
+        demangle: demangle_of(args),
+        observer: Some(&timings),
+    };
+    resolved.symbols = symbolize(&requests, &options);
+    resolved.timings = timings.into_inner().unwrap_or_default();
     for (request, (_, wanted)) in files.iter().enumerate() {
         let mut at = 0_u32;
         let mut last = None;

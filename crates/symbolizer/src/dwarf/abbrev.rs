@@ -6,7 +6,7 @@ use gimli::constants as dw;
 use gimli::{DwAt, DwForm, DwTag};
 use hashbrown::HashMap;
 
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 use crate::dwarf::form::{self, Encoding, Spec, Value};
 
 /// What an entry means for the search.
@@ -27,7 +27,7 @@ pub(crate) enum Role {
 
 /// A step over attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
+pub(crate) enum AttributeStep {
     Fixed(u32),
     Leb,
     Form(DwForm),
@@ -42,7 +42,7 @@ pub(crate) enum Step {
 enum Shape {
     /// So many bytes, whatever the entry.
     Fixed(u32),
-    /// One LEB128 number with so many bytes before and behind it, as in all types that state their alignment.
+    /// One LEB128 number with so many bytes before and after it, as in all types that state their alignment.
     OneLeb(u32, u32),
     Other,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Abbrevs {
     dense: Vec<Abbrev>,
     others: HashMap<u64, Abbrev>,
     specs: Vec<Spec>,
-    steps: Vec<Step>,
+    steps: Vec<AttributeStep>,
     encoding: Encoding,
 }
 
@@ -80,12 +80,13 @@ impl Abbrevs {
             steps: Vec::new(),
             encoding,
         };
-        let mut cursor = Cursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
+        let mut cursor =
+            ByteCursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
         while table.parse_one(&mut cursor).is_some() {}
         table
     }
 
-    fn parse_one(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+    fn parse_one(&mut self, cursor: &mut ByteCursor<'_>) -> Option<()> {
         let code = cursor.uleb().filter(|&code| code != 0)?;
         let tag = tag(cursor.uleb()?);
         let children = cursor.u8()? != 0;
@@ -97,11 +98,13 @@ impl Abbrevs {
         let steps = self.push_steps(first, false);
         let shape = match *self.steps.get(steps.0 as usize..)? {
             [] => Shape::Fixed(0),
-            [Step::Fixed(size)] => Shape::Fixed(size),
-            [Step::Leb] => Shape::OneLeb(0, 0),
-            [Step::Leb, Step::Fixed(behind)] => Shape::OneLeb(0, behind),
-            [Step::Fixed(before), Step::Leb] => Shape::OneLeb(before, 0),
-            [Step::Fixed(before), Step::Leb, Step::Fixed(behind)] => Shape::OneLeb(before, behind),
+            [AttributeStep::Fixed(size)] => Shape::Fixed(size),
+            [AttributeStep::Leb] => Shape::OneLeb(0, 0),
+            [AttributeStep::Leb, AttributeStep::Fixed(after)] => Shape::OneLeb(0, after),
+            [AttributeStep::Fixed(before), AttributeStep::Leb] => Shape::OneLeb(before, 0),
+            [AttributeStep::Fixed(before), AttributeStep::Leb, AttributeStep::Fixed(after)] => {
+                Shape::OneLeb(before, after)
+            }
             _ => Shape::Other,
         };
         let has_reads = matches!(role, Role::Function | Role::Inlined);
@@ -134,16 +137,16 @@ impl Abbrevs {
         let start = steps.len();
         for (spec, index) in specs.get(first..).unwrap_or_default().iter().zip(first as u32..) {
             let step = match form::fixed_size(spec.form, *encoding) {
-                _ if read && is_wanted(spec.name) => Step::Wanted(index),
+                _ if read && is_wanted(spec.name) => AttributeStep::Wanted(index),
                 Some(size) if spec.name == dw::DW_AT_sibling && is_sibling_form(spec.form) => {
-                    Step::Sibling(size)
+                    AttributeStep::Sibling(size)
                 }
-                Some(size) => Step::Fixed(size.into()),
-                None if form::is_leb(spec.form) => Step::Leb,
-                None => Step::Form(spec.form),
+                Some(size) => AttributeStep::Fixed(size.into()),
+                None if form::is_leb(spec.form) => AttributeStep::Leb,
+                None => AttributeStep::Form(spec.form),
             };
             match (step, steps.get_mut(start..).and_then(<[_]>::last_mut)) {
-                (Step::Fixed(more), Some(Step::Fixed(before))) => {
+                (AttributeStep::Fixed(more), Some(AttributeStep::Fixed(before))) => {
                     *before = before.saturating_add(more);
                 }
                 _ => steps.push(step),
@@ -168,16 +171,16 @@ impl Abbrevs {
 
     /// Steps over the attributes of an entry; gives its sibling's offset in the unit, or 0.
     #[inline]
-    pub(crate) fn skip(&self, cursor: &mut Cursor<'_>, abbrev: &Abbrev) -> Option<u64> {
+    pub(crate) fn skip(&self, cursor: &mut ByteCursor<'_>, abbrev: &Abbrev) -> Option<u64> {
         match abbrev.shape {
             Shape::Fixed(size) => {
                 cursor.skip(size.into())?;
                 return Some(0);
             }
-            Shape::OneLeb(before, behind) => {
+            Shape::OneLeb(before, after) => {
                 cursor.skip(before.into())?;
                 cursor.skip_leb()?;
-                cursor.skip(behind.into())?;
+                cursor.skip(after.into())?;
                 return Some(0);
             }
             Shape::Other => {}
@@ -191,7 +194,7 @@ impl Abbrevs {
     /// Gives name and value of the attributes that are wanted of a function or an inlined call with code.
     pub(crate) fn read<'a>(
         &self,
-        cursor: &mut Cursor<'a>,
+        cursor: &mut ByteCursor<'a>,
         abbrev: &Abbrev,
         give: impl FnMut(DwAt, Value<'a>),
     ) -> Option<()> {
@@ -203,18 +206,18 @@ impl Abbrevs {
     /// Takes steps; gives the offset of the sibling in the unit, or 0, and where the attributes end.
     fn steps<'a>(
         &self,
-        mut cursor: Cursor<'a>,
+        mut cursor: ByteCursor<'a>,
         (first, end): (u32, u32),
         mut give: impl FnMut(DwAt, Value<'a>),
     ) -> Option<(u64, usize)> {
         let mut sibling = 0;
         for step in self.steps.get(first as usize..end as usize)? {
             match *step {
-                Step::Fixed(size) => cursor.skip(size.into())?,
-                Step::Leb => cursor.skip_leb()?,
-                Step::Form(form) => form::skip(&mut cursor, form, self.encoding)?,
-                Step::Sibling(size) => sibling = cursor.uint(size)?,
-                Step::Wanted(index) => {
+                AttributeStep::Fixed(size) => cursor.skip(size.into())?,
+                AttributeStep::Leb => cursor.skip_leb()?,
+                AttributeStep::Form(form) => form::skip(&mut cursor, form, self.encoding)?,
+                AttributeStep::Sibling(size) => sibling = cursor.uint(size)?,
+                AttributeStep::Wanted(index) => {
                     let spec = *self.specs.get(index as usize)?;
                     give(spec.name, form::read(&mut cursor, spec, self.encoding)?);
                 }
@@ -270,7 +273,7 @@ const fn is_sibling_form(form: DwForm) -> bool {
 
 /// The next attribute of an abbreviation; the inner `None` at their end.
 #[expect(clippy::option_option, reason = "damage and the end of the list are different things")]
-pub(crate) fn next_spec(cursor: &mut Cursor<'_>) -> Option<Option<Spec>> {
+pub(crate) fn next_spec(cursor: &mut ByteCursor<'_>) -> Option<Option<Spec>> {
     let name = cursor.uleb()?;
     let form = cursor.uleb()?;
     if name == 0 && form == 0 {
@@ -288,8 +291,12 @@ pub(crate) fn next_spec(cursor: &mut Cursor<'_>) -> Option<Option<Spec>> {
 
 /// Finds one abbreviation without compiling the table: a unit's root is nearly always the first. Gives its tag and
 /// leaves the cursor at its attributes.
-pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(DwTag, Cursor<'a>)> {
-    let mut cursor = Cursor::new(section, usize::try_from(offset).ok()?, false);
+pub(crate) fn find<'a>(
+    section: &'a [u8],
+    offset: u64,
+    code: u64,
+) -> Option<(DwTag, ByteCursor<'a>)> {
+    let mut cursor = ByteCursor::new(section, usize::try_from(offset).ok()?, false);
     loop {
         let found = cursor.uleb().filter(|&found| found != 0)?;
         let tag = tag(cursor.uleb()?);
@@ -303,7 +310,7 @@ pub(crate) fn find<'a>(section: &'a [u8], offset: u64, code: u64) -> Option<(DwT
 
 /// Whether entries of the table at `offset` can be functions with addresses; also where it cannot be read.
 pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
-    let mut cursor = Cursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
+    let mut cursor = ByteCursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
     let mut describes = || {
         while cursor.uleb()? != 0 {
             let tag = tag(cursor.uleb()?);
@@ -323,9 +330,9 @@ pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
     describes().unwrap_or(true)
 }
 
-/// Steps over the attributes of an abbreviation, up to behind their end. Of a large file that is most of what is read
+/// Steps over the attributes of an abbreviation, past their end. Of a large file that is most of what is read
 /// of its table of abbreviations.
-fn skip_specs(cursor: &mut Cursor<'_>) -> Option<()> {
+fn skip_specs(cursor: &mut ByteCursor<'_>) -> Option<()> {
     const IMPLICIT: u8 = dw::DW_FORM_implicit_const.0 as u8;
     loop {
         match cursor.peek() {

@@ -4,13 +4,13 @@
 
 use gimli::constants as dw;
 
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::{self, Value};
 
 /// A file with the supplementary one that it refers to.
 #[derive(Clone, Copy)]
-pub(crate) struct Files<'f, 's> {
+pub(crate) struct DwarfPair<'f, 's> {
     pub(crate) file: &'f DwarfFile<'s>,
     pub(crate) alt: Option<&'f DwarfFile<'s>>,
 }
@@ -23,7 +23,7 @@ const MAX_CHAIN: usize = 16;
 
 /// What one entry says.
 #[derive(Default)]
-struct Named<'a> {
+struct EntryNames<'a> {
     linkage: Option<&'a [u8]>,
     plain: Option<&'a [u8]>,
     origin: Option<EntryRef>,
@@ -31,7 +31,7 @@ struct Named<'a> {
 }
 
 /// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
-pub(crate) fn function_name<'f>(files: Files<'f, '_>, entry: EntryRef) -> Option<&'f [u8]> {
+pub(crate) fn function_name<'f>(files: DwarfPair<'f, '_>, entry: EntryRef) -> Option<&'f [u8]> {
     let mut plain = None;
     let mut next = Some(entry);
     for _ in 0..MAX_CHAIN {
@@ -47,17 +47,17 @@ pub(crate) fn function_name<'f>(files: Files<'f, '_>, entry: EntryRef) -> Option
 }
 
 /// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
-pub(crate) fn origin(files: Files<'_, '_>, entry: usize) -> EntryRef {
+pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize) -> EntryRef {
     read(files, (false, entry)).and_then(|named| named.origin).unwrap_or((false, entry))
 }
 
-fn read<'f>(files: Files<'f, '_>, (in_alt, offset): EntryRef) -> Option<Named<'f>> {
+fn read<'f>(files: DwarfPair<'f, '_>, (in_alt, offset): EntryRef) -> Option<EntryNames<'f>> {
     let file = if in_alt { files.alt? } else { files.file };
     let unit = file.unit_at(offset)?;
     let abbrevs = file.abbrevs(unit)?;
-    let mut cursor = Cursor::new(&file.sections.info, offset, file.sections.big_endian);
+    let mut cursor = ByteCursor::new(&file.sections.info, offset, file.sections.big_endian);
     let abbrev = abbrevs.get(cursor.uleb()?)?;
-    let mut named = Named::default();
+    let mut named = EntryNames::default();
     let string = |value| file.string(unit, value, files.alt).filter(|name| !name.is_empty());
     let reference = |value: Value<'_>| match value {
         Value::UnitRef(offset) => {

@@ -8,17 +8,17 @@ use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
-use crate::bytes::{Cursor, c_string_at};
+use crate::bytes::{ByteCursor, c_string_at};
 use crate::dwarf::abbrev::Abbrevs;
 use crate::dwarf::form::{Encoding, Value};
 use crate::dwarf::unit::{Unit, read_units};
-use crate::request::FindingKind;
+use crate::request::SymbolFindingKind;
 
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Raw sections.
 #[derive(Default)]
-pub(crate) struct Sections<'a> {
+pub(crate) struct DwarfSections<'a> {
     pub(crate) info: Cow<'a, [u8]>,
     pub(crate) abbrev: Cow<'a, [u8]>,
     pub(crate) str: Cow<'a, [u8]>,
@@ -29,11 +29,11 @@ pub(crate) struct Sections<'a> {
     pub(crate) rnglists: Cow<'a, [u8]>,
     pub(crate) addr: Cow<'a, [u8]>,
     pub(crate) big_endian: bool,
-    /// Damage that was met: kind and offset.
-    pub(crate) damage: Vec<(FindingKind, u64)>,
+    /// Damage that was found: kind and offset.
+    pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
-/// The sections that are read, in the order of the fields of [`Sections`].
+/// The sections that are read, in the order of the fields of [`DwarfSections`].
 const NAMES: [&str; 9] = [
     ".debug_info",
     ".debug_abbrev",
@@ -46,8 +46,8 @@ const NAMES: [&str; 9] = [
     ".debug_addr",
 ];
 
-/// Unpacks what [`Sections::load`] will ask for; whether it will find anything.
-pub(crate) fn unpack_early(image: &Image) -> bool {
+/// Unpacks what [`DwarfSections::load`] will ask for; whether it will find anything.
+pub(crate) fn prefetch(image: &Image) -> bool {
     let found = image.section(".debug_info").is_some();
     if found {
         let sections = NAMES.iter().filter_map(|name| image.section(name));
@@ -56,7 +56,7 @@ pub(crate) fn unpack_early(image: &Image) -> bool {
     found
 }
 
-impl<'a> Sections<'a> {
+impl<'a> DwarfSections<'a> {
     /// Reads (and unpacks, in parallel) the sections of an image, or with `split` those of a `.dwo` file. `None`
     /// where it has no `.debug_info`.
     pub(crate) fn load(image: &'a Image, split: bool) -> Option<Self> {
@@ -68,7 +68,7 @@ impl<'a> Sections<'a> {
             let Some(section) = named(name) else { return (Cow::default(), None) };
             match image.section_data(section) {
                 Ok(data) => (data, None),
-                Err(_) => (Cow::default(), Some((FindingKind::Section, section.offset().0))),
+                Err(_) => (Cow::default(), Some((SymbolFindingKind::Section, section.offset().0))),
             }
         };
         let mut loaded: Vec<_> = NAMES.par_iter().map(load).collect();
@@ -99,7 +99,7 @@ impl<'a> Sections<'a> {
 
 /// The units of a file and its abbreviation tables, which are compiled when they are first needed.
 pub(crate) struct DwarfFile<'s> {
-    pub(crate) sections: &'s Sections<'s>,
+    pub(crate) sections: &'s DwarfSections<'s>,
     pub(crate) units: Vec<Unit<'s>>,
     tables: Vec<OnceLock<Abbrevs>>,
     /// In a split file, the unit that was looked for.
@@ -109,7 +109,7 @@ pub(crate) struct DwarfFile<'s> {
 }
 
 impl<'s> DwarfFile<'s> {
-    pub(crate) fn new(sections: &'s Sections<'s>) -> Self {
+    pub(crate) fn new(sections: &'s DwarfSections<'s>) -> Self {
         let (mut units, damage) = read_units(&sections.info, &sections.abbrev, sections.big_endian);
         let mut numbers: HashMap<(u64, Encoding), u32> = HashMap::new();
         for unit in &mut units {
@@ -130,9 +130,9 @@ impl<'s> DwarfFile<'s> {
 
     /// The unit that holds the entry at an offset of `.debug_info`.
     pub(crate) fn unit_at(&self, offset: usize) -> Option<&Unit<'s>> {
-        let behind = self.units.partition_point(|unit| unit.offset <= offset);
+        let next = self.units.partition_point(|unit| unit.offset <= offset);
         self.units
-            .get(behind.checked_sub(1)?)
+            .get(next.checked_sub(1)?)
             .filter(|unit| unit.entries <= offset && offset < unit.end)
     }
 
@@ -152,7 +152,7 @@ impl<'s> DwarfFile<'s> {
                 let size = unit.encoding.offset_size;
                 let base = unit.root.str_offsets_base.unwrap_or(0);
                 let at = index.checked_mul(size.into())?.checked_add(base)?;
-                let mut cursor = Cursor::new(
+                let mut cursor = ByteCursor::new(
                     &self.sections.str_offsets,
                     usize::try_from(at).ok()?,
                     self.sections.big_endian,
@@ -172,7 +172,7 @@ impl<'s> DwarfFile<'s> {
                 let at = index
                     .checked_mul(size.into())?
                     .checked_add(unit.root.addr_base.unwrap_or(0))?;
-                Cursor::new(
+                ByteCursor::new(
                     &self.sections.addr,
                     usize::try_from(at).ok()?,
                     self.sections.big_endian,

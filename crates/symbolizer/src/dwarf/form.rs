@@ -5,7 +5,7 @@
 use gimli::constants as dw;
 use gimli::{DwAt, DwForm};
 
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 
 /// How numbers are written in a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -108,7 +108,7 @@ pub(crate) const fn is_leb(form: DwForm) -> bool {
 }
 
 /// Steps over a value.
-pub(crate) fn skip(cursor: &mut Cursor<'_>, form: DwForm, encoding: Encoding) -> Option<()> {
+pub(crate) fn skip(cursor: &mut ByteCursor<'_>, form: DwForm, encoding: Encoding) -> Option<()> {
     if let Some(size) = fixed_size(form, encoding) {
         return cursor.skip(size.into());
     }
@@ -132,7 +132,7 @@ pub(crate) fn skip(cursor: &mut Cursor<'_>, form: DwForm, encoding: Encoding) ->
 
 /// The form that stands in front of a `DW_FORM_indirect` value; not again an indirect one, nor an implicit constant,
 /// which has its value in the abbreviation.
-fn indirect(cursor: &mut Cursor<'_>) -> Option<DwForm> {
+fn indirect(cursor: &mut ByteCursor<'_>) -> Option<DwForm> {
     u16::try_from(cursor.uleb()?)
         .ok()
         .map(DwForm)
@@ -141,7 +141,7 @@ fn indirect(cursor: &mut Cursor<'_>) -> Option<DwForm> {
 
 /// Reads a value.
 pub(crate) fn read<'a>(
-    cursor: &mut Cursor<'a>,
+    cursor: &mut ByteCursor<'a>,
     spec: Spec,
     encoding: Encoding,
 ) -> Option<Value<'a>> {

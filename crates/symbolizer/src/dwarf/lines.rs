@@ -5,14 +5,14 @@
 use address::Svma;
 use gimli::{DebugLine, DebugLineOffset, LineProgramHeader};
 
-use crate::bytes::Cursor;
-use crate::dwarf::file::{Sections, Slice};
+use crate::bytes::ByteCursor;
+use crate::dwarf::file::{DwarfSections, Slice};
 use crate::dwarf::ranges::is_tombstone;
 use crate::dwarf::unit::Unit;
 
 /// Where an address is in the source.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct SourcePlace {
     /// Number of the file in the program's header.
     pub(crate) file: u64,
     pub(crate) line: u64,
@@ -22,45 +22,45 @@ pub(crate) struct Row {
 }
 
 /// The rows of a unit's addresses and the header with its files.
-pub(crate) struct Lines<'s> {
+pub(crate) struct UnitLines<'s> {
     pub(crate) header: LineProgramHeader<Slice<'s>>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<SourcePlace>,
     /// Whether the program could not be run to its end.
     pub(crate) damaged: bool,
 }
 
 /// Runs the line program at `offset` of `.debug_line`.
 pub(crate) fn run<'s>(
-    sections: &'s Sections<'_>,
+    sections: &'s DwarfSections<'_>,
     unit: &Unit<'_>,
     offset: u64,
     addresses: &[Svma],
-) -> Option<Lines<'s>> {
+) -> Option<UnitLines<'s>> {
     let section = DebugLine::new(&sections.line, sections.endian());
     let offset = DebugLineOffset(usize::try_from(offset).ok()?);
     let program = section.program(offset, unit.encoding.address_size, None, None).ok()?;
     let header = program.header().clone();
-    let mut machine = Machine {
+    let mut machine = LineMachine {
         addresses,
-        rows: vec![Row::default(); addresses.len()],
-        registers: Registers::START,
+        rows: vec![SourcePlace::default(); addresses.len()],
+        registers: LineRegisters::START,
         next: 0,
         wanted: u64::MAX,
         last: None,
         address_size: unit.encoding.address_size,
     };
     let damaged = machine.run(&header, sections.big_endian).is_none();
-    Some(Lines { rows: machine.rows, header, damaged })
+    Some(UnitLines { rows: machine.rows, header, damaged })
 }
 
-/// Whether there is anything behind the header of the line program at `offset`; also where it cannot be read.
-pub(crate) fn has_rows(sections: &Sections<'_>, offset: u64) -> bool {
-    let mut cursor = Cursor::new(
+/// Whether there is anything after the header of the line program at `offset`; also where it cannot be read.
+pub(crate) fn has_rows(sections: &DwarfSections<'_>, offset: u64) -> bool {
+    let mut cursor = ByteCursor::new(
         &sections.line,
         usize::try_from(offset).unwrap_or(usize::MAX),
         sections.big_endian,
     );
-    let mut bytes_behind_header = || {
+    let mut bytes_after_header = || {
         let (length, offset_size) = match cursor.u32()? {
             0xffff_ffff => (cursor.u64()?, 8),
             short => (u64::from(short), 4),
@@ -73,11 +73,11 @@ pub(crate) fn has_rows(sections: &Sections<'_>, offset: u64) -> bool {
         let header = cursor.uint(offset_size)?;
         end.checked_sub(header.checked_add(cursor.at() as u64)?)
     };
-    bytes_behind_header() != Some(0)
+    bytes_after_header() != Some(0)
 }
 
 #[derive(Clone, Copy)]
-struct Registers {
+struct LineRegisters {
     address: u64,
     file: u64,
     line: u64,
@@ -86,28 +86,28 @@ struct Registers {
     dead: bool,
 }
 
-impl Registers {
+impl LineRegisters {
     const START: Self = Self { address: 0, file: 1, line: 1, column: 0, dead: false };
 
-    const fn row(&self) -> Row {
-        Row { file: self.file, line: self.line, column: self.column, known: true }
+    const fn row(&self) -> SourcePlace {
+        SourcePlace { file: self.file, line: self.line, column: self.column, known: true }
     }
 }
 
-struct Machine<'a> {
+struct LineMachine<'a> {
     addresses: &'a [Svma],
-    rows: Vec<Row>,
-    registers: Registers,
+    rows: Vec<SourcePlace>,
+    registers: LineRegisters,
     /// Index of the first address that is not below the last row of this sequence.
     next: usize,
     /// That address, `u64::MAX` where there is none.
     wanted: u64,
     /// The last row of this sequence.
-    last: Option<(u64, Row)>,
+    last: Option<(u64, SourcePlace)>,
     address_size: u8,
 }
 
-impl Machine<'_> {
+impl LineMachine<'_> {
     /// A row of the table: the row before it covers the addresses up to this one.
     #[inline]
     fn row(&mut self) {
@@ -127,7 +127,7 @@ impl Machine<'_> {
         self.last = Some((address, self.registers.row()));
     }
 
-    fn cover(&mut self, end: u64, row: Row) {
+    fn cover(&mut self, end: u64, row: SourcePlace) {
         while self.wanted < end {
             if let Some(slot) = self.rows.get_mut(self.next)
                 && !slot.known
@@ -143,7 +143,7 @@ impl Machine<'_> {
     fn run(&mut self, header: &LineProgramHeader<Slice<'_>>, big_endian: bool) -> Option<()> {
         let program = header.raw_program_buf();
         let program = program.slice();
-        let mut cursor = Cursor::new(program, 0, big_endian);
+        let mut cursor = ByteCursor::new(program, 0, big_endian);
         let (opcode_base, line_range) = (header.opcode_base(), header.line_range());
         let line_base = i64::from(header.line_base());
         let min_length = u64::from(header.minimum_instruction_length());
@@ -198,7 +198,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    fn extended(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+    fn extended(&mut self, cursor: &mut ByteCursor<'_>) -> Option<()> {
         let length = cursor.uleb()?;
         let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
         if length == 0 {
@@ -207,7 +207,7 @@ impl Machine<'_> {
         match cursor.u8()? {
             1 => {
                 self.row();
-                self.registers = Registers::START;
+                self.registers = LineRegisters::START;
                 self.last = None;
             }
             2 => {

@@ -11,8 +11,8 @@ mod unit;
 mod units;
 mod walk;
 
-pub(crate) use die_names::Files;
-pub(crate) use file::{DwarfFile, Sections, unpack_early};
+pub(crate) use die_names::DwarfPair;
+pub(crate) use file::{DwarfFile, DwarfSections, prefetch};
 pub(crate) use split::{SplitImage, split_file, split_id};
 pub(crate) use units::{
     CANDIDATES, UnitJob, UnitResult, candidates, resolve, units_without_ranges,

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 use gimli::{DebugCuIndex, IndexSectionId};
 use module_map::Image;
 
-use crate::dwarf::file::{DwarfFile, Sections};
+use crate::dwarf::file::{DwarfFile, DwarfSections};
 use crate::dwarf::unit::Unit;
 
 /// The sections of a `.dwo` or `.dwp` file.
 pub(crate) struct SplitImage<'a> {
-    sections: Sections<'a>,
+    sections: DwarfSections<'a>,
     /// `.debug_cu_index`: only packages have one.
     index: Cow<'a, [u8]>,
 }
@@ -24,17 +24,17 @@ impl<'a> SplitImage<'a> {
     pub(crate) fn load(image: &'a Image) -> Option<Self> {
         let index =
             image.section(".debug_cu_index").and_then(|section| image.section_data(section).ok());
-        Some(Self { sections: Sections::load(image, true)?, index: index.unwrap_or_default() })
+        Some(Self { sections: DwarfSections::load(image, true)?, index: index.unwrap_or_default() })
     }
 
     /// The sections as the unit `id` sees them, completed by those of the linked file.
     pub(crate) fn sections_of<'s>(
         &'s self,
         id: u64,
-        main: &'s Sections<'_>,
-    ) -> Option<Sections<'s>> {
+        main: &'s DwarfSections<'_>,
+    ) -> Option<DwarfSections<'s>> {
         let own = &self.sections;
-        let mut seen = Sections {
+        let mut seen = DwarfSections {
             info: Cow::Borrowed(&own.info),
             abbrev: Cow::Borrowed(&own.abbrev),
             str: Cow::Borrowed(&own.str),
@@ -74,7 +74,7 @@ pub(crate) fn split_id(unit: &Unit<'_>) -> Option<u64> {
 
 /// The units of a split file, of which the one of `skeleton` is completed by what the skeleton says.
 pub(crate) fn split_file<'s>(
-    sections: &'s Sections<'s>,
+    sections: &'s DwarfSections<'s>,
     skeleton: &Unit<'s>,
     id: u64,
 ) -> DwarfFile<'s> {
@@ -82,7 +82,7 @@ pub(crate) fn split_file<'s>(
     for unit in &mut file.units {
         let root = &mut unit.root;
         let (offset_size, version) = (u64::from(unit.encoding.offset_size), unit.encoding.version);
-        // A contribution begins with a header, which the base stands behind; DWARF 4 has none.
+        // A contribution begins with a header, which the base stands after; DWARF 4 has none.
         let headers = if version >= 5 { (2 * offset_size, 8 + offset_size) } else { (0, 0) };
         root.str_offsets_base = root.str_offsets_base.or(Some(headers.0));
         root.rnglists_base = root.rnglists_base.or(Some(headers.1));

@@ -5,7 +5,7 @@
 use gimli::constants as dw;
 use gimli::{DwTag, DwUt};
 
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{find, next_spec};
 use crate::dwarf::form::{self, Encoding, Value};
 
@@ -16,7 +16,7 @@ pub(crate) struct Unit<'a> {
     pub(crate) offset: usize,
     /// Offset of its first entry in the section.
     pub(crate) entries: usize,
-    /// Offset behind it in the section.
+    /// Offset past its end in the section.
     pub(crate) end: usize,
     pub(crate) encoding: Encoding,
     pub(crate) abbrev_offset: u64,
@@ -24,14 +24,14 @@ pub(crate) struct Unit<'a> {
     pub(crate) table: u32,
     /// What the root is.
     pub(crate) tag: DwTag,
-    pub(crate) root: Root<'a>,
+    pub(crate) root: UnitRoot<'a>,
     /// Added to the offsets of range lists: 0 but in a split unit of DWARF 4.
     pub(crate) ranges_base: u64,
 }
 
 /// The attributes of a unit's root, as they are written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Root<'a> {
+pub(crate) struct UnitRoot<'a> {
     pub(crate) name: Option<Value<'a>>,
     pub(crate) comp_dir: Option<Value<'a>>,
     pub(crate) low_pc: Option<Value<'a>>,
@@ -72,7 +72,7 @@ fn read_unit<'a>(
     at: usize,
     big: bool,
 ) -> Option<(usize, Option<Unit<'a>>)> {
-    let mut cursor = Cursor::new(info, at, big);
+    let mut cursor = ByteCursor::new(info, at, big);
     let (length, offset_size) = match cursor.u32()? {
         0xffff_ffff => (cursor.u64()?, 8),
         short => (u64::from(short), 4),
@@ -128,14 +128,14 @@ fn read_unit<'a>(
 
 /// The tag of a unit's root, and those of its attributes that are of use.
 fn read_root<'a>(
-    cursor: &mut Cursor<'a>,
+    cursor: &mut ByteCursor<'a>,
     abbrev: &[u8],
     offset: u64,
     encoding: Encoding,
-) -> Option<(DwTag, Root<'a>)> {
+) -> Option<(DwTag, UnitRoot<'a>)> {
     let code = cursor.uleb()?;
     let (tag, mut specs) = find(abbrev, offset, code)?;
-    let mut root = Root::default();
+    let mut root = UnitRoot::default();
     while let Some(spec) = next_spec(&mut specs)? {
         let value = form::read(cursor, spec, encoding)?;
         match spec.name {

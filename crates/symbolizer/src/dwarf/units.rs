@@ -7,15 +7,15 @@ use hashbrown::HashMap;
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::c_string_at;
 use crate::dwarf::abbrev;
-use crate::dwarf::die_names::{EntryRef, Files, function_name, origin};
+use crate::dwarf::die_names::{DwarfPair, EntryRef, function_name, origin};
 use crate::dwarf::file::{DwarfFile, Slice};
 use crate::dwarf::form::Value;
-use crate::dwarf::lines::{self, Lines};
+use crate::dwarf::lines::{self, UnitLines};
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
-use crate::dwarf::walk::{NONE, Walk, walk};
-use crate::request::FindingKind;
+use crate::dwarf::walk::{NONE, UnitWalk, walk};
+use crate::request::SymbolFindingKind;
 
 /// How many units are tried for an address where the ranges of several hold it.
 pub(crate) const CANDIDATES: usize = 3;
@@ -105,12 +105,12 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) frames: Vec<UnitFrame>,
     pub(crate) functions: Vec<&'f [u8]>,
     pub(crate) files: Vec<Vec<u8>>,
-    pub(crate) damage: Vec<(FindingKind, u64)>,
+    pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
 /// Finds the frames of a unit's addresses. The entries of a skeleton unit are those in `split`.
 pub(crate) fn resolve<'f, 's>(
-    files: Files<'f, 's>,
+    files: DwarfPair<'f, 's>,
     split: Option<&'f DwarfFile<'s>>,
     job: &UnitJob<'_>,
 ) -> UnitResult<'f> {
@@ -118,17 +118,17 @@ pub(crate) fn resolve<'f, 's>(
     let Some(unit) = files.file.units.get(job.unit as usize) else { return result };
     let split_unit = split.and_then(|file| Some((file, file.units.get(file.main_unit?)?)));
     if split_unit.is_none() && split_id(unit).is_some() {
-        result.damage.push((FindingKind::SplitUnitMissing, unit.offset as u64));
+        result.damage.push((SymbolFindingKind::SplitUnitMissing, unit.offset as u64));
     }
     let (entries, entries_unit) =
-        split_unit.map_or((files, unit), |(file, unit)| (Files { file, ..files }, unit));
+        split_unit.map_or((files, unit), |(file, unit)| (DwarfPair { file, ..files }, unit));
     let walked = if job.inlines || job.named.contains(&false) {
         walk(entries.file, entries_unit, job.addresses)
     } else {
-        Walk { innermost: vec![NONE; job.addresses.len()], ..Walk::default() }
+        UnitWalk { innermost: vec![NONE; job.addresses.len()], ..UnitWalk::default() }
     };
     if let Some(at) = walked.damage {
-        result.damage.push((FindingKind::Entries, at as u64));
+        result.damage.push((SymbolFindingKind::Entries, at as u64));
     }
     // A program without rows is of use to the places where functions were inlined only.
     let wanted =
@@ -139,7 +139,7 @@ pub(crate) fn resolve<'f, 's>(
     if let Some(offset) = program
         && lines.as_ref().is_none_or(|lines| lines.damaged)
     {
-        result.damage.push((FindingKind::LineProgram, offset));
+        result.damage.push((SymbolFindingKind::LineProgram, offset));
     }
     let mut resolver = Resolver {
         files,
@@ -160,12 +160,12 @@ pub(crate) fn resolve<'f, 's>(
 }
 
 struct Resolver<'r, 'f, 's> {
-    files: Files<'f, 's>,
+    files: DwarfPair<'f, 's>,
     /// Where the entries are: the same, or the split file.
-    entries: Files<'f, 's>,
+    entries: DwarfPair<'f, 's>,
     unit: &'f Unit<'s>,
-    lines: Option<Lines<'f>>,
-    walk: &'r Walk,
+    lines: Option<UnitLines<'f>>,
+    walk: &'r UnitWalk,
     /// The number of each scope's name, once it was asked for.
     scope_names: Vec<Option<u32>>,
     names: HashMap<EntryRef, u32>,
@@ -264,7 +264,7 @@ impl Resolver<'_, '_, '_> {
 
 /// A string of a line program's header.
 fn line_string(
-    files: Files<'_, '_>,
+    files: DwarfPair<'_, '_>,
     unit: &Unit<'_>,
     value: AttributeValue<Slice<'_>>,
 ) -> Option<Vec<u8>> {

@@ -14,7 +14,7 @@ use address::Svma;
 use gimli::DwAt;
 use gimli::constants as dw;
 
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
@@ -39,7 +39,7 @@ pub(crate) struct Scope {
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct UnitWalk {
     pub(crate) scopes: Vec<Scope>,
     /// For each address, its innermost scope.
     pub(crate) innermost: Vec<u32>,
@@ -48,14 +48,14 @@ pub(crate) struct Walk {
 }
 
 /// Walks a unit for sorted addresses.
-pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) -> Walk {
-    let Some(abbrevs) = file.abbrevs(unit) else { return Walk::default() };
-    let mut walker = Walker {
+pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) -> UnitWalk {
+    let Some(abbrevs) = file.abbrevs(unit) else { return UnitWalk::default() };
+    let mut walker = UnitWalker {
         file,
         unit,
         abbrevs,
         addresses,
-        found: Walk { innermost: vec![NONE; addresses.len()], ..Walk::default() },
+        found: UnitWalk { innermost: vec![NONE; addresses.len()], ..UnitWalk::default() },
         jumped: false,
         jump: true,
         budget: 64 * (addresses.len() as u64 + (unit.end - unit.entries) as u64),
@@ -65,18 +65,18 @@ pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) ->
     // where an address is left.
     if walker.jumped && walker.found.innermost.contains(&NONE) {
         walker.jump = false;
-        walker.found = Walk { innermost: vec![NONE; addresses.len()], ..Walk::default() };
+        walker.found = UnitWalk { innermost: vec![NONE; addresses.len()], ..UnitWalk::default() };
         walker.run();
     }
     walker.found
 }
 
-struct Walker<'w, 's> {
+struct UnitWalker<'w, 's> {
     file: &'w DwarfFile<'s>,
     unit: &'w Unit<'s>,
     abbrevs: &'w Abbrevs,
     addresses: &'w [Svma],
-    found: Walk,
+    found: UnitWalk,
     jumped: bool,
     /// Whether subtrees without a requested address are jumped over.
     jump: bool,
@@ -110,7 +110,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-impl<'s> Walker<'_, 's> {
+impl<'s> UnitWalker<'_, 's> {
     fn run(&mut self) {
         if let Err(at) = self.entries() {
             self.found.damage = Some(at);
@@ -120,8 +120,11 @@ impl<'s> Walker<'_, 's> {
     /// Goes through all entries; the error is the offset of one that cannot be read.
     fn entries(&mut self) -> Result<(), usize> {
         let (abbrevs, end) = (self.abbrevs, self.unit.end);
-        let mut cursor =
-            Cursor::new(&self.file.sections.info, self.unit.entries, self.file.sections.big_endian);
+        let mut cursor = ByteCursor::new(
+            &self.file.sections.info,
+            self.unit.entries,
+            self.file.sections.big_endian,
+        );
         let mut outer: Vec<u32> = Vec::new();
         let mut scope = NONE;
         while cursor.at() < end {
@@ -170,11 +173,11 @@ impl<'s> Walker<'_, 's> {
         Ok(())
     }
 
-    /// The scope below a function, or a call that was inlined into `parent`, and where to go on behind it when nothing is
+    /// The scope below a function, or a call that was inlined into `parent`, and where to go on after it when nothing is
     /// in it.
     fn function(
         &mut self,
-        cursor: &mut Cursor<'s>,
+        cursor: &mut ByteCursor<'s>,
         abbrev: &Abbrev,
         at: usize,
         parent: u32,
@@ -190,7 +193,7 @@ impl<'s> Walker<'_, 's> {
         if attributes.pcs.is_empty() {
             return NONE;
         }
-        let Walk { scopes, innermost, .. } = &mut self.found;
+        let UnitWalk { scopes, innermost, .. } = &mut self.found;
         let scope = scopes.len() as u32;
         let (addresses, budget) = (self.addresses, &mut self.budget);
         let (mut low_pc, mut used) = (u64::MAX, false);

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use module_map::{Image, Machine};
 
 use crate::addresses::AddressIndex;
-use crate::bytes::Cursor;
+use crate::bytes::ByteCursor;
 use crate::elf::symbols::{Table, function_at};
 
 /// A stub.
@@ -52,8 +52,8 @@ pub(crate) fn names(
         for (at, address) in
             index.all().iter().enumerate().skip(first).take_while(|(_, a)| a.0 < end)
         {
-            let behind = stubs.partition_point(|stub| stub.start <= address.0);
-            let (start, name) = match behind.checked_sub(1).and_then(|before| stubs.get(before)) {
+            let next = stubs.partition_point(|stub| stub.start <= address.0);
+            let (start, name) = match next.checked_sub(1).and_then(|before| stubs.get(before)) {
                 Some(stub) => (stub.start, relocations.name(stub.slot, tables, dynsym)),
                 // Before the first stub there is only the header, which calls the dynamic linker.
                 None => (start, Some(section.name.to_vec())),
@@ -70,14 +70,14 @@ fn is_plt(name: &[u8]) -> bool {
 
 /// What a relocation puts into a slot.
 #[derive(Clone, Copy)]
-enum Target {
+enum SlotTarget {
     Symbol(u32),
     /// What the resolver at this address returns.
     Indirect(u64),
 }
 
 struct Relocations {
-    slots: HashMap<u64, Target>,
+    slots: HashMap<u64, SlotTarget>,
     /// Slots of `.rela.plt` by position, to which the `push` of a lazy stub refers.
     order: Vec<u64>,
 }
@@ -95,7 +95,7 @@ impl Relocations {
                 continue;
             };
             for entry in data.chunks_exact(ENTRY) {
-                let mut cursor = Cursor::new(entry, 0, !image.is_little_endian());
+                let mut cursor = ByteCursor::new(entry, 0, !image.is_little_endian());
                 let (Some(slot), Some(info), Some(addend)) =
                     (cursor.u64(), cursor.u64(), cursor.u64())
                 else {
@@ -105,9 +105,9 @@ impl Relocations {
                     all.order.push(slot);
                 }
                 let target = match (info >> 32, info & 0xffff_ffff) {
-                    (_, R_X86_64_IRELATIVE | R_AARCH64_IRELATIVE) => Target::Indirect(addend),
+                    (_, R_X86_64_IRELATIVE | R_AARCH64_IRELATIVE) => SlotTarget::Indirect(addend),
                     (0, _) => continue,
-                    (symbol, _) => Target::Symbol(symbol as u32),
+                    (symbol, _) => SlotTarget::Symbol(symbol as u32),
                 };
                 all.slots.entry(slot).or_insert(target);
             }
@@ -117,10 +117,12 @@ impl Relocations {
 
     fn name(&self, slot: u64, tables: &[Table<'_>], dynsym: Option<&Table<'_>>) -> Option<Vec<u8>> {
         let name = match *self.slots.get(&slot)? {
-            Target::Symbol(index) => {
+            SlotTarget::Symbol(index) => {
                 dynsym.and_then(|table| Some(table.name(table.symbol(index)?.name).to_vec()))
             }
-            Target::Indirect(resolver) => function_at(tables, Svma(resolver)).map(<[u8]>::to_vec),
+            SlotTarget::Indirect(resolver) => {
+                function_at(tables, Svma(resolver)).map(<[u8]>::to_vec)
+            }
         };
         let name = name
             .filter(|name| !name.is_empty())
@@ -166,7 +168,7 @@ fn x86_64_stubs(code: &[u8], start: u64, relocations: &Relocations) -> Vec<Stub>
 }
 
 /// `adrp x16, page; ldr x17, [x16, #offset]`, with `bti c` before it or not.
-fn aarch64_stubs(code: &[u8], start: u64, slots: &HashMap<u64, Target>) -> Vec<Stub> {
+fn aarch64_stubs(code: &[u8], start: u64, slots: &HashMap<u64, SlotTarget>) -> Vec<Stub> {
     let (words, _) = code.as_chunks::<4>();
     let word = |at: usize| words.get(at).map(|bytes| u32::from_le_bytes(*bytes));
     let mut stubs = Vec::new();

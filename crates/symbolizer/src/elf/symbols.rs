@@ -11,7 +11,7 @@ use address::Svma;
 use module_map::{Image, Machine};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
-use crate::bytes::{Cursor, c_string_at};
+use crate::bytes::{ByteCursor, c_string_at};
 
 const STT_NOTYPE: u8 = 0;
 const STT_FUNC: u8 = 2;
@@ -70,7 +70,7 @@ impl<'a> Table<'a> {
 
     #[inline]
     fn decode(&self, entry: &[u8]) -> Option<Symbol> {
-        let mut cursor = Cursor::new(entry, 0, self.big_endian);
+        let mut cursor = ByteCursor::new(entry, 0, self.big_endian);
         let name = cursor.u32()?;
         let mut symbol = Symbol { name, info: 0, other: 0, section: 0, value: 0, size: 0 };
         if self.wide {
@@ -123,7 +123,7 @@ impl Symbol {
 
 /// What covers an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found<'t> {
+pub(crate) struct CoveringSymbol<'t> {
     pub(crate) start: u64,
     pub(crate) name: &'t [u8],
 }
@@ -152,7 +152,7 @@ pub(crate) fn lookup<'t>(
     tables: &'t [Table<'_>],
     code: &[(u64, u64)],
     index: &AddressIndex<'_>,
-) -> Vec<Option<Found<'t>>> {
+) -> Vec<Option<CoveringSymbol<'t>>> {
     let mut candidates = Vec::new();
     // For the gap before each address, the symbol with the greatest start in it.
     let mut nearest: Vec<Option<Candidate>> = vec![None; index.all().len()];
@@ -172,7 +172,7 @@ pub(crate) fn lookup<'t>(
         let candidate = item.and_then(|item| candidates.get(item as usize));
         let named = candidate.and_then(|c| Some((c, tables.get(c.table as usize)?)));
         if let (Some(slot), Some((candidate, table))) = (found.get_mut(address), named) {
-            *slot = Some(Found {
+            *slot = Some(CoveringSymbol {
                 start: candidate.symbol.value,
                 name: table.name(candidate.symbol.name),
             });
@@ -238,7 +238,7 @@ fn is_mapping_symbol(name: &[u8]) -> bool {
 }
 
 /// Makes candidates of the symbols without size that are the nearest before an address. A mere label does not cut a
-/// function with a size that goes on behind it.
+/// function with a size that goes on after it.
 fn extend_sizeless(
     index: &AddressIndex<'_>,
     nearest: &[Option<Candidate>],

@@ -1,7 +1,7 @@
 //! `/tmp/perf-PID.map`: the code that a just-in-time compiler made, as it says itself.
 //!
 //! Source: tools/perf/Documentation/jit-interface.txt: `START SIZE symbolname`, both hexadecimal without prefix; a
-//! prefix is met in practice.
+//! prefix occurs in practice.
 
 use std::collections::BinaryHeap;
 
@@ -16,15 +16,15 @@ pub struct JitSymbol<'a> {
     pub start: Avma,
 }
 
-/// The functions of a map as disjoint pieces: memory is used again, and a later line wins the bytes it covers.
+/// The functions of a map as disjoint ranges: memory is used again, and a later line wins the bytes it covers.
 #[derive(Debug, Default)]
 pub struct PerfMap<'a> {
-    pieces: Vec<Piece<'a>>,
+    ranges: Vec<JitRange<'a>>,
     skipped: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Piece<'a> {
+struct JitRange<'a> {
     start: u64,
     end: u64,
     symbol: JitSymbol<'a>,
@@ -39,19 +39,19 @@ impl<'a> PerfMap<'a> {
         for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
         {
             match parse_line(line) {
-                Some(piece) => lines.push(piece),
+                Some(range) => lines.push(range),
                 None => skipped += 1,
             }
         }
-        Self { pieces: disjoint(&lines), skipped }
+        Self { ranges: disjoint(&lines), skipped }
     }
 
     /// The function at the address.
     #[must_use]
     pub fn lookup(&self, address: Avma) -> Option<JitSymbol<'a>> {
-        let behind = self.pieces.partition_point(|piece| piece.start <= address.0);
-        let piece = self.pieces.get(behind.checked_sub(1)?)?;
-        (address.0 < piece.end).then_some(piece.symbol)
+        let next = self.ranges.partition_point(|range| range.start <= address.0);
+        let range = self.ranges.get(next.checked_sub(1)?)?;
+        (address.0 < range.end).then_some(range.symbol)
     }
 
     /// How many lines could not be read.
@@ -63,18 +63,18 @@ impl<'a> PerfMap<'a> {
     /// Whether no function is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.ranges.is_empty()
     }
 }
 
-fn parse_line(line: &[u8]) -> Option<Piece<'_>> {
+fn parse_line(line: &[u8]) -> Option<JitRange<'_>> {
     let (start, rest) = parse_hex(line.trim_ascii())?;
     let (size, rest) = parse_hex(rest.trim_ascii_start())?;
     let name = rest.trim_ascii();
     if size == 0 || name.is_empty() || !rest.first().is_some_and(u8::is_ascii_whitespace) {
         return None;
     }
-    Some(Piece {
+    Some(JitRange {
         start,
         end: start.saturating_add(size),
         symbol: JitSymbol { name, start: Avma(start) },
@@ -88,14 +88,14 @@ fn parse_hex(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok()?, rest))
 }
 
-/// Cuts overlapping lines into disjoint pieces: at every boundary, the last of the lines that are open there wins.
-fn disjoint<'a>(lines: &[Piece<'a>]) -> Vec<Piece<'a>> {
+/// Cuts overlapping lines into disjoint ranges: at every boundary, the last of the lines that are open there wins.
+fn disjoint<'a>(lines: &[JitRange<'a>]) -> Vec<JitRange<'a>> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_unstable_by_key(|&line| lines[line].start);
     let mut boundaries: Vec<u64> = lines.iter().flat_map(|line| [line.start, line.end]).collect();
     boundaries.sort_unstable();
     boundaries.dedup();
-    let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(lines.len());
+    let mut ranges: Vec<JitRange<'a>> = Vec::with_capacity(lines.len());
     let mut open = BinaryHeap::new();
     let mut next = order.into_iter().peekable();
     for window in boundaries.windows(2) {
@@ -107,12 +107,12 @@ fn disjoint<'a>(lines: &[Piece<'a>]) -> Vec<Piece<'a>> {
             open.pop();
         }
         let Some(symbol) = open.peek().map(|&line| lines[line].symbol) else { continue };
-        match pieces.last_mut() {
+        match ranges.last_mut() {
             Some(last) if last.end == start && last.symbol == symbol => last.end = end,
-            _ => pieces.push(Piece { start, end, symbol }),
+            _ => ranges.push(JitRange { start, end, symbol }),
         }
     }
-    pieces
+    ranges
 }
 
 #[cfg(test)]
