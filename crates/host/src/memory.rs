@@ -203,11 +203,11 @@ mod tests {
         let host = MemoryHost::new();
         assert_eq!((host.home(), host.running_vdso()), (None, None));
         assert_eq!(host.hostname(), b"");
-        host.set_variable("HOME", "/home/u");
+        host.set_variable("HOME", "/home/user");
         host.set_vdso(*b"vdso");
         host.insert("/proc/sys/kernel/hostname", *b"box\n");
         host.insert("/proc/sys/kernel/osrelease", *b"6.1.0-13\n");
-        assert_eq!(host.home(), Some(PathBuf::from("/home/u")));
+        assert_eq!(host.home(), Some(PathBuf::from("/home/user")));
         assert_eq!(host.running_vdso().as_deref(), Some(&b"vdso"[..]));
         assert_eq!(
             (host.hostname(), host.kernel_release()),

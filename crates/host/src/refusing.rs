@@ -66,7 +66,7 @@ mod tests {
     fn what_a_recording_names_is_not_even_looked_at() {
         let machine = MemoryHost::new();
         machine.insert("/dir/file", *b"x");
-        machine.set_variable("HOME", "/home/u");
+        machine.set_variable("HOME", "/home/user");
         let host = RefusingHost::new(Arc::new(machine));
         let (file, dir) = (Path::new("/dir/file"), Path::new("/dir"));
         for origin in [Origin::User, Origin::System] {
@@ -86,6 +86,6 @@ mod tests {
                 assert!(matches!(refused, Err(HostError::Refused { path: of }) if of == path));
             }
         }
-        assert_eq!(host.home().as_deref(), Some(Path::new("/home/u")));
+        assert_eq!(host.home().as_deref(), Some(Path::new("/home/user")));
     }
 }

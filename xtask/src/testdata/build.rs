@@ -5,36 +5,28 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::cases::Case;
+use super::case::Case;
 use crate::command;
-
-/// What was learned while recording.
-pub(super) struct Recorded {
-    /// Samples in the recording.
-    pub(super) samples: usize,
-    /// The command that recorded it.
-    pub(super) command: String,
-}
 
 /// Builds the case's program in `work`, from copies of its sources, so that debug information names the neutral folder.
 pub(super) fn compile(case: &Case, programs: &Path, work: &Path) -> Result<()> {
-    for source in case.sources {
-        std::fs::copy(programs.join(source), work.join(source))
-            .with_context(|| (*source).to_owned())?;
+    for source in &case.sources {
+        std::fs::copy(programs.join(source), work.join(source)).with_context(|| source.clone())?;
     }
-    for line in case.build {
+    for line in &case.build {
         command::run(command::words(line).current_dir(work))?;
     }
     Ok(())
 }
 
-/// Records the program. The number of samples must be small and not zero.
-pub(super) fn record(case: &Case, work: &Path) -> Result<Recorded> {
+/// Records the program with these options of `perf record`; gives the number of samples, which must be small and not
+/// zero.
+pub(super) fn record(case: &Case, options: &str, work: &Path) -> Result<usize> {
     let data = work.join("perf.data");
-    let program = work.join(case.name);
+    let program = work.join(&case.name);
     let line = format!(
         "perf record --quiet --no-buildid-cache {} -o {} {}",
-        case.record,
+        options,
         data.display(),
         program.display()
     );
@@ -52,7 +44,7 @@ pub(super) fn record(case: &Case, work: &Path) -> Result<Recorded> {
     if !(15..=200).contains(&samples) {
         bail!("{samples} samples: change the case's frequency");
     }
-    Ok(Recorded { samples, command: line })
+    Ok(samples)
 }
 
 /// The regular ELF files and jitdumps that were mapped executable, in the order of first mapping.

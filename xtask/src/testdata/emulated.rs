@@ -5,7 +5,7 @@
 //! Needs qemu-aarch64, gdb-multiarch and aarch64-linux-gnu-gcc; tests do not.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -16,34 +16,15 @@ use synth::{
     SampleId, Section, Segment, aarch64_reg,
 };
 
-use super::{NEUTRAL, remove, store};
+use super::case::Case;
+use super::{NEUTRAL, build, made, remove, store};
 use crate::command;
-
-/// A case that is recorded under emulation.
-pub(super) struct Emulated {
-    /// Name of its folder and program.
-    pub(super) name: &'static str,
-    about: &'static str,
-    build: &'static str,
-    /// The processor that the memory is taken from.
-    cpu: &'static str,
-}
 
 /// The processor that gdb can unwind by itself: pointers are not signed.
 const PLAIN: &str = "max,sve=off,pauth=off";
 const SCRIPT: &str = "chain_gdb.py";
 const PORT: &str = "4711";
 const PROCESS: u32 = 1000;
-
-/// Every emulated case.
-#[rustfmt::skip]
-pub(super) const CASES: &[Emulated] = &[
-    Emulated { name: "aarch64-chain", about: "aarch64: recursion, callback, alloca, signal handlers, single steps",
-        build: "aarch64-linux-gnu-gcc -O2 -g -static chain.c -o aarch64-chain", cpu: PLAIN },
-    Emulated { name: "aarch64-signed", about: "aarch64: the same without frame pointers and with signed return addresses",
-        build: "aarch64-linux-gnu-gcc -O2 -g -static -fomit-frame-pointer -mbranch-protection=standard chain.c -o aarch64-signed",
-        cpu: "max,sve=off,pauth=on" },
-];
 
 /// A stop of the program.
 struct Stop {
@@ -52,29 +33,26 @@ struct Stop {
     backtrace: Vec<u64>,
 }
 
-/// Builds, runs and stores a case.
-pub(super) fn make(case: &Emulated, testdata: &Path) -> Result<()> {
-    let work = Path::new(NEUTRAL).join(case.name);
+/// Builds a case, runs it as that processor and stores it.
+pub(super) fn make(case: &Case, cpu: &str, testdata: &Path) -> Result<()> {
+    let work = Path::new(NEUTRAL).join(&case.name);
     remove(&work)?;
     std::fs::create_dir_all(&work)?;
-    for source in ["chain.c", SCRIPT] {
-        std::fs::copy(testdata.join("programs").join(source), work.join(source))?;
-    }
-    command::run(command::words(case.build).current_dir(&work))?;
-    let truth = stops(case.name, &work, PLAIN)?;
-    let stops = stops(case.name, &work, case.cpu)?;
+    build::compile(case, &testdata.join("programs"), &work)?;
+    let truth = stops(&case.name, &work, PLAIN)?;
+    let stops = stops(&case.name, &work, cpu)?;
     if truth.len() != stops.len()
         || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(32) != b.regs.get(32))
     {
         bail!("the two runs stopped at different places");
     }
 
-    let program = work.join(case.name);
+    let program = work.join(&case.name);
     let trampoline = work.join("sigreturn.so");
     let page = trampoline_page(&truth);
     std::fs::write(&trampoline, trampoline_file())?;
     let data = recording(&program, page.map(|page| (page, trampoline.as_path())), &stops)?;
-    let folder = testdata.join("cases").join(case.name);
+    let folder = testdata.join("cases").join(&case.name);
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("perf.data"), data)?;
     let mut lines = String::new();
@@ -86,7 +64,8 @@ pub(super) fn make(case: &Emulated, testdata: &Path) -> Result<()> {
     let sysroot = testdata.join("sysroot");
     store(&program, &sysroot)?;
     store(&trampoline, &sysroot)?;
-    std::fs::write(folder.join("case.toml"), about(case, stops.len(), &folder)?)?;
+    let made = made::by_emulator(case, stops.len(), &folder)?;
+    std::fs::write(folder.join("case.toml"), case.with_made(&made))?;
     println!("{}: {} samples", case.name, stops.len());
     remove(&work)
 }
@@ -207,25 +186,4 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
         data.sample(&sample.with_regs(&stop.regs).with_stack(&stop.stack));
     }
     Ok(data.build())
-}
-
-fn about(case: &Emulated, samples: usize, folder: &Path) -> Result<String> {
-    let digest = |path: PathBuf| -> Result<String> {
-        let text = command::quiet_output(Command::new("sha256sum").arg("--").arg(path))?;
-        Ok(text.split(' ').next().unwrap_or_default().to_owned())
-    };
-    let mut text = String::new();
-    let mut line = |key: &str, value: &str| writeln!(text, "{key} = \"{value}\"");
-    line("about", case.about)?;
-    line("program", "programs/chain.c")?;
-    line("compiler", &command::version_of("aarch64-linux-gnu-gcc --version"))?;
-    line("build", case.build)?;
-    line("record", &format!("qemu-aarch64 -cpu {} under gdb with programs/{SCRIPT}", case.cpu))?;
-    line("emulator", &command::version_of("qemu-aarch64 --version"))?;
-    line("debugger", &command::version_of("gdb-multiarch --version"))?;
-    writeln!(text, "samples = {samples}\n\n[sha256]")?;
-    for name in ["perf.data", "backtraces"] {
-        writeln!(text, "\"{name}\" = \"{}\"", digest(folder.join(name))?)?;
-    }
-    Ok(text)
 }

@@ -1,14 +1,14 @@
 //! `cargo xtask testdata`: makes the recordings that the tests replay. Needs perf, compilers and linkers; tests do not.
 //!
-//! Everything is built and recorded in a neutral folder, with an empty environment and a neutral host name, because the
+//! A case is described in `case.toml` in its folder, nowhere else. Everything is built and recorded in a neutral folder, with an empty environment and a neutral host name, because the
 //! folder, the environment and the host name are in the recorded bytes. The files that the recorded processes mapped are
 //! stored once for all cases in `testdata/sysroot`, under the paths that the recordings name.
 
 mod build;
-mod case_toml;
-mod cases;
+mod case;
 mod emulated;
 mod kernel_names;
+mod made;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,14 +17,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::Args;
 use crate::command;
-pub(crate) use case_toml::cpu_model;
-use cases::{CASES, Case};
-use emulated::Emulated;
+use case::{Case, Recorder};
+pub(crate) use made::cpu_model;
 
 /// Where programs are built and recorded; it is in the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";
-/// Cases beside which the text of `perf script` is stored, to be compared with ours.
-const WITH_PERF: &[&str] = &["norm"];
 /// The whole of `testdata` stays below this.
 const MAX_TOTAL: u64 = 20 << 20;
 
@@ -32,23 +29,26 @@ const MAX_TOTAL: u64 = 20 << 20;
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let names = args.names()?;
     let testdata = command::root().join("testdata");
-    let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    let chosen: Vec<&Case> = CASES.iter().filter(|case| wanted(case.name)).collect();
-    let emulated: Vec<&Emulated> =
-        emulated::CASES.iter().filter(|case| wanted(case.name)).collect();
-    if chosen.len() + emulated.len() < names.len() {
-        let all = CASES.iter().map(|case| case.name);
-        let known: Vec<&str> = all.chain(emulated::CASES.iter().map(|case| case.name)).collect();
+    let cases: Vec<Case> = folders_with(&testdata, "case.toml")?
+        .iter()
+        .map(|it| Case::read(it))
+        .collect::<Result<_>>()?;
+    let wanted = |case: &&Case| names.is_empty() || names.contains(&case.name);
+    let chosen: Vec<&Case> = cases.iter().filter(wanted).collect();
+    if chosen.len() < names.len() {
+        let known: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         bail!("not all of {} are cases; there are: {}", names.join(" "), known.join(" "));
     }
     if names.is_empty() {
         remove(&testdata.join("sysroot"))?;
     }
     for case in chosen {
-        make(case, &testdata).with_context(|| format!("case {}", case.name))?;
-    }
-    for case in emulated {
-        emulated::make(case, &testdata).with_context(|| format!("case {}", case.name))?;
+        println!("{}: {}", case.name, case.about);
+        match &case.recorder {
+            Recorder::Perf { options, keep_script } => make(case, options, *keep_script, &testdata),
+            Recorder::Emulator { cpu } => emulated::make(case, cpu, &testdata),
+        }
+        .with_context(|| format!("case {}", case.name))?;
     }
     let total = size_of(&testdata)?;
     println!("testdata: {:.1} MB in {} cases", total as f64 / 1e6, case_folders(&testdata)?.len());
@@ -58,26 +58,32 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folders of the cases, in the order of their names.
+/// The folders of the recorded cases, in the order of their names.
 pub(crate) fn case_folders(testdata: &Path) -> Result<Vec<PathBuf>> {
+    folders_with(testdata, "perf.data")
+}
+
+/// The folders of cases that have a file of that name, in the order of their names.
+fn folders_with(testdata: &Path, file: &str) -> Result<Vec<PathBuf>> {
     let cases = testdata.join("cases");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(&cases)
         .with_context(|| cases.display().to_string())?
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
-    folders.retain(|folder| folder.join("perf.data").is_file());
+    folders.retain(|folder| folder.join(file).is_file());
     folders.sort();
     Ok(folders)
 }
 
-fn make(case: &Case, testdata: &Path) -> Result<()> {
-    let work = Path::new(NEUTRAL).join(case.name);
+/// Builds a case, records it with these options of `perf record`, and stores it.
+fn make(case: &Case, options: &str, keep_script: bool, testdata: &Path) -> Result<()> {
+    let work = Path::new(NEUTRAL).join(&case.name);
     remove(&work)?;
     std::fs::create_dir_all(&work)?;
     build::compile(case, &testdata.join("programs"), &work)?;
-    let recorded = build::record(case, &work)?;
+    let samples = build::record(case, options, &work)?;
 
-    let folder = testdata.join("cases").join(case.name);
+    let folder = testdata.join("cases").join(&case.name);
     std::fs::create_dir_all(&folder)?;
     let data = folder.join("perf.data");
     std::fs::copy(work.join("perf.data"), &data)?;
@@ -90,17 +96,12 @@ fn make(case: &Case, testdata: &Path) -> Result<()> {
     for path in &mapped {
         store(path, &sysroot)?;
     }
-    if WITH_PERF.contains(&case.name) {
+    if keep_script {
         std::fs::write(folder.join("perf-script"), build::perf_script(&data, &sysroot)?)?;
     }
-    let text = case_toml::write(case, &recorded, &data, &mapped)?;
-    std::fs::write(folder.join("case.toml"), text)?;
-    println!(
-        "{}: {} samples, {} bytes",
-        case.name,
-        recorded.samples,
-        std::fs::metadata(&data)?.len()
-    );
+    let made = made::by_perf(case, samples, &data, &mapped)?;
+    std::fs::write(folder.join("case.toml"), case.with_made(&made))?;
+    println!("{}: {samples} samples, {} bytes", case.name, std::fs::metadata(&data)?.len());
     remove(&work)
 }
 

@@ -1,4 +1,4 @@
-//! `case.toml`: how a case was made, and the digests of its files.
+//! The part of `case.toml` that is written in making a case: the versions of the tools, and the digests of the files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,39 +6,46 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::build::Recorded;
-use super::cases::Case;
+use super::case::Case;
 use crate::command;
 
-/// The text of the file. `mapped` are the recorded paths of the files that are in the sysroot.
-pub(super) fn write(
+/// The text behind `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files that are in the
+/// sysroot.
+pub(super) fn by_perf(
     case: &Case,
-    recorded: &Recorded,
+    samples: usize,
     data: &Path,
     mapped: &[PathBuf],
 ) -> Result<String> {
     let mut text = String::new();
     let mut line = |key: &str, value: String| writeln!(text, "{key} = {value}");
-    line("about", quoted(case.about))?;
-    line(
-        "program",
-        quoted(&format!("programs/{}", case.sources.first().copied().unwrap_or_default())),
-    )?;
     line("compiler", quoted(&compiler(case)))?;
     if let Some(linker) = linker(case) {
         line("linker", quoted(&linker))?;
     }
-    line("build", list(case.build.iter().map(|line| quoted(line))))?;
-    line("record", quoted(&recorded.command))?;
     line("perf", quoted(&command::version_of("perf --version")))?;
     line("kernel", quoted(&command::version_of("uname -r")))?;
     line("cpu", quoted(&cpu_model()))?;
-    line("samples", recorded.samples.to_string())?;
+    line("samples", samples.to_string())?;
     line("mapped", list(mapped.iter().map(|path| quoted(&path.display().to_string()))))?;
     text.push_str("\n[sha256]\n");
     writeln!(text, "\"perf.data\" = {}", quoted(&digest(data)?))?;
     for path in mapped {
         writeln!(text, "{} = {}", quoted(&path.display().to_string()), quoted(&digest(path)?))?;
+    }
+    Ok(text)
+}
+
+/// The text behind `[made]` for a case that was recorded under emulation, in that folder.
+pub(super) fn by_emulator(case: &Case, samples: usize, folder: &Path) -> Result<String> {
+    let mut text = String::new();
+    let mut line = |key: &str, value: &str| writeln!(text, "{key} = {}", quoted(value));
+    line("compiler", &compiler(case))?;
+    line("emulator", &command::version_of("qemu-aarch64 --version"))?;
+    line("debugger", &command::version_of("gdb-multiarch --version"))?;
+    writeln!(text, "samples = {samples}\n\n[sha256]")?;
+    for name in ["perf.data", "backtraces"] {
+        writeln!(text, "\"{name}\" = {}", quoted(&digest(&folder.join(name))?))?;
     }
     Ok(text)
 }
