@@ -19,4 +19,4 @@ pub use formats::{
 };
 pub use options::{FormatOptions, Root, Weight};
 pub use printer::Printer;
-pub use summary::write_summary;
+pub use summary::{SummaryStyles, write_styled_summary, write_summary};

@@ -1,10 +1,9 @@
 //! The pipeline on one screen: scan, replay, symbolize, print.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use formats::{Fields, Format, FormatOptions, write_summary};
+use formats::{Fields, Format, FormatOptions};
 use perf_data::Severity;
 
 use crate::args::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
@@ -14,7 +13,7 @@ use crate::memory_limit::MemoryLimit;
 use crate::replay::{self, Replayed};
 use crate::stream::{self, Reading};
 use crate::symbols::{Kernel, Places, Resolved, Sources, resolve};
-use crate::terminal::{Inputs, Progress, Status, Target, named, paint_summary, print_profile};
+use crate::terminal::{Inputs, Progress, Status, Target, named, print_profile, print_summary};
 use crate::timings::Timings;
 
 /// A run: of what, into what, with which options.
@@ -117,11 +116,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         eprint!("{}", timings.report(&replay_timings, &resolved.timings, images, addresses));
     }
     if !cli.quiet {
-        let mut text = Vec::new();
-        write_summary(&profile, &mut text)?;
-        let text = paint_summary(String::from_utf8_lossy(&text).into_owned());
-        // A closed stderr is no reason to fail.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        print_summary(&profile)?;
     }
     // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
     std::mem::forget((profile, resolved, timeline, kernel));

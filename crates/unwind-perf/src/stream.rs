@@ -32,7 +32,7 @@ use crate::memory_limit::MemoryLimit;
 use crate::open;
 use crate::stream::growing::Growing;
 use crate::symbols::Sources;
-use crate::terminal::{Inputs, Out, Progress, Status, Target, named};
+use crate::terminal::{Inputs, Out, Progress, Status, Target, named, print_summary};
 use crate::timings::Timings;
 
 /// Where the recording comes from.
@@ -299,13 +299,12 @@ impl Run<'_> {
 
     /// The summary, for people on standard error, or as the output itself.
     fn summary(&self, profile: &profile::Profile, wishes: Wishes) -> anyhow::Result<()> {
-        let mut text = Vec::new();
-        write_summary(profile, &mut text)?;
         if wishes.statistics {
+            let mut text = Vec::new();
+            write_summary(profile, &mut text)?;
             self.target.write_all(&text)?;
         } else if !self.cli.quiet {
-            // A closed stderr is no reason to fail.
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), &text);
+            print_summary(profile)?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The account of a run for people.
 
+mod styles;
 mod text;
 
-pub use text::write_summary;
+pub use styles::SummaryStyles;
+pub use text::{write_styled_summary, write_summary};

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use address::ModuleId;
-use profile::EndReason;
+use anstyle::Style;
+use profile::{EndReason, Profile};
 
+use super::styles::SummaryStyles;
 use crate::render::text::push_line_safe;
-use profile::Profile;
 
 /// Modules that are shown.
 const TOP: usize = 10;
@@ -20,18 +21,30 @@ const LARGEST_DUMP: u64 = 65528;
 /// Writes the summary of a run to `out`, in full lines.
 ///
 /// # Errors
-/// What `out` returns.
+/// Where `out` cannot be written to.
 pub fn write_summary(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    write_styled_summary(profile, &SummaryStyles::plain(), out)
+}
+
+/// The same, with `styles` for what wants to be seen.
+///
+/// # Errors
+/// Where `out` cannot be written to.
+pub fn write_styled_summary(
+    profile: &Profile,
+    styles: &SummaryStyles,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut text = Vec::new();
-    counts(profile, &mut text)?;
-    ends(profile, &mut text)?;
+    counts(profile, styles.loss, &mut text)?;
+    ends(profile, styles.headline, &mut text)?;
     losses(profile, &mut text)?;
-    findings(profile, &mut text)?;
-    advice(profile, &mut text)?;
+    findings(profile, styles.finding, &mut text)?;
+    advice(profile, styles.hint, &mut text)?;
     out.write_all(&text)
 }
 
-fn counts(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     let summary = &profile.summary;
     write!(
         text,
@@ -52,14 +65,12 @@ fn counts(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
             .saturating_add(summary.samples_filtered)
             .saturating_add(summary.lost_samples);
         let lost = counted(summary.lost_samples, "sample");
-        writeln!(text, "the kernel lost {lost} ({})", share(summary.lost_samples, of))?;
+        let share = share(summary.lost_samples, of);
+        writeln!(text, "{style}the kernel lost {lost} ({share}){style:#}")?;
     }
     if summary.lost_records > 0 {
-        writeln!(
-            text,
-            "the kernel lost {} other than samples",
-            counted(summary.lost_records, "record")
-        )?;
+        let lost = counted(summary.lost_records, "record");
+        writeln!(text, "{style}the kernel lost {lost} other than samples{style:#}")?;
     }
     for loss in summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
         let event = profile.events.get(loss.event as usize);
@@ -71,13 +82,14 @@ fn counts(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
         writeln!(text, ": {}", counts.join(", "))?;
     }
     if summary.throttled > 0 {
-        writeln!(text, "the kernel throttled sampling {}", counted(summary.throttled, "time"))?;
+        let times = counted(summary.throttled, "time");
+        writeln!(text, "{style}the kernel throttled sampling {times}{style:#}")?;
     }
     Ok(())
 }
 
 /// The share of samples by end reason: the complete ones first, then by number.
-fn ends(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     let mut ends: Vec<(EndReason, u64)> =
         EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
     ends.retain(|&(_, count)| count > 0);
@@ -88,7 +100,8 @@ fn ends(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     ends.sort_by_key(|&(end, count)| (!end.is_complete(), std::cmp::Reverse(count)));
     let complete =
         ends.iter().filter(|&&(end, _)| end.is_complete()).map(|&(_, count)| count).sum();
-    writeln!(text, "{} of the stacks are complete; they ended by", share(complete, total))?;
+    let share_complete = share(complete, total);
+    writeln!(text, "{style}{share_complete} of the stacks are complete; they ended by{style:#}")?;
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;
     }
@@ -126,9 +139,9 @@ fn module_name(profile: &Profile, module: Option<ModuleId>) -> &[u8] {
     }
 }
 
-fn findings(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+fn findings(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     for finding in &profile.summary.findings {
-        write!(text, "{}: ", finding.kind)?;
+        write!(text, "{style}{}:{style:#} ", finding.kind)?;
         push_line_safe(text, finding.message.as_bytes());
         if finding.count > 1 {
             write!(text, " (and {} more)", grouped(finding.count - 1))?;
@@ -139,7 +152,8 @@ fn findings(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// What the user can do for more complete stacks next time.
-fn advice(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
+    let hint = format_args!("{style}hint:{style:#}");
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
     if summary.dump_used_up.saturating_mul(20) >= samples && summary.dump_used_up > 0 {
@@ -147,7 +161,7 @@ fn advice(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
         let size = dump_size(profile);
         write!(
             text,
-            "hint: {used_up} of the samples used up their copy of the stack ({size} bytes); "
+            "{hint} {used_up} of the samples used up their copy of the stack ({size} bytes); "
         )?;
         if size < LARGEST_DUMP {
             let larger = size.saturating_mul(2).min(LARGEST_DUMP);
@@ -159,13 +173,13 @@ fn advice(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     if summary.lost_samples.saturating_mul(100) >= samples && summary.lost_samples > 0 {
         writeln!(
             text,
-            "hint: record with a lower frequency (-F) or a larger buffer (-m) to lose fewer samples"
+            "{hint} record with a lower frequency (-F) or a larger buffer (-m) to lose fewer samples"
         )?;
     }
     if !summary.losses.is_empty() {
         writeln!(
             text,
-            "hint: stacks go on past a module where its file, or one with its debug information, is found"
+            "{hint} stacks go on past a module where its file, or one with its debug information, is found"
         )?;
     }
     Ok(())

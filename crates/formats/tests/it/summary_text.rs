@@ -1,6 +1,6 @@
 //! The summary for people.
 
-use formats::write_summary;
+use formats::{SummaryStyles, write_styled_summary, write_summary};
 use profile::{ModuleLoss, Profile};
 
 use crate::sample_profile::{empty, one_of_everything};
@@ -9,6 +9,33 @@ fn text(profile: &Profile) -> String {
     let mut out = Vec::new();
     write_summary(profile, &mut out).expect("a vector takes everything");
     String::from_utf8(out).expect("UTF-8")
+}
+
+/// Styled pieces, and nothing else, differ from the plain text.
+#[test]
+fn pieces_that_want_to_be_seen_have_styles() {
+    let styled = |styles: &SummaryStyles| {
+        let mut out = Vec::new();
+        write_styled_summary(&one_of_everything(), styles, &mut out).expect("a vector");
+        String::from_utf8(out).expect("UTF-8")
+    };
+    let plain = text(&one_of_everything());
+    assert_eq!(styled(&SummaryStyles::plain()), plain);
+    // The headline, a loss, a finding, three hints.
+    let expected: String = plain
+        .lines()
+        .map(|line| match line.split_once(": ") {
+            _ if line.ends_with("they ended by") => format!("\x1b[1m{line}\x1b[0m\n"),
+            _ if line.starts_with("the kernel ") => format!("\x1b[33m{line}\x1b[0m\n"),
+            Some(("hint", rest)) => format!("\x1b[36mhint:\x1b[0m {rest}\n"),
+            Some(("build-id-mismatch", rest)) => {
+                format!("\x1b[33mbuild-id-mismatch:\x1b[0m {rest}\n")
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    assert_eq!(styled(&SummaryStyles::colored()), expected);
+    assert_eq!(expected.matches('\x1b').count(), 12);
 }
 
 #[test]

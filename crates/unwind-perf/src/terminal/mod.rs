@@ -4,10 +4,12 @@ mod color;
 mod findings;
 mod progress;
 mod status;
+mod summary;
 mod target;
 
-pub(crate) use color::{choose_colors, paint_summary};
+pub(crate) use color::choose_colors;
 pub(crate) use findings::{status_of, tell};
 pub(crate) use progress::Progress;
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
+pub(crate) use summary::print_summary;
 pub(crate) use target::{Inputs, Out, Target, named, print_profile};

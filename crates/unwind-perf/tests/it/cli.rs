@@ -236,11 +236,15 @@ fn colours() {
     ] {
         assert!(coloured.contains(line), "{coloured}");
     }
+    let hotspot = case.run(&["-f", "hotspot", "--color=always"]).expect_status(0).stderr;
+    assert_eq!(hotspot, coloured);
     let error = |arguments: &[&str]| run(root(), arguments).expect_status(2).stderr;
     let missing =
         "unwind-perf:\x1b[0m cannot read missing: No such file or directory (os error 2)\n";
-    assert_eq!(error(&["missing", "--color=always"]), format!("\x1b[1;31m{missing}"));
-    assert!(error(&["info", "missing", "--color", "always"]).contains("\x1b[1;31munwind-perf:"));
+    assert_eq!(error(&["missing", "--color=always"]), format!("\x1b[1m\x1b[31m{missing}"));
+    assert!(
+        error(&["info", "missing", "--color", "always"]).contains("\x1b[1m\x1b[31munwind-perf:")
+    );
     assert!(error(&["--unknown", "--color=always"]).contains('\x1b'));
     assert!(!error(&["--unknown", "--color=never"]).contains('\x1b'));
 }
