@@ -4,25 +4,33 @@
 mod memory;
 
 use libfuzzer_sys::fuzz_target;
-use perf_data::{Findings, Recording};
+use perf_data::{Findings, Input, Sample, Session, SessionOptions, SharedBytes};
 
 fn read(file: &[u8]) {
     let mut findings = Findings::default();
-    let recording = Recording::parse(file, &mut findings).expect("the frame is sound");
-    for entry in &recording.scan(&mut findings).samples {
-        let sample = recording.sample(entry).expect("a scanned sample");
-        if let Some(chain) = sample.callchain {
-            assert!(chain.frames().count() <= chain.len());
+    let input = Input::File(SharedBytes::from(file.to_vec()));
+    let mut session = Session::open(input, SessionOptions::default(), &mut findings)
+        .expect("the frame is sound");
+    while let Some(window) = session.next_window(&mut findings) {
+        for entry in window.samples() {
+            look_into(&window.sample(entry).expect("a sample of this window"));
         }
-        if let Some(branches) = sample.branch_stack {
-            branches.iter().for_each(drop);
-        }
-        if let Some(read) = sample.read {
-            read.iter().for_each(drop);
-        }
-        for registers in [sample.user_regs, sample.intr_regs].into_iter().flatten() {
-            registers.iter().for_each(drop);
-        }
+    }
+}
+
+/// Reads every field that is decoded when it is asked for.
+fn look_into(sample: &Sample<'_>) {
+    if let Some(chain) = sample.callchain {
+        assert!(chain.frames().count() <= chain.len());
+    }
+    if let Some(branches) = sample.branch_stack {
+        branches.iter().for_each(drop);
+    }
+    if let Some(read) = sample.read {
+        read.iter().for_each(drop);
+    }
+    for registers in [sample.user_regs, sample.intr_regs].into_iter().flatten() {
+        registers.iter().for_each(drop);
     }
 }
 

@@ -49,12 +49,12 @@ impl Endian {
 
 /// A place in a slice, with the byte order to read by. Every read gives `None` at the end and does not move then.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor<'d> {
+pub struct ByteCursor<'d> {
     rest: &'d [u8],
     endian: Endian,
 }
 
-impl<'d> Cursor<'d> {
+impl<'d> ByteCursor<'d> {
     /// A cursor at the first byte.
     #[must_use]
     pub fn new(bytes: &'d [u8], endian: Endian) -> Self {
@@ -191,12 +191,12 @@ mod tests {
     #[test]
     fn both_byte_orders() {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-        let mut little = Cursor::new(&bytes, Endian::Little);
+        let mut little = ByteCursor::new(&bytes, Endian::Little);
         assert_eq!(little.u16(), Some(0x0201));
         assert_eq!(little.u32(), Some(0x0605_0403));
         assert_eq!(little.u64(), None);
         assert_eq!(little.rest(), &[7, 8, 9]);
-        let mut big = Cursor::new(&bytes, Endian::Big);
+        let mut big = ByteCursor::new(&bytes, Endian::Big);
         assert_eq!(big.u64(), Some(0x0102_0304_0506_0708));
         assert_eq!(big.u8(), Some(9));
         assert_eq!(big.u8(), None);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn strings_are_cut_at_nul_and_never_leave_the_slice() {
-        let mut cursor = Cursor::new(b"\x04\0\0\0ab\0x\x09\0\0\0ab", Endian::Little);
+        let mut cursor = ByteCursor::new(b"\x04\0\0\0ab\0x\x09\0\0\0ab", Endian::Little);
         assert_eq!(cursor.string(), Some(&b"ab"[..]));
         assert_eq!(cursor.string(), None);
         assert_eq!(cursor.remaining(), 6);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn hostile_counts_give_nothing() {
-        let mut cursor = Cursor::new(&[0; 16], Endian::Little);
+        let mut cursor = ByteCursor::new(&[0; 16], Endian::Little);
         assert!(cursor.words(u64::MAX).is_none());
         assert!(cursor.words(u64::MAX / 8 + 1).is_none());
         assert!(cursor.bytes_u64(17).is_none());

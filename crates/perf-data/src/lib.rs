@@ -1,17 +1,73 @@
 //! The parser of Linux `perf.data` recordings: bytes in, borrowed and typed records out, in time order.
 //!
-//! It knows nothing of ELF files, file search or what records mean to a process. There are three ways in:
-//! - [`Session`] reads a recording of any kind - file, pipe stream, compressed records, packed as a whole, directory -
-//!   and gives it out as [`Window`]s in time order, made on a thread of their own while earlier ones are walked.
-//! - [`visit_records`] calls a function with every record, decoded, in the order of the file.
-//! - [`Recording`] borrows a plain file: [`Recording::parse`] reads the container, [`Recording::scan`] the headers.
+//! A recording is a list of *records*. Most are *samples*: at that moment a processor was at that address, with those
+//! registers and that part of the stack. The others say what makes sense of samples: which file was mapped where (MMAP2),
+//! which process came from which (FORK), what a thread is called (COMM). This crate decodes them; what they mean to a
+//! process, and what is in the files that they name, is for its users to find out. It opens no file and knows no ELF.
 //!
-//! Damage is told in [`Findings`] and never ends the reading.
+//! There are two ways in:
+//! - [`Session`] reads a recording of any kind - file, pipe stream, compressed records, compressed as a whole, directory -
+//!   and gives it out as [`Window`]s in time order. It starts a thread that makes the next window while the user works
+//!   on the last one.
+//! - [`visit_records`] calls a function with every record, decoded, in the order of the file.
+//!
+//! Damage never ends the reading: it is reported in [`Findings`], and what is sound is given out. Only where there is no
+//! recording at all is there an [`Error`].
 //!
 //! ```text
 //!   Input ──open──> Session { head } ──next_window──> Window { samples: [SampleEntry], records, head }
 //!                                                        └───sample(&SampleEntry)──> Sample { ip, registers, ... }
 //! ```
+//!
+//! ```
+//! use perf_data::{Findings, Input, Record, Session, SessionOptions, SharedBytes};
+//! use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, SampleId};
+//!
+//! // A recording: thread 7 gets its name at 10 ns and is found at two addresses behind that.
+//! let mut recording = PerfDataBuilder::new(Endian::Little);
+//! recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+//! recording.describe_events();
+//! let name = synth::Record::Comm { pid: 7, tid: 7, comm: b"worker", exec: true };
+//! recording.record_at(&name, SampleId::at(7, 7, 10));
+//! recording.sample(&SampleBuilder::at(0x40_1000, 7, 7, 30));
+//! recording.sample(&SampleBuilder::at(0x40_2000, 7, 7, 20));
+//!
+//! let mut findings = Findings::default();
+//! let input = Input::File(SharedBytes::from(recording.build()));
+//! let mut session = Session::open(input, SessionOptions::default(), &mut findings)?;
+//! assert_eq!(session.head().events()[0].name, "cycles:u");
+//!
+//! let mut lines = Vec::new();
+//! while let Some(window) = session.next_window(&mut findings) {
+//!     for record in window.records() {
+//!         if let Record::Comm(comm) = record.record {
+//!             lines.push(format!("{} {}", record.time.0, String::from_utf8_lossy(comm.comm)));
+//!         }
+//!     }
+//!     for entry in window.samples() {
+//!         let sample = window.sample(entry).expect("an entry of this window");
+//!         lines.push(format!("{} {:#x}", sample.time.0, sample.ip.expect("an address").0));
+//!     }
+//! }
+//! // In the order of time, whatever the order in the file.
+//! assert_eq!(lines, ["10 worker", "20 0x402000", "30 0x401000"]);
+//! assert!(findings.is_empty());
+//! # Ok::<(), perf_data::Error>(())
+//! ```
+//!
+//! # Folders
+//! Each may use those in front of it, never those after it. `tracing` stands beside them and uses none.
+//!
+//! | folder | what it knows |
+//! |---|---|
+//! | files beside this one | byte order, shared bytes, headers of records, errors |
+//! | `finding` | what can be wrong with a recording |
+//! | `event` | attributes, and where the fields of an event's records are |
+//! | `record` | bytes of one record to its value |
+//! | `container` | what is around the records: file header, features, names of events |
+//! | `stream` | bytes of files and streams to records in the order of the file: damage, compressed records |
+//! | `session` | records to windows in time order; the ways in |
+//! | `tracing` | formats of tracepoints, by which the raw bytes of their samples are read |
 //!
 //! # Known differences to `perf`
 //! - Records of a file are ordered by (time, position) over all of it; rounds are used only where bytes come as a stream
@@ -19,15 +75,9 @@
 //! - Attributes larger than the newest known one are read by their known prefix; `perf` refuses the file.
 //! - Cut and unfinished recordings are read up to their last whole record; `perf` refuses them or dies.
 //! - Unknown record types are skipped by their size; a damaged record is skipped up to the next chain of headers.
-//! - A packed recording in file form is unpacked as a whole before it is read, since its build ids stand at its end.
+//! - A recording in file form that is compressed as a whole is expanded before it is read, since its build ids stand at
+//!   its end.
 //! - A sample with a wrong count inside keeps everything in front of that count; `perf` stops reading there.
-//!
-//! ```
-//! use perf_data::{Error, Findings, Recording};
-//! let mut findings = Findings::default();
-//! let error = Recording::parse(b"not a recording at all", &mut findings).expect_err("no magic");
-//! assert!(matches!(error, Error::NotPerfData { .. }));
-//! ```
 
 mod container;
 mod cursor;
@@ -35,6 +85,7 @@ mod error;
 mod event;
 mod finding;
 mod record;
+mod record_header;
 mod session;
 mod shared_bytes;
 mod stream;
@@ -45,25 +96,25 @@ mod tests;
 
 pub use container::{
     Arch, AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount,
-    CpuDomain, CpuLocation, CpuTopology, EventDesc, Features, GroupDesc, Head, HybridNode, Machine,
+    CpuDomain, CpuLocation, CpuTopology, EventDesc, Features, GroupDesc, Head, HybridNode,
     MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
-    SimpleperfFile, SimpleperfSymbol,
+    RecordedMachine, SimpleperfFile, SimpleperfSymbol,
 };
-pub use cursor::{Cursor, Endian, Words};
+pub use cursor::{Endian, Words};
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use record::{
     Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
-    CallchainDeferred, Cgroup, Comm, Context, CpuMode, EventUpdate, IdIndexEntry, Ksymbol, Lost,
-    Mmap, MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, RecordHeader, RecordKind,
-    Registers, RegsAbi, Sample, SampleDamage, SampleError, SampleId, SimpleperfChain,
-    SimpleperfRecord, Switch, Task, TextPoke, ThreadMapEntry, Throttle, TimeConv, UserRecord,
-    UserStack, Weight,
+    CallchainDeferred, Cgroup, Comm, Context, EventUpdate, IdIndexEntry, Ksymbol, Lost, Mmap,
+    MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, Registers, RegsAbi, Sample,
+    SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, Switch, Task, TextPoke,
+    ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack, Weight,
 };
+pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{
-    Input, RawBody, RawRecord, RawRecords, RecordEntry, Recording, SampleEntry, Scan, Session,
-    SessionOptions, TimedRecord, Visited, Window, visit_records,
+    EagerWindows, Input, RawBody, RawRecord, RecordEntry, SampleEntry, Session, SessionOptions,
+    Visited, Window, visit_records,
 };
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, Losses, RecordCounts};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use module_map::{Library, Timeline};
-use perf_data::{Findings, RecordCounts, Session, SessionOptions, Window};
+use perf_data::{EagerWindows, Findings, RecordCounts, Session, SessionOptions, Window};
 use unwinder::{Replay, ReplayOptions, Replayer};
 
 use crate::ahead::Ahead;
@@ -76,7 +76,10 @@ impl Attempt<'_> {
         self.progress.stage("reading");
         let mut found = Findings::default();
         let (input, mut behind) = open::open_once(path)?;
-        let reading = SessionOptions { eager: self.quick, ..SessionOptions::default() };
+        let reading = SessionOptions {
+            eager: self.quick.then(EagerWindows::default),
+            ..SessionOptions::default()
+        };
         let reading = MemoryLimit::apply(cli.max_memory, reading);
         let mut session = Session::open(input, reading, &mut found)
             .with_context(|| format!("cannot read {}", path.display()))?;

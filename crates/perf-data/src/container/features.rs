@@ -13,9 +13,9 @@ use super::feature_types::{
     CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryTopology, NumaNode, PmuCaps,
     PmuMapping,
 };
-use super::header::Container;
+use super::header::FileHeader;
 use super::simpleperf_files::{SimpleperfFile, read_files, read_files2};
-use crate::cursor::{Cursor, Endian};
+use crate::cursor::{ByteCursor, Endian};
 use crate::finding::{Finding, Findings};
 use crate::record::{BuildIdEntry, read_build_ids};
 
@@ -106,7 +106,7 @@ const SIMPLEPERF: Range<u16> = 128..135;
 /// Where the sections of a file are, by the table behind its data.
 pub(crate) fn feature_sections(
     bytes: &[u8],
-    container: &Container,
+    container: &FileHeader,
     findings: &mut Findings,
 ) -> Vec<(u16, Range<usize>)> {
     let set = (0..256_u16)
@@ -115,7 +115,7 @@ pub(crate) fn feature_sections(
         .ok()
         .and_then(|at| bytes.get(at..))
         .unwrap_or_default();
-    let mut table = Cursor::new(table, container.endian);
+    let mut table = ByteCursor::new(table, container.endian);
     let mut sections = Vec::new();
     for bit in set {
         let mut entry = || Some((table.u64()?, table.u64()?));
@@ -173,7 +173,7 @@ impl<'d> Features<'d> {
 
     /// Takes in one section. `None` says that it does not parse.
     pub(crate) fn decode(&mut self, bit: u16, section: &'d [u8], endian: Endian) -> Option<()> {
-        let cursor = &mut Cursor::new(section, endian);
+        let cursor = &mut ByteCursor::new(section, endian);
         match bit {
             1 => self.tracing_data = Some(section),
             2 => self.build_ids = read_build_ids(section, endian),
@@ -202,7 +202,7 @@ impl<'d> Features<'d> {
     }
 
     /// Features from 2018 on.
-    fn decode_later(&mut self, bit: u16, cursor: &mut Cursor<'d>) -> Option<()> {
+    fn decode_later(&mut self, bit: u16, cursor: &mut ByteCursor<'d>) -> Option<()> {
         match bit {
             22 => self.memory_topology = Some(decode::memory_topology(cursor)?),
             23 => self.clock_resolution_ns = Some(cursor.u64()?),

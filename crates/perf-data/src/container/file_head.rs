@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
+use super::attr_section::read_events;
 use super::features::{Features, feature_sections};
-use super::header::Container;
+use super::header::FileHeader;
+use super::name_events::name_events;
 use crate::error::Error;
-use crate::event::{Identity, name_events, read_events};
+use crate::event::Identity;
 use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 
 /// What is around the records of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileHead {
-    pub(crate) container: Container,
+    pub(crate) container: FileHeader,
     /// Bit numbers of features with the bytes of the file that hold them.
     pub(crate) sections: Vec<(u16, Range<usize>)>,
     pub(crate) schema: Schema,
@@ -20,7 +22,7 @@ pub(crate) struct FileHead {
 
 impl FileHead {
     pub(crate) fn read(bytes: &[u8], findings: &mut Findings) -> Result<Self, Error> {
-        let container = Container::parse(bytes, findings)?;
+        let container = FileHeader::parse(bytes, findings)?;
         let mut events = read_events(bytes, &container, findings)?;
         let sections = feature_sections(bytes, &container, findings);
         let payloads = sections.iter().map(|(bit, range)| (*bit, &bytes[range.clone()]));
@@ -36,7 +38,10 @@ impl FileHead {
             findings.push(Finding::Simpleperf);
             events.iter_mut().for_each(|event| event.layout.whole_stacks = true);
         }
-        let identity = Identity::new(&events, findings);
+        let (identity, differing) = Identity::new(&events);
+        if let Some(event) = differing {
+            findings.push(Finding::IdPlacesDiffer { event });
+        }
         let schema = Schema { endian: container.endian, simpleperf, pipe: false, events, identity };
         Ok(Self { container, sections, schema })
     }

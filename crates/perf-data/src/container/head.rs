@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::features::Features;
 use super::file_head::FileHead;
-use super::machine::{Arch, Machine, MachineSource};
+use super::machine::{Arch, MachineSource, RecordedMachine};
+use super::name_events::name_events;
 use crate::cursor::Endian;
-use crate::event::{Event, EventAttr, Identity, Layout, name_events};
-use crate::finding::Findings;
+use crate::event::{Event, EventAttr, EventLayout, Identity};
+use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 use crate::shared_bytes::SharedBytes;
 
@@ -57,7 +58,7 @@ impl Head {
 
     /// The head of a stream of which nothing but the byte order is known.
     pub(crate) fn of_stream(endian: Endian) -> Self {
-        let identity = Identity::new(&[], &mut Findings::default());
+        let (identity, _) = Identity::new(&[]);
         let schema = Schema { endian, simpleperf: false, pipe: true, events: Vec::new(), identity };
         Self {
             schema,
@@ -97,11 +98,13 @@ impl Head {
 
     /// The machine that was recorded.
     #[must_use]
-    pub fn machine(&self) -> Machine {
+    pub fn machine(&self) -> RecordedMachine {
         let attrs = self.schema.events.iter().map(|event| &event.attr);
-        let machine = Machine::detect(&self.features(), attrs, self.schema.endian);
+        let machine = RecordedMachine::detect(&self.features(), attrs, self.schema.endian);
         match self.fallback_arch {
-            Some(arch) if machine.source == MachineSource::Nothing => Machine { arch, ..machine },
+            Some(arch) if machine.source == MachineSource::Nothing => {
+                RecordedMachine { arch, ..machine }
+            }
             _ => machine,
         }
     }
@@ -129,7 +132,7 @@ impl Head {
         if self.schema.events.len() >= MAX_EVENTS || self.changes >= MAX_CHANGES {
             return None;
         }
-        let layout = Layout::new(&attr);
+        let layout = EventLayout::new(&attr);
         self.schema.events.push(Event { attr, ids: ids.collect(), name: String::new(), layout });
         self.stale = true;
         Some(())
@@ -201,7 +204,11 @@ impl Head {
         let sections = self.sections.iter().map(|(bit, section)| (*bit, &**section));
         let features = Features::decode_all(sections, self.schema.endian, &mut |_| {});
         name_events(&mut self.schema.events, &features);
-        self.schema.identity = Identity::new(&self.schema.events, findings);
+        let (identity, differing) = Identity::new(&self.schema.events);
+        if let Some(event) = differing {
+            findings.push(Finding::IdPlacesDiffer { event });
+        }
+        self.schema.identity = identity;
         self.apply_names(0);
         self.changes += 1;
     }

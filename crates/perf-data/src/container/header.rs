@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::cursor::{Cursor, Endian};
+use crate::cursor::{ByteCursor, Endian};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 
@@ -16,7 +16,7 @@ const HOSTNAME: u64 = 3;
 
 /// The header, with sections as ranges of bytes of the file. Invariant: the ranges lie in the file.
 #[derive(Clone, Debug)]
-pub(crate) struct Container {
+pub(crate) struct FileHeader {
     pub(crate) endian: Endian,
     /// Bytes from one attribute entry to the next, as stated.
     pub(crate) attr_size: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Container {
 
 /// A section as stated.
 #[derive(Clone, Copy)]
-struct Section {
+struct StatedSection {
     offset: u64,
     size: u64,
 }
 
-impl Section {
-    fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+impl StatedSection {
+    fn read(cursor: &mut ByteCursor<'_>) -> Option<Self> {
         Some(Self { offset: cursor.u64()?, size: cursor.u64()? })
     }
 
@@ -45,13 +45,13 @@ impl Section {
     }
 }
 
-impl Container {
+impl FileHeader {
     /// Reads the header of a recording.
     pub(crate) fn parse(bytes: &[u8], findings: &mut Findings) -> Result<Self, Error> {
         let file_len = bytes.len() as u64;
         let cut = Error::HeaderCut { expected: HEADER_V1, found: file_len };
         let endian = byte_order(bytes)?;
-        let mut cursor = Cursor::new(bytes, endian);
+        let mut cursor = ByteCursor::new(bytes, endian);
         let header_size = cursor.u64().and_then(|_magic| cursor.u64()).ok_or(cut)?;
         if header_size == PIPE_HEADER {
             return Err(Error::PipeMode);
@@ -62,9 +62,9 @@ impl Container {
         let mut fields = || {
             let attr_size = cursor.u64()?;
             let sections = [
-                Section::read(&mut cursor)?,
-                Section::read(&mut cursor)?,
-                Section::read(&mut cursor)?,
+                StatedSection::read(&mut cursor)?,
+                StatedSection::read(&mut cursor)?,
+                StatedSection::read(&mut cursor)?,
             ];
             Some((attr_size, sections))
         };
@@ -107,7 +107,7 @@ impl Container {
 }
 
 /// Where the data really ends, and what is to be said about it.
-fn clamp_data(data: Section, file_len: u64, findings: &mut Findings) -> u64 {
+fn clamp_data(data: StatedSection, file_len: u64, findings: &mut Findings) -> u64 {
     if data.size == 0 {
         // A recorder that was killed has not come back to write the size, nor any feature.
         findings.push(Finding::Unfinished { offset: data.offset });

@@ -49,7 +49,7 @@ pub enum MachineSource {
 
 /// The machine that was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Machine {
+pub struct RecordedMachine {
     /// Its architecture.
     pub arch: Arch,
     /// Its byte order.
@@ -58,7 +58,7 @@ pub struct Machine {
     pub source: MachineSource,
 }
 
-impl Machine {
+impl RecordedMachine {
     pub(crate) fn detect<'a>(
         features: &Features<'_>,
         attrs: impl Iterator<Item = &'a EventAttr>,
@@ -147,8 +147,9 @@ mod tests {
     fn the_surest_source_wins() {
         let attr = EventAttr { sample_regs_user: 0x00ff_0fff, ..EventAttr::default() };
         let mut features = Features::default();
-        let detect =
-            |features: &Features<'_>| Machine::detect(features, [attr].iter(), Endian::Little);
+        let detect = |features: &Features<'_>| {
+            RecordedMachine::detect(features, [attr].iter(), Endian::Little)
+        };
         let machine = detect(&features);
         assert_eq!((machine.arch, machine.source), (Arch::X86_64, MachineSource::RegisterMask));
         features.arch = Some(b"armv7l");

@@ -1,5 +1,6 @@
 //! What is around the records of a recording: the file header, the features, the head of a file or stream.
 
+mod attr_section;
 mod event_name;
 mod feature_decode;
 mod feature_types;
@@ -8,10 +9,10 @@ mod file_head;
 mod head;
 mod header;
 mod machine;
+mod name_events;
 mod packing;
 mod simpleperf_files;
 
-pub(crate) use event_name::derived_name;
 pub use feature_types::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
     CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
@@ -21,7 +22,6 @@ pub use features::Features;
 pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
-pub(crate) use header::Container;
-pub use machine::{Arch, Machine, MachineSource};
-pub(crate) use packing::Packing;
+pub use machine::{Arch, MachineSource, RecordedMachine};
+pub(crate) use packing::Compression;
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -11,13 +11,13 @@ const RATIO: u64 = 1024;
 
 /// How a recording is packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Packing {
+pub(crate) enum Compression {
     Zstd,
     Gzip,
     Xz,
 }
 
-impl Packing {
+impl Compression {
     /// Bytes that tell all packings apart.
     pub(crate) const MAGIC_LEN: usize = 6;
 
@@ -25,10 +25,10 @@ impl Packing {
     ///
     /// Source: RFC 8878 3.1.1, RFC 1952 2.3.1, the .xz file format 2.1.1.1.
     pub(crate) fn detect(bytes: &[u8]) -> Option<Self> {
-        const MAGICS: [(&[u8], Packing); 3] = [
-            (&[0x28, 0xb5, 0x2f, 0xfd], Packing::Zstd),
-            (&[0x1f, 0x8b, 8], Packing::Gzip),
-            (&[0xfd, b'7', b'z', b'X', b'Z', 0], Packing::Xz),
+        const MAGICS: [(&[u8], Compression); 3] = [
+            (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
+            (&[0x1f, 0x8b, 8], Compression::Gzip),
+            (&[0xfd, b'7', b'z', b'X', b'Z', 0], Compression::Xz),
         ];
         MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|magic| magic.1)
     }

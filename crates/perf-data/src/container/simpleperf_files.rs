@@ -3,7 +3,7 @@
 //! Source: simpleperf's `record_file_writer.cpp`, `WriteFileFeature`; `record_file.proto`, `message FileFeature`;
 //! `record_file_reader.cpp`, `ReadFileV1Feature`.
 
-use crate::cursor::Cursor;
+use crate::cursor::ByteCursor;
 
 /// A symbol that simpleperf recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,15 +35,15 @@ const ELF_FILE: u32 = 2;
 const DEX_FILE: u32 = 3;
 
 /// The entries of a FILE section (bit 128), up to the first that is damaged.
-pub(crate) fn read_files<'d>(cursor: &mut Cursor<'d>) -> Vec<SimpleperfFile<'d>> {
-    let entry = |cursor: &mut Cursor<'d>| {
+pub(crate) fn read_files<'d>(cursor: &mut ByteCursor<'d>) -> Vec<SimpleperfFile<'d>> {
+    let entry = |cursor: &mut ByteCursor<'d>| {
         let len = cursor.u32()?;
-        file(&mut Cursor::new(cursor.bytes_u64(len.into())?, cursor.endian()))
+        file(&mut ByteCursor::new(cursor.bytes_u64(len.into())?, cursor.endian()))
     };
     std::iter::from_fn(|| entry(cursor)).collect()
 }
 
-fn file<'d>(cursor: &mut Cursor<'d>) -> Option<SimpleperfFile<'d>> {
+fn file<'d>(cursor: &mut ByteCursor<'d>) -> Option<SimpleperfFile<'d>> {
     let path = name(cursor)?;
     let kind = cursor.u32()?;
     let min_vaddr = cursor.u64()?;
@@ -63,7 +63,7 @@ fn file<'d>(cursor: &mut Cursor<'d>) -> Option<SimpleperfFile<'d>> {
 }
 
 /// Bytes up to a NUL, which is passed over.
-fn name<'d>(cursor: &mut Cursor<'d>) -> Option<&'d [u8]> {
+fn name<'d>(cursor: &mut ByteCursor<'d>) -> Option<&'d [u8]> {
     let len = cursor.rest().iter().position(|&byte| byte == 0)?;
     let name = cursor.bytes(len)?;
     cursor.u8()?;
@@ -71,8 +71,8 @@ fn name<'d>(cursor: &mut Cursor<'d>) -> Option<&'d [u8]> {
 }
 
 /// The entries of a FILE2 section (bit 132): lengths with protobuf messages, up to the first that is damaged.
-pub(crate) fn read_files2<'d>(cursor: &mut Cursor<'d>) -> Vec<SimpleperfFile<'d>> {
-    let entry = |cursor: &mut Cursor<'d>| {
+pub(crate) fn read_files2<'d>(cursor: &mut ByteCursor<'d>) -> Vec<SimpleperfFile<'d>> {
+    let entry = |cursor: &mut ByteCursor<'d>| {
         let len = cursor.u32()?;
         message(cursor.bytes_u64(len.into())?)
     };
@@ -82,15 +82,15 @@ pub(crate) fn read_files2<'d>(cursor: &mut Cursor<'d>) -> Vec<SimpleperfFile<'d>
 fn message(bytes: &[u8]) -> Option<SimpleperfFile<'_>> {
     let mut file = SimpleperfFile::default();
     fields(bytes, &mut |field| match field {
-        (1, Field::Bytes(path)) => file.path = path,
-        (2, Field::Number(kind)) => file.kind = kind as u32,
-        (3, Field::Number(addr)) => file.min_vaddr = addr,
-        (4, Field::Bytes(bytes)) => file.symbols.extend(symbol(bytes)),
-        (6, Field::Bytes(bytes)) => {
+        (1, ProtoField::Bytes(path)) => file.path = path,
+        (2, ProtoField::Number(kind)) => file.kind = kind as u32,
+        (3, ProtoField::Number(addr)) => file.min_vaddr = addr,
+        (4, ProtoField::Bytes(bytes)) => file.symbols.extend(symbol(bytes)),
+        (6, ProtoField::Bytes(bytes)) => {
             // A field whose value is 0 is not written.
             let mut offset = 0;
             let read = fields(bytes, &mut |field| {
-                if let (1, Field::Number(value)) = field {
+                if let (1, ProtoField::Number(value)) = field {
                     offset = value;
                 }
             });
@@ -104,15 +104,15 @@ fn message(bytes: &[u8]) -> Option<SimpleperfFile<'_>> {
 fn symbol(bytes: &[u8]) -> Option<SimpleperfSymbol<'_>> {
     let mut symbol = SimpleperfSymbol { addr: 0, len: 0, name: &[] };
     fields(bytes, &mut |field| match field {
-        (1, Field::Number(addr)) => symbol.addr = addr,
-        (2, Field::Number(len)) => symbol.len = len as u32,
-        (3, Field::Bytes(name)) => symbol.name = name,
+        (1, ProtoField::Number(addr)) => symbol.addr = addr,
+        (2, ProtoField::Number(len)) => symbol.len = len as u32,
+        (3, ProtoField::Bytes(name)) => symbol.name = name,
         _ => {}
     })?;
     Some(symbol)
 }
 
-enum Field<'d> {
+enum ProtoField<'d> {
     Number(u64),
     Bytes(&'d [u8]),
 }
@@ -120,17 +120,19 @@ enum Field<'d> {
 /// Calls `take` with each field of a protobuf message; `None` where it is damaged.
 ///
 /// Source: protobuf encoding, "Message Structure".
-fn fields<'d>(mut bytes: &'d [u8], take: &mut dyn FnMut((u64, Field<'d>))) -> Option<()> {
+fn fields<'d>(mut bytes: &'d [u8], take: &mut dyn FnMut((u64, ProtoField<'d>))) -> Option<()> {
     while !bytes.is_empty() {
         let tag = varint(&mut bytes)?;
         let field = match tag & 7 {
-            0 => Field::Number(varint(&mut bytes)?),
-            1 => Field::Number(u64::from_le_bytes(*split(&mut bytes, 8)?.first_chunk()?)),
+            0 => ProtoField::Number(varint(&mut bytes)?),
+            1 => ProtoField::Number(u64::from_le_bytes(*split(&mut bytes, 8)?.first_chunk()?)),
             2 => {
                 let len = varint(&mut bytes)?;
-                Field::Bytes(split(&mut bytes, len)?)
+                ProtoField::Bytes(split(&mut bytes, len)?)
             }
-            5 => Field::Number(u32::from_le_bytes(*split(&mut bytes, 4)?.first_chunk()?).into()),
+            5 => {
+                ProtoField::Number(u32::from_le_bytes(*split(&mut bytes, 4)?.first_chunk()?).into())
+            }
             _ => return None,
         };
         take((tag >> 3, field));
@@ -177,7 +179,7 @@ mod tests {
             let mut section = (body.len() as u32).to_le_bytes().to_vec();
             section.extend(&body);
             section.extend([9, 0, 0, 0, 1]);
-            let cursor = &mut Cursor::new(&section, Endian::Little);
+            let cursor = &mut ByteCursor::new(&section, Endian::Little);
             assert_eq!(read_files(cursor), [expected(offset)]);
         }
     }
@@ -191,8 +193,9 @@ mod tests {
         body.extend(b"\x32\x03\x08\x80\x10");
         let mut section = (body.len() as u32).to_le_bytes().to_vec();
         section.extend(&body);
-        let read = |section: &[u8]| read_files2(&mut Cursor::new(section, Endian::Little)).len();
-        let cursor = &mut Cursor::new(&section, Endian::Little);
+        let read =
+            |section: &[u8]| read_files2(&mut ByteCursor::new(section, Endian::Little)).len();
+        let cursor = &mut ByteCursor::new(&section, Endian::Little);
         assert_eq!(read_files2(cursor), [expected(Some(0x800))]);
         assert_eq!((0..section.len()).map(|cut| read(&section[..cut])).sum::<usize>(), 0);
     }

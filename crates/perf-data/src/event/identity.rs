@@ -4,7 +4,6 @@
 
 use crate::cursor::Endian;
 use crate::event::Event;
-use crate::finding::{Finding, Findings};
 
 /// Finds the event of a record by the id that it carries.
 #[derive(Clone, Debug)]
@@ -18,7 +17,9 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn new(events: &[Event], findings: &mut Findings) -> Self {
+    /// The way to find the events of records, and the first event, if there is one, that keeps the id at another place
+    /// of its samples than the first: the first event's place is used.
+    pub(crate) fn new(events: &[Event]) -> (Self, Option<u16>) {
         let mut ids: Vec<_> = (0_u16..)
             .zip(events)
             .flat_map(|(index, event)| event.ids.iter().map(move |&id| (id, index)))
@@ -27,15 +28,12 @@ impl Identity {
         ids.dedup_by_key(|entry| entry.0);
         let (Some(first), true) = (events.first(), events.len() > 1) else {
             // With one event all records are its own, and samples carry no id.
-            return Self { ids, sample_at: None, trailer_back: None };
+            return (Self { ids, sample_at: None, trailer_back: None }, None);
         };
         let sample_at = first.layout.sample_id_at();
-        if let Some((index, _)) =
-            (0_u16..).zip(events).find(|(_, event)| event.layout.sample_id_at() != sample_at)
-        {
-            findings.push(Finding::IdPlacesDiffer { event: index });
-        }
-        Self { ids, sample_at, trailer_back: first.layout.trailer_id_back() }
+        let differs = |&(_, event): &(u16, &Event)| event.layout.sample_id_at() != sample_at;
+        let differing = (0_u16..).zip(events).find(differs).map(|(index, _)| index);
+        (Self { ids, sample_at, trailer_back: first.layout.trailer_id_back() }, differing)
     }
 
     /// The event of the sample in `record`, or the unknown id; the id is 0 where the record ends before it.
@@ -60,7 +58,7 @@ impl Identity {
         self.ids.binary_search_by_key(&id, |entry| entry.0).ok().map(|at| self.ids[at].1)
     }
 
-    /// The event with that id. Records that the recorder made up have the id 0 and go to the first event.
+    /// The event with that id. Synthesized records have the id 0 and go to the first event.
     fn find(&self, id: u64) -> Result<u16, u64> {
         if id == 0 {
             return Ok(0);

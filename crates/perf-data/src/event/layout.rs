@@ -7,16 +7,14 @@ use address::{Pid, Tid, Timestamp};
 
 use super::attr::{EventAttr, ReadFormat, SampleType};
 use crate::cursor::Endian;
-use crate::record::SampleId;
+use crate::record_header::HEADER_LEN;
 
 /// No such field.
 const ABSENT: u8 = u8::MAX;
-/// Size in bytes of a record header.
-pub(crate) const HEADER_LEN: usize = 8;
 
-/// The fields in front of the first one of variable length, as offsets in bytes from `base` of [`Fields::new`].
+/// The fields in front of the first one of variable length, as offsets in bytes from `base` of [`FieldOffsets::new`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Fields {
+pub(crate) struct FieldOffsets {
     identifier: u8,
     ip: u8,
     tid: u8,
@@ -42,7 +40,7 @@ fn word(bytes: &[u8], at: u8, endian: Endian) -> Option<u64> {
     if at == ABSENT { None } else { endian.u64_at(bytes, at.into()) }
 }
 
-impl Fields {
+impl FieldOffsets {
     /// Places the fields of `order` that `sample_type` has one after another.
     fn new(sample_type: SampleType, base: u8, order: &[SampleType]) -> Self {
         let mut fields = Self {
@@ -104,12 +102,12 @@ impl Fields {
 
 /// All that is fixed for the records of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct EventLayout {
     pub(crate) sample_type: SampleType,
     /// Fields of a sample, offsets from the begin of the record.
-    pub(crate) sample: Fields,
+    pub(crate) sample: FieldOffsets,
     /// Fields of the trailer, offsets from its begin; `end` is its length, 0 where there is none.
-    pub(crate) trailer: Fields,
+    pub(crate) trailer: FieldOffsets,
     /// Bytes of the register values of a sample whose ABI is not "none".
     pub(crate) regs_user_len: u16,
     /// The same for the registers of the interrupted context.
@@ -122,7 +120,7 @@ pub(crate) struct Layout {
     pub(crate) defers_chains: bool,
 }
 
-impl Layout {
+impl EventLayout {
     pub(crate) fn new(attr: &EventAttr) -> Self {
         use SampleType as T;
         const SAMPLE: [SampleType; 9] = [
@@ -141,8 +139,8 @@ impl Layout {
         let trailer: &[SampleType] = if attr.flags.sample_id_all() { &TRAILER } else { &[] };
         Self {
             sample_type: attr.sample_type,
-            sample: Fields::new(attr.sample_type, HEADER_LEN as u8, &SAMPLE),
-            trailer: Fields::new(attr.sample_type, 0, trailer),
+            sample: FieldOffsets::new(attr.sample_type, HEADER_LEN as u8, &SAMPLE),
+            trailer: FieldOffsets::new(attr.sample_type, 0, trailer),
             regs_user_len: attr.sample_regs_user.count_ones() as u16 * 8,
             regs_intr_len: attr.sample_regs_intr.count_ones() as u16 * 8,
             whole_stacks: false,
@@ -172,19 +170,6 @@ impl Layout {
     #[inline]
     pub(crate) fn trailer_time(&self, trailer: &[u8], endian: Endian) -> Timestamp {
         recorded_time(self.trailer.time(trailer, endian))
-    }
-
-    /// Reads a trailer.
-    pub(crate) fn sample_id(&self, trailer: &[u8], endian: Endian) -> SampleId {
-        let task = self.trailer.task(trailer, endian);
-        SampleId {
-            pid: task.map(|task| task.0),
-            tid: task.map(|task| task.1),
-            time: self.trailer_time(trailer, endian),
-            id: self.trailer.id(trailer, endian),
-            stream_id: self.trailer.stream_id(trailer, endian),
-            cpu: self.trailer.cpu(trailer, endian),
-        }
     }
 }
 

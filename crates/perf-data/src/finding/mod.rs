@@ -5,7 +5,7 @@ mod text;
 
 pub use list::{FindingGroup, Findings};
 
-use crate::record::RecordKind;
+use crate::record_header::RecordKind;
 
 /// Whether a finding means lost data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -3,10 +3,9 @@
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`.
 
 use super::user::auxtrace;
-use crate::cursor::{Cursor, Endian};
-use crate::event::HEADER_LEN;
+use crate::cursor::{ByteCursor, Endian};
 use crate::finding::HeaderFault;
-use crate::record::{RecordHeader, RecordKind};
+use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 
 /// How many plausible headers in a row make a place to go on.
 const CHAIN: usize = 3;
@@ -79,7 +78,8 @@ impl HeaderRules {
 
     /// Bytes that follow a record without belonging to its size.
     pub(crate) fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
-        let body = || Some(Cursor::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
+        let body =
+            || Some(ByteCursor::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
         match header.kind {
             RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
             RecordKind::HEADER_TRACING_DATA => {

@@ -6,7 +6,7 @@ use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 
 use super::callchain::Callchain;
 use crate::cursor::Words;
-use crate::record::CpuMode;
+use crate::record_header::CpuMode;
 
 /// What is known of the identity of a mapped file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

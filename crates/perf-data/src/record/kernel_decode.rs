@@ -11,9 +11,10 @@ use super::kernel::{
     Switch, Task, TextPoke, Throttle,
 };
 use super::read_values::ReadValues;
-use crate::cursor::{Cursor, until_nul};
+use crate::cursor::{ByteCursor, until_nul};
 use crate::event::{ReadFormat, recorded_time};
-use crate::record::{CpuMode, Record, RecordHeader, RecordKind};
+use crate::record::Record;
+use crate::record_header::{CpuMode, RecordHeader, RecordKind};
 
 const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
 /// MMAP: of data; COMM: by exec; FORK: made up by the recorder; SWITCH: out.
@@ -28,7 +29,7 @@ const PROT_EXEC: u32 = 4;
 /// Decodes the body of a kernel record; `None` where it is too short. Unknown types give [`Record::Unknown`].
 pub(crate) fn kernel_record<'d>(
     header: RecordHeader,
-    cursor: &mut Cursor<'d>,
+    cursor: &mut ByteCursor<'d>,
     read_format: ReadFormat,
 ) -> Option<Record<'d>> {
     let misc = header.misc;
@@ -73,7 +74,7 @@ pub(crate) fn kernel_record<'d>(
 }
 
 /// Records about kernel code, control groups and AUX areas.
-fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut Cursor<'d>) -> Option<Record<'d>> {
+fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut ByteCursor<'d>) -> Option<Record<'d>> {
     Some(match header.kind {
         RecordKind::KSYMBOL => {
             let addr = Avma(cursor.u64()?);
@@ -119,12 +120,12 @@ fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut Cursor<'d>) -> Opti
     })
 }
 
-fn task_ids(cursor: &mut Cursor<'_>) -> Option<(Pid, Tid)> {
+fn task_ids(cursor: &mut ByteCursor<'_>) -> Option<(Pid, Tid)> {
     Some((Pid(cursor.i32()?), Tid(cursor.i32()?)))
 }
 
 /// FORK and EXIT: the order is pid, ppid, tid, ptid.
-fn task(misc: u16, cursor: &mut Cursor<'_>) -> Option<Task> {
+fn task(misc: u16, cursor: &mut ByteCursor<'_>) -> Option<Task> {
     let [pid, ppid, tid, ptid] = [cursor.i32()?, cursor.i32()?, cursor.i32()?, cursor.i32()?];
     let time = recorded_time(Some(cursor.u64()?));
     Some(Task {
@@ -137,7 +138,7 @@ fn task(misc: u16, cursor: &mut Cursor<'_>) -> Option<Task> {
     })
 }
 
-fn throttle(cursor: &mut Cursor<'_>) -> Option<Throttle> {
+fn throttle(cursor: &mut ByteCursor<'_>) -> Option<Throttle> {
     Some(Throttle {
         time: recorded_time(Some(cursor.u64()?)),
         id: cursor.u64()?,
@@ -149,7 +150,7 @@ fn is_kernel(cpu_mode: CpuMode) -> bool {
     matches!(cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
 }
 
-fn mmap<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
+fn mmap<'d>(misc: u16, cursor: &mut ByteCursor<'d>) -> Option<Mmap<'d>> {
     let (pid, tid) = task_ids(cursor)?;
     let [start, len, pgoff] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     let executable = misc & MISC_13 == 0;
@@ -172,7 +173,7 @@ fn mmap<'d>(misc: u16, cursor: &mut Cursor<'d>) -> Option<Mmap<'d>> {
 /// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
 /// read as one.
 #[inline]
-pub(crate) fn mmap2<'d>(misc: u16, cursor: &Cursor<'d>) -> Option<Mmap<'d>> {
+pub(crate) fn mmap2<'d>(misc: u16, cursor: &ByteCursor<'d>) -> Option<Mmap<'d>> {
     let endian = cursor.endian();
     let (fixed, path) = cursor.rest().split_first_chunk::<MMAP2_FIXED>()?;
     let half = |at: usize| endian.u32_at(fixed, at);
@@ -189,7 +190,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &Cursor<'d>) -> Option<Mmap<'d>> {
         start: Avma(word(8)?),
         len: word(16)?,
         pgoff: FileOffset(word(24)?),
-        id: mmap_id(misc, &mut Cursor::new(fixed.get(32..56)?, endian))?,
+        id: mmap_id(misc, &mut ByteCursor::new(fixed.get(32..56)?, endian))?,
         prot,
         flags: half(60)?,
         path: until_nul(path),
@@ -197,7 +198,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &Cursor<'d>) -> Option<Mmap<'d>> {
 }
 
 #[inline]
-fn mmap_id(misc: u16, cursor: &mut Cursor<'_>) -> Option<MmapId> {
+fn mmap_id(misc: u16, cursor: &mut ByteCursor<'_>) -> Option<MmapId> {
     if misc & MISC_14 != 0 {
         let len = usize::from(cursor.u8()?).min(BuildId::MAX_LEN);
         cursor.bytes(3)?;

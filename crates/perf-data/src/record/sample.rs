@@ -9,7 +9,7 @@ use super::branch_stack::BranchStack;
 use super::callchain::Callchain;
 use super::read_values::ReadValues;
 use super::registers::Registers;
-use crate::record::CpuMode;
+use crate::record_header::CpuMode;
 
 /// Why a sample could not be decoded at all. `position` is that of its record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]

@@ -9,9 +9,9 @@ use super::callchain::Callchain;
 use super::read_values::ReadValues;
 use super::registers::Registers;
 use super::sample::{Sample, SampleDamage, UserStack, Weight};
-use crate::cursor::{Cursor, Endian};
-use crate::event::{Event, EventAttr, Layout, SampleType, recorded_time};
-use crate::record::CpuMode;
+use crate::cursor::{ByteCursor, Endian};
+use crate::event::{Event, EventAttr, EventLayout, SampleType, recorded_time};
+use crate::record_header::CpuMode;
 
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 /// Bits of all fields behind `STACK_USER`: from 14 on, but for IDENTIFIER, which is in front.
@@ -61,7 +61,8 @@ pub(crate) fn decode_sample<'d>(
         aux: None,
         damage: None,
     };
-    let mut decoder = Decoder { cursor: Cursor::new(variable, endian), attr: &event.attr, layout };
+    let mut decoder =
+        Decoder { cursor: ByteCursor::new(variable, endian), attr: &event.attr, layout };
     if let Err(damage) = decoder.chains(&mut sample).and_then(|()| decoder.tail(&mut sample)) {
         sample.damage = sample.damage.or(Some(damage));
     }
@@ -70,9 +71,9 @@ pub(crate) fn decode_sample<'d>(
 
 #[derive(Clone)]
 struct Decoder<'d, 'e> {
-    cursor: Cursor<'d>,
+    cursor: ByteCursor<'d>,
     attr: &'e EventAttr,
-    layout: &'e Layout,
+    layout: &'e EventLayout,
 }
 
 impl<'d> Decoder<'d, '_> {
@@ -204,7 +205,7 @@ impl<'d> Decoder<'d, '_> {
         let valid = self.cursor.u64().ok_or(SampleDamage::UserStack)?;
         // Kernels of old Android devices leave the valid length 0 though all bytes are there; simpleperf takes it so.
         let valid = if valid == 0 && self.layout.whole_stacks { dumped } else { valid };
-        // Behind the valid bytes lies what was in the ring buffer before, not zeros.
+        // After the valid bytes lies what was in the ring buffer before, not zeros.
         match usize::try_from(valid).ok().and_then(|valid| bytes.get(..valid)) {
             Some([]) => {}
             Some(bytes) => sample.user_stack = Some(UserStack { bytes, dumped }),

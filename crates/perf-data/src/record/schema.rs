@@ -8,13 +8,14 @@ use super::kernel_decode::{MMAP2_FIXED, kernel_record, mmap2};
 use super::sample::{Sample, SampleError};
 use super::sample_decode::decode_sample;
 use super::simpleperf::SimpleperfRecord;
+use super::timed::{RecordBytes, TimedRecord};
+use super::trailer::SampleId;
 use super::user::UserRecord;
-use crate::cursor::{Cursor, Endian};
-use crate::event::{Event, EventAttr, HEADER_LEN, Identity, Layout};
+use crate::cursor::{ByteCursor, Endian};
+use crate::event::{Event, EventAttr, EventLayout, Identity};
 use crate::finding::{Finding, Findings};
-use crate::record::{Record, RecordKind, SampleId};
-use crate::session::{SampleEntry, TimedRecord};
-use crate::stream::Found;
+use crate::record::Record;
+use crate::record_header::{HEADER_LEN, RecordKind};
 
 /// The events of a recording, or of a stream as far as it was read.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl Schema {
         HeaderRules { endian: self.endian, simpleperf: self.simpleperf, pipe: self.pipe }
     }
 
-    pub(crate) fn layout(&self, event: u16) -> Option<&Layout> {
+    pub(crate) fn layout(&self, event: u16) -> Option<&EventLayout> {
         self.events.get(usize::from(event)).map(|event| &event.layout)
     }
 
@@ -39,27 +40,27 @@ impl Schema {
     pub(crate) fn sample<'d>(
         &self,
         bytes: &'d [u8],
-        entry: &SampleEntry,
+        position: u64,
+        event: u16,
     ) -> Result<Sample<'d>, SampleError> {
-        let position = entry.position;
         let not_a_sample = SampleError::NotASample { position };
         let header = self.header_rules().read(bytes).ok_or(not_a_sample)?;
         let record = bytes.get(..header.size as usize).ok_or(not_a_sample)?;
         if header.kind != RecordKind::SAMPLE || record.len() < HEADER_LEN {
             return Err(not_a_sample);
         }
-        let event = self.events.get(usize::from(entry.event));
-        let event = event.ok_or(SampleError::NoEvent { position, event: entry.event })?;
-        let expected = event.layout.sample.end.into();
+        let of = self.events.get(usize::from(event));
+        let of = of.ok_or(SampleError::NoEvent { position, event })?;
+        let expected = of.layout.sample.end.into();
         let too_short = SampleError::TooShort { position, expected, found: header.size };
-        decode_sample(record, header.misc, entry.event, event, self.endian).ok_or(too_short)
+        decode_sample(record, header.misc, event, of, self.endian).ok_or(too_short)
     }
 
     /// Decodes a record that is no sample; `None` where it is too short for its type, or where there is no event yet
     /// that tells how it ends.
     pub(crate) fn record<'d>(
         &self,
-        found: &Found<'d>,
+        found: &RecordBytes<'d>,
         findings: &mut Findings,
     ) -> Option<TimedRecord<'d>> {
         let (position, header) = (found.position, found.header);
@@ -77,12 +78,12 @@ impl Schema {
             return Some(decoded(Timestamp(0), 0, record, SampleId::default()));
         }
         if header.kind.0 >= RecordKind::FIRST_SIMPLEPERF {
-            let cursor = &mut Cursor::new(body, self.endian);
+            let cursor = &mut ByteCursor::new(body, self.endian);
             let record = Record::Simpleperf(SimpleperfRecord::decode(header.kind, cursor)?);
             return Some(decoded(Timestamp(0), 0, record, SampleId::default()));
         }
         if header.kind.0 >= RecordKind::FIRST_USER {
-            let user = UserRecord::decode(header, &mut Cursor::new(body, self.endian))?;
+            let user = UserRecord::decode(header, &mut ByteCursor::new(body, self.endian))?;
             return Some(decoded(Timestamp(0), 0, Record::User(user), SampleId::default()));
         }
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or_else(|id| {
@@ -92,9 +93,9 @@ impl Schema {
         let Event { attr, layout, .. } = self.events.get(usize::from(event))?;
         let (body, trailer) =
             body.split_at_checked(body.len().checked_sub(layout.trailer_len())?)?;
-        let trailer = layout.sample_id(trailer, self.endian);
+        let trailer = SampleId::read(layout, trailer, self.endian);
         let mut record =
-            kernel_record(header, &mut Cursor::new(body, self.endian), attr.read_format)?;
+            kernel_record(header, &mut ByteCursor::new(body, self.endian), attr.read_format)?;
         if let Record::LostSamples(lost) = &mut record {
             lost.id = trailer.id.unwrap_or_default();
         }
@@ -107,15 +108,15 @@ impl Schema {
 impl Schema {
     /// The map that a record states; `None` where it is another record, or too short.
     #[inline]
-    pub(crate) fn map<'d>(&self, found: &Found<'d>) -> Option<Mmap<'d>> {
+    pub(crate) fn map<'d>(&self, found: &RecordBytes<'d>) -> Option<Mmap<'d>> {
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
         let (body, _) = self.map_parts(found, event)?;
-        mmap2(found.header.misc, &Cursor::new(body, self.endian))
+        mmap2(found.header.misc, &ByteCursor::new(body, self.endian))
     }
 
     /// When that map came into being; `None`, too, where there is something to be said of the record.
     #[inline]
-    pub(crate) fn map_time(&self, found: &Found<'_>) -> Option<Timestamp> {
+    pub(crate) fn map_time(&self, found: &RecordBytes<'_>) -> Option<Timestamp> {
         let event = self.identity.of_record(found.bytes, self.endian).ok()?;
         let (body, time) = self.map_parts(found, event)?;
         (body.len() >= MMAP2_FIXED).then_some(time)
@@ -123,7 +124,7 @@ impl Schema {
 
     /// Its body and its time.
     #[inline]
-    fn map_parts<'d>(&self, found: &Found<'d>, event: u16) -> Option<(&'d [u8], Timestamp)> {
+    fn map_parts<'d>(&self, found: &RecordBytes<'d>, event: u16) -> Option<(&'d [u8], Timestamp)> {
         if found.header.kind != RecordKind::MMAP2 {
             return None;
         }

@@ -3,9 +3,9 @@
 //! Source: `tools/lib/perf/include/perf/event.h`, `enum perf_user_event_type`.
 
 use super::build_ids::{BuildIdEntry, build_id_body};
-use crate::cursor::{Cursor, Words, until_nul};
+use crate::cursor::{ByteCursor, Words, until_nul};
 use crate::event::EventAttr;
-use crate::record::{RecordHeader, RecordKind};
+use crate::record_header::{RecordHeader, RecordKind};
 
 /// `EVENT_UPDATE`: something of an event that its attribute has no room for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,7 +111,7 @@ pub enum UserRecord<'d> {
     /// An error in AUX tracing; undecoded.
     AuxtraceError(&'d [u8]),
     /// Threads recorded; entries by [`UserRecord::threads`].
-    ThreadMap(Cursor<'d>),
+    ThreadMap(ByteCursor<'d>),
     /// Processors recorded, in one of several packings; undecoded.
     CpuMap(&'d [u8]),
     /// Counting configuration, tag and value in turn.
@@ -148,7 +148,7 @@ pub enum UserRecord<'d> {
 
 impl<'d> UserRecord<'d> {
     /// Decodes the body of a record; `None` where it is too short, and for unknown types.
-    pub(crate) fn decode(header: RecordHeader, cursor: &mut Cursor<'d>) -> Option<Self> {
+    pub(crate) fn decode(header: RecordHeader, cursor: &mut ByteCursor<'d>) -> Option<Self> {
         Some(match header.kind {
             RecordKind::HEADER_ATTR => header_attr(cursor)?,
             RecordKind::HEADER_EVENT_TYPE => {
@@ -171,7 +171,7 @@ impl<'d> UserRecord<'d> {
             RecordKind::THREAD_MAP => {
                 let count = cursor.u64()?;
                 let entries = cursor.bytes_u64(count.checked_mul(24)?)?;
-                Self::ThreadMap(Cursor::new(entries, cursor.endian()))
+                Self::ThreadMap(ByteCursor::new(entries, cursor.endian()))
             }
             RecordKind::CPU_MAP => Self::CpuMap(cursor.rest()),
             RecordKind::STAT_CONFIG => {
@@ -221,13 +221,13 @@ impl<'d> UserRecord<'d> {
 }
 
 /// The ids begin where the attribute says that it ends.
-fn header_attr<'d>(cursor: &mut Cursor<'d>) -> Option<UserRecord<'d>> {
+fn header_attr<'d>(cursor: &mut ByteCursor<'d>) -> Option<UserRecord<'d>> {
     let size = EventAttr::parse(cursor.rest(), cursor.endian())?.effective_size();
     let attr = cursor.bytes(size)?;
     Some(UserRecord::HeaderAttr { attr, ids: Words::new(cursor.rest(), cursor.endian()) })
 }
 
-pub(crate) fn auxtrace(cursor: &mut Cursor<'_>) -> Option<Auxtrace> {
+pub(crate) fn auxtrace(cursor: &mut ByteCursor<'_>) -> Option<Auxtrace> {
     let [size, offset, reference] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     Some(Auxtrace {
         size,
@@ -239,13 +239,13 @@ pub(crate) fn auxtrace(cursor: &mut Cursor<'_>) -> Option<Auxtrace> {
     })
 }
 
-fn event_update<'d>(cursor: &mut Cursor<'d>) -> Option<EventUpdate<'d>> {
+fn event_update<'d>(cursor: &mut ByteCursor<'d>) -> Option<EventUpdate<'d>> {
     let [kind, id] = [cursor.u64()?, cursor.u64()?];
     let payload = if matches!(kind, 0 | 2) { until_nul(cursor.rest()) } else { cursor.rest() };
     Some(EventUpdate { kind, id, payload })
 }
 
-fn time_conv(cursor: &mut Cursor<'_>) -> Option<TimeConv> {
+fn time_conv(cursor: &mut ByteCursor<'_>) -> Option<TimeConv> {
     let [shift, mult, zero] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     let mut short = || Some((cursor.u64()?, cursor.u64()?));
     Some(TimeConv { shift, mult, zero, short: short() })

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use address::{Tid, Timestamp};
 
-use super::scan::{SampleEntry, TimedRecord};
+use super::entries::SampleEntry;
 use crate::finding::{Finding, Findings};
-use crate::record::{Record, Schema, SimpleperfRecord};
-use crate::stream::{Found, RecordCounts};
+use crate::record::{Record, RecordBytes, Schema, SimpleperfRecord, TimedRecord};
+use crate::stream::RecordCounts;
 
 /// A sample that waits for its chain.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ struct Waiting {
 
 /// The chains seen and the samples that wait for them.
 #[derive(Debug, Default)]
-pub(crate) struct Chains {
+pub(crate) struct UserChains {
     /// Thread and cookie, to time and position of the record.
     deferred: BTreeMap<(i32, u64), (Timestamp, u64)>,
     /// Thread and time, to the position of the record.
@@ -32,7 +32,7 @@ pub(crate) struct Chains {
     waiting: Vec<Waiting>,
 }
 
-impl Chains {
+impl UserChains {
     /// Takes in a record.
     pub(crate) fn record(&mut self, decoded: &TimedRecord<'_>) {
         match &decoded.record {
@@ -50,14 +50,14 @@ impl Chains {
 
     /// Takes in a sample. Only those of events that defer chains are looked into.
     #[inline]
-    pub(crate) fn sample(&mut self, schema: &Schema, found: &Found<'_>, entry: &SampleEntry) {
+    pub(crate) fn sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: &SampleEntry) {
         if schema.layout(entry.event).is_some_and(|layout| layout.defers_chains) {
             self.deferring_sample(schema, found, entry);
         }
     }
 
-    fn deferring_sample(&mut self, schema: &Schema, found: &Found<'_>, entry: &SampleEntry) {
-        let Ok(sample) = schema.sample(found.bytes, entry) else { return };
+    fn deferring_sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: &SampleEntry) {
+        let Ok(sample) = schema.sample(found.bytes, entry.position, entry.event) else { return };
         if let Some(cookie) = sample.callchain.and_then(|chain| chain.deferred_cookie()) {
             let SampleEntry { position, time, tid, .. } = *entry;
             self.waiting.push(Waiting { position, time, tid, cookie });

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 
-use crate::container::{FileHead, Head, Packing};
+use super::options::SessionOptions;
+use crate::container::{Compression, FileHead, Head};
 use crate::cursor::Endian;
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
-use crate::session::SessionOptions;
 use crate::shared_bytes::SharedBytes;
-use crate::stream::{Feed, Reader};
+use crate::stream::{Feed, StreamReader};
 
 /// Bytes of the header of a pipe stream: magic and size.
 ///
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Input {
 }
 
 /// An opened recording.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRecording {
     pub(crate) head: Head,
     pub(crate) feeds: Vec<Feed>,
     /// Whether its bytes come one after another, so that they are not held longer than needed.
@@ -51,7 +51,7 @@ pub(crate) struct Opened {
     pub(crate) may_stream: bool,
 }
 
-impl Opened {
+impl OpenedRecording {
     /// The same recording once more, where it is a plain file whose bytes are all there.
     pub(crate) fn again(&self) -> Option<Self> {
         let Self { head, feeds, is_stream, may_stream } = self;
@@ -60,7 +60,7 @@ impl Opened {
         }
         let feeds = feeds.iter().map(|feed| match feed {
             Feed::Bytes(bytes) => Some(Feed::Bytes(bytes.clone())),
-            Feed::Reader(_) => None,
+            Feed::StreamReader(_) => None,
         });
         let feeds = feeds.collect::<Option<_>>()?;
         Some(Self { head: head.clone(), feeds, is_stream: *is_stream, may_stream: *may_stream })
@@ -72,10 +72,10 @@ pub(crate) fn open(
     input: Input,
     options: SessionOptions,
     findings: &mut Findings,
-) -> Result<Opened, Error> {
-    let reader = |stream| Reader::new(stream, options.read_bytes);
+) -> Result<OpenedRecording, Error> {
+    let reader = |stream| StreamReader::new(stream, options.read_bytes);
     match input {
-        Input::File(bytes) if Packing::detect(&bytes).is_some() => {
+        Input::File(bytes) if Compression::detect(&bytes).is_some() => {
             open_stream(reader(Box::new(io::Cursor::new(bytes))), findings)
         }
         Input::File(bytes) => open_bytes(bytes, findings),
@@ -96,12 +96,12 @@ fn pipe_order(bytes: &[u8]) -> Option<Endian> {
     }
 }
 
-fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<Opened, Error> {
+fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<OpenedRecording, Error> {
     if let Some(endian) = pipe_order(&bytes) {
         let records = bytes.slice(PIPE_HEADER..usize::MAX);
         let feeds = vec![Feed::Bytes(Some((records, PIPE_HEADER as u64)))];
         let head = Head::of_stream(endian);
-        return Ok(Opened { head, feeds, is_stream: false, may_stream: true });
+        return Ok(OpenedRecording { head, feeds, is_stream: false, may_stream: true });
     }
     let head = FileHead::read(&bytes, findings)?;
     let opened = of_file(&bytes, head);
@@ -111,18 +111,18 @@ fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<Opened, Err
     Ok(opened)
 }
 
-fn of_file(bytes: &SharedBytes, head: FileHead) -> Opened {
+fn of_file(bytes: &SharedBytes, head: FileHead) -> OpenedRecording {
     let start = head.container.data.start as u64;
     let feeds = vec![Feed::Bytes(Some((bytes.slice(head.container.data.clone()), start)))];
     let head = Head::of_file(bytes, &head);
-    Opened { head, feeds, is_stream: false, may_stream: true }
+    OpenedRecording { head, feeds, is_stream: false, may_stream: true }
 }
 
 fn open_directory(
     data: &SharedBytes,
     parts: Vec<SharedBytes>,
     findings: &mut Findings,
-) -> Result<Opened, Error> {
+) -> Result<OpenedRecording, Error> {
     let mut opened = of_file(data, FileHead::read(data, findings)?);
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     opened.feeds.extend(parts.map(|part| Feed::Bytes(Some((part, 0)))));
@@ -130,18 +130,23 @@ fn open_directory(
     Ok(opened)
 }
 
-fn open_stream(mut reader: Reader, findings: &mut Findings) -> Result<Opened, Error> {
+fn open_stream(
+    mut reader: StreamReader,
+    findings: &mut Findings,
+) -> Result<OpenedRecording, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
-    if let Some(packing) = Packing::detect(reader.peek(Packing::MAGIC_LEN).map_err(unreadable)?) {
+    if let Some(packing) =
+        Compression::detect(reader.peek(Compression::MAGIC_LEN).map_err(unreadable)?)
+    {
         let block = reader.block();
-        reader = Reader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?, block);
+        reader = StreamReader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?, block);
     }
     let start = reader.peek(PIPE_HEADER).map_err(unreadable)?;
     if let Some(endian) = pipe_order(start) {
         reader.skip(PIPE_HEADER);
-        let feeds = vec![Feed::Reader(Box::new(reader))];
+        let feeds = vec![Feed::StreamReader(Box::new(reader))];
         let head = Head::of_stream(endian);
-        return Ok(Opened { head, feeds, is_stream: true, may_stream: true });
+        return Ok(OpenedRecording { head, feeds, is_stream: true, may_stream: true });
     }
     // The features stand at the end of a file, and build ids are among them: without all of it nothing can be told
     // for sure. So it is held as a whole, as a mapped file is.

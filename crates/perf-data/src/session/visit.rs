@@ -3,15 +3,16 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::index::{index_record, index_sample, is_kept};
 use super::input::{Input, open};
-use super::raw_records::{RawRecord, raw_body};
-use super::scan::{index_record, index_sample, is_kept};
+use super::options::SessionOptions;
+use super::raw_record::{RawRecord, raw_body};
 use crate::container::Head;
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
-use crate::record::RecordKind;
-use crate::session::SessionOptions;
-use crate::stream::{Context, Driver, Flow, Found, OwnedPiece, Place, RecordCounts, Sink};
+use crate::record::RecordBytes;
+use crate::record_header::RecordKind;
+use crate::stream::{Driver, Flow, RecordChunk, RecordCounts, RecordPlace, Sink, SinkContext};
 
 /// What a visit leaves behind: events and features, and the counts of all records.
 #[derive(Clone, Debug)]
@@ -47,10 +48,15 @@ struct Visit<'v> {
 }
 
 impl Sink for Visit<'_> {
-    fn piece(&mut self, _piece: OwnedPiece) {}
+    fn chunk(&mut self, _chunk: RecordChunk) {}
 
-    fn record(&mut self, found: &Found<'_>, place: Place, context: Context<'_>) -> Flow {
-        let Context { head, counts, findings } = context;
+    fn record(
+        &mut self,
+        found: &RecordBytes<'_>,
+        place: RecordPlace,
+        context: SinkContext<'_>,
+    ) -> Flow {
+        let SinkContext { head, counts, findings } = context;
         let (schema, kind) = (&head.schema, found.header.kind);
         if kind == RecordKind::SAMPLE {
             // For its part in the counts.

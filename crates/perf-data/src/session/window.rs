@@ -2,22 +2,13 @@
 
 use std::sync::Arc;
 
-use address::Timestamp;
-
-use super::scan::{SampleEntry, TimedRecord};
+use super::entries::{RecordEntry, SampleEntry};
 use crate::container::Head;
 use crate::finding::Findings;
-use crate::record::{Callchain, Mmap, Record, Sample, SampleError, SimpleperfRecord};
-use crate::stream::{Found, OwnedPiece};
-
-/// A record's place and time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RecordEntry {
-    /// Time; 0 where there is none.
-    pub time: Timestamp,
-    /// Position of the record.
-    pub position: u64,
-}
+use crate::record::{
+    Callchain, Mmap, Record, RecordBytes, Sample, SampleError, SimpleperfRecord, TimedRecord,
+};
+use crate::stream::RecordChunk;
 
 /// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
 /// it can be walked on many threads while the next one is made; its bytes are freed with it.
@@ -27,7 +18,7 @@ pub struct Window {
     pub(crate) samples: Vec<SampleEntry>,
     pub(crate) records: Vec<RecordEntry>,
     /// Ascending by position.
-    pub(crate) pieces: Vec<OwnedPiece>,
+    pub(crate) chunks: Vec<RecordChunk>,
     /// Positions of samples with those of the records that hold their user callchains; ascending.
     pub(crate) chains: Vec<(u64, u64)>,
     pub(crate) starts_over: bool,
@@ -85,11 +76,11 @@ impl Window {
         self.head.schema.record(&self.found(position)?, &mut Findings::default())
     }
 
-    fn found(&self, position: u64) -> Option<Found<'_>> {
+    fn found(&self, position: u64) -> Option<RecordBytes<'_>> {
         let bytes = self.at(position);
         let header = self.head.schema.header_rules().read(bytes)?;
         let bytes = bytes.get(..header.size as usize)?;
-        Some(Found { position, header, bytes, payload: 0 })
+        Some(RecordBytes { position, header, bytes, payload: 0 })
     }
 
     /// Decodes one sample, without allocation. Damage inside costs the damaged field and those behind it, see
@@ -98,7 +89,8 @@ impl Window {
     /// # Errors
     /// Where the entry is not of this window.
     pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
-        let mut sample = self.head.schema.sample(self.at(entry.position), entry)?;
+        let mut sample =
+            self.head.schema.sample(self.at(entry.position), entry.position, entry.event)?;
         if !self.chains.is_empty() {
             sample.user_callchain = self.user_callchain(entry.position);
         }
@@ -114,11 +106,11 @@ impl Window {
         }
     }
 
-    /// The bytes from a position to the end of its piece; empty where there is none.
+    /// The bytes from a position to the end of its chunk; empty where there is none.
     fn at(&self, position: u64) -> &[u8] {
-        let index = self.pieces.partition_point(|piece| piece.start <= position);
-        let piece = index.checked_sub(1).and_then(|index| self.pieces.get(index));
-        let at = |piece: &'_ OwnedPiece| usize::try_from(position - piece.start).ok();
-        piece.and_then(|piece| piece.bytes.get(at(piece)?..)).unwrap_or_default()
+        let index = self.chunks.partition_point(|chunk| chunk.start <= position);
+        let chunk = index.checked_sub(1).and_then(|index| self.chunks.get(index));
+        let at = |chunk: &'_ RecordChunk| usize::try_from(position - chunk.start).ok();
+        chunk.and_then(|chunk| chunk.bytes.get(at(chunk)?..)).unwrap_or_default()
     }
 }

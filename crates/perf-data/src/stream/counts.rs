@@ -1,7 +1,7 @@
 //! How many records of which type a recording has.
 
 use super::losses::Losses;
-use crate::record::RecordKind;
+use crate::record_header::RecordKind;
 
 /// Records and bytes of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

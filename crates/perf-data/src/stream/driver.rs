@@ -11,12 +11,12 @@ use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander};
 use super::feed::{Block, Feed};
 use super::splits::Splits;
-use super::walker::{Behind, BlockWalker, Found};
+use super::walker::{Following, RecordWalker};
 use crate::container::{Head, change};
-use crate::cursor::Cursor;
-use crate::event::HEADER_LEN;
+use crate::cursor::ByteCursor;
 use crate::finding::{Finding, Findings};
-use crate::record::{HeaderRules, Record, RecordKind, SimpleperfRecord, UserRecord};
+use crate::record::{HeaderRules, Record, RecordBytes, SimpleperfRecord, UserRecord};
+use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::shared_bytes::SharedBytes;
 
 /// The feature of that number.
@@ -27,7 +27,7 @@ const LOOKAHEAD: usize = 256 << 10;
 
 /// Bytes of records, kept alive as long as the sink wants.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnedPiece {
+pub(crate) struct RecordChunk {
     /// Position of the first byte.
     pub(crate) start: u64,
     pub(crate) bytes: SharedBytes,
@@ -35,7 +35,7 @@ pub(crate) struct OwnedPiece {
 
 /// Where a record is in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordPlace {
     /// The file's number among those of a directory.
     pub(crate) file: u32,
     /// Offset of the record, or of the record that it was packed in.
@@ -45,7 +45,7 @@ pub(crate) struct Place {
 }
 
 /// What is known when a record is handed over.
-pub(crate) struct Context<'c> {
+pub(crate) struct SinkContext<'c> {
     pub(crate) head: &'c Arc<Head>,
     pub(crate) counts: &'c mut RecordCounts,
     pub(crate) findings: &'c mut Findings,
@@ -60,10 +60,15 @@ pub(crate) enum Flow {
 
 /// Takes records in.
 pub(crate) trait Sink {
-    /// The records that follow are in this piece.
-    fn piece(&mut self, piece: OwnedPiece);
+    /// The records that follow are in this chunk.
+    fn chunk(&mut self, chunk: RecordChunk);
     /// A record of any type.
-    fn record(&mut self, found: &Found<'_>, place: Place, context: Context<'_>) -> Flow;
+    fn record(
+        &mut self,
+        found: &RecordBytes<'_>,
+        place: RecordPlace,
+        context: SinkContext<'_>,
+    ) -> Flow;
     /// What stands in front of the first record that is not the recorder's own is known.
     fn ready(&mut self, head: &Arc<Head>);
 }
@@ -108,7 +113,7 @@ impl<S: Sink> Driver<S> {
             self.file += 1;
         }
         self.become_ready();
-        self.counts.losses.finish(&self.head.schema);
+        self.counts.losses.finish(&self.head.schema.identity);
         Flow::Continue
     }
 
@@ -123,10 +128,10 @@ impl<S: Sink> Driver<S> {
 
     fn run_feed(&mut self, feed: &mut Feed) -> Flow {
         let rules = self.head.schema.header_rules();
-        let mut walker = BlockWalker::new(rules);
+        let mut walker = RecordWalker::new(rules);
         let mut inner = Inner {
             expander: Expander::new(self.expansion_limit),
-            walker: BlockWalker::new(rules),
+            walker: RecordWalker::new(rules),
             splits: Splits::default(),
         };
         let mut carry: Option<SharedBytes> = None;
@@ -156,20 +161,20 @@ impl<S: Sink> Driver<S> {
         Flow::Continue
     }
 
-    fn walk_block(&mut self, block: &Block, walker: &mut BlockWalker, inner: &mut Inner) -> Flow {
-        let behind = if block.last { Behind::End } else { Behind::More(LOOKAHEAD) };
-        let raw = |shift: u64, from: usize| OwnedPiece {
+    fn walk_block(&mut self, block: &Block, walker: &mut RecordWalker, inner: &mut Inner) -> Flow {
+        let behind = if block.last { Following::End } else { Following::More(LOOKAHEAD) };
+        let raw = |shift: u64, from: usize| RecordChunk {
             start: block.offset + shift + from as u64,
             bytes: block.bytes.slice(from..usize::MAX),
         };
-        self.sink.piece(raw(self.shift, 0));
+        self.sink.chunk(raw(self.shift, 0));
         let bytes: &[u8] = &block.bytes;
         while let Some(found) =
             walker.next(bytes, block.offset + self.shift, behind, &mut self.findings)
         {
             self.learn_tracing(walker);
             let offset = found.position - self.shift;
-            let place = Place { file: self.file, offset, inside: None };
+            let place = RecordPlace { file: self.file, offset, inside: None };
             if self.deliver(&found, place) == Flow::Stop {
                 return Flow::Stop;
             }
@@ -181,23 +186,23 @@ impl<S: Sink> Driver<S> {
             } else if self.head.is_simpleperf()
                 && let Some(joined) = inner.splits.take_in(&found)
                 && self
-                    .walk_expanded(joined, &found, offset, &mut BlockWalker::new(inner.rules()))
+                    .walk_expanded(joined, &found, offset, &mut RecordWalker::new(inner.rules()))
                     .1
                     == Flow::Stop
             {
                 return Flow::Stop;
             }
             if shift != self.shift {
-                self.sink.piece(raw(self.shift, walker.offset));
+                self.sink.chunk(raw(self.shift, walker.offset));
             }
         }
         Flow::Continue
     }
 
     /// Expands a compressed record and hands over the records that are whole now.
-    fn expand(&mut self, found: &Found<'_>, offset: u64, inner: &mut Inner) -> Flow {
+    fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner) -> Flow {
         let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
-        let body = &mut Cursor::new(body, self.head.endian());
+        let body = &mut ByteCursor::new(body, self.head.endian());
         let Some(UserRecord::Compressed(chunk)) = UserRecord::decode(found.header, body) else {
             self.findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
             return Flow::Continue;
@@ -227,25 +232,26 @@ impl<S: Sink> Driver<S> {
     fn walk_expanded(
         &mut self,
         bytes: SharedBytes,
-        packed: &Found<'_>,
+        packed: &RecordBytes<'_>,
         offset: u64,
-        walker: &mut BlockWalker,
+        walker: &mut RecordWalker,
     ) -> (SharedBytes, Flow) {
         let start = packed.position + packed.bytes.len() as u64 + packed.payload;
-        self.sink.piece(OwnedPiece { start, bytes: bytes.clone() });
+        self.sink.chunk(RecordChunk { start, bytes: bytes.clone() });
         walker.offset = 0;
         let mut flow = Flow::Continue;
         while flow == Flow::Continue
-            && let Some(found) = walker.next(&bytes, start, Behind::More(0), &mut self.findings)
+            && let Some(found) = walker.next(&bytes, start, Following::More(0), &mut self.findings)
         {
-            let place = Place { file: self.file, offset, inside: Some(found.position - start) };
+            let place =
+                RecordPlace { file: self.file, offset, inside: Some(found.position - start) };
             flow = self.deliver(&found, place);
         }
         self.shift += bytes.len() as u64;
         (bytes.slice(walker.offset..usize::MAX), flow)
     }
 
-    fn deliver(&mut self, found: &Found<'_>, place: Place) -> Flow {
+    fn deliver(&mut self, found: &RecordBytes<'_>, place: RecordPlace) -> Flow {
         let kind = found.header.kind;
         self.counts.add(kind, found.bytes.len() as u64 + found.payload);
         if kind.0 < RecordKind::FIRST_USER {
@@ -262,11 +268,11 @@ impl<S: Sink> Driver<S> {
             }
         }
         let Self { head, counts, findings, sink, .. } = self;
-        sink.record(found, place, Context { head, counts, findings })
+        sink.record(found, place, SinkContext { head, counts, findings })
     }
 
     /// Takes in the tracing data of a stream, which follow a record without being part of it.
-    fn learn_tracing(&mut self, walker: &mut BlockWalker) {
+    fn learn_tracing(&mut self, walker: &mut RecordWalker) {
         if let Some(payload) = walker.take_tracing() {
             // What does not parse is as good as none.
             let _ = change(&mut self.head).add_feature(TRACING_DATA, &payload);
@@ -280,7 +286,7 @@ impl<S: Sink> Driver<S> {
     }
 
     /// Takes in what a record says about the recording itself.
-    fn learn(&mut self, found: &Found<'_>) {
+    fn learn(&mut self, found: &RecordBytes<'_>) {
         let kind = found.header.kind;
         let is_simpleperf = kind == RecordKind::SIMPLEPERF_EVENT_ID;
         if !(is_simpleperf
@@ -334,7 +340,7 @@ const fn is_about_stream(kind: RecordKind) -> bool {
 /// The records inside of records.
 struct Inner {
     expander: Expander,
-    walker: BlockWalker,
+    walker: RecordWalker,
     splits: Splits,
 }
 

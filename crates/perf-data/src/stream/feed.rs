@@ -20,11 +20,11 @@ pub(crate) enum Feed {
     /// Bytes that are there, as one block; the number is where they begin in their file.
     Bytes(Option<(SharedBytes, u64)>),
     /// Bytes to be read.
-    Reader(Box<Reader>),
+    StreamReader(Box<StreamReader>),
 }
 
 /// A stream and how far it was read.
-pub(crate) struct Reader {
+pub(crate) struct StreamReader {
     inner: Box<dyn Read + Send>,
     /// Bytes of the stream in front of `ahead`.
     offset: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Reader {
     block: usize,
 }
 
-impl Reader {
+impl StreamReader {
     /// A reader of what `inner` gives.
     pub(crate) fn new(inner: Box<dyn Read + Send>, block: usize) -> Self {
         Self { inner, offset: 0, ahead: Vec::new(), ended: false, block: block.max(1) }
@@ -91,7 +91,7 @@ impl Feed {
             Self::Bytes(bytes) => {
                 bytes.take().map(|(bytes, offset)| Block { bytes, offset, last: true })
             }
-            Self::Reader(reader) => reader.next_block(carry, findings),
+            Self::StreamReader(reader) => reader.next_block(carry, findings),
         }
     }
 }

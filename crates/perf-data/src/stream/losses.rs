@@ -5,10 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::walker::Found;
-use crate::event::HEADER_LEN;
-use crate::record::{ReadValues, Schema};
-use crate::session::SampleEntry;
+use crate::event::Identity;
+use crate::record::ReadValues;
 
 /// How many counters are followed; a recording has one for each event and processor or thread.
 const COUNTERS: usize = 1 << 16;
@@ -57,18 +55,7 @@ impl Losses {
         &mut self.events[index]
     }
 
-    /// Takes in the counters that a sample read.
-    pub(crate) fn sample(&mut self, schema: &Schema, found: &Found<'_>, event: u16) {
-        let entry = SampleEntry::unplaced(found.position, event);
-        if found.bytes.len() > HEADER_LEN
-            && let Ok(sample) = schema.sample(found.bytes, &entry)
-            && let Some(read) = sample.read
-        {
-            self.read(&read, event);
-        }
-    }
-
-    /// Takes in the counters of a READ.
+    /// Takes in the counters that a sample or a READ record carries.
     pub(crate) fn read(&mut self, read: &ReadValues<'_>, event: u16) {
         for value in read.iter() {
             let Some(lost) = value.lost else { continue };
@@ -81,9 +68,9 @@ impl Losses {
     }
 
     /// Sums up the counters.
-    pub(crate) fn finish(&mut self, schema: &Schema) {
+    pub(crate) fn finish(&mut self, identity: &Identity) {
         for ((id, event), lost) in std::mem::take(&mut self.counters) {
-            let event = if id == 0 { event } else { schema.identity.event_of_id(id).unwrap_or(0) };
+            let event = if id == 0 { event } else { identity.event_of_id(id).unwrap_or(0) };
             let counted = &mut self.of_event(event).counted;
             *counted = counted.saturating_add(lost);
         }

@@ -2,9 +2,8 @@
 //!
 //! Source: simpleperf's `record_file_reader.cpp`, `ReadRecord`.
 
-use super::walker::Found;
-use crate::event::HEADER_LEN;
-use crate::record::RecordKind;
+use crate::record::RecordBytes;
+use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::shared_bytes::SharedBytes;
 
 /// The parts so far.
@@ -15,7 +14,7 @@ pub(crate) struct Splits {
 
 impl Splits {
     /// Takes in a record; gives the joined one where this was the end of its parts.
-    pub(crate) fn take_in(&mut self, found: &Found<'_>) -> Option<SharedBytes> {
+    pub(crate) fn take_in(&mut self, found: &RecordBytes<'_>) -> Option<SharedBytes> {
         match found.header.kind {
             RecordKind::SIMPLEPERF_SPLIT => {
                 self.parts.extend_from_slice(found.bytes.get(HEADER_LEN..).unwrap_or_default());

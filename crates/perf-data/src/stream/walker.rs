@@ -5,28 +5,16 @@
 //!                └─ skipped, counted ──┘                               or fewer that end with the data
 //! ```
 
-use super::source::Source;
-use crate::event::HEADER_LEN;
 use crate::finding::{Finding, Findings, HeaderFault};
-use crate::record::{HeaderRules, RecordHeader, RecordKind};
+use crate::record::{HeaderRules, RecordBytes};
+use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 
 /// The most bytes of tracing data that are kept; a kernel has less than 10 MiB of them.
 const MOST_TRACING: usize = 64 << 20;
 
-/// One record as found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Found<'d> {
-    pub(crate) position: u64,
-    pub(crate) header: RecordHeader,
-    /// The whole record, header included.
-    pub(crate) bytes: &'d [u8],
-    /// Bytes that follow outside the record's size.
-    pub(crate) payload: u64,
-}
-
 /// Walks the records of one block of bytes, which may be a part of a longer stream.
 #[derive(Clone, Debug)]
-pub(crate) struct BlockWalker {
+pub(crate) struct RecordWalker {
     rules: HeaderRules,
     /// Where in the block the next record begins.
     pub(crate) offset: usize,
@@ -40,14 +28,14 @@ pub(crate) struct BlockWalker {
 
 /// What is known of the bytes behind a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Behind {
+pub(crate) enum Following {
     /// Nothing: the data end with the block.
     End,
     /// More of the stream. Damage is looked into only once that many bytes are there, or the end.
     More(usize),
 }
 
-impl BlockWalker {
+impl RecordWalker {
     pub(crate) fn new(rules: HeaderRules) -> Self {
         Self { rules, offset: 0, skipped: 0, owed: 0, tracing: None }
     }
@@ -81,9 +69,9 @@ impl BlockWalker {
         &mut self,
         block: &'d [u8],
         base: u64,
-        behind: Behind,
+        behind: Following,
         findings: &mut Findings,
-    ) -> Option<Found<'d>> {
+    ) -> Option<RecordBytes<'d>> {
         loop {
             if self.owed > 0 {
                 let here = self.owed.min((block.len() - self.offset.min(block.len())) as u64);
@@ -95,7 +83,7 @@ impl BlockWalker {
             let rest = block.get(self.offset..).unwrap_or_default();
             let position = base + self.offset as u64;
             let Some(header) = self.rules.read(rest) else {
-                if behind == Behind::End && !rest.is_empty() {
+                if behind == Following::End && !rest.is_empty() {
                     self.end_of_stream(position, rest, HeaderFault::TooLarge, findings);
                 }
                 return None;
@@ -104,7 +92,7 @@ impl BlockWalker {
             if fault.is_none() && header.kind.is_known(self.rules.simpleperf) {
                 return Some(self.step(position, header, rest, behind, findings));
             }
-            if let Behind::More(lookahead) = behind
+            if let Following::More(lookahead) = behind
                 && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_cut(header)
                     || rest.len() < lookahead)
             {
@@ -122,9 +110,9 @@ impl BlockWalker {
         position: u64,
         header: RecordHeader,
         rest: &'d [u8],
-        behind: Behind,
+        behind: Following,
         findings: &mut Findings,
-    ) -> Found<'d> {
+    ) -> RecordBytes<'d> {
         let size = header.size as usize;
         self.offset += size;
         let mut payload = 0;
@@ -136,14 +124,14 @@ impl BlockWalker {
                 self.tracing = Some(Vec::new());
                 self.keep_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
             }
-            if behind != Behind::End {
+            if behind != Following::End {
                 self.owed = stated - payload;
                 payload = stated;
             } else if stated > left {
                 findings.push(Finding::PayloadCut { offset: position, size: stated });
             }
         }
-        Found { position, header, bytes: &rest[..size], payload }
+        RecordBytes { position, header, bytes: &rest[..size], payload }
     }
 
     /// Goes on at the next place where headers make sense; at the end of the block where there is none.
@@ -152,7 +140,7 @@ impl BlockWalker {
         position: u64,
         header: RecordHeader,
         rest: &[u8],
-        behind: Behind,
+        behind: Following,
         findings: &mut Findings,
     ) {
         let fault = self.rules.fault(header, rest.len()).unwrap_or(HeaderFault::Garbage);
@@ -173,7 +161,7 @@ impl BlockWalker {
                 });
             }
             // In the middle of a stream it is not known what follows.
-            None if behind != Behind::End => {
+            None if behind != Following::End => {
                 self.end_of_stream(position, rest, HeaderFault::Garbage, findings);
             }
             None => self.end_of_stream(position, rest, fault, findings),
@@ -205,37 +193,4 @@ impl BlockWalker {
 
 fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
-}
-
-/// Walks all records of a source in the order of their positions.
-#[derive(Clone, Debug)]
-pub(crate) struct Walker<'s, 'd> {
-    source: &'s Source<'d>,
-    block: BlockWalker,
-    piece: usize,
-}
-
-impl<'s, 'd> Walker<'s, 'd> {
-    pub(crate) fn new(source: &'s Source<'d>, rules: HeaderRules) -> Self {
-        Self { source, block: BlockWalker::new(rules), piece: 0 }
-    }
-
-    /// Bytes passed over because of damage.
-    pub(crate) fn skipped(&self) -> u64 {
-        self.block.skipped
-    }
-
-    /// The next record.
-    #[inline]
-    pub(crate) fn next(&mut self, findings: &mut Findings) -> Option<Found<'d>> {
-        loop {
-            let piece = self.source.pieces().get(self.piece)?;
-            let found = self.block.next(piece.bytes, piece.start, Behind::End, findings);
-            if found.is_some() {
-                return found;
-            }
-            self.piece += 1;
-            self.block.offset = 0;
-        }
-    }
 }

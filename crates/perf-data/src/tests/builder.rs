@@ -1,6 +1,6 @@
 //! Writes recordings for tests. It shares no layout with the parser.
 
-use crate::{Endian, Finding, Findings, Recording};
+use crate::Endian;
 
 /// Bytes under construction, in a byte order.
 #[derive(Clone)]
@@ -185,17 +185,4 @@ pub(crate) fn patch(bytes: &mut [u8], at: usize, value: u64) {
 /// Begin of the data of a built file.
 pub(crate) fn data_at(bytes: &[u8]) -> usize {
     Endian::Little.u64_at(bytes, 40).expect("a header") as usize
-}
-
-/// Parses a file that has no findings so far.
-pub(crate) fn open(bytes: &[u8]) -> Recording<'_> {
-    let mut findings = Findings::default();
-    let recording = Recording::parse(bytes, &mut findings).expect("a recording");
-    assert!(findings.is_empty(), "{findings:?}");
-    recording
-}
-
-/// All findings of a collector, with their numbers.
-pub(crate) fn list(findings: &Findings) -> Vec<(u64, Finding)> {
-    findings.iter().map(|group| (group.count, group.examples[0])).collect()
 }

@@ -1,7 +1,8 @@
 //! Headers, sections, attributes: every variant that opens, and every one that does not.
 
-use super::builder::{Attr, Bytes, ENTRY, File, data_at, le, list, open, patch};
-use crate::{Endian, Error, Finding, Findings, Recording};
+use super::builder::{Attr, Bytes, ENTRY, File, data_at, le, patch};
+use super::read_file::{ReadFile, list, open};
+use crate::{Endian, Error, Finding, Input, SharedBytes};
 
 /// IP, TID, TIME.
 fn sample(bytes: Bytes, ip: u64, time: u64) -> Bytes {
@@ -14,10 +15,8 @@ fn two_samples(endian: Endian) -> File {
 }
 
 fn parse(bytes: &[u8]) -> Result<(usize, Vec<(u64, Finding)>), Error> {
-    let mut findings = Findings::default();
-    let recording = Recording::parse(bytes, &mut findings)?;
-    let samples = recording.scan(&mut findings).samples.len();
-    Ok((samples, list(&findings)))
+    let recording = ReadFile::read(bytes)?;
+    Ok((recording.samples().len(), list(&recording.findings)))
 }
 
 fn error(bytes: &[u8]) -> Error {
@@ -33,8 +32,7 @@ fn both_byte_orders() {
         let event = &recording.events()[0];
         assert_eq!((event.name.as_str(), event.attr.kind, event.attr.size), ("cpu-clock", 1, 136));
         assert!(event.attr.flags.sample_id_all());
-        let scan = recording.scan(&mut Findings::default());
-        let entry = scan.samples[1];
+        let entry = recording.samples()[1];
         assert_eq!(
             (entry.time.0, entry.pid.0, entry.tid.0, entry.cpu, entry.event),
             (6, 10, 11, u32::MAX, 0)
@@ -78,8 +76,11 @@ fn what_is_no_recording() {
     assert_eq!(error(&bytes[..100]), Error::HeaderCut { expected: 104, found: 100 });
     let mut pipe = bytes.clone();
     patch(&mut pipe, 8, 16);
-    assert_eq!(error(&pipe), Error::PipeMode);
-    assert_eq!(error(&pipe[..16]), Error::PipeMode);
+    for data in [&pipe[..], &pipe[..16]] {
+        let data = SharedBytes::from(data.to_vec());
+        let error = ReadFile::read_input(Input::Directory { data, parts: Vec::new() }).err();
+        assert_eq!(error, Some(Error::PipeMode));
+    }
     patch(&mut pipe, 8, 40);
     assert_eq!(error(&pipe), Error::HeaderSize { found: 40 });
 }
@@ -144,8 +145,7 @@ fn attribute_entries_by_their_own_size() {
     // An attribute that states less than its entry has: the ids are at the end of the entry all the same.
     let small = Attr { size: 112, ids: vec![7, 8], ..Attr::default() };
     let bytes = File::new(small, le()).build();
-    let mut findings = Findings::default();
-    let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
+    let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(recording.events()[0].ids, [7, 8]);
     // Unless they are behind what it states: an old `perf inject` wrote them there.
     let mut bytes = bytes;
@@ -153,7 +153,7 @@ fn attribute_entries_by_their_own_size() {
     patch(&mut bytes, entry + 112, 104);
     patch(&mut bytes, entry + 120, 8);
     patch(&mut bytes, entry + 136, u64::MAX);
-    let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
+    let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(recording.events()[0].ids, [7]);
 }
 

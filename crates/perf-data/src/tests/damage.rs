@@ -1,7 +1,8 @@
 //! Damaged records: what is kept, what is skipped, what is said.
 
-use super::builder::{Attr, Bytes, File, data_at, le, list, open};
-use crate::{Finding, Findings, HeaderFault, RecordKind};
+use super::builder::{Attr, Bytes, File, data_at, le};
+use super::read_file::{ReadFile, list, open, visit};
+use crate::{Finding, HeaderFault, RecordKind};
 
 /// IP, TID, TIME: 32 bytes with the header.
 fn sample(data: Bytes, time: u64) -> Bytes {
@@ -14,9 +15,9 @@ fn six_samples() -> Vec<u8> {
 
 /// The times of the samples that are found, the bytes skipped, and the findings with offsets from the data's begin.
 fn scan(bytes: &[u8]) -> (Vec<u64>, u64, Vec<(u64, Finding)>) {
-    let mut findings = Findings::default();
-    let scan = open(bytes).scan(&mut findings);
-    (scan.samples.iter().map(|it| it.time.0).collect(), scan.counts.skipped_bytes, list(&findings))
+    let file = open(bytes);
+    let times = file.samples().iter().map(|it| it.time.0).collect();
+    (times, file.counts().skipped_bytes, list(&file.findings))
 }
 
 fn with_header(record: usize, kind: u32, size: u16) -> (Vec<u8>, u64) {
@@ -96,11 +97,15 @@ fn payload_behind_the_end_is_clamped() {
 }
 
 #[test]
-fn compressed_records_are_told() {
-    let bytes =
-        File::new(Attr::default(), sample(le().record(81, 0, &le().raw(b"abc")), 1)).build();
+fn compressed_records_that_cannot_be_expanded_are_reported() {
+    let compressed = |data: Bytes| data.record(81, 0, &le().raw(b"abcdefgh"));
+    let bytes = File::new(Attr::default(), sample(compressed(compressed(le())), 1)).build();
     let offset = data_at(&bytes) as u64;
-    assert_eq!(scan(&bytes), (vec![1], 0, vec![(1, Finding::CompressedRecord { offset })]));
+    let findings = vec![
+        (1, Finding::BadCompression { offset }),
+        (1, Finding::CompressedRecord { offset: offset + 16 }),
+    ];
+    assert_eq!(scan(&bytes), (vec![1], 0, findings));
 }
 
 #[test]
@@ -112,10 +117,9 @@ fn lost_events_are_summed() {
         &le().words(&[3, 0, 0]),
     );
     let bytes = File::new(Attr::default(), data).build();
-    let mut findings = Findings::default();
-    let counts = open(&bytes).scan(&mut findings).counts;
-    assert_eq!((counts.lost_events, counts.lost_samples), (u64::MAX, 3));
-    assert_eq!(findings.iter().map(|group| group.count).collect::<Vec<_>>(), [3]);
+    let file = open(&bytes);
+    assert_eq!((file.counts().lost_events, file.counts().lost_samples), (u64::MAX, 3));
+    assert_eq!(file.findings.iter().map(|group| group.count).collect::<Vec<_>>(), [3]);
 }
 
 #[test]
@@ -135,12 +139,11 @@ fn no_cut_and_no_flipped_byte_does_harm() {
 
 /// Does all there is to do; counts must add up.
 fn exercise(bytes: &[u8]) {
-    let mut findings = Findings::default();
-    let Ok(recording) = crate::Recording::parse(bytes, &mut findings) else { return };
-    let scan = recording.scan(&mut findings);
-    let samples = scan.counts.of(RecordKind::SAMPLE).records;
-    assert_eq!(scan.samples.len() as u64 + scan.counts.dropped_samples, samples);
-    assert!(scan.samples.iter().all(|entry| recording.sample(entry).is_ok()));
-    assert_eq!(recording.raw_records().count() as u64, scan.counts.total().records);
-    assert!(scan.counts.total().bytes + scan.counts.skipped_bytes <= bytes.len() as u64);
+    let Ok(file) = ReadFile::read(bytes) else { return };
+    let counts = file.counts();
+    let samples = counts.of(RecordKind::SAMPLE).records;
+    assert_eq!(file.samples().len() as u64 + counts.dropped_samples, samples);
+    assert!(file.samples().iter().all(|entry| file.sample(entry).is_ok()));
+    assert_eq!(visit(bytes, &mut |_| {}).0, counts.total().records);
+    assert!(counts.total().bytes + counts.skipped_bytes <= bytes.len() as u64);
 }

@@ -1,7 +1,8 @@
 //! Feature sections: each one, and damaged ones.
 
-use super::builder::{Attr, Bytes, File, data_at, le, list, open, patch, round};
-use crate::{Arch, Endian, Finding, Findings, MachineSource, Recording};
+use super::builder::{Attr, Bytes, File, data_at, le, patch, round};
+use super::read_file::{ReadFile, list, open};
+use crate::{Arch, Endian, Finding, MachineSource};
 
 fn with(features: Vec<(u16, Vec<u8>)>) -> Vec<u8> {
     File {
@@ -143,23 +144,21 @@ fn event_names_come_from_event_desc() {
 fn damaged_features_are_left_out() {
     let mut bytes = with(vec![(3, le().u32(99).raw(b"host").data), (4, le().string("6.1").data)]);
     let table = data_at(&bytes) + 8;
-    let mut findings = Findings::default();
-    let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
+    let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(
         (recording.features().hostname, recording.features().os_release),
         (None, Some(&b"6.1"[..]))
     );
     assert_eq!(
-        list(&findings),
+        list(&recording.findings),
         [(1, Finding::FeatureIgnored { feature: 3, offset: table as u64 + 32, size: 8 })]
     );
     patch(&mut bytes, table + 16, u64::MAX);
-    let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
+    let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(recording.features().os_release, None);
     bytes.truncate(table + 20);
-    let mut findings = Findings::default();
-    Recording::parse(&bytes, &mut findings).expect("a recording");
-    assert_eq!(findings.iter().map(|group| group.count).collect::<Vec<_>>(), [2]);
+    let recording = ReadFile::read(&bytes).expect("a recording");
+    assert_eq!(recording.findings.iter().map(|group| group.count).collect::<Vec<_>>(), [2]);
 }
 
 #[test]
@@ -173,10 +172,9 @@ fn big_endian_bitmap_of_a_32_bit_recorder() {
 #[test]
 fn kinds_of_recordings_that_are_named() {
     let bytes = with(vec![(24, le().u64(1).data), (129, b"clockid\0monotonic\0".to_vec())]);
-    let mut findings = Findings::default();
-    let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
+    let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(
-        list(&findings),
+        list(&recording.findings),
         [(1, Finding::Simpleperf), (1, Finding::DirectoryRecording { version: 1 })]
     );
     assert_eq!(recording.features().simpleperf_meta, [(&b"clockid"[..], &b"monotonic"[..])]);

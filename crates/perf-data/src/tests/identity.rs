@@ -1,7 +1,8 @@
 //! Which event a record belongs to, and the order of records.
 
-use super::builder::{Attr, Bytes, File, le, list, open, round};
-use crate::{Endian, Finding, Findings, Record, RecordKind, Recording};
+use super::builder::{Attr, Bytes, File, le, round};
+use super::read_file::{ReadFile, list, open};
+use crate::{Endian, Finding, Record, RecordKind};
 
 /// TID, TIME, ID, CPU: the id is the third word.
 const BY_ID: u64 = 0b10 | 0b100 | 1 << 6 | 1 << 7;
@@ -35,16 +36,17 @@ fn by_id_in_the_middle() {
     let data = data.record(9, 2, &by_id(999, 1)).record(3, 0, &comm(200)).record(3, 0, &comm(999));
     let bytes = with_events([BY_ID, BY_ID], data);
     let recording = open(&bytes);
-    let mut findings = Findings::default();
-    let scan = recording.scan(&mut findings);
     assert_eq!(
-        scan.samples.iter().map(|it| (it.event, it.cpu)).collect::<Vec<_>>(),
+        recording.samples().iter().map(|it| (it.event, it.cpu)).collect::<Vec<_>>(),
         [(1, 3), (0, 3), (0, 3)]
     );
-    assert_eq!(scan.records.iter().map(|it| it.event).collect::<Vec<_>>(), [1, 0]);
-    assert_eq!((scan.counts.dropped_samples, scan.counts.of(RecordKind::SAMPLE).records), (1, 4));
-    let offset = scan.samples[2].position + 40;
-    assert_eq!(list(&findings), [(2, Finding::UnknownEventId { offset, id: 999 })]);
+    assert_eq!(recording.records().iter().map(|it| it.event).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(
+        (recording.counts().dropped_samples, recording.counts().of(RecordKind::SAMPLE).records),
+        (1, 4)
+    );
+    let offset = recording.samples()[2].position + 40;
+    assert_eq!(list(&recording.findings), [(2, Finding::UnknownEventId { offset, id: 999 })]);
 }
 
 #[test]
@@ -55,19 +57,20 @@ fn by_identifier_with_different_layouts() {
     let data = le().record(9, 2, &sample(100)).record(9, 2, &with_period).record(3, 0, &comm);
     let bytes = with_events([BY_IDENTIFIER, BY_IDENTIFIER | 1 << 8], data);
     let recording = open(&bytes);
-    let scan = recording.scan(&mut Findings::default());
-    let periods: Vec<_> =
-        scan.samples.iter().map(|it| recording.sample(it).expect("a sample").period).collect();
+    let periods: Vec<_> = recording
+        .samples()
+        .iter()
+        .map(|it| recording.sample(it).expect("a sample").period)
+        .collect();
     assert_eq!(periods, [None, Some(4000)]);
-    assert_eq!((scan.records[0].event, scan.records[0].trailer.id), (1, Some(200)));
+    assert_eq!((recording.records()[0].event, recording.records()[0].trailer.id), (1, Some(200)));
 }
 
 #[test]
-fn different_places_are_told() {
+fn different_places_are_reported() {
     let bytes = with_events([BY_ID, BY_IDENTIFIER], round(Endian::Little));
-    let mut findings = Findings::default();
-    Recording::parse(&bytes, &mut findings).expect("a recording");
-    assert_eq!(list(&findings), [(1, Finding::IdPlacesDiffer { event: 1 })]);
+    let recording = ReadFile::read(&bytes).expect("a recording");
+    assert_eq!(list(&recording.findings), [(1, Finding::IdPlacesDiffer { event: 1 })]);
 }
 
 #[test]
@@ -83,14 +86,12 @@ fn order_is_by_time_then_position_and_no_time_is_first() {
         data.record(3, 0, &comm("b", 5)).record(3, 0, &comm("a", 0)).record(3, 0, &comm("c", 5));
     let bytes = File::new(Attr::default(), data).build();
     let recording = open(&bytes);
-    let mut findings = Findings::default();
-    let scan = recording.scan(&mut findings);
-    let start = scan.samples.iter().map(|it| it.position).min().expect("samples");
+    let start = recording.samples().iter().map(|it| it.position).min().expect("samples");
     let order: Vec<_> =
-        scan.samples.iter().map(|it| (it.time.0, (it.position - start) / 40)).collect();
+        recording.samples().iter().map(|it| (it.time.0, (it.position - start) / 40)).collect();
     assert_eq!(order, [(0, 2), (0, 5), (10, 1), (10, 4), (20, 3), (30, 0)]);
-    let names: Vec<_> = scan
-        .records
+    let names: Vec<_> = recording
+        .records()
         .iter()
         .map(|it| match it.record {
             Record::Comm(comm) => comm.comm,
@@ -98,6 +99,6 @@ fn order_is_by_time_then_position_and_no_time_is_first() {
         })
         .collect();
     assert_eq!(names, [b"a", b"b", b"c"]);
-    assert_eq!(list(&findings), [(2, Finding::SampleWithoutTime { offset: start + 80 })]);
-    assert_eq!(scan.counts.of(RecordKind::FINISHED_ROUND).records, 6);
+    assert_eq!(list(&recording.findings), [(2, Finding::SampleWithoutTime { offset: start + 80 })]);
+    assert_eq!(recording.counts().of(RecordKind::FINISHED_ROUND).records, 6);
 }

@@ -2,9 +2,10 @@
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 
-use super::builder::{Attr, Bytes, File, SAMPLE_ID_ALL, open};
+use super::builder::{Attr, Bytes, File, SAMPLE_ID_ALL};
+use super::read_file::{open, visit};
 use crate::{
-    Aux, BpfEvent, Cgroup, Comm, CpuMode, Endian, Findings, Ksymbol, Lost, Mmap, MmapId, Record,
+    Aux, BpfEvent, Cgroup, Comm, CpuMode, Endian, Finding, Ksymbol, Lost, Mmap, MmapId, Record,
     RecordKind, SampleId, Switch, Task, TextPoke, Throttle,
 };
 
@@ -21,19 +22,25 @@ fn check(kind: RecordKind, misc: u16, body: impl Fn(Bytes) -> Bytes, check: impl
         let attr = Attr { sample_type: SAMPLE_TYPE, read_format: 4, ..Attr::default() };
         let data = Bytes::new(endian).record(kind.0, misc, &trailer(body(Bytes::new(endian))));
         let bytes = File::new(attr, data).build();
-        let recording = open(&bytes);
-        let mut raw = recording.raw_records();
-        let record = raw.next().expect("one record");
-        assert!(raw.next().is_none() && raw.findings().is_empty());
-        assert_eq!((record.header.kind, record.header.misc), (kind, misc));
-        let crate::RawBody::Record(record, sample_id) = record.body else { panic!("undecodable") };
-        let time = Timestamp(77);
-        let (pid, tid) = (Some(Pid(1)), Some(Tid(2)));
-        assert_eq!(
-            sample_id,
-            SampleId { pid, tid, time, id: Some(99), stream_id: Some(88), cpu: Some(3) }
-        );
-        check(&record);
+        let mut lost = None;
+        let visited = visit(&bytes, &mut |raw| {
+            assert_eq!((raw.header.kind, raw.header.misc), (kind, misc));
+            let crate::RawBody::Record(record, sample_id) = &raw.body else {
+                panic!("undecodable")
+            };
+            let time = Timestamp(77);
+            let (pid, tid) = (Some(Pid(1)), Some(Tid(2)));
+            assert_eq!(
+                *sample_id,
+                SampleId { pid, tid, time, id: Some(99), stream_id: Some(88), cpu: Some(3) }
+            );
+            if let Record::Lost(it) | Record::LostSamples(it) = record {
+                lost = Some((raw.position, it.lost));
+            }
+            check(record);
+        });
+        let findings = lost.map(|(offset, lost)| (1, Finding::EventsLost { offset, lost }));
+        assert_eq!(visited, (1, findings.into_iter().collect()));
     }
 }
 
@@ -223,7 +230,8 @@ fn without_trailers_the_time_is_in_the_body() {
     let comm = Bytes::new(Endian::Little).halves(&[10, 11]).name("sh");
     let data = Bytes::new(Endian::Little).record(7, 0, &fork).record(3, 0, &comm);
     let bytes = File::new(attr, data).build();
-    let scan = open(&bytes).scan(&mut Findings::default());
-    assert_eq!(scan.records.iter().map(|it| it.time.0).collect::<Vec<_>>(), [0, 70]);
-    assert_eq!(scan.records[1].trailer, SampleId::default());
+    let recording = open(&bytes);
+    let records = recording.records();
+    assert_eq!(records.iter().map(|it| it.time.0).collect::<Vec<_>>(), [0, 70]);
+    assert_eq!(records[1].trailer, SampleId::default());
 }

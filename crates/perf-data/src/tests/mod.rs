@@ -7,6 +7,7 @@ mod damage;
 mod features;
 mod identity;
 mod kernel_records;
+mod read_file;
 mod roundtrip;
 mod samples;
 mod session;

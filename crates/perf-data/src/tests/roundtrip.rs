@@ -7,7 +7,8 @@ use synth::{
     attr_flag, sample_type,
 };
 
-use crate::{Findings, MmapId, Record, Recording};
+use super::read_file::ReadFile;
+use crate::{MmapId, Record};
 
 fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]
@@ -59,11 +60,9 @@ proptest! {
         it.event("any", attr, &[]);
         it.sample(&written);
         let bytes = it.build();
-        let mut findings = Findings::default();
-        let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
-        let scan = recording.scan(&mut findings);
-        prop_assert!(findings.is_empty(), "{findings:?}");
-        let read = recording.sample(&scan.samples[0]).expect("the sample");
+        let recording = ReadFile::read(&bytes).expect("a recording");
+        prop_assert!(recording.findings.is_empty(), "{:?}", recording.findings);
+        let read = recording.sample(&recording.samples()[0]).expect("the sample");
         let has = |bit: u64| bits & bit != 0;
         let word = |bit: u64, value: u64| has(bit).then_some(value);
         prop_assert_eq!(read.damage, None);
@@ -126,11 +125,9 @@ proptest! {
             it.record_at(&map, SampleId::at(1, 2, time));
         }
         let bytes = it.build();
-        let mut findings = Findings::default();
-        let recording = Recording::parse(&bytes, &mut findings).expect("a recording");
-        let scan = recording.scan(&mut findings);
-        prop_assert!(findings.is_empty(), "{findings:?}");
-        let maps: Vec<_> = scan.records.iter().map(|record| match record.record {
+        let recording = ReadFile::read(&bytes).expect("a recording");
+        prop_assert!(recording.findings.is_empty(), "{:?}", recording.findings);
+        let maps: Vec<_> = recording.records().iter().map(|record| match record.record {
             Record::Mmap(map) => (record.time.0, map),
             _ => panic!("a map"),
         }).collect();

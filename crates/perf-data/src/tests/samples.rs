@@ -1,9 +1,9 @@
 //! Samples: every field in its place, in both byte orders, and every field damaged.
 
-use super::builder::{Attr, Bytes, File, le, open};
+use super::builder::{Attr, Bytes, File, le};
+use super::read_file::{ReadFile, list, open};
 use crate::{
-    Callchain, CpuMode, Endian, Findings, RegsAbi, Sample, SampleDamage, SampleEntry, SampleError,
-    Weight,
+    Callchain, CpuMode, Endian, RegsAbi, Sample, SampleDamage, SampleEntry, SampleError, Weight,
 };
 
 /// All known bits but WEIGHT, which `WEIGHT_STRUCT` stands for.
@@ -13,11 +13,9 @@ const DWARF: u64 = 0b111 | 1 << 5 | 3 << 12;
 
 fn check(attr: Attr, body: Bytes, check: impl Fn(&Sample<'_>)) {
     let bytes = File::new(attr, Bytes::new(body.endian).record(9, 2 | 1 << 14, &body)).build();
-    let mut findings = Findings::default();
-    let recording = crate::Recording::parse(&bytes, &mut findings).expect("a recording");
-    let scan = recording.scan(&mut findings);
-    assert_eq!(scan.samples.len(), 1, "{findings:?}");
-    check(&recording.sample(&scan.samples[0]).expect("a sample"));
+    let recording = ReadFile::read(&bytes).expect("a recording");
+    assert_eq!(recording.samples().len(), 1, "{:?}", recording.findings);
+    check(&recording.sample(&recording.samples()[0]).expect("a sample"));
 }
 
 #[test]
@@ -97,9 +95,10 @@ fn each_bit_alone() {
         check(attr.clone(), le().u64(0), |sample| assert_eq!(sample.damage, None, "bit {bit}"));
         let bytes = File::new(attr, le().record(9, 2, &le())).build();
         let recording = open(&bytes);
-        let scan = recording.scan(&mut Findings::default());
-        let damaged =
-            scan.samples.first().map(|entry| recording.sample(entry).map(|it| it.damage.is_some()));
+        let damaged = recording
+            .samples()
+            .first()
+            .map(|entry| recording.sample(entry).map(|it| it.damage.is_some()));
         // Without its fixed fields a sample is dropped; registers and stack may be left out.
         let expected = match bit {
             0..=3 | 6..=9 | 16 => None,
@@ -120,13 +119,11 @@ fn simpleperf_takes_a_stack_without_valid_length_as_whole() {
     let data = wide.record(9, 2, &body);
     let file = File { features: vec![(129, b"a\0b\0".to_vec())], ..File::new(dwarf(), data) };
     let bytes = file.build();
-    let mut findings = Findings::default();
-    let recording = crate::Recording::parse(&bytes, &mut findings).expect("a recording");
-    let scan = recording.scan(&mut findings);
-    assert_eq!(scan.counts.of(crate::RecordKind(32769)).bytes, 0x1_0008);
-    let sample = recording.sample(&scan.samples[0]).expect("a sample");
+    let recording = ReadFile::read(&bytes).expect("a recording");
+    assert_eq!(recording.counts().of(crate::RecordKind(32769)).bytes, 0x1_0008);
+    let sample = recording.sample(&recording.samples()[0]).expect("a sample");
     assert_eq!(sample.user_stack.map(|stack| stack.bytes.len()), Some(16));
-    assert_eq!(super::builder::list(&findings), [(1, crate::Finding::Simpleperf)]);
+    assert_eq!(list(&recording.findings), [(1, crate::Finding::Simpleperf)]);
 }
 
 fn dwarf() -> Attr {
@@ -250,7 +247,7 @@ fn unknown_fields_and_leftovers_are_passed_over() {
 fn entries_of_another_recording() {
     let bytes = File::new(Attr::default(), le().record(9, 2, &head()).record(68, 0, &le())).build();
     let recording = open(&bytes);
-    let entry = recording.scan(&mut Findings::default()).samples[0];
+    let entry = recording.samples()[0];
     let at = |position: u64| recording.sample(&SampleEntry { position, ..entry }).err();
     let position = entry.position;
     assert_eq!(at(position), None);
@@ -263,6 +260,7 @@ fn entries_of_another_recording() {
 #[test]
 fn recordings_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<crate::Recording<'_>>();
+    shared::<crate::Window>();
+    shared::<crate::Head>();
     shared::<Sample<'_>>();
 }

@@ -7,7 +7,7 @@ use synth::{
     SampleBuilder, SampleId, UserRecord,
 };
 
-use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
+use crate::{EagerWindows, Findings, Input, Session, SessionOptions, SharedBytes};
 
 /// Small enough for several windows.
 pub(super) const OPTIONS: SessionOptions = SessionOptions {
@@ -17,9 +17,7 @@ pub(super) const OPTIONS: SessionOptions = SessionOptions {
     fallback_arch: None,
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,
-    eager: false,
-    eager_bytes: 4096,
-    eager_first_bytes: 4096,
+    eager: None,
     read_bytes: 1000,
 };
 
@@ -119,10 +117,11 @@ fn pipe_streams_give_what_files_give() {
 
 #[test]
 fn eager_reading_gives_the_same_in_several_windows() {
-    let even = SessionOptions { eager: true, ..OPTIONS };
-    let growing = SessionOptions { eager_first_bytes: 512, ..even };
+    let even = EagerWindows { first_bytes: 4096, most_bytes: 4096 };
+    let growing = EagerWindows { first_bytes: 512, ..even };
     for endian in [Endian::Little, Endian::Big] {
         let counts = [even, growing].map(|eager| {
+            let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
             let (read, windows, findings) = read(file(&recording(endian).build()), eager);
             assert_eq!(read, plain(endian));
             assert!(findings.is_empty(), "{findings:?}");
@@ -137,7 +136,8 @@ fn eager_reading_gives_the_same_in_several_windows() {
 /// A recorder may write at the end what was there from the beginning on, without time; or break its promise.
 #[test]
 fn eager_reading_starts_over_where_a_record_comes_too_late() {
-    let eager = SessionOptions { eager: true, ..OPTIONS };
+    let eager = EagerWindows { first_bytes: 4096, most_bytes: 4096 };
+    let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
     for time in [0, 1001] {
         let mut it = recording(Endian::Little);
         let comm = Record::Comm { pid: 20, tid: 22, comm: b"late", exec: false };

@@ -6,7 +6,7 @@ use synth::{
     simpleperf_record,
 };
 
-use super::builder::list;
+use super::read_file::list;
 use super::session::{OPTIONS, file, read, recording, stream};
 use crate::{Error, Finding, Findings, HeaderFault, Input, Session, SessionOptions};
 

@@ -1,20 +1,27 @@
 //! Every record type of the recording tool.
 
-use super::builder::{Attr, Bytes, File, le, open};
+use super::builder::{Attr, Bytes, File, data_at, le};
+use super::read_file::{open, visit};
 use crate::{
-    Endian, EventAttr, EventUpdate, Findings, RawBody, Record, RecordKind, TimeConv, UserRecord,
+    Endian, EventAttr, EventUpdate, Finding, RawBody, Record, RecordKind, TimeConv, UserRecord,
 };
 
 fn check(kind: u32, body: &Bytes, check: impl Fn(UserRecord<'_>)) {
     let bytes = File::new(Attr::default(), le().record(kind, 0, body)).build();
-    let recording = open(&bytes);
-    let mut raw = recording.raw_records();
-    let record = raw.next().expect("one record");
-    assert!(raw.next().is_none() && raw.findings().is_empty(), "{:?}", raw.findings());
-    let RawBody::Record(Record::User(user), _) = record.body else {
-        panic!("not {:?}", record.body)
+    let visited = visit(&bytes, &mut |record| {
+        let RawBody::Record(Record::User(user), _) = record.body else {
+            panic!("not {:?}", record.body)
+        };
+        check(user);
+    });
+    // What stands for compressed bytes here cannot be expanded.
+    let offset = data_at(&bytes) as u64;
+    let findings = if matches!(kind, 81 | 83) {
+        vec![(1, Finding::BadCompression { offset })]
+    } else {
+        Vec::new()
     };
-    check(user);
+    assert_eq!(visited, (1, findings));
 }
 
 macro_rules! expect {
@@ -124,9 +131,8 @@ fn payloads_behind_records_are_passed_over() {
         .record(68, 0, &le());
     let bytes = File::new(Attr::default(), data).build();
     let recording = open(&bytes);
-    let mut findings = Findings::default();
-    let counts = recording.scan(&mut findings).counts;
-    assert!(findings.is_empty(), "{findings:?}");
+    let counts = recording.counts();
+    assert!(recording.findings.is_empty(), "{:?}", recording.findings);
     assert_eq!(
         (counts.of(RecordKind::AUXTRACE).bytes, counts.of(RecordKind::HEADER_TRACING_DATA).bytes),
         (64, 20)

@@ -15,7 +15,7 @@
 //! length: a word with their length in its upper half, and in its lower half their place in the data, or (`__rel_loc`)
 //! behind the word itself.
 
-use crate::cursor::{Cursor, Endian};
+use crate::cursor::{ByteCursor, Endian};
 
 /// Values of one array; more is left out. Tracepoints have a few.
 const MOST_VALUES: usize = 1 << 10;
@@ -168,7 +168,7 @@ impl<'d> TraceField<'d> {
         let end = self.offset.checked_add(self.size)?;
         let bytes = raw.get(self.offset..end)?;
         let located = |base: usize| {
-            let word = Cursor::new(bytes, endian).u32()?;
+            let word = ByteCursor::new(bytes, endian).u32()?;
             let start = base.checked_add((word & 0xffff) as usize)?;
             raw.get(start..start.checked_add((word >> 16) as usize)?)
         };
@@ -192,7 +192,7 @@ impl<'d> TraceField<'d> {
     }
 
     fn number<'r>(&self, bytes: &[u8], endian: Endian) -> Option<TraceValue<'r>> {
-        let mut cursor = Cursor::new(bytes, endian);
+        let mut cursor = ByteCursor::new(bytes, endian);
         let (unsigned, signed) = match bytes.len() {
             1 => cursor.u8().map(|value| (value.into(), i64::from(value as i8)))?,
             2 => cursor.u16().map(|value| (value.into(), i64::from(value as i16)))?,

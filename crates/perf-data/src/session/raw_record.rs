@@ -1,9 +1,8 @@
-//! Every record in the order of the file, decoded: for dumps and checks, not for replaying.
+//! A record of any type with its bytes, decoded: for dumps and checks, not for replaying.
 
-use super::recording::Recording;
 use crate::finding::Findings;
-use crate::record::{Record, RecordHeader, RecordKind, Sample, SampleId, Schema, decode_sample};
-use crate::stream::{Found, Walker};
+use crate::record::{Record, RecordBytes, Sample, SampleId, Schema, decode_sample};
+use crate::record_header::{RecordHeader, RecordKind};
 
 /// What a record says.
 #[derive(Clone, Debug)]
@@ -35,31 +34,10 @@ pub struct RawRecord<'d> {
     pub body: RawBody<'d>,
 }
 
-/// Iterates over all records, see [`Recording::raw_records`].
-#[derive(Clone, Debug)]
-pub struct RawRecords<'r, 'd> {
-    recording: &'r Recording<'d>,
-    walker: Walker<'r, 'd>,
-    findings: Findings,
-}
-
-impl<'r, 'd> RawRecords<'r, 'd> {
-    pub(crate) fn new(recording: &'r Recording<'d>) -> Self {
-        let walker = Walker::new(recording.source(), recording.schema().header_rules());
-        Self { recording, walker, findings: Findings::default() }
-    }
-
-    /// What was wrong with the records given so far.
-    #[must_use]
-    pub fn findings(&self) -> &Findings {
-        &self.findings
-    }
-}
-
 /// Decodes a record of any type.
 pub(crate) fn raw_body<'d>(
     schema: &Schema,
-    found: &Found<'d>,
+    found: &RecordBytes<'d>,
     findings: &mut Findings,
 ) -> RawBody<'d> {
     let mut body = || {
@@ -73,21 +51,4 @@ pub(crate) fn raw_body<'d>(
         Some(RawBody::Sample(Box::new(sample)))
     };
     body().unwrap_or(RawBody::Undecodable)
-}
-
-impl<'d> Iterator for RawRecords<'_, 'd> {
-    type Item = RawRecord<'d>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let found = self.walker.next(&mut self.findings)?;
-        Some(RawRecord {
-            position: found.position,
-            file: 0,
-            offset: found.position,
-            inside: None,
-            header: found.header,
-            bytes: found.bytes,
-            body: raw_body(self.recording.schema(), &found, &mut self.findings),
-        })
-    }
 }

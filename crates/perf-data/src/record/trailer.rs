@@ -1,0 +1,41 @@
+//! The trailer of kernel records: which task, event and processor a record belongs to, and when.
+//!
+//! Source: `kernel/events/core.c`, `__perf_event__output_id_sample`.
+
+use address::{Pid, Tid, Timestamp};
+
+use crate::cursor::Endian;
+use crate::event::EventLayout;
+
+/// The trailer of a kernel record that is no sample (`sample_id`). Synthesized records have all zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SampleId {
+    /// Process.
+    pub pid: Option<Pid>,
+    /// Thread.
+    pub tid: Option<Tid>,
+    /// Time; 0 where there is none.
+    pub time: Timestamp,
+    /// Id of the event.
+    pub id: Option<u64>,
+    /// Id of the event on that CPU or thread.
+    pub stream_id: Option<u64>,
+    /// Processor.
+    pub cpu: Option<u32>,
+}
+
+impl SampleId {
+    /// Reads the trailer of a record of an event with that layout.
+    pub(crate) fn read(layout: &EventLayout, trailer: &[u8], endian: Endian) -> Self {
+        let fields = &layout.trailer;
+        let task = fields.task(trailer, endian);
+        Self {
+            pid: task.map(|task| task.0),
+            tid: task.map(|task| task.1),
+            time: layout.trailer_time(trailer, endian),
+            id: fields.id(trailer, endian),
+            stream_id: fields.stream_id(trailer, endian),
+            cpu: fields.cpu(trailer, endian),
+        }
+    }
+}

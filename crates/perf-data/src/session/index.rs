@@ -1,0 +1,127 @@
+//! What becomes of each record as it is read: samples get an entry of which only the header and a few words in front are
+//! touched, records that replaying needs are decoded, all others are counted.
+
+use address::{Pid, Tid, Timestamp};
+
+use super::entries::SampleEntry;
+use crate::event::recorded_time;
+use crate::finding::{Finding, Findings};
+use crate::record::{Record, RecordBytes, Schema, TimedRecord};
+use crate::record_header::{HEADER_LEN, RecordKind};
+use crate::stream::{Losses, RecordCounts};
+
+/// Whether records of the type are kept. Those that are not come in great numbers, or say nothing about stacks.
+pub(crate) const fn is_kept(kind: RecordKind) -> bool {
+    use RecordKind as K;
+    matches!(
+        kind,
+        K::MMAP
+            | K::MMAP2
+            | K::COMM
+            | K::EXIT
+            | K::FORK
+            | K::LOST
+            | K::LOST_SAMPLES
+            | K::THROTTLE
+            | K::UNTHROTTLE
+            | K::NAMESPACES
+            | K::KSYMBOL
+            | K::BPF_EVENT
+            | K::CGROUP
+            | K::TEXT_POKE
+            | K::CALLCHAIN_DEFERRED
+            | K::HEADER_BUILD_ID
+            | K::THREAD_MAP
+            | K::EVENT_UPDATE
+            | K::TIME_CONV
+            | K::READ
+            | K::BPF_METADATA
+            | K::AUX_OUTPUT_HW_ID
+            | K::SIMPLEPERF_CALLCHAIN
+    )
+}
+
+/// The index entry of a sample; `None` where it is damaged so much that it is dropped.
+#[inline]
+pub(crate) fn index_sample(
+    schema: &Schema,
+    found: &RecordBytes<'_>,
+    counts: &mut RecordCounts,
+    findings: &mut Findings,
+) -> Option<SampleEntry> {
+    let offset = found.position;
+    let endian = schema.endian;
+    let event = match schema.identity.of_sample(found.bytes, endian) {
+        Ok(event) => event,
+        Err(id) => {
+            findings.push(Finding::UnknownEventId { offset, id });
+            counts.dropped_samples += 1;
+            return None;
+        }
+    };
+    let layout = schema.layout(event).filter(|it| found.bytes.len() >= it.sample.end.into());
+    let Some(layout) = layout else {
+        findings.push(Finding::ShortRecord { offset, kind: RecordKind::SAMPLE });
+        counts.dropped_samples += 1;
+        return None;
+    };
+    let fields = &layout.sample;
+    let word = fields.time(found.bytes, endian);
+    let time = recorded_time(word);
+    if word.is_some() && time == Timestamp(0) {
+        findings.push(Finding::SampleWithoutTime { offset });
+    }
+    let (pid, tid) = fields.task(found.bytes, endian).unwrap_or((Pid(-1), Tid(-1)));
+    if layout.reads_lost {
+        count_lost_of_sample(schema, found, event, &mut counts.losses);
+    }
+    Some(SampleEntry {
+        time,
+        position: offset,
+        pid,
+        tid,
+        cpu: fields.cpu(found.bytes, endian).unwrap_or(u32::MAX),
+        event,
+        misc: found.header.misc,
+    })
+}
+
+/// A record that is kept, decoded; `None` where it is too short for its type.
+pub(crate) fn index_record<'d>(
+    schema: &Schema,
+    found: &RecordBytes<'d>,
+    counts: &mut RecordCounts,
+    findings: &mut Findings,
+) -> Option<TimedRecord<'d>> {
+    let offset = found.position;
+    let Some(decoded) = schema.record(found, findings) else {
+        findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
+        return None;
+    };
+    match decoded.record {
+        Record::Lost(lost) => {
+            findings.push(Finding::EventsLost { offset, lost: lost.lost });
+            counts.lost_events = counts.lost_events.saturating_add(lost.lost);
+            let event = schema.identity.event_of_id(lost.id).unwrap_or(decoded.event);
+            counts.losses.of_event(event).records(lost.lost);
+        }
+        Record::LostSamples(lost) => {
+            findings.push(Finding::EventsLost { offset, lost: lost.lost });
+            counts.lost_samples = counts.lost_samples.saturating_add(lost.lost);
+            counts.losses.of_event(decoded.event).samples(lost.lost);
+        }
+        Record::Read { values, .. } => counts.losses.read(&values, decoded.event),
+        _ => {}
+    }
+    Some(decoded)
+}
+
+/// Takes in what the counters that a sample read say of lost samples.
+fn count_lost_of_sample(schema: &Schema, found: &RecordBytes<'_>, event: u16, losses: &mut Losses) {
+    if found.bytes.len() > HEADER_LEN
+        && let Ok(sample) = schema.sample(found.bytes, found.position, event)
+        && let Some(read) = sample.read
+    {
+        losses.read(&read, event);
+    }
+}

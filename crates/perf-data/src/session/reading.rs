@@ -1,0 +1,56 @@
+//! The reading thread of a session: from the opened recording to the last window, a second time where the first was in
+//! vain.
+
+use std::sync::Arc;
+
+use super::gather::{Gather, Mode};
+use super::input::OpenedRecording;
+use super::messages::{Outbox, ReadMessage};
+use super::options::SessionOptions;
+use crate::stream::{Driver, Flow, SinkContext};
+
+/// Reads all of a recording. Returns early where the session is gone.
+pub(crate) fn read(opened: OpenedRecording, options: SessionOptions, out: Outbox) {
+    let eager = options.eager.and_then(|windows| Some((windows, opened.again()?)));
+    let (mode, again) = match eager {
+        _ if opened.is_stream => (Mode::Rounds, None),
+        Some((windows, again)) => (Mode::eager(windows), Some(again)),
+        None => (whole(&opened), None),
+    };
+    let second = out.after_head();
+    if read_as(opened, options, mode, out) == Outcome::TooLate
+        && let Some(opened) = again
+        && second.send(ReadMessage::StartOver).is_ok()
+    {
+        let mode = whole(&opened);
+        read_as(opened, options, mode, second);
+    }
+}
+
+/// How a recording is read whose bytes are all there.
+const fn whole(opened: &OpenedRecording) -> Mode {
+    if opened.may_stream { Mode::WholeUnlessCompressed } else { Mode::Whole }
+}
+
+/// How reading ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// At the end, or because the session is gone.
+    Done,
+    /// At a record that belongs into a window that was sent.
+    TooLate,
+}
+
+fn read_as(opened: OpenedRecording, options: SessionOptions, mode: Mode, out: Outbox) -> Outcome {
+    let gather = Gather::new(out, options, mode);
+    let mut driver = Driver::new(Arc::new(opened.head), options.expansion_bytes, gather);
+    if driver.run(opened.feeds) == Flow::Stop {
+        return if driver.sink.is_too_late() { Outcome::TooLate } else { Outcome::Done };
+    }
+    let Driver { head, mut counts, mut findings, mut sink, .. } = driver;
+    let context = SinkContext { head: &head, counts: &mut counts, findings: &mut findings };
+    if sink.finish(context) == Flow::Continue {
+        sink.send_end(head, counts, findings);
+    }
+    Outcome::Done
+}

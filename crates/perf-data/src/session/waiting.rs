@@ -1,0 +1,129 @@
+//! The samples and records that wait for their window, with the bytes that hold them.
+
+use std::sync::Arc;
+
+use address::Timestamp;
+
+use super::chains::UserChains;
+use super::entries::{RecordEntry, SampleEntry};
+use super::window::Window;
+use crate::record::{RecordBytes, Schema, TimedRecord};
+use crate::stream::{RecordChunk, SinkContext};
+
+/// What waits.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// The bytes of all that waits, ascending by position.
+    chunks: Vec<RecordChunk>,
+    /// The chunk of the records that come, which is not in the list before one of them waits.
+    current: Option<RecordChunk>,
+    samples: Vec<SampleEntry>,
+    records: Vec<RecordEntry>,
+    chains: UserChains,
+    /// Bytes of the records; after a window was taken out, in proportion to those that are left.
+    bytes: u64,
+}
+
+impl Waiting {
+    /// The records that follow are in this chunk.
+    pub(crate) fn chunk(&mut self, chunk: RecordChunk) {
+        self.current = Some(chunk);
+    }
+
+    /// Takes in a sample.
+    #[inline]
+    pub(crate) fn sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: SampleEntry) {
+        self.keep(found);
+        self.chains.sample(schema, found, &entry);
+        self.samples.push(entry);
+    }
+
+    /// Takes in a record of which only the time was read.
+    #[inline]
+    pub(crate) fn record(&mut self, found: &RecordBytes<'_>, time: Timestamp) {
+        self.keep(found);
+        self.records.push(RecordEntry { time, position: found.position });
+    }
+
+    /// Takes in a record that was decoded, which may be the callchain of a sample.
+    pub(crate) fn decoded(&mut self, found: &RecordBytes<'_>, decoded: &TimedRecord<'_>) {
+        self.record(found, decoded.time);
+        self.chains.record(decoded);
+    }
+
+    fn keep(&mut self, found: &RecordBytes<'_>) {
+        self.chunks.extend(self.current.take());
+        self.bytes += found.bytes.len() as u64;
+    }
+
+    /// How many bytes of records wait, roughly.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The latest time up to `limit` at which all samples have the callchains that come after them.
+    pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
+        self.chains.complete_until(limit)
+    }
+
+    /// The time that half of what waits is not after. There is something that waits.
+    pub(crate) fn middle(&self) -> Timestamp {
+        let mut times: Vec<_> = self.samples.iter().map(|sample| sample.time).collect();
+        times.extend(self.records.iter().map(|record| record.time));
+        let middle = times.len() / 2;
+        *times.select_nth_unstable(middle).1
+    }
+
+    /// Takes out everything up to a time, or all, in time order; `None` where there is nothing.
+    pub(crate) fn take(
+        &mut self,
+        limit: Option<Timestamp>,
+        context: &mut SinkContext<'_>,
+    ) -> Option<Window> {
+        let n_waiting = self.samples.len() + self.records.len();
+        let mut samples = take_until(&mut self.samples, limit, |sample| sample.time);
+        let mut records = take_until(&mut self.records, limit, |record| record.time);
+        if samples.is_empty() && records.is_empty() {
+            return None;
+        }
+        // Positions ascend, so sorting by time alone, stably, sorts by (time, position).
+        if !samples.is_sorted_by_key(|sample| sample.time) {
+            samples.sort_by_key(|sample| sample.time);
+        }
+        if !records.is_sorted_by_key(|record| record.time) {
+            records.sort_by_key(|record| record.time);
+        }
+        let chains = self.chains.join(&samples, limit, context.counts, context.findings);
+        let left = (self.samples.len() + self.records.len()) as u64;
+        self.bytes = self.bytes / n_waiting.max(1) as u64 * left;
+        let head = Arc::clone(context.head);
+        let chunks = self.chunks.clone();
+        self.drop_chunks();
+        Some(Window { head, samples, records, chunks, chains, starts_over: false })
+    }
+
+    /// Drops the chunks that nothing waits in.
+    fn drop_chunks(&mut self) {
+        let samples = self.samples.iter().map(|sample| sample.position);
+        let records = self.records.iter().map(|record| record.position);
+        let first = samples.chain(records).chain(self.chains.first_position()).min();
+        // What comes next may still be in the last chunk.
+        let last = self.chunks.len().saturating_sub(1);
+        let used = first.map_or(last, |first| {
+            self.chunks.partition_point(|chunk| chunk.start <= first).saturating_sub(1)
+        });
+        self.chunks.drain(..used.min(last));
+    }
+}
+
+/// Takes out the entries up to a time, keeping both parts in order.
+fn take_until<T: Copy>(
+    entries: &mut Vec<T>,
+    limit: Option<Timestamp>,
+    time: impl Fn(&T) -> Timestamp,
+) -> Vec<T> {
+    let Some(limit) = limit else { return std::mem::take(entries) };
+    let (taken, left) = entries.iter().partition(|entry| time(entry) <= limit);
+    *entries = left;
+    taken
+}

@@ -1,0 +1,95 @@
+//! A file that a session read to its end, and its records as a visitor gets them.
+
+use std::ops::ControlFlow;
+
+use crate::{
+    Endian, Error, Event, Features, Finding, Findings, Input, RawRecord, RecordCounts,
+    RecordedMachine, Sample, SampleEntry, SampleError, Session, SessionOptions, SharedBytes,
+    TimedRecord, Window, visit_records,
+};
+
+/// What a session gave of a file: at most one window.
+pub(crate) struct ReadFile {
+    session: Session,
+    window: Option<Window>,
+    /// What was found, when it was opened and behind that.
+    pub(crate) findings: Findings,
+    is_sound_at_open: bool,
+}
+
+impl ReadFile {
+    /// Reads a plain file as a whole.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read_input(Input::File(SharedBytes::from(bytes.to_vec())))
+    }
+
+    pub(crate) fn read_input(input: Input) -> Result<Self, Error> {
+        let mut findings = Findings::default();
+        let mut session = Session::open(input, SessionOptions::default(), &mut findings)?;
+        let is_sound_at_open = findings.is_empty();
+        let window = session.next_window(&mut findings);
+        assert!(session.next_window(&mut findings).is_none(), "a file is one window");
+        Ok(Self { session, window, findings, is_sound_at_open })
+    }
+
+    pub(crate) fn endian(&self) -> Endian {
+        self.session.head().endian()
+    }
+
+    pub(crate) fn events(&self) -> &[Event] {
+        self.session.head().events()
+    }
+
+    pub(crate) fn features(&self) -> Features<'_> {
+        self.session.head().features()
+    }
+
+    pub(crate) fn machine(&self) -> RecordedMachine {
+        self.session.head().machine()
+    }
+
+    pub(crate) fn counts(&self) -> &RecordCounts {
+        self.session.counts()
+    }
+
+    pub(crate) fn samples(&self) -> &[SampleEntry] {
+        self.window.as_ref().map_or(&[], Window::samples)
+    }
+
+    pub(crate) fn records(&self) -> Vec<TimedRecord<'_>> {
+        self.window.iter().flat_map(Window::records).collect()
+    }
+
+    pub(crate) fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
+        self.window.as_ref().expect("a window").sample(entry)
+    }
+}
+
+/// Reads a file in which nothing is wrong when it is opened.
+pub(crate) fn open(bytes: &[u8]) -> ReadFile {
+    let file = ReadFile::read(bytes).expect("a recording");
+    assert!(file.is_sound_at_open, "{:?}", file.findings);
+    file
+}
+
+/// Hands each record of a file to `visitor`; gives how many there were, and what was found.
+pub(crate) fn visit(
+    bytes: &[u8],
+    visitor: &mut dyn FnMut(&RawRecord<'_>),
+) -> (u64, Vec<(u64, Finding)>) {
+    let mut findings = Findings::default();
+    let mut count = 0;
+    let input = Input::File(SharedBytes::from(bytes.to_vec()));
+    let visited = visit_records(input, &mut findings, &mut |_, record| {
+        count += 1;
+        visitor(record);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(visited.expect("a recording").counts.total().records, count);
+    (count, list(&findings))
+}
+
+/// All findings of a collector, with their numbers.
+pub(crate) fn list(findings: &Findings) -> Vec<(u64, Finding)> {
+    findings.iter().map(|group| (group.count, group.examples[0])).collect()
+}
