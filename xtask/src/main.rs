@@ -8,6 +8,7 @@
 mod args;
 mod bench;
 mod bless;
+mod ci;
 mod command;
 mod compare;
 mod consumers;
@@ -94,6 +95,12 @@ const TASKS: &[Task] = &[
         usage: "TARGET SECONDS [--corpus FOLDER]",
         about: "hostile input for a reader (file, pipe, sample, compressed); installs cargo-fuzz where it is missing",
         run: fuzz::run,
+    },
+    Task {
+        name: "ci",
+        usage: "",
+        about: "everything that is checked for a change; ends with `N passed, N failed`",
+        run: ci::run,
     },
     Task {
         name: "tidy",

@@ -1,0 +1,44 @@
+//! What the project may depend on, as `deny.toml` says: licences, duplicates, sources, and known faults.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Result, bail};
+
+use super::{Outcome, passes, succeeds};
+use crate::command;
+
+/// Whether cargo-deny is installed.
+fn is_installed(root: &Path) -> bool {
+    succeeds(command::words("cargo deny --version").current_dir(root))
+}
+
+fn not_installed() -> Outcome {
+    Outcome::Skipped("cargo-deny is not installed".to_owned())
+}
+
+/// Licences, bans and sources, which need no network.
+pub(super) fn policy(root: &Path) -> Result<Outcome> {
+    if !is_installed(root) {
+        return Ok(not_installed());
+    }
+    passes("cargo deny --workspace check bans licenses sources", root)
+}
+
+/// Known faults of dependencies. Their list is fetched, so this is skipped where that is not possible.
+pub(super) fn advisories(root: &Path) -> Result<Outcome> {
+    if !is_installed(root) {
+        return Ok(not_installed());
+    }
+    let mut deny = command::words("cargo deny --workspace check advisories");
+    command::announce(&deny);
+    let output = deny.current_dir(root).stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return Ok(Outcome::Passed);
+    }
+    if text.contains("failed to fetch advisory database") {
+        return Ok(Outcome::Skipped("the list of advisories cannot be fetched".to_owned()));
+    }
+    bail!("{text}")
+}

@@ -1,0 +1,169 @@
+//! `cargo xtask ci`: everything that is checked for a change, check by check: formatting, lints, documentation,
+//! conventions, dependencies, the output with its real consumers, hostile input, and all tests.
+//!
+//! What this machine cannot do (such as recording with perf) is skipped, and said. `.ci/run` installs what is missing
+//! and calls this. Not here: `cargo xtask dist`, the packages, whose programs take more than five minutes to link on
+//! two processors.
+
+mod dependencies;
+mod flame_graphs;
+mod input;
+mod output;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Result, bail};
+
+use crate::args::Args;
+use crate::command;
+use input::Input;
+
+/// What became of a check that did not fail.
+enum Outcome {
+    Passed,
+    /// What this machine lacks.
+    Skipped(String),
+}
+
+/// A check that needs nothing but the source.
+type SourceCheck = fn(&Path) -> Result<Outcome>;
+/// A check of the built command on a recording.
+type OutputCheck = fn(&Bench) -> Result<Outcome>;
+
+/// Checks of the source, in order of cost.
+const SOURCE: &[(&str, SourceCheck)] = &[
+    ("formatting", source::formatting),
+    ("lints", source::lints),
+    ("documentation", source::documentation),
+    ("conventions", source::conventions),
+    ("dependencies", dependencies::policy),
+    ("advisories", dependencies::advisories),
+    ("oldest compiler", source::oldest_compiler),
+    ("release build", source::release_build),
+];
+
+/// Checks of the command.
+const OUTPUT: &[(&str, OutputCheck)] = &[
+    ("README's first command", output::readme_command),
+    ("JSON is read", output::json_is_read),
+    ("stacks are complete", output::stacks_are_complete),
+    ("readers may stop", output::readers_may_stop),
+    ("flame graphs are drawn", flame_graphs::are_drawn),
+    ("streams are read", output::streams_are_read),
+    ("consumers read the output", output::consumers),
+    ("starts no other program", output::starts_nothing),
+    ("agrees with perf", output::agrees_with_perf),
+];
+
+/// Checks that take long.
+const LAST: &[(&str, SourceCheck)] =
+    &[("hostile input", source::hostile_input), ("tests", source::tests)];
+
+/// What checks of the command work with.
+struct Bench {
+    /// The folder of the workspace.
+    root: PathBuf,
+    /// The folder of what is built.
+    target: PathBuf,
+    /// The release build of the command.
+    ours: PathBuf,
+    /// A folder for files.
+    scratch: PathBuf,
+    input: Input,
+}
+
+impl Bench {
+    /// The command on the recording of the checks, without diagnostics.
+    fn ours(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.ours);
+        command.arg("--quiet").arg(&self.input.recording).args(&self.input.options);
+        command.args(arguments);
+        command
+    }
+}
+
+/// Runs all checks. The last line is `N passed, N failed`.
+pub(crate) fn run(args: Args) -> Result<ExitCode> {
+    args.finish()?;
+    let root = command::root();
+    // In absolute form: some of the commands run in other folders.
+    let target = std::path::absolute(command::target())?;
+    let mut tally = Tally::default();
+    for (name, check) in SOURCE {
+        tally.check(name, || check(&root));
+    }
+    let scratch = target.join("ci");
+    if scratch.exists() {
+        std::fs::remove_dir_all(&scratch)?;
+    }
+    std::fs::create_dir_all(&scratch)?;
+    let input = Input::new(&root, &scratch);
+    let ours = target.join("release/unwind-perf");
+    let bench = Bench { root, target, ours, scratch, input };
+    for (name, check) in OUTPUT {
+        tally.check(name, || check(&bench));
+    }
+    for (name, check) in LAST {
+        tally.check(name, || check(&bench.root));
+    }
+    Ok(tally.report())
+}
+
+/// How the checks went.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: Vec<String>,
+}
+
+impl Tally {
+    /// Runs a check, counts it, goes on.
+    fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
+        println!("\n== {name}");
+        match check() {
+            Ok(Outcome::Passed) => self.passed += 1,
+            Ok(Outcome::Skipped(why)) => println!("skipped: {why}"),
+            Err(error) => {
+                println!("FAILED: {name}: {error:#}");
+                self.failed.push(name.to_owned());
+            }
+        }
+    }
+
+    fn report(&self) -> ExitCode {
+        println!();
+        for name in &self.failed {
+            println!("failed: {name}");
+        }
+        println!("{} passed, {} failed", self.passed, self.failed.len());
+        if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// Runs a line of words; a failure is an error.
+fn passes(line: &str, folder: &Path) -> Result<Outcome> {
+    command::run(command::words(line).current_dir(folder))?;
+    Ok(Outcome::Passed)
+}
+
+/// Runs another task of this program; a failure is an error.
+fn task(words: &[&str], folder: &Path) -> Result<Command> {
+    let mut task = Command::new(std::env::current_exe()?);
+    task.args(words).current_dir(folder);
+    Ok(task)
+}
+
+/// Whether the command runs and succeeds; what it prints is not shown.
+fn succeeds(command: &mut Command) -> bool {
+    command::quiet_output(command).is_ok()
+}
+
+/// An error unless the condition holds.
+fn ensure(holds: bool, otherwise: impl Into<String>) -> Result<Outcome> {
+    if !holds {
+        bail!(otherwise.into());
+    }
+    Ok(Outcome::Passed)
+}

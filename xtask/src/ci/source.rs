@@ -1,0 +1,96 @@
+//! Checks of the source: formatting, lints, documentation, conventions, the oldest compiler, tests, hostile input.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use super::{Outcome, passes, succeeds, task};
+use crate::command;
+
+/// Seconds of hostile input for each reader.
+const FUZZ_SECONDS: &str = "10";
+/// Lines of a failed run that are shown.
+const SHOWN: usize = 40;
+
+pub(super) fn formatting(root: &Path) -> Result<Outcome> {
+    passes("cargo fmt --all --check", root)
+}
+
+pub(super) fn lints(root: &Path) -> Result<Outcome> {
+    passes("cargo clippy --quiet --workspace --all-targets -- -D warnings", root)
+}
+
+pub(super) fn documentation(root: &Path) -> Result<Outcome> {
+    let mut doc = command::words("cargo doc --quiet --workspace --no-deps");
+    command::run(doc.env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root))?;
+    Ok(Outcome::Passed)
+}
+
+pub(super) fn conventions(root: &Path) -> Result<Outcome> {
+    command::run(&mut task(&["tidy"], root)?)?;
+    Ok(Outcome::Passed)
+}
+
+/// The compiler that `rust-version` states, where it is installed. Lints hold to it as well (`incompatible_msrv`).
+pub(super) fn oldest_compiler(root: &Path) -> Result<Outcome> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml"))?;
+    let Some(version) = stated_version(&manifest) else { bail!("no rust-version in Cargo.toml") };
+    let cargo = format!("cargo +{version}");
+    if !succeeds(command::words(&format!("{cargo} --version")).current_dir(root)) {
+        return Ok(Outcome::Skipped(format!("rustup has no toolchain {version}")));
+    }
+    let mut check = command::words(&format!("{cargo} check --quiet --workspace --locked"));
+    // A folder of its own: what other compilers have built stays.
+    check.env("CARGO_TARGET_DIR", command::target().join("oldest-compiler"));
+    command::run(check.current_dir(root))?;
+    Ok(Outcome::Passed)
+}
+
+/// `rust-version = "1.88"` gives `1.88`.
+fn stated_version(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \""))?;
+    line.strip_suffix('"')
+}
+
+pub(super) fn release_build(root: &Path) -> Result<Outcome> {
+    passes("cargo build --quiet --release", root)
+}
+
+pub(super) fn tests(root: &Path) -> Result<Outcome> {
+    passes("cargo test --workspace", root)
+}
+
+/// Some seconds of hostile input for each reader; of what is printed only the results.
+pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
+    let mut targets = Vec::new();
+    for entry in std::fs::read_dir(root.join("fuzz/seeds"))? {
+        targets.push(command::file_name(&entry?.path()));
+    }
+    targets.sort();
+    for target in targets {
+        let output = task(&["fuzz", &target, FUZZ_SECONDS], root)?.output()?;
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        if !output.status.success() {
+            let lines: Vec<&str> = text.lines().collect();
+            bail!("{target}:\n{}", lines[lines.len().saturating_sub(SHOWN)..].join("\n"));
+        }
+        for line in text.lines() {
+            if line.starts_with("skipped") || line.contains("no failure") {
+                println!("{line}");
+            }
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stated_version;
+
+    #[test]
+    fn the_stated_version_is_found() {
+        assert_eq!(stated_version("edition = \"2024\"\nrust-version = \"1.88\"\n"), Some("1.88"));
+        assert_eq!(stated_version("rust-version.workspace = true\n"), None);
+    }
+}
