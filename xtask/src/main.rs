@@ -98,7 +98,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "ci",
-        usage: "",
+        usage: "[CHECK]...",
         about: "everything that is checked for a change; ends with `N passed, N failed`",
         run: ci::run,
     },

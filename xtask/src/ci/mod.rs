@@ -84,13 +84,20 @@ impl Bench {
     }
 }
 
-/// Runs all checks. The last line is `N passed, N failed`.
+/// Runs all checks, or those that are named. The last line is `N passed, N failed`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    args.finish()?;
+    let wanted = args.names()?;
+    let known = |name: &String| {
+        let source = SOURCE.iter().chain(LAST).map(|&(known, _)| known);
+        source.chain(OUTPUT.iter().map(|&(known, _)| known)).any(|known| known == name)
+    };
+    if let Some(name) = wanted.iter().find(|name| !known(name)) {
+        bail!("no check {name}");
+    }
     let root = command::root();
     // In absolute form: some of the commands run in other folders.
     let target = std::path::absolute(command::target())?;
-    let mut tally = Tally::default();
+    let mut tally = Tally { wanted, ..Tally::default() };
     for (name, check) in SOURCE {
         tally.check(name, || check(&root));
     }
@@ -114,6 +121,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 /// How the checks went.
 #[derive(Default)]
 struct Tally {
+    /// The checks that are run; all where it is empty.
+    wanted: Vec<String>,
     passed: usize,
     failed: Vec<String>,
 }
@@ -121,6 +130,9 @@ struct Tally {
 impl Tally {
     /// Runs a check, counts it, goes on.
     fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
+            return;
+        }
         println!("\n== {name}");
         match check() {
             Ok(Outcome::Passed) => self.passed += 1,
