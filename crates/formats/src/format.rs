@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
+#[cfg(feature = "flamegraph")]
+use crate::formats::Flamegraph;
+#[cfg(feature = "parquet")]
+use crate::formats::Parquet;
 use crate::formats::{
-    Callgrind, Firefox, Flamegraph, Folded, Hotspot, Json, Ndjson, Page, Parquet, PerfScript,
-    Pprof, Speedscope,
+    Callgrind, Firefox, Folded, Hotspot, Json, Ndjson, Page, PerfScript, Pprof, Speedscope,
 };
 use crate::options::FormatOptions;
 use crate::printer::Printer;
 
-/// The formats that can be printed.
+/// The formats that can be printed. Two of them can be left out when the crate is built.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// Tables in columns in one JSON document; `docs/stacks.schema.json`.
@@ -31,10 +34,12 @@ pub enum Format {
     /// The stream that hotspot reads from its backend.
     Hotspot,
     /// A flame graph as a picture.
+    #[cfg(feature = "flamegraph")]
     Flamegraph,
     /// A page with flame graph, tables and timeline, for a browser.
     Report,
     /// A Parquet file: one row a sample, its frames as a list.
+    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -50,8 +55,10 @@ impl Format {
         Self::Firefox,
         Self::Callgrind,
         Self::Hotspot,
+        #[cfg(feature = "flamegraph")]
         Self::Flamegraph,
         Self::Report,
+        #[cfg(feature = "parquet")]
         Self::Parquet,
     ];
 
@@ -68,8 +75,10 @@ impl Format {
             Self::Firefox => "firefox",
             Self::Callgrind => "callgrind",
             Self::Hotspot => "hotspot",
+            #[cfg(feature = "flamegraph")]
             Self::Flamegraph => "flamegraph",
             Self::Report => "report",
+            #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
     }
@@ -96,8 +105,10 @@ impl Format {
             Self::Firefox => &[".json.gz"],
             Self::Callgrind => &[".callgrind"],
             Self::Hotspot => &[".perfparser"],
+            #[cfg(feature = "flamegraph")]
             Self::Flamegraph => &[".svg"],
             Self::Report => &[".html"],
+            #[cfg(feature = "parquet")]
             Self::Parquet => &[".parquet"],
         }
     }
@@ -141,6 +152,7 @@ impl Format {
                 Box::new(PerfScript { inlines: options.inlines, fields: options.fields })
             }
             Self::Folded => Box::new(folded(options)),
+            #[cfg(feature = "flamegraph")]
             Self::Flamegraph => {
                 Box::new(Flamegraph { stacks: folded(options), inverted: options.inverted })
             }
@@ -158,6 +170,7 @@ impl Format {
             Self::Report => Box::new(Page { inlines: options.inlines }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
+            #[cfg(feature = "parquet")]
             Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
         }
     }

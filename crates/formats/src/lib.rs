@@ -12,10 +12,14 @@ mod render;
 mod summary;
 
 pub use format::Format;
+#[cfg(feature = "flamegraph")]
+pub use formats::Flamegraph;
+#[cfg(feature = "parquet")]
+pub use formats::Parquet;
 pub use formats::{
-    Callgrind, Details, ErrorKind, ErrorRow, FieldValue, Fields, Firefox, Flamegraph, Folded,
-    GroupRow, Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, Parquet, PerfScript,
-    Pprof, SampleExtra, Speedscope, TaskChange, TaskEvent, TracepointRow,
+    Callgrind, Details, ErrorKind, ErrorRow, FieldValue, Fields, Firefox, Folded, GroupRow,
+    Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PerfScript, Pprof, SampleExtra,
+    Speedscope, TaskChange, TaskEvent, TracepointRow,
 };
 pub use options::{FormatOptions, Root, Weight};
 pub use printer::Printer;

@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use formats::{Fields, Format, FormatOptions};
 use perf_data::Severity;
 
-use crate::args::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
+#[cfg(feature = "flamegraph")]
+use crate::args::FlamegraphArgs;
+use crate::args::{MainArgs, ReportArgs, RunArgs};
 use crate::assemble::assemble;
 use crate::findings;
 use crate::memory_limit::MemoryLimit;
@@ -33,6 +35,7 @@ pub(crate) fn main(args: &MainArgs) -> anyhow::Result<Status> {
 }
 
 /// Draws a flame graph.
+#[cfg(feature = "flamegraph")]
 pub(crate) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let (format, inverted) = (Format::Flamegraph, args.inverted);
     run(Job { input: &args.input, format, inverted, cli: &args.run })

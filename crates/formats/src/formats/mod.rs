@@ -2,12 +2,14 @@
 
 mod callgrind;
 mod firefox;
+#[cfg(feature = "flamegraph")]
 mod flamegraph;
 mod folded;
 mod hotspot;
 mod json;
 mod ndjson;
 mod page;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod perf_script;
 mod perf_script_fields;
@@ -16,6 +18,7 @@ mod speedscope;
 
 pub use callgrind::Callgrind;
 pub use firefox::Firefox;
+#[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;
 pub use folded::Folded;
 pub use hotspot::{
@@ -25,6 +28,7 @@ pub use hotspot::{
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use page::Page;
+#[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;
 pub use perf_script_fields::Fields;

@@ -17,7 +17,9 @@ pub(crate) use files::FileArgs;
 pub(crate) use filters::Filters;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
-pub(crate) use profile::{FlamegraphArgs, MainArgs, ReportArgs, RunArgs};
+#[cfg(feature = "flamegraph")]
+pub(crate) use profile::FlamegraphArgs;
+pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
 pub(crate) use symbols::{DemangleArg, SymbolArgs};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Maps(MapsArgs),
     /// Write the recording anew, with map hints, JIT code and build-ids as ordinary map records for other tools
     Inject(InjectArgs),
+    #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
     Flamegraph(FlamegraphArgs),
     /// Write a page that shows the profile in a browser: flame graph, tables, timeline

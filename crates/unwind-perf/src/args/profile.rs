@@ -30,6 +30,7 @@ pub(crate) struct MainArgs {
 }
 
 /// The arguments of `flamegraph`.
+#[cfg(feature = "flamegraph")]
 #[derive(Debug, Args)]
 pub(crate) struct FlamegraphArgs {
     /// The recording, or - for standard input

@@ -21,6 +21,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::BuildIdList(args)) => buildid_list::run(args),
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
+        #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
         Some(Command::Report(args)) => pipeline::report(args),
         Some(Command::Man) => manual::man(),
