@@ -11,14 +11,12 @@ use crate::command;
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
     ("host", &[]),
-    ("synth", &[]),
     ("profile", &["address"]),
     ("perf-data", &["address"]),
     ("module-map", &["address", "host"]),
     ("unwinder", &["address", "perf-data", "module-map", "profile"]),
     ("symbolizer", &["address", "host", "module-map", "profile"]),
     ("formats", &["address", "profile"]),
-    ("output", &["address", "unwinder", "profile"]),
     (
         "pipeline",
         &["address", "host", "perf-data", "module-map", "unwinder", "symbolizer", "profile"],
@@ -34,12 +32,19 @@ const LAYERS: &[(&str, &[&str])] = &[
             "symbolizer",
             "profile",
             "formats",
-            "output",
             "pipeline",
         ],
     ),
+    ("synth", &[]),
     ("xtask", &["synth"]),
 ];
+
+/// The crates from the bottom up, each with its folder.
+pub(super) fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
+    LAYERS.iter().map(|&(name, _)| {
+        (name, if name == "xtask" { name.to_owned() } else { format!("crates/{name}") })
+    })
+}
 
 /// The arrows between the crates point one way.
 pub(super) fn check(root: &Path, found: &mut Vec<String>) -> Result<()> {
@@ -49,8 +54,8 @@ pub(super) fn check(root: &Path, found: &mut Vec<String>) -> Result<()> {
             found.push(format!("crates/{name}: not in the table of layers"));
         }
     }
-    for &(name, allowed) in LAYERS {
-        let folder = if name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
+    for ((name, folder), &(_, allowed)) in crate_folders().zip(LAYERS) {
+        let folder = root.join(folder);
         if !folder.is_dir() {
             continue;
         }

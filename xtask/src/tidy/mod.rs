@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: conventions of this repository that a compiler does not check. Also a test.
 
 mod layers;
+mod map;
 mod paths;
 mod rooms;
 mod tokens;
@@ -12,6 +13,7 @@ use anyhow::{Context, Result};
 
 use crate::args::Args;
 use crate::command;
+pub(crate) use map::run as run_map;
 
 /// Lines that no source file exceeds.
 const MAX_LINES: usize = 600;
@@ -43,6 +45,9 @@ fn check(root: &Path) -> Result<Vec<String>> {
     }
     layers::check(root, &mut found)?;
     found.extend(rooms::check(root, &files)?);
+    if let Some(old) = map::check(root, &files)? {
+        println!("note: {old}");
+    }
     words(root, &files, &mut found)?;
     Ok(found)
 }
@@ -97,7 +102,8 @@ fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
             let behind = line.get(at + home.len()..).unwrap_or_default();
             let inside_another =
                 before.is_some_and(|c| c.is_alphanumeric() || "._-$}/*".contains(c));
-            let example = behind.starts_with("me/") || behind.starts_with("user/");
+            let user = behind.split(|c: char| !c.is_alphanumeric()).next();
+            let example = matches!(user, Some("me" | "user"));
             !inside_another && !example
         });
         if hit {

@@ -13,11 +13,7 @@ use super::tokens::product_tokens;
 
 /// Crates whose rooms still have circles, and why that is so for now.
 const CIRCLES: &[(&str, &str)] = &[
-    ("perf-data", "its files move into folders"),
     ("module-map", "its files move into folders"),
-    ("unwinder", "its files move into folders"),
-    ("symbolizer", "its files move into folders"),
-    ("output", "its files move into folders"),
     ("formats", "its files move into folders"),
     ("pipeline", "it is being made"),
     ("unwind-perf", "its files move into folders"),
@@ -47,15 +43,36 @@ pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
 
 /// A source file of a crate.
 #[derive(Debug)]
-struct Source {
+pub(super) struct Source {
     /// From the root of the repository.
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Its place among the modules, from the crate's root; empty for the root itself.
     module: Vec<String>,
 }
 
+impl Source {
+    /// The room that it is in; nothing for the crate's root.
+    pub(super) fn room(&self) -> Option<&str> {
+        self.module.first().map(String::as_str)
+    }
+
+    /// Whether it is a file of the folder of that room.
+    pub(super) fn is_in_folder(&self, room: &str) -> bool {
+        self.room() == Some(room)
+            && self.path.parent().is_some_and(|folder| !folder.ends_with("src"))
+    }
+
+    /// Whether its documentation is that of the room, or of the crate where none is named.
+    pub(super) fn is_top_of(&self, room: Option<&str>) -> bool {
+        // A crate that is a library and a program is described by the library.
+        let is_root =
+            room.is_some() || !self.path.ends_with("src/main.rs") || self.path.starts_with("xtask");
+        self.room() == room && self.module.len() == usize::from(room.is_some()) && is_root
+    }
+}
+
 /// The source files of each crate, without further programs (`src/bin`).
-fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
+pub(super) fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
     let mut found = BTreeMap::<String, Vec<Source>>::new();
     for path in files {
         let words: Vec<&str> = path.iter().filter_map(|word| word.to_str()).collect();
