@@ -87,7 +87,7 @@ fn main() -> Result<(), Failure> {
         writeln!(std::io::stderr(), "{} addresses in {:?}", addresses.len(), start.elapsed())?;
     }
     for finding in &symbols.findings {
-        writeln!(std::io::stderr(), "{} at {:#x}", finding.kind.as_str(), finding.offset)?;
+        writeln!(std::io::stderr(), "{finding}")?;
     }
     print(&asked, &addresses, &symbols)
 }

@@ -1,19 +1,36 @@
 //! What passes from one round of a run to the next: the files of a request, the units to ask, and their answers.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use address::Svma;
+use module_map::Image;
 
 use crate::dwarf::{CANDIDATES, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::Table;
 
 /// The bytes of a request's files.
+#[derive(Default)]
 pub(crate) struct LoadedFiles<'a> {
     pub(crate) tables: Vec<Table<'a>>,
     /// Which of the tables is the `.dynsym` of the image.
     pub(crate) dynsym: Option<usize>,
+    /// The file that `main` is of.
+    pub(crate) main_image: Option<&'a Image>,
     pub(crate) main: Option<DwarfSections<'a>>,
     pub(crate) alt: Option<DwarfSections<'a>>,
+    /// Symbol tables that could not be read: the file, and their offsets in it.
+    pub(crate) damage: Vec<(PathBuf, u64)>,
+}
+
+impl<'a> LoadedFiles<'a> {
+    /// Adds the symbols of a file, where it has such a table.
+    pub(crate) fn add_table(&mut self, image: &'a Image, symbols: &str, strings: &str) {
+        match Table::new(image, symbols, strings) {
+            Ok(table) => self.tables.extend(table),
+            Err(place) => self.damage.push((image.path().to_owned(), place.0)),
+        }
+    }
 }
 
 /// A request's files, read as far as all addresses need it.

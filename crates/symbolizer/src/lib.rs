@@ -17,12 +17,14 @@
 //! that encloses it, symbols without size end with their section, and inlined frames are looked up at the same
 //! address as the symbol.
 
+mod account;
 mod addresses;
 mod bytes;
 mod demangle;
 mod device;
 mod dwarf;
 mod elf;
+mod finding;
 mod jit;
 mod job;
 mod kernel;
@@ -36,6 +38,7 @@ mod symbolize;
 
 pub use demangle::{Demangle, demangle};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
+pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use jit::{JitSymbol, PerfMap, read_perf_map};
 pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
@@ -44,8 +47,7 @@ pub use kernel::{
 pub use names::{NameId, NameTable};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{
-    Options, Request, ResolvedAddress, ResolvedFrame, SplitFinder, SymbolFinding,
-    SymbolFindingKind, SymbolSource, Symbols, WhyNoName,
+    Options, Request, ResolvedAddress, ResolvedFrame, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };
 pub use stored::StoredSplits;
 pub use symbolize::{prefetch, symbolize};

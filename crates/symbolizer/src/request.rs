@@ -7,6 +7,7 @@ use address::Svma;
 use module_map::Image;
 
 use crate::demangle::Demangle;
+use crate::finding::SymbolFinding;
 use crate::names::{NameId, NameTable};
 use crate::observer::SymbolObserver;
 
@@ -91,7 +92,7 @@ pub struct Symbols {
     pub frames: Vec<ResolvedFrame>,
     /// For each request, its addresses in their order.
     pub addresses: Vec<Vec<ResolvedAddress>>,
-    /// What was damaged, in the order of the requests.
+    /// What was damaged or missing, in the order of the requests, the kinds and the files.
     pub findings: Vec<SymbolFinding>,
 }
 
@@ -142,47 +143,6 @@ impl WhyNoName {
             Self::NoFile => "no-file",
             Self::NoSymbols => "no-symbols",
             Self::NotCovered => "not-covered",
-        }
-    }
-}
-
-/// Damage that was found while work went on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SymbolFinding {
-    /// Index of the request.
-    pub request: u32,
-    /// Offset in the section.
-    pub offset: u64,
-    /// What it is.
-    pub kind: SymbolFindingKind,
-}
-
-/// The kinds of damage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum SymbolFindingKind {
-    /// A section could not be unpacked or lies outside the file; the offset is that of its bytes in the file.
-    Section,
-    /// `.debug_info`: the header or root of a unit could not be read; units after it are not seen.
-    UnitHeader,
-    /// `.debug_info`: entries of a unit could not be read to their end.
-    Entries,
-    /// `.debug_line`: the line program of a unit could not be read to its end.
-    LineProgram,
-    /// `.debug_info`: a unit whose contents are in another file, which was not found (split DWARF).
-    SplitUnitMissing,
-}
-
-impl SymbolFindingKind {
-    /// The word for it in outputs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Section => "bad-section",
-            Self::UnitHeader => "bad-unit-header",
-            Self::Entries => "bad-debug-entries",
-            Self::LineProgram => "bad-line-program",
-            Self::SplitUnitMissing => "split-unit-missing",
         }
     }
 }

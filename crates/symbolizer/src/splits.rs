@@ -1,5 +1,7 @@
 //! Opens the split DWARF of the units that hold a requested address.
 
+use std::path::Path;
+
 use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
@@ -11,7 +13,23 @@ use crate::request::Request;
 /// The split files of a request, and which of them each skeleton unit uses.
 pub(crate) struct SplitImages<'a> {
     images: Vec<Option<SplitImage<'a>>>,
+    /// Unit and index of its image, ascending.
     users: Vec<(u32, usize)>,
+}
+
+impl SplitImages<'_> {
+    /// The file that holds the entries of a skeleton unit.
+    pub(crate) fn path_of(&self, unit: u32) -> Option<&Path> {
+        let user = self.users.binary_search_by_key(&unit, |&(unit, _)| unit).ok()?;
+        let (_, place) = self.users.get(user)?;
+        Some(self.images.get(*place)?.as_ref()?.path())
+    }
+
+    /// The sections that could not be read: the file, and their offsets in it.
+    pub(crate) fn damage(&self) -> impl Iterator<Item = (&Path, u64)> {
+        let images = self.images.iter().flatten();
+        images.flat_map(|image| image.damage().iter().map(|&place| (image.path(), place)))
+    }
 }
 
 /// The sections that one split unit sees.

@@ -7,13 +7,14 @@ use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
+use crate::account::findings;
 use crate::addresses::AddressIndex;
 use crate::dwarf::{self, CANDIDATES, DwarfFile, DwarfPair, DwarfSections, UnitJob};
-use crate::elf::{self, Table};
+use crate::elf;
 use crate::job::{Answer, FinishedUnit, LoadedFiles, OpenedFiles, PlannedUnit, SymbolName};
 use crate::merge::merge;
 use crate::observer::SymbolStage;
-use crate::request::{Options, Request, SymbolFinding, SymbolFindingKind, SymbolSource, Symbols};
+use crate::request::{Options, Request, SymbolSource, Symbols};
 use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
@@ -61,7 +62,7 @@ pub fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Symbols {
     }
     let start = ended(SymbolStage::LookingUp, start, options);
     let mut symbols = merge(&opened, &answers, &done, options);
-    symbols.findings = findings(&loaded, &opened, &done);
+    symbols.findings = findings(requests, &loaded, &opened, &images, &done);
     ended(SymbolStage::Naming, start, options);
     symbols
 }
@@ -85,23 +86,23 @@ pub fn prefetch(source: &SymbolSource<'_>) {
 }
 
 fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
-    let mut loaded = LoadedFiles { tables: Vec::new(), dynsym: None, main: None, alt: None };
+    let mut loaded = LoadedFiles::default();
     if request.addresses.is_empty() || options.is_cancelled() {
         return loaded;
     }
     let source = &request.source;
-    let symtab = |image: &'a Image| Table::new(image, ".symtab", ".strtab");
-    loaded.tables.extend(symtab(source.image));
-    if let Some(table) = Table::new(source.image, ".dynsym", ".dynstr") {
-        loaded.dynsym = Some(loaded.tables.len());
-        loaded.tables.push(table);
+    loaded.add_table(source.image, ".symtab", ".strtab");
+    let before = loaded.tables.len();
+    loaded.add_table(source.image, ".dynsym", ".dynstr");
+    loaded.dynsym = (loaded.tables.len() > before).then_some(before);
+    for image in [source.debug, source.mini].into_iter().flatten() {
+        loaded.add_table(image, ".symtab", ".strtab");
     }
-    loaded.tables.extend(source.debug.and_then(symtab));
-    loaded.tables.extend(source.mini.and_then(symtab));
-    loaded.main = source
-        .debug
-        .and_then(|debug| DwarfSections::load(debug, false))
-        .or_else(|| DwarfSections::load(source.image, false));
+    let of = |image: &'a Image| Some((image, DwarfSections::load(image, false)?));
+    if let Some((image, sections)) = source.debug.and_then(of).or_else(|| of(source.image)) {
+        loaded.main_image = Some(image);
+        loaded.main = Some(sections);
+    }
     loaded.alt = source.alt.and_then(|alt| DwarfSections::load(alt, false));
     loaded
 }
@@ -242,36 +243,4 @@ fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>
             *slot = Some(Answer { job: number, index: index as u32, complete });
         }
     }
-}
-
-fn findings(
-    loaded: &[LoadedFiles<'_>],
-    opened: &[OpenedFiles<'_>],
-    done: &[FinishedUnit<'_>],
-) -> Vec<SymbolFinding> {
-    let mut findings = Vec::new();
-    for (number, (loaded, opened)) in loaded.iter().zip(opened).enumerate() {
-        let request = number as u32;
-        let sections =
-            [&loaded.main, &loaded.alt].into_iter().flatten().flat_map(|sections| &sections.damage);
-        findings.extend(sections.map(|&(kind, offset)| SymbolFinding { request, offset, kind }));
-        let headers =
-            [&opened.main, &opened.alt].into_iter().flatten().filter_map(|file| file.damage);
-        findings.extend(headers.map(|offset| SymbolFinding {
-            request,
-            offset,
-            kind: SymbolFindingKind::UnitHeader,
-        }));
-    }
-    for done in done {
-        let damage = done.result.damage.iter();
-        findings.extend(damage.map(|&(kind, offset)| SymbolFinding {
-            request: done.job.request,
-            offset,
-            kind,
-        }));
-    }
-    findings.sort_unstable_by_key(|finding| (finding.request, finding.kind, finding.offset));
-    findings.dedup();
-    findings
 }

@@ -12,7 +12,6 @@ use crate::bytes::{ByteCursor, c_string_at};
 use crate::dwarf::abbrev::Abbrevs;
 use crate::dwarf::form::{Encoding, Value};
 use crate::dwarf::unit::{Unit, read_units};
-use crate::request::SymbolFindingKind;
 
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -29,8 +28,8 @@ pub(crate) struct DwarfSections<'a> {
     pub(crate) rnglists: Cow<'a, [u8]>,
     pub(crate) addr: Cow<'a, [u8]>,
     pub(crate) big_endian: bool,
-    /// Damage that was found: kind and offset.
-    pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
+    /// Offsets in the file of sections that could not be read.
+    pub(crate) damage: Vec<u64>,
 }
 
 /// The sections that are read, in the order of the fields of [`DwarfSections`].
@@ -68,7 +67,7 @@ impl<'a> DwarfSections<'a> {
             let Some(section) = named(name) else { return (Cow::default(), None) };
             match image.section_data(section) {
                 Ok(data) => (data, None),
-                Err(_) => (Cow::default(), Some((SymbolFindingKind::Section, section.offset().0))),
+                Err(_) => (Cow::default(), Some(section.offset().0)),
             }
         };
         let mut loaded: Vec<_> = NAMES.par_iter().map(load).collect();

@@ -6,6 +6,7 @@
 //! extension of the same shape.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use gimli::{DebugCuIndex, IndexSectionId};
 use module_map::Image;
@@ -15,6 +16,7 @@ use crate::dwarf::unit::Unit;
 
 /// The sections of a `.dwo` or `.dwp` file.
 pub(crate) struct SplitImage<'a> {
+    path: &'a Path,
     sections: DwarfSections<'a>,
     /// `.debug_cu_index`: only packages have one.
     index: Cow<'a, [u8]>,
@@ -24,7 +26,21 @@ impl<'a> SplitImage<'a> {
     pub(crate) fn load(image: &'a Image) -> Option<Self> {
         let index =
             image.section(".debug_cu_index").and_then(|section| image.section_data(section).ok());
-        Some(Self { sections: DwarfSections::load(image, true)?, index: index.unwrap_or_default() })
+        Some(Self {
+            path: image.path(),
+            sections: DwarfSections::load(image, true)?,
+            index: index.unwrap_or_default(),
+        })
+    }
+
+    /// The file.
+    pub(crate) const fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// Offsets in the file of sections that could not be read.
+    pub(crate) fn damage(&self) -> &[u64] {
+        &self.sections.damage
     }
 
     /// The sections as the unit `id` sees them, completed by those of the linked file.
@@ -90,11 +106,13 @@ pub(crate) fn split_file<'s>(
         root.low_pc = skeleton.root.low_pc;
         unit.ranges_base = skeleton.root.gnu_ranges_base.unwrap_or(0);
     }
-    // A package's slice holds one unit; a `.dwo` file may hold type units beside it.
-    file.main_unit = file
-        .units
-        .iter()
-        .position(|unit| unit.root.dwo_id == Some(id))
-        .or_else(|| file.units.iter().position(|unit| unit.tag == gimli::DW_TAG_compile_unit));
+    // A package's slice holds one unit; a `.dwo` file may hold type units beside it. One of another id is of another
+    // build.
+    file.main_unit =
+        file.units.iter().position(|unit| unit.root.dwo_id == Some(id)).or_else(|| {
+            file.units.iter().position(|unit| {
+                unit.root.dwo_id.is_none() && unit.tag == gimli::DW_TAG_compile_unit
+            })
+        });
     file
 }

@@ -15,7 +15,7 @@ use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{NONE, UnitWalk, walk};
-use crate::request::SymbolFindingKind;
+use crate::finding::SymbolFindingKind;
 
 /// How many units are tried for an address where the ranges of several hold it.
 pub(crate) const CANDIDATES: usize = 3;
@@ -117,12 +117,13 @@ pub(crate) fn resolve<'f, 's>(
     let mut result = UnitResult::default();
     let Some(unit) = files.file.units.get(job.unit as usize) else { return result };
     let split_unit = split.and_then(|file| Some((file, file.units.get(file.main_unit?)?)));
-    if split_unit.is_none() && split_id(unit).is_some() {
+    let wants_entries = job.inlines || job.named.contains(&false);
+    if wants_entries && split_unit.is_none() && split_id(unit).is_some() {
         result.damage.push((SymbolFindingKind::SplitUnitMissing, unit.offset as u64));
     }
     let (entries, entries_unit) =
         split_unit.map_or((files, unit), |(file, unit)| (DwarfPair { file, ..files }, unit));
-    let walked = if job.inlines || job.named.contains(&false) {
+    let walked = if wants_entries {
         walk(entries.file, entries_unit, job.addresses)
     } else {
         UnitWalk { innermost: vec![NONE; job.addresses.len()], ..UnitWalk::default() }

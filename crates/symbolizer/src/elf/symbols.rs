@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use address::Svma;
-use module_map::{Image, Machine};
+use address::{FileOffset, Svma};
+use module_map::{Image, Machine, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::{ByteCursor, c_string_at};
@@ -43,16 +43,26 @@ pub(crate) struct Symbol {
 }
 
 impl<'a> Table<'a> {
-    /// The table `symbols` of the image with the strings in `strings`.
-    pub(crate) fn new(image: &'a Image, symbols: &str, strings: &str) -> Option<Self> {
-        let data = |name: &str| image.section_data(image.section(name)?).ok();
-        Some(Self {
+    /// The table `symbols` of the image with the strings in `strings`; `None` where it has none. The error is where a
+    /// section of them is in the file, which cannot be read.
+    pub(crate) fn new(
+        image: &'a Image,
+        symbols: &str,
+        strings: &str,
+    ) -> Result<Option<Self>, FileOffset> {
+        // A separate debug file keeps the headers of sections that it does not have.
+        let section = |name| image.section(name).filter(|section| section.has_bytes());
+        let (Some(symbols), Some(strings)) = (section(symbols), section(strings)) else {
+            return Ok(None);
+        };
+        let data = |section: &Section| image.section_data(section).map_err(|_| section.offset());
+        Ok(Some(Self {
             symbols: data(symbols)?,
             strings: data(strings)?,
             wide: image.bytes().get(4) == Some(&2),
             big_endian: !image.is_little_endian(),
             thumb: image.machine() == Machine::Arm,
-        })
+        }))
     }
 
     const fn entry_size(&self) -> usize {

@@ -1,0 +1,132 @@
+//! Gathers what a run found damaged or missing: one finding for each kind and file of a request.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use module_map::Image;
+
+use crate::bytes::c_string_at;
+use crate::dwarf::DwarfFile;
+use crate::finding::{SymbolFinding, SymbolFindingKind};
+use crate::job::{FinishedUnit, LoadedFiles, OpenedFiles};
+use crate::request::Request;
+use crate::splits::SplitImages;
+
+/// The findings of a run, by request, kind and file.
+#[derive(Default)]
+struct Account {
+    places: BTreeMap<(u32, SymbolFindingKind, PathBuf), Vec<u64>>,
+}
+
+impl Account {
+    fn add(&mut self, request: u32, kind: SymbolFindingKind, path: &Path, place: u64) {
+        self.places.entry((request, kind, path.to_owned())).or_default().push(place);
+    }
+
+    /// What was found before any unit was asked.
+    fn files(
+        &mut self,
+        number: u32,
+        request: &Request<'_>,
+        loaded: &LoadedFiles<'_>,
+        opened: &OpenedFiles<'_>,
+    ) {
+        for (path, place) in &loaded.damage {
+            self.add(number, SymbolFindingKind::Section, path, *place);
+        }
+        let files = [(loaded.main_image, &opened.main), (request.source.alt, &opened.alt)];
+        for (image, file) in files {
+            let (Some(image), Some(file)) = (image, file) else { continue };
+            for place in file.sections.damage.iter().copied() {
+                self.add(number, SymbolFindingKind::Section, image.path(), place);
+            }
+            if let Some(place) = file.damage {
+                self.add(number, SymbolFindingKind::UnitHeader, image.path(), place);
+            }
+        }
+        let is_hit = opened.candidates.iter().flatten().any(Option::is_some);
+        if let Some(image) = loaded.main_image.filter(|_| is_hit && request.source.alt.is_none())
+            && alt_name(image).is_some()
+        {
+            self.add(number, SymbolFindingKind::AltFileMissing, image.path(), 0);
+        }
+    }
+
+    /// What a unit's answer says.
+    fn unit(
+        &mut self,
+        done: &FinishedUnit<'_>,
+        loaded: &LoadedFiles<'_>,
+        splits: &SplitImages<'_>,
+    ) {
+        let main = loaded.main_image.map(Image::path);
+        for &(kind, place) in &done.result.damage {
+            // The entries are those of the split file, the rest is in the linked one.
+            let split =
+                splits.path_of(done.job.unit).filter(|_| kind == SymbolFindingKind::Entries);
+            if let Some(path) = split.or(main) {
+                self.add(done.job.request, kind, path, place);
+            }
+        }
+    }
+}
+
+/// All findings, in the order of the requests, the kinds and the files.
+pub(crate) fn findings(
+    requests: &[Request<'_>],
+    loaded: &[LoadedFiles<'_>],
+    opened: &[OpenedFiles<'_>],
+    splits: &[SplitImages<'_>],
+    done: &[FinishedUnit<'_>],
+) -> Vec<SymbolFinding> {
+    let mut account = Account::default();
+    for (number, ((request, loaded), opened)) in requests.iter().zip(loaded).zip(opened).enumerate()
+    {
+        account.files(number as u32, request, loaded, opened);
+    }
+    for (number, splits) in splits.iter().enumerate() {
+        for (path, place) in splits.damage() {
+            account.add(number as u32, SymbolFindingKind::Section, path, place);
+        }
+    }
+    for done in done {
+        let number = done.job.request as usize;
+        if let (Some(loaded), Some(splits)) = (loaded.get(number), splits.get(number)) {
+            account.unit(done, loaded, splits);
+        }
+    }
+    let finding = |((request, kind, path), mut places): ((u32, _, _), Vec<u64>)| {
+        places.sort_unstable();
+        places.dedup();
+        let file = opened.get(request as usize).and_then(|opened| opened.main.as_ref());
+        let image = loaded.get(request as usize).and_then(|loaded| loaded.main_image);
+        let missing = match kind {
+            SymbolFindingKind::SplitUnitMissing => {
+                file.zip(places.first()).and_then(|(file, &place)| split_name(file, place))
+            }
+            SymbolFindingKind::AltFileMissing => image.and_then(alt_name),
+            _ => None,
+        };
+        SymbolFinding { request, kind, path, places, missing }
+    };
+    account.places.into_iter().map(finding).collect()
+}
+
+/// What the skeleton unit at an offset calls its split file.
+fn split_name(file: &DwarfFile<'_>, place: u64) -> Option<Vec<u8>> {
+    let unit = file.units.iter().find(|unit| unit.offset as u64 == place)?;
+    file.string(unit, unit.root.dwo_name?, None).map(<[u8]>::to_vec)
+}
+
+/// What a file calls the supplementary one.
+///
+/// Source: GNU `.gnu_debugaltlink`: name, NUL, build-id; DWARF 5, 7.3.6: `.debug_sup` holds version (2 bytes), whether
+/// it is the supplementary file itself (1 byte), name, NUL, checksum.
+fn alt_name(image: &Image) -> Option<Vec<u8>> {
+    let data = |name| image.section_data(image.section(name)?).ok();
+    if let Some(link) = data(".gnu_debugaltlink") {
+        return c_string_at(&link, 0).map(<[u8]>::to_vec);
+    }
+    let sup = data(".debug_sup").filter(|sup| sup.get(2) == Some(&0))?;
+    c_string_at(&sup, 3).map(<[u8]>::to_vec)
+}

@@ -1,0 +1,87 @@
+//! What a run found damaged or missing while it went on.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Damage, or a missing file, by which names or lines were lost. One for each kind and file of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymbolFinding {
+    /// Index of the request.
+    pub request: u32,
+    /// What it is.
+    pub kind: SymbolFindingKind,
+    /// The file that is damaged, or that names the missing one.
+    pub path: PathBuf,
+    /// Where it was found, ascending, each once: offsets in the section that the kind names.
+    pub places: Vec<u64>,
+    /// What the file calls the missing one, that of the first place.
+    pub missing: Option<Vec<u8>>,
+}
+
+/// The kinds of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SymbolFindingKind {
+    /// A section of symbols or debug information could not be decompressed or lies outside the file; places are the
+    /// offsets of its bytes in the file.
+    Section,
+    /// `.debug_info`: the header or root of a unit could not be read; units after it are not seen.
+    UnitHeader,
+    /// `.debug_info`: entries of a unit could not be read to their end.
+    Entries,
+    /// `.debug_line`: the line program of a unit could not be read to its end.
+    LineProgram,
+    /// `.debug_info`: a unit whose contents are in another file, which was not found (split DWARF: `.dwo`, `.dwp`).
+    SplitUnitMissing,
+    /// The supplementary file, which holds what several files share, was not found (dwz). Its place is 0.
+    AltFileMissing,
+}
+
+impl SymbolFindingKind {
+    /// The word for it in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Section => "section-unreadable",
+            Self::UnitHeader => "debug-header-damaged",
+            Self::Entries => "debug-info-damaged",
+            Self::LineProgram => "line-table-damaged",
+            Self::SplitUnitMissing => "dwo-missing",
+            Self::AltFileMissing => "dwz-missing",
+        }
+    }
+}
+
+impl fmt::Display for SymbolFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        let first = self.places.first().copied().unwrap_or(0);
+        let missing = String::from_utf8_lossy(self.missing.as_deref().unwrap_or_default());
+        match self.kind {
+            SymbolFindingKind::Section => write!(
+                f,
+                "{path}: the section at offset {first:#x} cannot be read; names or lines are missing"
+            ),
+            SymbolFindingKind::UnitHeader => write!(
+                f,
+                "{path}: the unit at {first:#x} of .debug_info cannot be read; inlined functions and lines of the units after it are missing"
+            ),
+            SymbolFindingKind::Entries => write!(
+                f,
+                "{path}: the entry at {first:#x} of .debug_info cannot be read; inlined functions of its unit are missing"
+            ),
+            SymbolFindingKind::LineProgram => write!(
+                f,
+                "{path}: the line program at {first:#x} of .debug_line cannot be read to its end; lines are missing"
+            ),
+            SymbolFindingKind::SplitUnitMissing => write!(
+                f,
+                "{path}: {missing} with the debug information of a unit was not found; inlined functions are missing"
+            ),
+            SymbolFindingKind::AltFileMissing => write!(
+                f,
+                "{path}: {missing} with the debug information that it shares with other files was not found; inlined functions are missing"
+            ),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What is damaged or missing is said, with the file and the place.
+
+use std::path::{Path, PathBuf};
+
+use address::Svma;
+use module_map::Image;
+use symbolizer::{
+    Options, Request, SplitFinder, SymbolFindingKind as Kind, SymbolSource, Symbols, symbolize,
+};
+
+/// The file of all split units.
+struct OneSplitFile(Image);
+
+impl SplitFinder for OneSplitFile {
+    fn find(&self, _id: u64, _directory: &[u8], _name: &[u8]) -> Option<&Image> {
+        Some(&self.0)
+    }
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    std::fs::read(folder.join(name)).expect("a test file")
+}
+
+fn image(name: &str) -> Image {
+    Image::from_vec(Path::new(name), bytes(name)).expect("an ELF file")
+}
+
+/// The file with other bytes at the start of a section, `skip` bytes into it.
+fn patched(name: &str, section: &str, skip: usize, new: &[u8]) -> Image {
+    let mut bytes = bytes(name);
+    let place = image(name).section(section).expect("such a section").offset().0 as usize + skip;
+    bytes[place..place + new.len()].copy_from_slice(new);
+    Image::from_vec(Path::new(name), bytes).expect("an ELF file")
+}
+
+fn ask(source: SymbolSource<'_>, options: &Options<'_>, address: u64) -> Symbols {
+    symbolize(&[Request { source, addresses: &[Svma(address)] }], options)
+}
+
+/// The frames' names and what was found, as kind and sentence.
+fn found(symbols: &Symbols) -> (Vec<String>, Vec<(Kind, String)>) {
+    let name = |id| String::from_utf8_lossy(symbols.names.get(id)).into_owned();
+    let names = symbols.frames.iter().map(|frame| frame.function.map_or_else(String::new, name));
+    let findings = symbols.findings.iter().map(|finding| (finding.kind, finding.to_string()));
+    (names.collect(), findings.collect())
+}
+
+#[test]
+fn a_split_file_that_is_missing_or_of_another_build() {
+    let lost = "split5: split5.dwo with the debug information of a unit was not found; inlined \
+        functions are missing";
+    let expected = (vec!["outer".to_owned()], vec![(Kind::SplitUnitMissing, lost.to_owned())]);
+    let file = image("split5");
+    let source = SymbolSource::of(&file);
+    assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
+    // In DWARF 5 the id stands at byte 12 of the unit.
+    let other = OneSplitFile(patched("split5.dwo", ".debug_info.dwo", 12, &[0; 8]));
+    let source = SymbolSource { split: Some(&other), ..source };
+    assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
+    // Nothing is lost where nothing was wanted of it.
+    let names = Options { inlines: false, ..Options::default() };
+    assert_eq!(found(&ask(source, &names, 0x40_1003)), (vec!["outer".to_owned()], vec![]));
+}
+
+#[test]
+fn a_supplementary_file_that_is_missing() {
+    let file = image("dwz-a");
+    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+    let lost = "dwz-a: dwz-alt with the debug information that it shares with other files was not \
+        found; inlined functions are missing";
+    assert_eq!(found(&symbols).1, [(Kind::AltFileMissing, lost.to_owned())]);
+    assert_eq!((&symbols.findings[0].places[..], symbols.findings[0].request), (&[0][..], 0));
+}
+
+#[test]
+fn damage_in_each_section() {
+    let cases = [
+        (
+            patched("gcc-zlib", ".debug_info", 0x40, &[0xff; 16]),
+            Kind::Section,
+            "gcc-zlib: the section at offset 0x12f0 cannot be read; names or lines are missing",
+        ),
+        (
+            patched("gcc-dwarf5", ".debug_info", 0, &[0xf0, 0xff, 0xff, 0xf0]),
+            Kind::UnitHeader,
+            "gcc-dwarf5: the unit at 0x0 of .debug_info cannot be read; inlined functions and lines \
+                of the units after it are missing",
+        ),
+        (
+            patched("clang-dwarf5", ".debug_abbrev", second_abbreviation("clang-dwarf5"), &[0]),
+            Kind::Entries,
+            "clang-dwarf5: the entry at 0x2f of .debug_info cannot be read; inlined functions of its \
+                unit are missing",
+        ),
+        (
+            patched("gcc-dwarf5", ".debug_line", 0, &[0xf0, 0xff, 0xff, 0xf0]),
+            Kind::LineProgram,
+            "gcc-dwarf5: the line program at 0x0 of .debug_line cannot be read to its end; lines are \
+                missing",
+        ),
+    ];
+    for (file, kind, sentence) in cases {
+        let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+        assert_eq!(found(&symbols).1, [(kind, sentence.to_owned())]);
+    }
+}
+
+/// Where the second abbreviation begins: the first ends with two zeros.
+fn second_abbreviation(name: &str) -> usize {
+    let file = image(name);
+    let section = file.section(".debug_abbrev").expect("such a section");
+    let data = file.section_data(section).expect("sound bytes");
+    data.windows(2).position(|pair| pair == [0, 0]).expect("an end") + 2
+}
+
+#[test]
+fn strings_of_symbols_outside_the_file() {
+    const SHT_SYMTAB: u64 = 2;
+    let mut bytes = bytes("gcc-dwarf5");
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    // e_shoff, then headers of 64 bytes with sh_type at 4, sh_size at 32 and sh_link at 40.
+    let first = word(&bytes, 0x28) as usize;
+    let headers = (first..).step_by(64);
+    let symbols = headers.clone().find(|&at| word(&bytes, at) >> 32 == SHT_SYMTAB).unwrap();
+    let header = first + 64 * (word(&bytes, symbols + 40) & 0xffff_ffff) as usize;
+    bytes[header + 32..header + 40].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
+    let file = Image::from_vec(Path::new("cut"), bytes).expect("an ELF file");
+    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+    let lost = "cut: the section at offset 0x1e80 cannot be read; names or lines are missing";
+    // The debug information still has the names.
+    let names = ["sink", "leaf", "middle", "outer"].map(str::to_owned).to_vec();
+    assert_eq!(found(&symbols), (names, vec![(Kind::Section, lost.to_owned())]));
+}
