@@ -28,6 +28,7 @@ mod finding;
 mod jit;
 mod job;
 mod kernel;
+mod lost;
 mod merge;
 mod names;
 mod observer;
@@ -44,6 +45,7 @@ pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
     KernelSymbol, NoKernelNames, RecordedKernel,
 };
+pub use lost::{LostNames, LostNamesRow};
 pub use names::{NameId, NameTable};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{

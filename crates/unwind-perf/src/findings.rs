@@ -54,6 +54,12 @@ pub(crate) fn account(
             count: kernel.shared_ids.len() as u64,
         });
     }
+    let lost = kernel.lost.rows().into_iter().map(|row| FindingRow {
+        kind: row.kind.to_owned(),
+        message: row.message,
+        count: row.count,
+    });
+    profile.summary.findings.extend(lost);
     if let Some(reason) = kernel.refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
         let message = format!("no kernel names: {reason}");
         profile.summary.findings.push(FindingRow {

@@ -11,8 +11,9 @@ use perf_data::{Head, SimpleperfFile};
 use rayon::prelude::*;
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile,
-    KernelListPlaces, KernelListPrefetch, KernelNames, Options, PerfMap, RecordedKernel, Request,
-    SplitFinder, StoredSplits, SymbolSource, SymbolTimings, Symbols, read_perf_map, symbolize,
+    KernelListPlaces, KernelListPrefetch, KernelNames, LostNames, Options, PerfMap, RecordedKernel,
+    Request, SplitFinder, StoredSplits, SymbolSource, SymbolTimings, Symbols, WhyNoName,
+    read_perf_map, symbolize,
 };
 use unwinder::FrameKey;
 
@@ -50,13 +51,15 @@ pub(crate) struct Resolved {
     pub(crate) timings: SymbolTimings,
 }
 
-/// What is to be said of the kernel's names.
+/// What is to be said of the kernel's names, and of names that are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     /// Why there are none, in plain words; only where kernel code was mapped.
     pub(crate) refused: Option<String>,
     /// Build-ids that several modules were recorded with, which therefore prove nothing.
     pub(crate) shared_ids: Vec<BuildId>,
+    /// What was lost in files that are damaged, incomplete or not at hand.
+    pub(crate) lost: LostNames,
 }
 
 /// Where the names of a location are.
@@ -131,7 +134,7 @@ pub(crate) fn resolve(
     let places = KernelListPlaces { named: args.kallsyms.as_deref(), recording, library };
     let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
     let wants_list = resolved.locations.iter().any(in_kernel);
-    let (list, ()) = rayon::join(
+    let (list, nameless) = rayon::join(
         || wants_list.then(|| known.read_list(places, timeline, ahead)),
         || resolve_files(&mut resolved, timeline, library, &known.files, args),
     );
@@ -148,7 +151,8 @@ pub(crate) fn resolve(
         let files = features.simpleperf_files.iter().map(device_file);
         resolve_device(&mut resolved, timeline, &DeviceSymbols::new(files, demangle_of(args)));
     }
-    (resolved, Kernel { refused, shared_ids: known.shared_ids })
+    let lost = lost_names(&mut resolved, nameless);
+    (resolved, Kernel { refused, shared_ids: known.shared_ids, lost })
 }
 
 /// A file of the device as the recording has it.
@@ -165,6 +169,27 @@ fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
     }
 }
 
+/// An address that its file does not name.
+struct Nameless {
+    /// Index of its location.
+    location: u32,
+    address: Svma,
+    why: WhyNoName,
+    file: Arc<LoadedImage>,
+}
+
+/// What the files lack, once everything was asked.
+fn lost_names(resolved: &mut Resolved, nameless: Vec<Nameless>) -> LostNames {
+    let mut lost = LostNames::default();
+    lost.add_findings(std::mem::take(&mut resolved.symbols.findings));
+    for Nameless { location, address, why, file } in nameless {
+        if !matches!(resolved.names.get(location as usize), Some(Source::List(_))) {
+            lost.add_address(file.image().path(), address, why);
+        }
+    }
+    lost
+}
+
 /// Addresses of a file, each with the location that it is of.
 type Wanted = Vec<(u64, u32)>;
 
@@ -174,7 +199,7 @@ fn resolve_files(
     library: &Library,
     kernel: &HashMap<ModuleId, KernelFile>,
     args: &SymbolArgs,
-) {
+) -> Vec<Nameless> {
     let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
     let mut index = HashMap::new();
     for (location, id) in resolved.locations.iter().zip(0_u32..) {
@@ -230,7 +255,8 @@ fn resolve_files(
     };
     resolved.symbols = symbolize(&requests, &options);
     resolved.timings = timings.into_inner().unwrap_or_default();
-    for (request, (_, wanted)) in files.iter().enumerate() {
+    let mut nameless = Vec::new();
+    for (request, (file, wanted)) in files.iter().enumerate() {
         let mut at = 0_u32;
         let mut last = None;
         for &(svma, location) in wanted {
@@ -240,6 +266,10 @@ fn resolve_files(
             last = Some(svma);
             let answer =
                 resolved.symbols.addresses.get(request).and_then(|all| all.get(at as usize));
+            if let Some(why) = answer.and_then(|answer| answer.reason) {
+                let (address, file) = (Svma(svma), Arc::clone(file));
+                nameless.push(Nameless { location, address, why, file });
+            }
             // What the file cannot name may still be in the kernel's list.
             if answer.is_none_or(|answer| answer.frames.is_empty()) {
                 continue;
@@ -249,6 +279,7 @@ fn resolve_files(
             }
         }
     }
+    nameless
 }
 
 fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {

@@ -110,6 +110,7 @@ impl Growing {
         } else {
             let (resolved, kernel) = resolve(new, &mut self.places, sources, None);
             self.kernel.shared_ids = kernel.shared_ids;
+            self.kernel.lost.merge(kernel.lost);
             self.kernel.refused = self.kernel.refused.take().or(kernel.refused);
             resolved
         };

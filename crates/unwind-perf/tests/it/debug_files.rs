@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cases::root;
 use crate::mapped::{Map, Recording, samples};
-use crate::run::empty_folder;
+use crate::run::{empty_folder, run};
 
 /// The program's code: first address, size, offset in the file.
 const TEXT: (u64, u64, u64) = (0x40_1000, 0xca, 0x1000);
@@ -68,4 +68,52 @@ fn names_of_functions_in_a_stripped_file() {
         mini.iter().map(function).collect::<Vec<_>>(),
         plain.iter().map(function).collect::<Vec<_>>()
     );
+}
+
+/// Inlined functions that are in a file which is not at hand are missing, and both the summary and the JSON say so.
+#[test]
+fn what_is_missing_is_said() {
+    for (dwarf, name, file, kind, sentence) in [
+        (
+            "v4",
+            "dwo",
+            "chain.dwo",
+            "dwo-missing",
+            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+        ),
+        (
+            "v5",
+            "dwo",
+            "chain.dwo",
+            "dwo-missing",
+            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+        ),
+        (
+            "v5",
+            "dwz",
+            "common",
+            "dwz-missing",
+            "place/program: common with the debug information that it shares with other files was not found; inlined functions are missing",
+        ),
+    ] {
+        let folder = empty_folder(&format!("missing-{dwarf}-{name}"));
+        let place = folder.join("place");
+        std::fs::create_dir(&place).expect("a folder");
+        assert!(variant(dwarf, name).join(file).is_file());
+        std::fs::copy(variant(dwarf, name).join("program"), place.join("program")).expect("a copy");
+        let mut recording = Recording::new();
+        let (start, size, offset) = TEXT;
+        recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+        for address in start..start + size {
+            recording.sample(1, address);
+        }
+        recording.write(&folder);
+        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(0);
+        let json = ran.json();
+        let findings = json["summary"]["findings"].as_array().expect("findings");
+        let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
+        let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
+        assert_eq!(found, [&expected], "{dwarf} {name}");
+        assert!(ran.stderr.contains(&format!("{kind}: {sentence}\n")), "{}", ran.stderr);
+    }
 }
