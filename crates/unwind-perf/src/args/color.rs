@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ColorChoice, ValueEnum};
 
-/// When there are colours.
+/// When messages have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorArg {
     /// On a terminal, unless `NO_COLOR` is set

@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
-    /// Use this file for the module of its build-id or name; can be repeated
+    /// Use FILE for modules with its build-id or its name; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) module: Vec<PathBuf>,
 
@@ -16,7 +16,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "FROM=TO")]
     pub(crate) path_map: Vec<String>,
 
-    /// Look for recorded paths below DIR, and there alone; can be repeated
+    /// Look for recorded paths below DIR and nowhere else; can be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) sysroot: Vec<PathBuf>,
 
@@ -28,7 +28,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
 
-    /// Look for files of the recorded names in DIR and in the directories below it; can be repeated
+    /// Look for files with the recorded names in DIR and in the directories below it; can be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) extra_dir: Vec<PathBuf>,
 
@@ -36,17 +36,17 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) perf_map_dir: Vec<PathBuf>,
 
-    /// Fetch what is found nowhere from this debuginfod server [default URL: those of `DEBUGINFOD_URLS`]
+    /// Ask this debuginfod server for files that are not found otherwise [default URL: those of `DEBUGINFOD_URLS`]
     #[cfg(feature = "debuginfod")]
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
     pub(crate) debuginfod: Option<Option<String>>,
 
-    /// What memory holds: LEN bytes of OBJECT (from OFFSET on) at START of process PID and of its children; PID can be
-    /// * for all or comm:NAME. Covers recorded maps; can be repeated
+    /// Map hint: LEN bytes of OBJECT (from OFFSET on) are mapped at START in process PID and its children; PID can be *
+    /// for all processes or comm:NAME. Overrides recorded mappings; can be repeated
     #[arg(long, value_name = "OBJECT@PID,START,LEN[,OFFSET]")]
     pub(crate) map: Vec<String>,
 
-    /// The same, one a line of FILE; can be repeated
+    /// Map hints from FILE, one per line; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) map_file: Vec<PathBuf>,
 }

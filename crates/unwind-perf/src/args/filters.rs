@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-/// Which samples are wanted; the memory maps are replayed in full all the same.
+/// The samples that are wanted. The mappings are replayed in full whatever they are.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which samples")]
+#[command(next_help_heading = "Filters")]
 pub(crate) struct Filters {
     /// Only samples of these processes
     #[arg(long, value_name = "PID,…", value_delimiter = ',')]
@@ -14,7 +14,7 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "TID,…", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 
-    /// Only samples of threads of these names
+    /// Only samples of threads with these names
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) comm: Vec<String>,
 

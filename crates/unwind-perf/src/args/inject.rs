@@ -6,14 +6,14 @@ use clap::Args;
 
 use super::files::FileArgs;
 
-/// What to rewrite.
+/// The arguments of `inject`.
 #[derive(Debug, Args)]
 pub(crate) struct InjectArgs {
     /// The recording: an uncompressed file
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// Where the result goes; it appears when it is complete
+    /// Write to FILE; the file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 

@@ -7,19 +7,19 @@ use perf_data::RecordKind;
 
 use super::files::FileArgs;
 
-/// What to tell.
+/// The arguments of `info`.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// The recording, or - for standard input
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What to dump.
+/// The arguments of `dump`.
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
     /// The recording, or - for standard input
@@ -38,51 +38,51 @@ pub(crate) struct DumpArgs {
     #[arg(long, value_name = "A,B")]
     pub(crate) time: Option<String>,
 
-    /// Callchains and registers of samples, too
+    /// Include the callchains and registers of samples
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// All bytes of each record, too, in hexadecimal
+    /// Include all bytes of each record, in hexadecimal
     #[arg(long)]
     pub(crate) raw: bool,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What to list.
+/// The arguments of `buildid-list`.
 #[derive(Debug, Args)]
 pub(crate) struct BuildIdArgs {
     /// The recording, or - for standard input
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// Only files that samples hit
+    /// Only files with samples in them
     #[arg(long)]
     pub(crate) with_hits: bool,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Which maps.
+/// The arguments of `maps`.
 #[derive(Debug, Args)]
 pub(crate) struct MapsArgs {
     /// The recording, or - for standard input
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// Only this process, -1 for the kernel; can be repeated [default: all that map something]
+    /// Only this process, -1 for the kernel; can be repeated [default: all that have mappings]
     #[arg(long, value_name = "PID", allow_negative_numbers = true)]
     pub(crate) pid: Vec<i32>,
 
-    /// As it was at that time, in seconds of the recording's clock [default: at the end, exited processes included]
+    /// Show the mappings at this time, in seconds of the recording's clock [default: at the end, with exited processes]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 

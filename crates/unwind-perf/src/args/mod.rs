@@ -36,6 +36,7 @@ pub(crate) struct Cli {
 
     /// Colours of messages on standard error
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true)]
+    #[arg(help_heading = None::<&str>)]
     pub(crate) color: ColorArg,
 
     #[command(subcommand)]
@@ -45,16 +46,16 @@ pub(crate) struct Cli {
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Tell what a recording says of itself, its machine and its events
+    /// Show what a recording says about itself, its machine and its events
     Info(InfoArgs),
-    /// Write out every record, one a line
+    /// Print every record, one per line
     Dump(DumpArgs),
     /// List the build-ids of the recorded files
     #[command(name = "buildid-list")]
     BuildIdList(BuildIdArgs),
-    /// Show what was mapped where, by which file, and why a file was refused
+    /// Show the mappings of each process, the files they were read from, and why a file was refused
     Maps(MapsArgs),
-    /// Write the recording anew, with map hints, JIT code and build-ids as ordinary map records for other tools
+    /// Rewrite the recording with map hints, JIT code and build-ids as ordinary map records for other tools
     Inject(InjectArgs),
     #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
@@ -67,7 +68,7 @@ pub(crate) enum Command {
     Completions(CompletionArgs),
 }
 
-/// For which shell.
+/// The arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionArgs {
     /// The shell

@@ -59,16 +59,16 @@ pub(crate) struct ReportArgs {
 /// What the main job and the pictures have in common.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Write to FILE instead of standard output; the file appears when it is complete. In a directory, it is named after
-    /// the recording and the format
+    /// Write to FILE instead of standard output; the file appears when it is complete. Where FILE is a directory, the
+    /// new file in it is named after the recording and the format
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Write into FILE itself where it exists, instead of replacing it
+    /// Overwrite an existing FILE in place instead of replacing it
     #[arg(long, requires = "output", hide = true)]
     pub(crate) in_place: bool,
 
-    /// Threads to use [default: one for each processor]
+    /// Number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
@@ -76,15 +76,15 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Say on standard error where the time went, stage by stage
+    /// Print the time that each stage took to standard error
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// The most memory for tables and what is read ahead, such as 500M; a recording that needs more is given up
+    /// Limit of the memory for tables and prefetched input, such as 500M; a run that needs more ends with an error
     #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
     pub(crate) max_memory: Option<MemoryLimit>,
 
-    /// The most user frames of a callchain; the rest is cut off at the outer end
+    /// Limit of the user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub(crate) max_frames: usize,
 

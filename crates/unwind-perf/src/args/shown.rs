@@ -3,25 +3,25 @@
 use clap::{Args, ValueEnum};
 use formats::{Fields, Root, Weight};
 
-/// What the text of perf script has.
+/// The arguments of the format perf-script.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "perf script")]
 pub(crate) struct ScriptArgs {
-    /// Fields of perf-script, by the names of perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym,
-    /// symoff, dso, srcline; or changes of the default, such as +srcline,-cpu [default: all but srcline]
+    /// Fields of perf-script, named as in perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym, symoff,
+    /// dso, srcline; or changes to the default, such as +srcline,-cpu [default: all but srcline]
     #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = Fields::parse, allow_hyphen_values = true)]
     pub(crate) fields: Option<Fields>,
 }
 
-/// How stacks are counted and shown.
+/// The arguments of formats that count stacks.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Folded stacks and speedscope")]
 pub(crate) struct FoldedArgs {
-    /// Keep incomplete stacks beside the complete ones instead of under one [truncated] frame
+    /// Keep incomplete stacks as they are instead of putting them under one [truncated] frame
     #[arg(long)]
     pub(crate) keep_unrooted: bool,
 
-    /// What a stack weighs
+    /// Weight of a stack
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = WeightArg::Samples)]
     pub(crate) weight: WeightArg,
 
@@ -29,7 +29,7 @@ pub(crate) struct FoldedArgs {
     #[arg(long)]
     pub(crate) kernel_suffix: bool,
 
-    /// Folded stacks: what stands outside of all functions
+    /// Folded stacks: the outermost frame, outside of all functions
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = RootArg::Comm)]
     pub(crate) root: RootArg,
 
@@ -38,7 +38,7 @@ pub(crate) struct FoldedArgs {
     pub(crate) reverse: bool,
 }
 
-/// What a folded stack weighs.
+/// The weight of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WeightArg {
     /// The number of samples
@@ -47,7 +47,7 @@ pub(crate) enum WeightArg {
     Period,
 }
 
-/// What stands outside of all functions.
+/// The outermost frame of a folded stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RootArg {
     /// The thread's name

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// What is looked up for an address.
+/// The names that are looked up for an address.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Symbols")]
 pub(crate) struct SymbolArgs {
@@ -33,6 +33,6 @@ pub(crate) enum DemangleArg {
     Full,
     /// Without parameters and template arguments
     Short,
-    /// As the linker knows them
+    /// Mangled, as in the symbol table
     None,
 }

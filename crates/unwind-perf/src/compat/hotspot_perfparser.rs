@@ -20,8 +20,9 @@ use crate::terminal::{Status, is_closed_pipe};
 
 /// Turn a recording of perf into the stream that hotspot reads.
 ///
-/// Exit status: 0 fine, 1 the peer cannot be reached or went away, 2 cannot open, 3 no recording, 4 bad header, 5 damage
-/// of which nothing was left, 6 nobody says which processor was recorded, 7 bad option, 8 the buffer is too small.
+/// Exit status: 0 success, 1 the peer cannot be reached or closed the connection, 2 a file cannot be opened, 3 not a
+/// recording, 4 bad header, 5 the recording is damaged and has no readable sample, 6 the processor of the recording is not
+/// known, 7 bad option, 8 the buffer is too small.
 #[derive(Debug, Parser)]
 #[command(name = "hotspot-perfparser", version, max_term_width = 100)]
 struct Arguments {
@@ -29,11 +30,11 @@ struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "host")]
     input: Option<PathBuf>,
 
-    /// Read the recording from a peer that sends it
+    /// Receive the recording from this host
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 
-    /// The peer's port
+    /// The port of the host
     #[arg(long, value_name = "PORT", default_value_t = 9327)]
     port: u16,
 
@@ -45,19 +46,19 @@ struct Arguments {
     #[arg(long, value_name = "DIR")]
     sysroot: Option<PathBuf>,
 
-    /// Directories of separate debug files, with colons between them
+    /// Directories of separate debug files, separated by colons
     #[arg(long, value_name = "DIRS", value_delimiter = ':')]
     debug: Vec<PathBuf>,
 
-    /// Directories in and below which libraries are looked for by their names, with colons between them
+    /// Directories to search for libraries by name, with all below them, separated by colons
     #[arg(long, value_name = "DIRS", value_delimiter = ':')]
     extra: Vec<PathBuf>,
 
-    /// A directory in and below which the program is looked for by its name
+    /// A directory to search for the program by name, with all below it
     #[arg(long, value_name = "DIR")]
     app: Option<PathBuf>,
 
-    /// The processor, where the recording does not tell it, as uname -m names it
+    /// Processor of a recording that does not name it, as printed by uname -m
     #[arg(long, value_name = "NAME", value_parser = parse_arch)]
     arch: Option<Processor>,
 
@@ -69,7 +70,7 @@ struct Arguments {
     #[arg(long, value_name = "DIR")]
     perf_map_path: Option<PathBuf>,
 
-    /// The most frames of a callchain; -1 for no limit
+    /// Limit of the frames of a callchain; -1 for no limit
     #[arg(long, value_name = "N", default_value_t = 64, allow_negative_numbers = true)]
     max_frames: i64,
 
@@ -77,11 +78,11 @@ struct Arguments {
     #[arg(long)]
     print_stats: bool,
 
-    /// KiB of what comes from a pipe that are put in order at a time; 0 for a round each [default: 32768]
+    /// KiB of a streamed recording that are sorted at a time; 0 for each flush of the recorder [default: 32768]
     #[arg(long, value_name = "KB")]
     buffer_size: Option<u64>,
 
-    /// KiB of what comes from a pipe that may wait for the end of their round [default: 1048576]
+    /// KiB of a streamed recording that may be held back for sorting [default: 1048576]
     #[arg(long, value_name = "KB")]
     max_buffer_size: Option<u64>,
 }

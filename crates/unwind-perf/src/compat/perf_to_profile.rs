@@ -25,15 +25,15 @@ struct Arguments {
     #[arg(short, value_name = "FILE")]
     input: PathBuf,
 
-    /// The profile to be written
+    /// The profile to write
     #[arg(short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Overwrite the profile where there is one
+    /// Overwrite an existing profile
     #[arg(short)]
     force: bool,
 
-    /// Allow unaligned maps, as of JIT code; they are always allowed here
+    /// Allow unaligned mappings, as of JIT code; always allowed here
     #[arg(short)]
     jit: bool,
 }

@@ -54,9 +54,35 @@ fn help_tells_every_option() {
         .collect();
     told.sort_unstable();
     assert_eq!(told, OPTIONS);
+    let headings: Vec<&str> = help
+        .text()
+        .lines()
+        .filter(|line| !line.starts_with(' ') && line.ends_with(':') && !line.contains("  "))
+        .collect();
+    let expected = [
+        "Commands:",
+        "Arguments:",
+        "Options:",
+        "Filters:",
+        "Symbols:",
+        "Files:",
+        "perf script:",
+        "Folded stacks and speedscope:",
+    ];
+    assert_eq!(headings, expected);
     let first = help.text().lines().next();
     let about = "Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.";
     assert_eq!(first, Some(about));
+}
+
+/// `--color` is an option of every command, under no heading of formats.
+#[test]
+fn help_of_a_command_has_its_own_headings() {
+    let help = run(root(), &["info", "--help"]).expect_status(0);
+    let about = "Show what a recording says about itself, its machine and its events";
+    assert_eq!(help.text().lines().next(), Some(about));
+    let headings = help.text().lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
+    assert_eq!(headings.collect::<Vec<_>>(), ["Arguments:", "Options:"]);
 }
 
 #[test]
