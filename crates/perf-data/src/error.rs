@@ -37,7 +37,7 @@ pub enum Error {
         /// The attribute size, read as little endian.
         found: u64,
     },
-    /// A section begins behind the end of the file or inside the header.
+    /// A section begins after the end of the file or inside the header.
     #[error(
         "{section} section at offset {offset:#x} is not between the header and the end of the file at {end:#x}"
     )]
@@ -57,7 +57,7 @@ pub enum Error {
         /// Begin of the data section.
         data: u64,
     },
-    /// There is no event attribute, so no record can be told apart.
+    /// There is no event attribute, so the event of no record is known.
     #[error(
         "no events: attribute section at offset {offset:#x} has {size} bytes, entries of {attr_size} bytes"
     )]
@@ -79,13 +79,13 @@ pub enum Error {
         /// The number of entries.
         found: u64,
     },
-    /// A stream ends without telling of any event.
+    /// A stream ends without an event.
     #[error("no events: the stream of {len} bytes has no attribute record")]
     NoEventsInStream {
         /// Its length in bytes.
         len: u64,
     },
-    /// The begin of a stream cannot be read, or what it is packed in is damaged there.
+    /// The begin of a stream cannot be read, or the compression around it is damaged there.
     #[error("cannot read the recording at offset {offset:#x}: {error}")]
     Unreadable {
         /// Bytes read before.

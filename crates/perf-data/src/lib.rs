@@ -23,7 +23,7 @@
 //! use perf_data::{Findings, Input, Record, Session, SessionOptions, SharedBytes};
 //! use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, SampleId};
 //!
-//! // A recording: thread 7 gets its name at 10 ns and is found at two addresses behind that.
+//! // A recording: thread 7 gets its name at 10 ns and is found at two addresses after that.
 //! let mut recording = PerfDataBuilder::new(Endian::Little);
 //! recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
 //! recording.describe_events();
@@ -79,8 +79,8 @@
 //!   its end.
 //! - A sample with a wrong count inside keeps everything in front of that count; `perf` stops reading there.
 
+mod bytes;
 mod container;
-mod cursor;
 mod error;
 mod event;
 mod finding;
@@ -94,13 +94,13 @@ mod tracing;
 #[cfg(test)]
 mod tests;
 
+pub use bytes::{Endian, Words};
 pub use container::{
     Arch, AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount,
-    CpuDomain, CpuLocation, CpuTopology, EventDesc, Features, GroupDesc, Head, HybridNode,
+    CpuDomain, CpuLocation, CpuTopology, EventDesc, Feature, Features, GroupDesc, Head, HybridNode,
     MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
     RecordedMachine, SimpleperfFile, SimpleperfSymbol,
 };
-pub use cursor::{Endian, Words};
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
@@ -109,7 +109,7 @@ pub use record::{
     CallchainDeferred, Cgroup, Comm, Context, EventUpdate, IdIndexEntry, Ksymbol, Lost, Mmap,
     MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, Registers, RegsAbi, Sample,
     SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, Switch, Task, TextPoke,
-    ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack, Weight,
+    ThreadMap, ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack, Weight,
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{

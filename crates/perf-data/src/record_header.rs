@@ -106,8 +106,7 @@ pub enum CpuMode {
 
 impl CpuMode {
     /// By the lowest three bits of a record's `misc`.
-    #[must_use]
-    pub const fn from_misc(misc: u16) -> Self {
+    pub(crate) const fn from_misc(misc: u16) -> Self {
         match misc & 7 {
             1 => Self::Kernel,
             2 => Self::User,

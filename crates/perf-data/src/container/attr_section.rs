@@ -3,12 +3,12 @@
 //! Source: `tools/perf/util/header.c`, `perf_session__read_header`, `read_attr`.
 
 use super::header::FileHeader;
-use crate::cursor::{ByteCursor, Endian, Words};
+use crate::bytes::{Endian, FieldReader, Words};
 use crate::error::Error;
 use crate::event::{Event, EventAttr, EventLayout, FIRST_SIZE, KNOWN_SIZE};
 use crate::finding::{Finding, Findings};
 
-/// Size in bytes of the place and size of the ids behind each attribute.
+/// Size in bytes of the place and size of the ids after each attribute.
 const IDS_ENTRY: usize = 16;
 
 /// Reads the attribute section; names are still missing.
@@ -77,7 +77,7 @@ fn stride(section: &[u8], container: &FileHeader, findings: &mut Findings) -> Op
     fits(stated).then_some(stated)
 }
 
-/// The ids of an entry: placed by its last 16 bytes, or, where those are nonsense, by the 16 bytes behind the size
+/// The ids of an entry: placed by its last 16 bytes, or, where those are nonsense, by the 16 bytes after the size
 /// that the attribute states of itself (an old `perf inject` wrote the two apart).
 fn read_ids<'d>(
     bytes: &'d [u8],
@@ -87,7 +87,7 @@ fn read_ids<'d>(
 ) -> Option<Words<'d>> {
     let at_end = entry.len() - IDS_ENTRY;
     [at_end, attr.effective_size()].into_iter().find_map(|at| {
-        let mut cursor = ByteCursor::new(entry.get(at..)?, endian);
+        let mut cursor = FieldReader::new(entry.get(at..)?, endian);
         let offset = usize::try_from(cursor.u64()?).ok()?;
         let size = usize::try_from(cursor.u64()?).ok()?;
         if !size.is_multiple_of(8) {

@@ -10,13 +10,13 @@ use super::feature_types::{
     CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
     MemoryTopology, NumaNode, PmuCaps, PmuMapping,
 };
-use crate::cursor::ByteCursor;
+use crate::bytes::FieldReader;
 use crate::event::EventAttr;
 
 /// A u32 count and that many entries.
 fn list<'d, T>(
-    cursor: &mut ByteCursor<'d>,
-    mut entry: impl FnMut(&mut ByteCursor<'d>) -> Option<T>,
+    cursor: &mut FieldReader<'d>,
+    mut entry: impl FnMut(&mut FieldReader<'d>) -> Option<T>,
 ) -> Option<Vec<T>> {
     let count = cursor.u32()?;
     let mut entries = Vec::new();
@@ -27,19 +27,19 @@ fn list<'d, T>(
     Some(entries)
 }
 
-pub(crate) fn strings<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<&'d [u8]>> {
-    list(cursor, ByteCursor::string)
+pub(crate) fn strings<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<&'d [u8]>> {
+    list(cursor, FieldReader::string)
 }
 
-pub(crate) fn string_pairs<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<(&'d [u8], &'d [u8])>> {
+pub(crate) fn string_pairs<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<(&'d [u8], &'d [u8])>> {
     list(cursor, |cursor| Some((cursor.string()?, cursor.string()?)))
 }
 
-pub(crate) fn cpu_count(cursor: &mut ByteCursor<'_>) -> Option<CpuCount> {
+pub(crate) fn cpu_count(cursor: &mut FieldReader<'_>) -> Option<CpuCount> {
     Some(CpuCount { available: cursor.u32()?, online: cursor.u32()? })
 }
 
-pub(crate) fn event_descs<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<EventDesc<'d>>> {
+pub(crate) fn event_descs<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<EventDesc<'d>>> {
     let count = cursor.u32()?;
     let attr_size = cursor.u32()?;
     let endian = cursor.endian();
@@ -55,7 +55,7 @@ pub(crate) fn event_descs<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<EventDe
 
 /// The topology; its later parts came with later versions and are found by the bytes that are left.
 pub(crate) fn cpu_topology<'d>(
-    cursor: &mut ByteCursor<'d>,
+    cursor: &mut FieldReader<'d>,
     cpus: Option<CpuCount>,
 ) -> Option<CpuTopology<'d>> {
     let cores = strings(cursor)?;
@@ -75,7 +75,7 @@ pub(crate) fn cpu_topology<'d>(
     Some(topology)
 }
 
-pub(crate) fn numa_nodes<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<NumaNode<'d>>> {
+pub(crate) fn numa_nodes<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<NumaNode<'d>>> {
     list(cursor, |cursor| {
         let node = cursor.u32()?;
         Some(NumaNode {
@@ -87,17 +87,17 @@ pub(crate) fn numa_nodes<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<NumaNode
     })
 }
 
-pub(crate) fn pmu_mappings<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<PmuMapping<'d>>> {
+pub(crate) fn pmu_mappings<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<PmuMapping<'d>>> {
     list(cursor, |cursor| Some(PmuMapping { kind: cursor.u32()?, name: cursor.string()? }))
 }
 
-pub(crate) fn groups<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<GroupDesc<'d>>> {
+pub(crate) fn groups<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<GroupDesc<'d>>> {
     list(cursor, |cursor| {
         Some(GroupDesc { name: cursor.string()?, leader: cursor.u32()?, members: cursor.u32()? })
     })
 }
 
-pub(crate) fn auxtrace_index(cursor: &mut ByteCursor<'_>) -> Option<Vec<AuxtraceIndex>> {
+pub(crate) fn auxtrace_index(cursor: &mut FieldReader<'_>) -> Option<Vec<AuxtraceIndex>> {
     let count = cursor.u64()?;
     let mut entries = Vec::new();
     for _ in 0..count {
@@ -106,7 +106,7 @@ pub(crate) fn auxtrace_index(cursor: &mut ByteCursor<'_>) -> Option<Vec<Auxtrace
     Some(entries)
 }
 
-pub(crate) fn caches<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<CacheLevel<'d>>> {
+pub(crate) fn caches<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<CacheLevel<'d>>> {
     let _version = cursor.u32()?;
     list(cursor, |cursor| {
         let [level, line_size, sets, ways] =
@@ -116,12 +116,12 @@ pub(crate) fn caches<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<CacheLevel<'
     })
 }
 
-pub(crate) fn sample_time(cursor: &mut ByteCursor<'_>) -> Option<(Timestamp, Timestamp)> {
+pub(crate) fn sample_time(cursor: &mut FieldReader<'_>) -> Option<(Timestamp, Timestamp)> {
     Some((Timestamp(cursor.u64()?), Timestamp(cursor.u64()?)))
 }
 
 /// The memory blocks of nodes. Each bitmap states its bits again in front of itself, as `nbits` of the node.
-pub(crate) fn memory_topology<'d>(cursor: &mut ByteCursor<'d>) -> Option<MemoryTopology<'d>> {
+pub(crate) fn memory_topology<'d>(cursor: &mut FieldReader<'d>) -> Option<MemoryTopology<'d>> {
     let _version = cursor.u64()?;
     let block_size = cursor.u64()?;
     let count = cursor.u64()?;
@@ -135,7 +135,7 @@ pub(crate) fn memory_topology<'d>(cursor: &mut ByteCursor<'d>) -> Option<MemoryT
     Some(MemoryTopology { block_size, nodes })
 }
 
-pub(crate) fn bpf_programs<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<BpfProgram<'d>>> {
+pub(crate) fn bpf_programs<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<BpfProgram<'d>>> {
     list(cursor, |cursor| {
         let info_len = cursor.u32()?;
         let data_len = cursor.u32()?;
@@ -145,7 +145,7 @@ pub(crate) fn bpf_programs<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<BpfPro
     })
 }
 
-pub(crate) fn btf<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<Btf<'d>>> {
+pub(crate) fn btf<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<Btf<'d>>> {
     list(cursor, |cursor| {
         let id = cursor.u32()?;
         let size = cursor.u32()?;
@@ -153,7 +153,7 @@ pub(crate) fn btf<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<Btf<'d>>> {
     })
 }
 
-pub(crate) fn compressed(cursor: &mut ByteCursor<'_>) -> Option<CompressedInfo> {
+pub(crate) fn compressed(cursor: &mut FieldReader<'_>) -> Option<CompressedInfo> {
     Some(CompressedInfo {
         version: cursor.u32()?,
         kind: cursor.u32()?,
@@ -163,17 +163,17 @@ pub(crate) fn compressed(cursor: &mut ByteCursor<'_>) -> Option<CompressedInfo> 
     })
 }
 
-pub(crate) fn clock_data(cursor: &mut ByteCursor<'_>) -> Option<ClockData> {
+pub(crate) fn clock_data(cursor: &mut FieldReader<'_>) -> Option<ClockData> {
     let _version = cursor.u32()?;
     let clockid = cursor.u32()?;
     Some(ClockData { clockid, wall_ns: cursor.u64()?, time: Timestamp(cursor.u64()?) })
 }
 
-pub(crate) fn hybrid_nodes<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<HybridNode<'d>>> {
+pub(crate) fn hybrid_nodes<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<HybridNode<'d>>> {
     list(cursor, |cursor| Some(HybridNode { pmu: cursor.string()?, cpus: cursor.string()? }))
 }
 
-pub(crate) fn pmu_caps<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<PmuCaps<'d>>> {
+pub(crate) fn pmu_caps<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<PmuCaps<'d>>> {
     list(cursor, |cursor| {
         let caps = string_pairs(cursor)?;
         Some(PmuCaps { pmu: cursor.string()?, caps })
@@ -181,7 +181,7 @@ pub(crate) fn pmu_caps<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<PmuCaps<'d
 }
 
 /// Scheduling domains up to the end of the section; names since version 17 of `/proc/schedstat`.
-pub(crate) fn cpu_domains<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<CpuDomain<'d>>> {
+pub(crate) fn cpu_domains<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<CpuDomain<'d>>> {
     let version = cursor.u32()?;
     let _max_domains = cursor.u32()?;
     let mut domains = Vec::new();
@@ -202,7 +202,7 @@ pub(crate) fn cpu_domains<'d>(cursor: &mut ByteCursor<'d>) -> Option<Vec<CpuDoma
     Some(domains)
 }
 
-pub(crate) fn machine_code(cursor: &mut ByteCursor<'_>) -> Option<MachineCode> {
+pub(crate) fn machine_code(cursor: &mut FieldReader<'_>) -> Option<MachineCode> {
     Some(MachineCode { e_machine: cursor.u32()?, e_flags: cursor.u32()? })
 }
 

@@ -4,7 +4,7 @@
 
 use address::Timestamp;
 
-use crate::cursor::Words;
+use crate::bytes::Words;
 use crate::event::EventAttr;
 
 /// `NRCPUS`: how many processors.
@@ -64,7 +64,7 @@ pub struct NumaNode<'d> {
     pub cpus: &'d [u8],
 }
 
-/// `PMU_MAPPINGS`: the number that attributes use for a PMU.
+/// `PMU_MAPPINGS`: the id that attributes use for a PMU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PmuMapping<'d> {
     /// `EventAttr::kind` of its events.

@@ -1,4 +1,4 @@
-//! The feature sections behind the data: everything about the recording that is not an event. None of it is needed
+//! The feature sections after the data: everything about the recording that is not an event. None of it is needed
 //! to read records, so each section that does not parse is left out with a finding and the others stay.
 //!
 //! Source: `tools/perf/util/header.c`, `perf_header__process_sections`; bit numbers of `tools/perf/util/header.h`.
@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use address::Timestamp;
 
+use super::feature::Feature;
 use super::feature_decode as decode;
 use super::feature_types::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
@@ -15,7 +16,7 @@ use super::feature_types::{
 };
 use super::header::FileHeader;
 use super::simpleperf_files::{SimpleperfFile, read_files, read_files2};
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 use crate::finding::{Finding, Findings};
 use crate::record::{BuildIdEntry, read_build_ids};
 
@@ -55,7 +56,7 @@ pub struct Features<'d> {
     pub branch_stack: bool,
     /// Whether this is `perf stat record`.
     pub stat: bool,
-    /// Numbers of PMUs.
+    /// Ids of PMUs.
     pub pmu_mappings: Vec<PmuMapping<'d>>,
     /// Event groups.
     pub groups: Vec<GroupDesc<'d>>,
@@ -95,27 +96,24 @@ pub struct Features<'d> {
     pub simpleperf_meta: Vec<(&'d [u8], &'d [u8])>,
     /// The files that samples of a simpleperf recording hit, with their symbols.
     pub simpleperf_files: Vec<SimpleperfFile<'d>>,
-    /// How many features have an unknown number.
+    /// How many features are not known here.
     pub unknown: u32,
     sections: Vec<(u16, &'d [u8])>,
 }
 
-/// The numbers of simpleperf's own features.
-const SIMPLEPERF: Range<u16> = 128..135;
-
-/// Where the sections of a file are, by the table behind its data.
+/// Where the sections of a file are, by the table after its data.
 pub(crate) fn feature_sections(
     bytes: &[u8],
     container: &FileHeader,
     findings: &mut Findings,
 ) -> Vec<(u16, Range<usize>)> {
-    let set = (0..256_u16)
+    let set = (0..Feature::ROOM)
         .filter(|&bit| container.features[usize::from(bit / 64)] >> (bit % 64) & 1 == 1);
     let table = usize::try_from(container.feature_table)
         .ok()
         .and_then(|at| bytes.get(at..))
         .unwrap_or_default();
-    let mut table = ByteCursor::new(table, container.endian);
+    let mut table = FieldReader::new(table, container.endian);
     let mut sections = Vec::new();
     for bit in set {
         let mut entry = || Some((table.u64()?, table.u64()?));
@@ -137,7 +135,7 @@ pub(crate) fn feature_sections(
 }
 
 impl<'d> Features<'d> {
-    /// Decodes sections in ascending order of their bits; `ignored` is told those that do not parse.
+    /// Decodes sections in ascending order of their bits; `ignored` is called with those that do not parse.
     pub(crate) fn decode_all(
         sections: impl Iterator<Item = (u16, &'d [u8])>,
         endian: Endian,
@@ -153,13 +151,13 @@ impl<'d> Features<'d> {
         features
     }
 
-    /// The bytes of the feature with that bit number, also of unknown ones.
+    /// The bytes of the feature with that bit, see [`Feature::bit`], also of unknown ones.
     #[must_use]
     pub fn section(&self, bit: u16) -> Option<&'d [u8]> {
         self.sections.iter().find(|entry| entry.0 == bit).map(|entry| entry.1)
     }
 
-    /// The bit numbers of all features whose bytes are there, ascending.
+    /// The bits of all features whose bytes are there, ascending.
     pub fn bits(&self) -> impl Iterator<Item = u16> {
         self.sections.iter().map(|entry| entry.0)
     }
@@ -168,60 +166,69 @@ impl<'d> Features<'d> {
     #[must_use]
     pub fn is_simpleperf(&self) -> bool {
         let recorder = self.command_line.first().copied().unwrap_or_default();
-        self.bits().any(|bit| SIMPLEPERF.contains(&bit)) || recorder.ends_with(b"simpleperf")
+        self.bits().filter_map(Feature::of_bit).any(Feature::is_simpleperf)
+            || recorder.ends_with(b"simpleperf")
     }
 
     /// Takes in one section. `None` says that it does not parse.
     pub(crate) fn decode(&mut self, bit: u16, section: &'d [u8], endian: Endian) -> Option<()> {
-        let cursor = &mut ByteCursor::new(section, endian);
-        match bit {
-            1 => self.tracing_data = Some(section),
-            2 => self.build_ids = read_build_ids(section, endian),
-            3 => self.hostname = Some(cursor.string()?),
-            4 => self.os_release = Some(cursor.string()?),
-            5 => self.version = Some(cursor.string()?),
-            6 => self.arch = Some(cursor.string()?),
-            7 => self.cpu_count = Some(decode::cpu_count(cursor)?),
-            8 => self.cpu_description = Some(cursor.string()?),
-            9 => self.cpu_id = Some(cursor.string()?),
-            10 => self.total_memory_kib = Some(cursor.u64()?),
-            11 => self.command_line = decode::strings(cursor)?,
-            12 => self.event_descs = decode::event_descs(cursor)?,
-            13 => self.cpu_topology = Some(decode::cpu_topology(cursor, self.cpu_count)?),
-            14 => self.numa_nodes = decode::numa_nodes(cursor)?,
-            15 => self.branch_stack = true,
-            16 => self.pmu_mappings = decode::pmu_mappings(cursor)?,
-            17 => self.groups = decode::groups(cursor)?,
-            18 => self.auxtrace_index = decode::auxtrace_index(cursor)?,
-            19 => self.stat = true,
-            20 => self.caches = decode::caches(cursor)?,
-            21 => self.sample_time = Some(decode::sample_time(cursor)?),
-            _ => self.decode_later(bit, cursor)?,
+        let Some(feature) = Feature::of_bit(bit) else {
+            self.unknown += 1;
+            return Some(());
+        };
+        let cursor = &mut FieldReader::new(section, endian);
+        match feature {
+            Feature::TracingData => self.tracing_data = Some(section),
+            Feature::BuildId => self.build_ids = read_build_ids(section, endian),
+            Feature::Hostname => self.hostname = Some(cursor.string()?),
+            Feature::OsRelease => self.os_release = Some(cursor.string()?),
+            Feature::Version => self.version = Some(cursor.string()?),
+            Feature::Arch => self.arch = Some(cursor.string()?),
+            Feature::CpuCount => self.cpu_count = Some(decode::cpu_count(cursor)?),
+            Feature::CpuDescription => self.cpu_description = Some(cursor.string()?),
+            Feature::CpuId => self.cpu_id = Some(cursor.string()?),
+            Feature::TotalMemory => self.total_memory_kib = Some(cursor.u64()?),
+            Feature::CommandLine => self.command_line = decode::strings(cursor)?,
+            Feature::EventDesc => self.event_descs = decode::event_descs(cursor)?,
+            Feature::CpuTopology => {
+                self.cpu_topology = Some(decode::cpu_topology(cursor, self.cpu_count)?);
+            }
+            Feature::NumaTopology => self.numa_nodes = decode::numa_nodes(cursor)?,
+            Feature::BranchStack => self.branch_stack = true,
+            Feature::PmuMappings => self.pmu_mappings = decode::pmu_mappings(cursor)?,
+            Feature::GroupDesc => self.groups = decode::groups(cursor)?,
+            Feature::Auxtrace => self.auxtrace_index = decode::auxtrace_index(cursor)?,
+            Feature::Stat => self.stat = true,
+            Feature::Cache => self.caches = decode::caches(cursor)?,
+            Feature::SampleTime => self.sample_time = Some(decode::sample_time(cursor)?),
+            later => self.decode_later(later, cursor)?,
         }
         Some(())
     }
 
-    /// Features from 2018 on.
-    fn decode_later(&mut self, bit: u16, cursor: &mut ByteCursor<'d>) -> Option<()> {
-        match bit {
-            22 => self.memory_topology = Some(decode::memory_topology(cursor)?),
-            23 => self.clock_resolution_ns = Some(cursor.u64()?),
-            24 => self.directory_version = Some(cursor.u64()?),
-            25 => self.bpf_programs = decode::bpf_programs(cursor)?,
-            26 => self.btf = decode::btf(cursor)?,
-            27 => self.compressed = Some(decode::compressed(cursor)?),
-            28 => self.cpu_pmu_caps = decode::string_pairs(cursor)?,
-            29 => self.clock_data = Some(decode::clock_data(cursor)?),
-            30 => self.hybrid_nodes = decode::hybrid_nodes(cursor)?,
-            31 => self.pmu_caps = decode::pmu_caps(cursor)?,
-            32 => self.cpu_domains = decode::cpu_domains(cursor)?,
-            33 => self.machine_code = Some(decode::machine_code(cursor)?),
-            34 => self.cache_line = Some(cursor.u32()?),
-            128 => self.simpleperf_files = read_files(cursor),
-            132 => self.simpleperf_files = read_files2(cursor),
-            129 => self.simpleperf_meta = decode::meta_info(cursor.rest()),
-            bit if SIMPLEPERF.contains(&bit) => {}
-            _ => self.unknown += 1,
+    /// Features from 2018 on, and simpleperf's.
+    fn decode_later(&mut self, feature: Feature, cursor: &mut FieldReader<'d>) -> Option<()> {
+        match feature {
+            Feature::MemoryTopology => {
+                self.memory_topology = Some(decode::memory_topology(cursor)?);
+            }
+            Feature::ClockId => self.clock_resolution_ns = Some(cursor.u64()?),
+            Feature::DirectoryFormat => self.directory_version = Some(cursor.u64()?),
+            Feature::BpfPrograms => self.bpf_programs = decode::bpf_programs(cursor)?,
+            Feature::BpfTypes => self.btf = decode::btf(cursor)?,
+            Feature::Compressed => self.compressed = Some(decode::compressed(cursor)?),
+            Feature::CpuPmuCaps => self.cpu_pmu_caps = decode::string_pairs(cursor)?,
+            Feature::ClockData => self.clock_data = Some(decode::clock_data(cursor)?),
+            Feature::HybridTopology => self.hybrid_nodes = decode::hybrid_nodes(cursor)?,
+            Feature::PmuCaps => self.pmu_caps = decode::pmu_caps(cursor)?,
+            Feature::CpuDomains => self.cpu_domains = decode::cpu_domains(cursor)?,
+            Feature::ElfMachine => self.machine_code = Some(decode::machine_code(cursor)?),
+            Feature::CacheLine => self.cache_line = Some(cursor.u32()?),
+            Feature::SimpleperfFile => self.simpleperf_files = read_files(cursor),
+            Feature::SimpleperfFile2 => self.simpleperf_files = read_files2(cursor),
+            Feature::SimpleperfMeta => self.simpleperf_meta = decode::meta_info(cursor.rest()),
+            // Others of simpleperf are about how it worked, not about what it recorded.
+            _ => {}
         }
         Some(())
     }

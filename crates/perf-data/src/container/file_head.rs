@@ -15,7 +15,7 @@ use crate::record::Schema;
 #[derive(Clone, Debug)]
 pub(crate) struct FileHead {
     pub(crate) container: FileHeader,
-    /// Bit numbers of features with the bytes of the file that hold them.
+    /// Bits of features with the bytes of the file that hold them.
     pub(crate) sections: Vec<(u16, Range<usize>)>,
     pub(crate) schema: Schema,
 }

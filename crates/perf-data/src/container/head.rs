@@ -3,30 +3,27 @@
 
 use std::sync::Arc;
 
+use super::feature::Feature;
 use super::features::Features;
 use super::file_head::FileHead;
 use super::machine::{Arch, MachineSource, RecordedMachine};
 use super::name_events::name_events;
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 use crate::event::{Event, EventAttr, EventLayout, Identity};
 use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 use crate::shared_bytes::SharedBytes;
 
-const BUILD_ID: u16 = 2;
-/// The features that are flags and have no bytes: `BRANCH_STACK`, STAT.
-const EMPTY_FEATURES: [u64; 2] = [15, 19];
 /// Most events that an index of 16 bits can name.
 const MAX_EVENTS: usize = u16::MAX as usize;
 /// How often events and features may come after records; recorders write them once.
 const MAX_CHANGES: u32 = 256;
-const CPU_COUNT: u16 = 7;
 
 /// Events, features and byte order of a recording. It does not change, so threads share it.
 #[derive(Clone, Debug)]
 pub struct Head {
     pub(crate) schema: Schema,
-    /// Payloads of features by ascending bit number.
+    /// Payloads of features by ascending bit.
     sections: Vec<(u16, SharedBytes)>,
     /// `BUILD_ID` records of the stream, one after another as in the section of a file.
     build_ids: Vec<u8>,
@@ -36,7 +33,7 @@ pub struct Head {
     stale: bool,
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
-    /// What somebody said of the machine, used where the recording does not tell.
+    /// The architecture by a hint of the user, for recordings that do not state it.
     fallback_arch: Option<Arch>,
 }
 
@@ -91,7 +88,7 @@ impl Head {
         let mut features = Features::decode_all(sections, self.schema.endian, &mut |_| {});
         if !self.build_ids.is_empty() {
             // Build ids do not fail: what is damaged is left out.
-            let _ = features.decode(BUILD_ID, &self.build_ids, self.schema.endian);
+            let _ = features.decode(Feature::BuildId.bit(), &self.build_ids, self.schema.endian);
         }
         features
     }
@@ -109,7 +106,7 @@ impl Head {
         }
     }
 
-    /// Says what the machine is where the recording does not.
+    /// Takes a hint of the architecture, for recordings that do not state it.
     pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
         self.fallback_arch = arch;
     }
@@ -172,19 +169,22 @@ impl Head {
 
     /// Takes in a feature of a stream. `None` where it does not parse.
     pub(crate) fn add_feature(&mut self, bit: u64, payload: &[u8]) -> Option<()> {
-        // An empty feature of another number only says where the features end.
-        if payload.is_empty() && !EMPTY_FEATURES.contains(&bit) {
+        let bit = u16::try_from(bit);
+        // An empty feature that is no flag only says where the features end.
+        let is_flag = bit.ok().and_then(Feature::of_bit).is_some_and(Feature::is_flag);
+        if payload.is_empty() && !is_flag {
             return Some(());
         }
-        let bit = u16::try_from(bit).ok().filter(|&bit| bit < 256 && self.changes < MAX_CHANGES)?;
+        let bit = bit.ok().filter(|&bit| bit < Feature::ROOM && self.changes < MAX_CHANGES)?;
         let at = self.sections.partition_point(|known| known.0 < bit);
         if self.sections.get(at).is_some_and(|known| known.0 == bit) {
             self.sections.remove(at);
         }
         self.sections.insert(at, (bit, SharedBytes::from(payload.to_vec())));
         self.stale = true;
-        // The topology is told for as many processors as another feature counts.
-        let known = self.sections.iter().filter(|known| known.0 == bit || known.0 == CPU_COUNT);
+        // The topology is stated for as many processors as another feature counts.
+        let of_count = Feature::CpuCount.bit();
+        let known = self.sections.iter().filter(|known| known.0 == bit || known.0 == of_count);
         let known = known.map(|(bit, section)| (*bit, &**section));
         let mut ignored = false;
         Features::decode_all(known, self.schema.endian, &mut |failed| ignored |= failed == bit);

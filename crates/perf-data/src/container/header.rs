@@ -5,14 +5,14 @@
 
 use std::ops::Range;
 
-use crate::cursor::{ByteCursor, Endian};
+use super::feature::Feature;
+use crate::bytes::{Endian, FieldReader};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 
 const HEADER_V1: u64 = 72;
 const HEADER: u64 = 104;
 const PIPE_HEADER: u64 = 16;
-const HOSTNAME: u64 = 3;
 
 /// The header, with sections as ranges of bytes of the file. Invariant: the ranges lie in the file.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct FileHeader {
     pub(crate) data: Range<usize>,
     /// Bitmap of features; all zero where there can be none.
     pub(crate) features: [u64; 4],
-    /// Where the feature table is; at or behind the end of the file where it was cut off.
+    /// Where the feature table is; at or after the end of the file where it was cut off.
     pub(crate) feature_table: u64,
 }
 
@@ -36,7 +36,7 @@ struct StatedSection {
 }
 
 impl StatedSection {
-    fn read(cursor: &mut ByteCursor<'_>) -> Option<Self> {
+    fn read(cursor: &mut FieldReader<'_>) -> Option<Self> {
         Some(Self { offset: cursor.u64()?, size: cursor.u64()? })
     }
 
@@ -51,7 +51,7 @@ impl FileHeader {
         let file_len = bytes.len() as u64;
         let cut = Error::HeaderCut { expected: HEADER_V1, found: file_len };
         let endian = byte_order(bytes)?;
-        let mut cursor = ByteCursor::new(bytes, endian);
+        let mut cursor = FieldReader::new(bytes, endian);
         let header_size = cursor.u64().and_then(|_magic| cursor.u64()).ok_or(cut)?;
         if header_size == PIPE_HEADER {
             return Err(Error::PipeMode);
@@ -158,6 +158,6 @@ fn feature_bits(bytes: &[u8], endian: Endian) -> [u64; 4] {
     let wide = std::array::from_fn(|index| endian.u64_at(bytes, index * 8).unwrap_or_default());
     let half = |at: usize| u64::from(endian.u32_at(bytes, at).unwrap_or_default());
     let narrow: [u64; 4] = std::array::from_fn(|index| half(index * 8) | half(index * 8 + 4) << 32);
-    let hostname = |bits: &[u64; 4]| bits[0] >> HOSTNAME & 1 == 1;
+    let hostname = |bits: &[u64; 4]| bits[0] >> Feature::Hostname.bit() & 1 == 1;
     if !hostname(&wide) && hostname(&narrow) { narrow } else { wide }
 }

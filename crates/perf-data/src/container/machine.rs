@@ -1,7 +1,7 @@
 //! The machine that was recorded: its architecture, and how that is known.
 
 use super::features::Features;
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 use crate::event::EventAttr;
 
 /// The architecture of the recorded kernel. A process of it may be of a smaller one (see the ABI of its registers).
@@ -34,7 +34,7 @@ pub enum Arch {
     Unknown,
 }
 
-/// What told the architecture.
+/// By what the architecture is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MachineSource {
     /// The feature `E_MACHINE`.
@@ -54,7 +54,7 @@ pub struct RecordedMachine {
     pub arch: Arch,
     /// Its byte order.
     pub endian: Endian,
-    /// What told the architecture.
+    /// By what the architecture is known.
     pub source: MachineSource,
 }
 
@@ -82,11 +82,10 @@ impl RecordedMachine {
 }
 
 impl Arch {
-    /// By the number of an ELF header. RISC-V is taken as 64-bit.
+    /// By the machine id of an ELF header. RISC-V is taken as 64-bit.
     ///
     /// Source: gABI, `e_machine`.
-    #[must_use]
-    pub fn from_elf(e_machine: u32) -> Self {
+    pub(crate) fn from_elf(e_machine: u32) -> Self {
         match e_machine {
             3 => Self::X86,
             62 => Self::X86_64,
@@ -125,8 +124,7 @@ impl Arch {
     /// on `LoongArch`, so that set says nothing.
     ///
     /// Source: `arch/*/include/uapi/asm/perf_regs.h`, the `PERF_REGS_MASK` of each.
-    #[must_use]
-    pub fn from_register_mask(mask: u64) -> Self {
+    pub(crate) fn from_register_mask(mask: u64) -> Self {
         match mask & !(1 << 46) {
             0x00ff_0fff => Self::X86_64,
             0x0000_0fff => Self::X86,

@@ -1,7 +1,9 @@
 //! What is around the records of a recording: the file header, the features, the head of a file or stream.
 
 mod attr_section;
+mod compression;
 mod event_name;
+mod feature;
 mod feature_decode;
 mod feature_types;
 mod features;
@@ -10,9 +12,10 @@ mod head;
 mod header;
 mod machine;
 mod name_events;
-mod packing;
 mod simpleperf_files;
 
+pub(crate) use compression::Compression;
+pub use feature::Feature;
 pub use feature_types::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
     CpuLocation, CpuTopology, EventDesc, GroupDesc, HybridNode, MachineCode, MemoryNode,
@@ -23,5 +26,4 @@ pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
 pub use machine::{Arch, MachineSource, RecordedMachine};
-pub(crate) use packing::Compression;
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -3,7 +3,7 @@
 //! Source: simpleperf's `record_file_writer.cpp`, `WriteFileFeature`; `record_file.proto`, `message FileFeature`;
 //! `record_file_reader.cpp`, `ReadFileV1Feature`.
 
-use crate::cursor::ByteCursor;
+use crate::bytes::FieldReader;
 
 /// A symbol that simpleperf recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,15 +35,15 @@ const ELF_FILE: u32 = 2;
 const DEX_FILE: u32 = 3;
 
 /// The entries of a FILE section (bit 128), up to the first that is damaged.
-pub(crate) fn read_files<'d>(cursor: &mut ByteCursor<'d>) -> Vec<SimpleperfFile<'d>> {
-    let entry = |cursor: &mut ByteCursor<'d>| {
+pub(crate) fn read_files<'d>(cursor: &mut FieldReader<'d>) -> Vec<SimpleperfFile<'d>> {
+    let entry = |cursor: &mut FieldReader<'d>| {
         let len = cursor.u32()?;
-        file(&mut ByteCursor::new(cursor.bytes_u64(len.into())?, cursor.endian()))
+        file(&mut FieldReader::new(cursor.bytes_u64(len.into())?, cursor.endian()))
     };
     std::iter::from_fn(|| entry(cursor)).collect()
 }
 
-fn file<'d>(cursor: &mut ByteCursor<'d>) -> Option<SimpleperfFile<'d>> {
+fn file<'d>(cursor: &mut FieldReader<'d>) -> Option<SimpleperfFile<'d>> {
     let path = name(cursor)?;
     let kind = cursor.u32()?;
     let min_vaddr = cursor.u64()?;
@@ -63,7 +63,7 @@ fn file<'d>(cursor: &mut ByteCursor<'d>) -> Option<SimpleperfFile<'d>> {
 }
 
 /// Bytes up to a NUL, which is passed over.
-fn name<'d>(cursor: &mut ByteCursor<'d>) -> Option<&'d [u8]> {
+fn name<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     let len = cursor.rest().iter().position(|&byte| byte == 0)?;
     let name = cursor.bytes(len)?;
     cursor.u8()?;
@@ -71,8 +71,8 @@ fn name<'d>(cursor: &mut ByteCursor<'d>) -> Option<&'d [u8]> {
 }
 
 /// The entries of a FILE2 section (bit 132): lengths with protobuf messages, up to the first that is damaged.
-pub(crate) fn read_files2<'d>(cursor: &mut ByteCursor<'d>) -> Vec<SimpleperfFile<'d>> {
-    let entry = |cursor: &mut ByteCursor<'d>| {
+pub(crate) fn read_files2<'d>(cursor: &mut FieldReader<'d>) -> Vec<SimpleperfFile<'d>> {
+    let entry = |cursor: &mut FieldReader<'d>| {
         let len = cursor.u32()?;
         message(cursor.bytes_u64(len.into())?)
     };
@@ -162,7 +162,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::Endian;
+    use crate::bytes::Endian;
 
     fn expected(offset: Option<u64>) -> SimpleperfFile<'static> {
         let symbols = vec![SimpleperfSymbol { addr: 0x1050, len: 300, name: b"main" }];
@@ -179,7 +179,7 @@ mod tests {
             let mut section = (body.len() as u32).to_le_bytes().to_vec();
             section.extend(&body);
             section.extend([9, 0, 0, 0, 1]);
-            let cursor = &mut ByteCursor::new(&section, Endian::Little);
+            let cursor = &mut FieldReader::new(&section, Endian::Little);
             assert_eq!(read_files(cursor), [expected(offset)]);
         }
     }
@@ -194,8 +194,8 @@ mod tests {
         let mut section = (body.len() as u32).to_le_bytes().to_vec();
         section.extend(&body);
         let read =
-            |section: &[u8]| read_files2(&mut ByteCursor::new(section, Endian::Little)).len();
-        let cursor = &mut ByteCursor::new(&section, Endian::Little);
+            |section: &[u8]| read_files2(&mut FieldReader::new(section, Endian::Little)).len();
+        let cursor = &mut FieldReader::new(&section, Endian::Little);
         assert_eq!(read_files2(cursor), [expected(Some(0x800))]);
         assert_eq!((0..section.len()).map(|cut| read(&section[..cut])).sum::<usize>(), 0);
     }

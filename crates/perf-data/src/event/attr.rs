@@ -1,9 +1,9 @@
 //! `perf_event_attr`: what an event counts and what its samples carry. Any size is read: fields that the entry does
-//! not have are zero, fields behind the newest known one are left.
+//! not have are zero, fields after the newest known one are left.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_attr`, versions 0 to 9.
 
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 
 /// Size in bytes of the newest attribute known here (version 9).
 pub(crate) const KNOWN_SIZE: usize = 144;
@@ -167,7 +167,7 @@ pub struct EventAttr {
 impl EventAttr {
     /// The attribute at the start of `bytes`, which may hold less or more than the known fields.
     ///
-    /// Gives `None` for fewer than 64 bytes. Fields behind the attribute's own size are zero.
+    /// Gives `None` for fewer than 64 bytes. Fields after the attribute's own size are zero.
     #[must_use]
     pub fn parse(bytes: &[u8], endian: Endian) -> Option<Self> {
         let first = bytes.get(..FIRST_SIZE)?;
@@ -211,8 +211,7 @@ impl EventAttr {
     }
 
     /// The size in bytes by which fields that follow the attribute are found: its own, or 64 where that is 0.
-    #[must_use]
-    pub fn effective_size(&self) -> usize {
+    pub(crate) fn effective_size(&self) -> usize {
         if self.size == 0 { FIRST_SIZE } else { self.size as usize }
     }
 }

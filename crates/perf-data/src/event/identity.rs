@@ -2,7 +2,7 @@
 //!
 //! Source: `tools/perf/util/evlist.c`, `evlist__event2evsel`, `__evlist__event2id`.
 
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 use crate::event::Event;
 
 /// Finds the event of a record by the id that it carries.

@@ -6,7 +6,7 @@
 use address::{Pid, Tid, Timestamp};
 
 use super::attr::{EventAttr, ReadFormat, SampleType};
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 use crate::record_header::HEADER_LEN;
 
 /// No such field.
@@ -24,7 +24,7 @@ pub(crate) struct FieldOffsets {
     stream_id: u8,
     cpu: u8,
     period: u8,
-    /// Offset behind the last of them.
+    /// Offset after the last of them.
     pub(crate) end: u8,
 }
 

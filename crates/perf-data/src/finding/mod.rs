@@ -97,7 +97,7 @@ pub enum Finding {
     },
     /// A feature section leaves the file or does not parse.
     FeatureIgnored {
-        /// The feature's bit number.
+        /// The feature's bit.
         feature: u16,
         /// Begin of the section.
         offset: u64,
@@ -117,14 +117,14 @@ pub enum Finding {
     UnknownRecord {
         /// Where it begins.
         offset: u64,
-        /// Its type number.
+        /// Its type.
         kind: RecordKind,
     },
     /// A record is too short for its type and was dropped.
     ShortRecord {
         /// Where it begins.
         offset: u64,
-        /// Its type number.
+        /// Its type.
         kind: RecordKind,
     },
     /// A record names an event id that no event has. A sample is dropped then, another record read as the first event's.
@@ -153,7 +153,7 @@ pub enum Finding {
         /// Stated size of the payload in bytes.
         size: u64,
     },
-    /// Text follows the last record of a stream, as what the recorder tells its user.
+    /// Text follows the last record of a stream, as what the recorder prints for its user.
     TrailingText {
         /// Where it begins.
         offset: u64,
@@ -172,7 +172,7 @@ pub enum Finding {
         /// The bytes that it may expand to.
         limit: u64,
     },
-    /// Reading failed in mid-stream, or what the recording is packed in is damaged; the records before are there.
+    /// Reading failed in mid-stream, or the compression around the recording is damaged; the records before are there.
     StreamBroken {
         /// Where reading stopped.
         offset: u64,
@@ -195,8 +195,7 @@ pub enum Finding {
         /// Where the sample begins.
         offset: u64,
     },
-    /// A compressed record that was passed over, because its stream was broken before or records are read in place.
-    /// The records in it are missing.
+    /// A compressed record that was passed over because its stream was broken before. The records in it are missing.
     CompressedRecord {
         /// Where it begins.
         offset: u64,

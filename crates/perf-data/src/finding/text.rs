@@ -57,33 +57,40 @@ impl fmt::Display for Finding {
             Self::FeatureIgnored { feature, offset, size } => {
                 write!(f, "feature {feature} at {offset:#x} ({size} bytes) ignored")
             }
-            Self::BadRecord { offset, fault, skipped } => {
-                write!(f, "bad record header at {offset:#x} ({fault}): {skipped} bytes skipped")
-            }
-            Self::UnknownRecord { offset, kind } => {
-                write!(f, "record of unknown type {} at {offset:#x}", kind.0)
-            }
-            Self::ShortRecord { offset, kind } => {
-                write!(f, "{kind} record at {offset:#x} is too short: dropped")
-            }
-            Self::UnknownEventId { offset, id } => {
-                write!(f, "record at {offset:#x} has unknown event id {id}")
-            }
-            Self::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
-            Self::EventsLost { offset, lost } => {
-                write!(f, "{lost} events lost while recording, told at {offset:#x}")
-            }
-            Self::PayloadCut { offset, size } => {
-                write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
-            }
             Self::DirectoryRecording { version } => {
                 write!(f, "directory recording (format {version}): samples are in files beside it")
             }
             Self::Simpleperf => {
                 f.write_str("recorded by simpleperf: samples were unwound on the device where they carry no stack")
             }
-            _ => write_of_stream(self, f),
+            _ => write_of_record(self, f),
         }
+    }
+}
+
+/// Those of single records.
+fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match *finding {
+        Finding::BadRecord { offset, fault, skipped } => {
+            write!(f, "bad record header at {offset:#x} ({fault}): {skipped} bytes skipped")
+        }
+        Finding::UnknownRecord { offset, kind } => {
+            write!(f, "record of unknown type {} at {offset:#x}", kind.0)
+        }
+        Finding::ShortRecord { offset, kind } => {
+            write!(f, "{kind} record at {offset:#x} is too short: dropped")
+        }
+        Finding::UnknownEventId { offset, id } => {
+            write!(f, "record at {offset:#x} has unknown event id {id}")
+        }
+        Finding::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
+        Finding::EventsLost { offset, lost } => {
+            write!(f, "{lost} events lost while recording, told at {offset:#x}")
+        }
+        Finding::PayloadCut { offset, size } => {
+            write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
+        }
+        _ => write_of_stream(finding, f),
     }
 }
 

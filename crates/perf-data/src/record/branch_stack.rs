@@ -1,10 +1,10 @@
-//! The last branches taken, as the processor's branch records tell.
+//! The last branches taken, out of the processor's branch records.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_branch_entry`.
 
 use address::Avma;
 
-use crate::cursor::{Endian, Words};
+use crate::bytes::{Endian, Words};
 
 /// The flag word of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +61,7 @@ pub struct Branch {
     pub to: Avma,
     /// About it.
     pub flags: BranchFlags,
-    /// Event counts since the branch before, in a packing of the processor's.
+    /// Event counts since the branch before, in a layout of the processor's.
     pub counters: Option<u64>,
 }
 

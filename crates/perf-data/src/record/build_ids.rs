@@ -5,7 +5,7 @@
 
 use address::{BuildId, Pid};
 
-use crate::cursor::{ByteCursor, Endian, until_nul};
+use crate::bytes::{Endian, FieldReader, until_nul};
 use crate::record_header::CpuMode;
 
 /// `MISC_BUILD_ID_SIZE`: the entry has a byte that says how long the id is.
@@ -37,7 +37,7 @@ pub(crate) fn read_build_ids(section: &[u8], endian: Endian) -> Vec<BuildIdEntry
 }
 
 fn read_all(section: &[u8], endian: Endian, with_pid: bool) -> Vec<BuildIdEntry<'_>> {
-    let mut cursor = ByteCursor::new(section, endian);
+    let mut cursor = FieldReader::new(section, endian);
     let mut entries = Vec::new();
     while let Some(entry) = read_entry(&mut cursor, with_pid) {
         entries.push(entry);
@@ -45,17 +45,17 @@ fn read_all(section: &[u8], endian: Endian, with_pid: bool) -> Vec<BuildIdEntry<
     entries
 }
 
-fn read_entry<'d>(cursor: &mut ByteCursor<'d>, with_pid: bool) -> Option<BuildIdEntry<'d>> {
+fn read_entry<'d>(cursor: &mut FieldReader<'d>, with_pid: bool) -> Option<BuildIdEntry<'d>> {
     let _kind = cursor.u32()?;
     let misc = cursor.u16()?;
     let size = cursor.u16()?;
     let body = cursor.bytes(usize::from(size).checked_sub(8)?)?;
-    build_id_body(&mut ByteCursor::new(body, cursor.endian()), misc, with_pid)
+    build_id_body(&mut FieldReader::new(body, cursor.endian()), misc, with_pid)
 }
 
-/// The part behind the record header; the cursor holds nothing else.
+/// The part after the record header; the cursor holds nothing else.
 pub(crate) fn build_id_body<'d>(
-    body: &mut ByteCursor<'d>,
+    body: &mut FieldReader<'d>,
     misc: u16,
     with_pid: bool,
 ) -> Option<BuildIdEntry<'d>> {

@@ -4,7 +4,7 @@
 
 use address::Avma;
 
-use crate::cursor::Words;
+use crate::bytes::Words;
 
 /// Whose address an entry of a callchain is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -92,8 +92,7 @@ impl<'d> Callchain<'d> {
     }
 
     /// The cookie by which the user part is found in a later `CALLCHAIN_DEFERRED` record.
-    #[must_use]
-    pub fn deferred_cookie(&self) -> Option<u64> {
+    pub(crate) fn deferred_cookie(&self) -> Option<u64> {
         let mut words = self.words.iter();
         words.find(|&word| word == USER_DEFERRED)?;
         words.next()
@@ -103,7 +102,7 @@ impl<'d> Callchain<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::Endian;
+    use crate::bytes::Endian;
 
     fn frames(words: &[i64]) -> (Vec<(Context, u64)>, Option<u64>) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -3,7 +3,7 @@
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`.
 
 use super::user::auxtrace;
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 use crate::finding::HeaderFault;
 use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 
@@ -18,7 +18,7 @@ pub(crate) struct HeaderRules {
     pub(crate) endian: Endian,
     /// Whether types from 32768 on have simpleperf's wide size.
     pub(crate) simpleperf: bool,
-    /// Whether the records are a pipe stream, behind which may be text.
+    /// Whether the records are a pipe stream, after which may be text.
     pub(crate) pipe: bool,
 }
 
@@ -79,7 +79,7 @@ impl HeaderRules {
     /// Bytes that follow a record without belonging to its size.
     pub(crate) fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
         let body =
-            || Some(ByteCursor::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
+            || Some(FieldReader::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
         match header.kind {
             RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
             RecordKind::HEADER_TRACING_DATA => {

@@ -5,7 +5,7 @@
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 
 use super::callchain::Callchain;
-use crate::cursor::Words;
+use crate::bytes::Words;
 use crate::record_header::CpuMode;
 
 /// What is known of the identity of a mapped file.
@@ -49,7 +49,7 @@ pub struct Mmap<'d> {
     pub pgoff: FileOffset,
     /// Identity of the file.
     pub id: MmapId,
-    /// `PROT_*` bits; for MMAP made up from `executable`.
+    /// `PROT_*` bits; for MMAP synthesized from `executable`.
     pub prot: u32,
     /// `MAP_*` bits; 0 for MMAP.
     pub flags: u32,
@@ -83,7 +83,11 @@ pub struct Task {
     pub ptid: Tid,
     /// Time in the body, the same as the trailer's.
     pub time: Timestamp,
-    /// FORK only: the recorder made it up for a task that already ran; the parent's maps are not its own.
+    /// FORK only: the recorder synthesized the record for a task that already ran when recording began. Its maps come in
+    /// records of their own, so it does not take over those of its parent.
+    ///
+    /// Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_MISC_FORK_EXEC`; `tools/perf/util/synthetic-events.c`,
+    /// `perf_event__synthesize_fork`; `tools/perf/util/machine.c`, `machine__process_fork_event`.
     pub synthesized: bool,
 }
 

@@ -11,13 +11,13 @@ use super::kernel::{
     Switch, Task, TextPoke, Throttle,
 };
 use super::read_values::ReadValues;
-use crate::cursor::{ByteCursor, until_nul};
+use crate::bytes::{FieldReader, until_nul};
 use crate::event::{ReadFormat, recorded_time};
 use crate::record::Record;
 use crate::record_header::{CpuMode, RecordHeader, RecordKind};
 
 const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
-/// MMAP: of data; COMM: by exec; FORK: made up by the recorder; SWITCH: out.
+/// MMAP: of data; COMM: by exec; FORK: synthesized by the recorder; SWITCH: out.
 const MISC_13: u16 = 1 << 13;
 /// MMAP2: build id instead of inode; SWITCH: preempted.
 const MISC_14: u16 = 1 << 14;
@@ -29,7 +29,7 @@ const PROT_EXEC: u32 = 4;
 /// Decodes the body of a kernel record; `None` where it is too short. Unknown types give [`Record::Unknown`].
 pub(crate) fn kernel_record<'d>(
     header: RecordHeader,
-    cursor: &mut ByteCursor<'d>,
+    cursor: &mut FieldReader<'d>,
     read_format: ReadFormat,
 ) -> Option<Record<'d>> {
     let misc = header.misc;
@@ -74,7 +74,10 @@ pub(crate) fn kernel_record<'d>(
 }
 
 /// Records about kernel code, control groups and AUX areas.
-fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut ByteCursor<'d>) -> Option<Record<'d>> {
+fn kernel_code_record<'d>(
+    header: RecordHeader,
+    cursor: &mut FieldReader<'d>,
+) -> Option<Record<'d>> {
     Some(match header.kind {
         RecordKind::KSYMBOL => {
             let addr = Avma(cursor.u64()?);
@@ -120,12 +123,12 @@ fn kernel_code_record<'d>(header: RecordHeader, cursor: &mut ByteCursor<'d>) -> 
     })
 }
 
-fn task_ids(cursor: &mut ByteCursor<'_>) -> Option<(Pid, Tid)> {
+fn task_ids(cursor: &mut FieldReader<'_>) -> Option<(Pid, Tid)> {
     Some((Pid(cursor.i32()?), Tid(cursor.i32()?)))
 }
 
 /// FORK and EXIT: the order is pid, ppid, tid, ptid.
-fn task(misc: u16, cursor: &mut ByteCursor<'_>) -> Option<Task> {
+fn task(misc: u16, cursor: &mut FieldReader<'_>) -> Option<Task> {
     let [pid, ppid, tid, ptid] = [cursor.i32()?, cursor.i32()?, cursor.i32()?, cursor.i32()?];
     let time = recorded_time(Some(cursor.u64()?));
     Some(Task {
@@ -138,7 +141,7 @@ fn task(misc: u16, cursor: &mut ByteCursor<'_>) -> Option<Task> {
     })
 }
 
-fn throttle(cursor: &mut ByteCursor<'_>) -> Option<Throttle> {
+fn throttle(cursor: &mut FieldReader<'_>) -> Option<Throttle> {
     Some(Throttle {
         time: recorded_time(Some(cursor.u64()?)),
         id: cursor.u64()?,
@@ -150,7 +153,7 @@ fn is_kernel(cpu_mode: CpuMode) -> bool {
     matches!(cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
 }
 
-fn mmap<'d>(misc: u16, cursor: &mut ByteCursor<'d>) -> Option<Mmap<'d>> {
+fn mmap<'d>(misc: u16, cursor: &mut FieldReader<'d>) -> Option<Mmap<'d>> {
     let (pid, tid) = task_ids(cursor)?;
     let [start, len, pgoff] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     let executable = misc & MISC_13 == 0;
@@ -173,7 +176,7 @@ fn mmap<'d>(misc: u16, cursor: &mut ByteCursor<'d>) -> Option<Mmap<'d>> {
 /// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
 /// read as one.
 #[inline]
-pub(crate) fn mmap2<'d>(misc: u16, cursor: &ByteCursor<'d>) -> Option<Mmap<'d>> {
+pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>> {
     let endian = cursor.endian();
     let (fixed, path) = cursor.rest().split_first_chunk::<MMAP2_FIXED>()?;
     let half = |at: usize| endian.u32_at(fixed, at);
@@ -190,7 +193,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &ByteCursor<'d>) -> Option<Mmap<'d>> 
         start: Avma(word(8)?),
         len: word(16)?,
         pgoff: FileOffset(word(24)?),
-        id: mmap_id(misc, &mut ByteCursor::new(fixed.get(32..56)?, endian))?,
+        id: mmap_id(misc, &mut FieldReader::new(fixed.get(32..56)?, endian))?,
         prot,
         flags: half(60)?,
         path: until_nul(path),
@@ -198,7 +201,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &ByteCursor<'d>) -> Option<Mmap<'d>> 
 }
 
 #[inline]
-fn mmap_id(misc: u16, cursor: &mut ByteCursor<'_>) -> Option<MmapId> {
+fn mmap_id(misc: u16, cursor: &mut FieldReader<'_>) -> Option<MmapId> {
     if misc & MISC_14 != 0 {
         let len = usize::from(cursor.u8()?).min(BuildId::MAX_LEN);
         cursor.bytes(3)?;

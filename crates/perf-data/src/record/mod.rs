@@ -37,7 +37,9 @@ pub use simpleperf::{SimpleperfChain, SimpleperfRecord};
 pub(crate) use timed::RecordBytes;
 pub use timed::TimedRecord;
 pub use trailer::SampleId;
-pub use user::{Auxtrace, EventUpdate, IdIndexEntry, ThreadMapEntry, TimeConv, UserRecord};
+pub use user::{
+    Auxtrace, EventUpdate, IdIndexEntry, ThreadMap, ThreadMapEntry, TimeConv, UserRecord,
+};
 
 use address::{Pid, Tid};
 

@@ -2,7 +2,7 @@
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct read_format`. The format is obeyed: `perf` takes an id as given.
 
-use crate::cursor::{ByteCursor, Words};
+use crate::bytes::{FieldReader, Words};
 use crate::event::ReadFormat;
 
 /// One counter.
@@ -29,7 +29,7 @@ pub struct ReadValues<'d> {
 
 impl<'d> ReadValues<'d> {
     /// Reads the values of that format; `None` where they are not whole.
-    pub(crate) fn read(cursor: &mut ByteCursor<'d>, format: ReadFormat) -> Option<Self> {
+    pub(crate) fn read(cursor: &mut FieldReader<'d>, format: ReadFormat) -> Option<Self> {
         let entry = entry_len(format);
         if format.has(ReadFormat::GROUP) {
             let count = cursor.u64()?;
@@ -74,7 +74,7 @@ fn entry_len(format: ReadFormat) -> u64 {
     1 + u64::from(format.has(ReadFormat::ID)) + u64::from(format.has(ReadFormat::LOST))
 }
 
-fn times(cursor: &mut ByteCursor<'_>, format: ReadFormat) -> Option<(Option<u64>, Option<u64>)> {
+fn times(cursor: &mut FieldReader<'_>, format: ReadFormat) -> Option<(Option<u64>, Option<u64>)> {
     let mut time = |bit| if format.has(bit) { cursor.u64().map(Some) } else { Some(None) };
     Some((time(ReadFormat::TIME_ENABLED)?, time(ReadFormat::TIME_RUNNING)?))
 }
@@ -82,13 +82,13 @@ fn times(cursor: &mut ByteCursor<'_>, format: ReadFormat) -> Option<(Option<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::Endian;
+    use crate::bytes::Endian;
 
     type Outcome = (Option<u64>, Option<u64>, Vec<ReadValue>, usize);
 
     fn read(words: &[u64], format: u64) -> Option<Outcome> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut cursor = ByteCursor::new(&bytes, Endian::Little);
+        let mut cursor = FieldReader::new(&bytes, Endian::Little);
         let values = ReadValues::read(&mut cursor, ReadFormat(format))?;
         Some((
             values.time_enabled,

@@ -1,8 +1,8 @@
-//! Sampled registers: values packed in ascending order of the bits of a mask.
+//! Sampled registers: values one after another in ascending order of the bits of a mask.
 //!
 //! Source: `kernel/events/core.c`, `perf_output_sample_regs`; `arch/*/include/uapi/asm/perf_regs.h` for the bits.
 
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 
 /// The width of the task whose registers they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -41,7 +41,7 @@ pub enum SampleError {
     },
 }
 
-/// The first field of a sample that is damaged. It and what comes behind it are missing, unless said otherwise.
+/// The first field of a sample that is damaged. It and what comes after it are missing, unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SampleDamage {
@@ -63,7 +63,7 @@ pub enum SampleDamage {
     InterruptRegisters,
     /// AUX data.
     Aux,
-    /// One of the words behind the user stack.
+    /// One of the words after the user stack.
     Word,
 }
 
@@ -152,7 +152,7 @@ pub struct Sample<'d> {
     pub data_page_size: Option<u64>,
     /// Bytes of the page of `ip`.
     pub code_page_size: Option<u64>,
-    /// A piece of AUX trace.
+    /// A part of an AUX trace.
     pub aux: Option<&'d [u8]>,
     /// The first damaged field.
     pub damage: Option<SampleDamage>,

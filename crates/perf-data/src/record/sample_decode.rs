@@ -9,13 +9,13 @@ use super::callchain::Callchain;
 use super::read_values::ReadValues;
 use super::registers::Registers;
 use super::sample::{Sample, SampleDamage, UserStack, Weight};
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 use crate::event::{Event, EventAttr, EventLayout, SampleType, recorded_time};
 use crate::record_header::CpuMode;
 
 const BRANCH_HW_INDEX: u64 = 1 << 17;
-/// Bits of all fields behind `STACK_USER`: from 14 on, but for IDENTIFIER, which is in front.
-const BEHIND_STACK: u64 = !0 << 14 & SampleType::KNOWN.0 & !SampleType::IDENTIFIER.0;
+/// Bits of all fields after `STACK_USER`: from 14 on, but for IDENTIFIER, which is in front.
+const AFTER_STACK: u64 = !0 << 14 & SampleType::KNOWN.0 & !SampleType::IDENTIFIER.0;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
 /// Decodes `record`, a whole sample record with its header. `None` where it ends in front of its fixed fields.
@@ -62,7 +62,7 @@ pub(crate) fn decode_sample<'d>(
         damage: None,
     };
     let mut decoder =
-        Decoder { cursor: ByteCursor::new(variable, endian), attr: &event.attr, layout };
+        Decoder { cursor: FieldReader::new(variable, endian), attr: &event.attr, layout };
     if let Err(damage) = decoder.chains(&mut sample).and_then(|()| decoder.tail(&mut sample)) {
         sample.damage = sample.damage.or(Some(damage));
     }
@@ -71,7 +71,7 @@ pub(crate) fn decode_sample<'d>(
 
 #[derive(Clone)]
 struct Decoder<'d, 'e> {
-    cursor: ByteCursor<'d>,
+    cursor: FieldReader<'d>,
     attr: &'e EventAttr,
     layout: &'e EventLayout,
 }
@@ -134,8 +134,7 @@ impl<'d> Decoder<'d, '_> {
     /// `REGS_USER` to AUX.
     fn tail(&mut self, sample: &mut Sample<'d>) -> Result<(), SampleDamage> {
         // simpleperf unwinds while it records and then leaves out registers and stack.
-        let stripped =
-            self.cursor.remaining() == 0 && self.layout.sample_type.0 & BEHIND_STACK == 0;
+        let stripped = self.cursor.remaining() == 0 && self.layout.sample_type.0 & AFTER_STACK == 0;
         if stripped {
             return Ok(());
         }
@@ -215,12 +214,12 @@ impl<'d> Decoder<'d, '_> {
     }
 
     /// A task with registers but without a stack (stack pointer 0 or a kernel address): the kernel writes the valid
-    /// length 0 behind the size 0 all the same, though it reserved no room for it. Later fields are moved by eight
+    /// length 0 after the size 0 all the same, though it reserved no room for it. Later fields are moved by eight
     /// bytes and the last one is cut off.
     fn skip_unaccounted_length(&mut self, sample: &Sample<'d>) {
-        let mut ahead = self.cursor;
-        if sample.user_regs.is_some() && ahead.u64() == Some(0) {
-            self.cursor = ahead;
+        let mut after = self.cursor;
+        if sample.user_regs.is_some() && after.u64() == Some(0) {
+            self.cursor = after;
         }
     }
 }

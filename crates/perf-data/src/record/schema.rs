@@ -11,7 +11,7 @@ use super::simpleperf::SimpleperfRecord;
 use super::timed::{RecordBytes, TimedRecord};
 use super::trailer::SampleId;
 use super::user::UserRecord;
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 use crate::event::{Event, EventAttr, EventLayout, Identity};
 use crate::finding::{Finding, Findings};
 use crate::record::Record;
@@ -57,7 +57,7 @@ impl Schema {
     }
 
     /// Decodes a record that is no sample; `None` where it is too short for its type, or where there is no event yet
-    /// that tells how it ends.
+    /// by which its end is known.
     pub(crate) fn record<'d>(
         &self,
         found: &RecordBytes<'d>,
@@ -78,12 +78,12 @@ impl Schema {
             return Some(decoded(Timestamp(0), 0, record, SampleId::default()));
         }
         if header.kind.0 >= RecordKind::FIRST_SIMPLEPERF {
-            let cursor = &mut ByteCursor::new(body, self.endian);
+            let cursor = &mut FieldReader::new(body, self.endian);
             let record = Record::Simpleperf(SimpleperfRecord::decode(header.kind, cursor)?);
             return Some(decoded(Timestamp(0), 0, record, SampleId::default()));
         }
         if header.kind.0 >= RecordKind::FIRST_USER {
-            let user = UserRecord::decode(header, &mut ByteCursor::new(body, self.endian))?;
+            let user = UserRecord::decode(header, &mut FieldReader::new(body, self.endian))?;
             return Some(decoded(Timestamp(0), 0, Record::User(user), SampleId::default()));
         }
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or_else(|id| {
@@ -95,7 +95,7 @@ impl Schema {
             body.split_at_checked(body.len().checked_sub(layout.trailer_len())?)?;
         let trailer = SampleId::read(layout, trailer, self.endian);
         let mut record =
-            kernel_record(header, &mut ByteCursor::new(body, self.endian), attr.read_format)?;
+            kernel_record(header, &mut FieldReader::new(body, self.endian), attr.read_format)?;
         if let Record::LostSamples(lost) = &mut record {
             lost.id = trailer.id.unwrap_or_default();
         }
@@ -111,7 +111,7 @@ impl Schema {
     pub(crate) fn map<'d>(&self, found: &RecordBytes<'d>) -> Option<Mmap<'d>> {
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
         let (body, _) = self.map_parts(found, event)?;
-        mmap2(found.header.misc, &ByteCursor::new(body, self.endian))
+        mmap2(found.header.misc, &FieldReader::new(body, self.endian))
     }
 
     /// When that map came into being; `None`, too, where there is something to be said of the record.

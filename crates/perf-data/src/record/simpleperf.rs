@@ -5,7 +5,7 @@
 use address::{Avma, Pid, Tid, Timestamp};
 
 use super::callchain::Callchain;
-use crate::cursor::{ByteCursor, Words, until_nul};
+use crate::bytes::{FieldReader, Words, until_nul};
 use crate::record_header::RecordKind;
 
 /// One record of simpleperf.
@@ -84,7 +84,7 @@ impl SimpleperfChain<'_> {
 
 impl<'d> SimpleperfRecord<'d> {
     /// Decodes the body of a record; `None` where it is too short.
-    pub(crate) fn decode(kind: RecordKind, cursor: &mut ByteCursor<'d>) -> Option<Self> {
+    pub(crate) fn decode(kind: RecordKind, cursor: &mut FieldReader<'d>) -> Option<Self> {
         Some(match kind {
             RecordKind::SIMPLEPERF_KERNEL_SYMBOL => Self::KernelSymbols(sized_bytes(cursor)?),
             RecordKind::SIMPLEPERF_DSO => Self::Dso {
@@ -116,12 +116,12 @@ impl<'d> SimpleperfRecord<'d> {
     }
 }
 
-fn sized_bytes<'d>(cursor: &mut ByteCursor<'d>) -> Option<&'d [u8]> {
+fn sized_bytes<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     let len = cursor.u32()?;
     cursor.bytes_u64(len.into())
 }
 
-fn chain<'d>(cursor: &mut ByteCursor<'d>) -> Option<SimpleperfChain<'d>> {
+fn chain<'d>(cursor: &mut FieldReader<'d>) -> Option<SimpleperfChain<'d>> {
     let (pid, tid) = (Pid(cursor.i32()?), Tid(cursor.i32()?));
     let [kind, time, count] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     let chain = Callchain::new(cursor.words(count)?);

@@ -4,7 +4,7 @@
 
 use address::{Pid, Tid, Timestamp};
 
-use crate::cursor::Endian;
+use crate::bytes::Endian;
 use crate::event::EventLayout;
 
 /// The trailer of a kernel record that is no sample (`sample_id`). Synthesized records have all zero.

@@ -3,7 +3,7 @@
 //! Source: `tools/lib/perf/include/perf/event.h`, `enum perf_user_event_type`.
 
 use super::build_ids::{BuildIdEntry, build_id_body};
-use crate::cursor::{ByteCursor, Words, until_nul};
+use crate::bytes::{FieldReader, Words, until_nul};
 use crate::event::EventAttr;
 use crate::record_header::{RecordHeader, RecordKind};
 
@@ -16,6 +16,11 @@ pub struct EventUpdate<'d> {
     pub id: u64,
     /// Text up to the first NUL for unit and name; an f64; a CPU map.
     pub payload: &'d [u8],
+}
+
+impl EventUpdate<'_> {
+    /// The kind of updates whose payload is the event's name.
+    pub(crate) const NAME: u64 = 2;
 }
 
 /// `ID_INDEX`: what an event id stands for.
@@ -38,7 +43,7 @@ pub struct Auxtrace {
     pub size: u64,
     /// Offset in the AUX area.
     pub offset: u64,
-    /// Unique number of the piece.
+    /// Unique id of this part of the trace.
     pub reference: u64,
     /// Index of the AUX area.
     pub index: u32,
@@ -46,6 +51,13 @@ pub struct Auxtrace {
     pub tid: i32,
     /// Processor, or -1 as u32.
     pub cpu: u32,
+}
+
+/// `THREAD_MAP`: the threads that were asked for; [`UserRecord::threads`] reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadMap<'d> {
+    /// Id and name of each, 24 bytes.
+    entries: FieldReader<'d>,
 }
 
 /// `THREAD_MAP`: one thread that was recorded.
@@ -106,12 +118,12 @@ pub enum UserRecord<'d> {
         /// Parameters.
         data: Words<'d>,
     },
-    /// A piece of an AUX trace follows the record.
+    /// A part of an AUX trace follows the record.
     Auxtrace(Auxtrace),
     /// An error in AUX tracing; undecoded.
     AuxtraceError(&'d [u8]),
     /// Threads recorded; entries by [`UserRecord::threads`].
-    ThreadMap(ByteCursor<'d>),
+    ThreadMap(ThreadMap<'d>),
     /// Processors recorded, in one of several packings; undecoded.
     CpuMap(&'d [u8]),
     /// Counting configuration, tag and value in turn.
@@ -131,7 +143,7 @@ pub enum UserRecord<'d> {
     TimeConv(TimeConv),
     /// A feature of a pipe stream.
     Feature {
-        /// Its bit number.
+        /// Its bit, see [`Feature::bit`](crate::Feature::bit).
         bit: u64,
         /// As its section in a file.
         payload: &'d [u8],
@@ -148,7 +160,7 @@ pub enum UserRecord<'d> {
 
 impl<'d> UserRecord<'d> {
     /// Decodes the body of a record; `None` where it is too short, and for unknown types.
-    pub(crate) fn decode(header: RecordHeader, cursor: &mut ByteCursor<'d>) -> Option<Self> {
+    pub(crate) fn decode(header: RecordHeader, cursor: &mut FieldReader<'d>) -> Option<Self> {
         Some(match header.kind {
             RecordKind::HEADER_ATTR => header_attr(cursor)?,
             RecordKind::HEADER_EVENT_TYPE => {
@@ -171,7 +183,8 @@ impl<'d> UserRecord<'d> {
             RecordKind::THREAD_MAP => {
                 let count = cursor.u64()?;
                 let entries = cursor.bytes_u64(count.checked_mul(24)?)?;
-                Self::ThreadMap(ByteCursor::new(entries, cursor.endian()))
+                let entries = FieldReader::new(entries, cursor.endian());
+                Self::ThreadMap(ThreadMap { entries })
             }
             RecordKind::CPU_MAP => Self::CpuMap(cursor.rest()),
             RecordKind::STAT_CONFIG => {
@@ -212,7 +225,7 @@ impl<'d> UserRecord<'d> {
 
     /// The entries of a `THREAD_MAP`; none for other records.
     pub fn threads(&self) -> impl Iterator<Item = ThreadMapEntry<'d>> + use<'d> {
-        let mut cursor = if let Self::ThreadMap(cursor) = self { Some(*cursor) } else { None };
+        let mut cursor = if let Self::ThreadMap(map) = self { Some(map.entries) } else { None };
         std::iter::from_fn(move || {
             let cursor = cursor.as_mut()?;
             Some(ThreadMapEntry { tid: cursor.u64()?, comm: until_nul(cursor.bytes(16)?) })
@@ -221,13 +234,13 @@ impl<'d> UserRecord<'d> {
 }
 
 /// The ids begin where the attribute says that it ends.
-fn header_attr<'d>(cursor: &mut ByteCursor<'d>) -> Option<UserRecord<'d>> {
+fn header_attr<'d>(cursor: &mut FieldReader<'d>) -> Option<UserRecord<'d>> {
     let size = EventAttr::parse(cursor.rest(), cursor.endian())?.effective_size();
     let attr = cursor.bytes(size)?;
     Some(UserRecord::HeaderAttr { attr, ids: Words::new(cursor.rest(), cursor.endian()) })
 }
 
-pub(crate) fn auxtrace(cursor: &mut ByteCursor<'_>) -> Option<Auxtrace> {
+pub(crate) fn auxtrace(cursor: &mut FieldReader<'_>) -> Option<Auxtrace> {
     let [size, offset, reference] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     Some(Auxtrace {
         size,
@@ -239,13 +252,13 @@ pub(crate) fn auxtrace(cursor: &mut ByteCursor<'_>) -> Option<Auxtrace> {
     })
 }
 
-fn event_update<'d>(cursor: &mut ByteCursor<'d>) -> Option<EventUpdate<'d>> {
+fn event_update<'d>(cursor: &mut FieldReader<'d>) -> Option<EventUpdate<'d>> {
     let [kind, id] = [cursor.u64()?, cursor.u64()?];
     let payload = if matches!(kind, 0 | 2) { until_nul(cursor.rest()) } else { cursor.rest() };
     Some(EventUpdate { kind, id, payload })
 }
 
-fn time_conv(cursor: &mut ByteCursor<'_>) -> Option<TimeConv> {
+fn time_conv(cursor: &mut FieldReader<'_>) -> Option<TimeConv> {
     let [shift, mult, zero] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
     let mut short = || Some((cursor.u64()?, cursor.u64()?));
     Some(TimeConv { shift, mult, zero, short: short() })

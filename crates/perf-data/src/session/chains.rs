@@ -64,7 +64,7 @@ impl UserChains {
         }
     }
 
-    /// The positions of these samples and of their chains, ascending. What is not needed behind `limit` is dropped.
+    /// The positions of these samples and of their chains, ascending. What is not needed after `limit` is dropped.
     pub(crate) fn join(
         &mut self,
         samples: &[SampleEntry],

@@ -20,7 +20,7 @@ use crate::container::Head;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
 use crate::record_header::RecordKind;
-use crate::stream::{Flow, RecordChunk, RecordCounts, RecordPlace, Sink, SinkContext};
+use crate::stream::{Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext};
 
 /// When windows are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ impl Mode {
         Self::Eager { next_bytes: first_bytes.min(most_bytes), most_bytes }
     }
 
-    /// The mode behind a compressed record.
+    /// The mode after a compressed record.
     const fn with_compressed(self) -> Self {
         match self {
             Self::WholeUnlessCompressed | Self::Eager { .. } => Self::Rounds,
@@ -163,7 +163,7 @@ impl Gather {
     }
 }
 
-impl Sink for Gather {
+impl RecordSink for Gather {
     fn chunk(&mut self, chunk: RecordChunk) {
         self.waiting.chunk(chunk);
     }

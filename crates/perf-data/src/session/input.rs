@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use super::options::SessionOptions;
+use crate::bytes::Endian;
 use crate::container::{Compression, FileHead, Head};
-use crate::cursor::Endian;
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::shared_bytes::SharedBytes;
@@ -15,14 +15,14 @@ use crate::stream::{Feed, StreamReader};
 /// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
 const PIPE_HEADER: usize = 16;
 
-/// Where a recording is read from. What it is - file or pipe stream, packed or not - is found out by its content.
+/// Where a recording is read from. What it is - file or pipe stream, compressed or not - is found out by its content.
 pub enum Input {
     /// All bytes of a file, usually mapped.
     File(SharedBytes),
     /// Bytes that come one after another, for instance standard input.
     Stream(Box<dyn Read + Send>),
     /// A directory recording (`perf record --threads`): its file `data`, and its files `data.N` in the order of
-    /// their numbers.
+    /// their indices.
     Directory {
         /// The file with header and features.
         data: SharedBytes,
@@ -60,7 +60,7 @@ impl OpenedRecording {
         }
         let feeds = feeds.iter().map(|feed| match feed {
             Feed::Bytes(bytes) => Some(Feed::Bytes(bytes.clone())),
-            Feed::StreamReader(_) => None,
+            Feed::Reader(_) => None,
         });
         let feeds = feeds.collect::<Option<_>>()?;
         Some(Self { head: head.clone(), feeds, is_stream: *is_stream, may_stream: *may_stream })
@@ -135,20 +135,21 @@ fn open_stream(
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
-    if let Some(packing) =
+    if let Some(compression) =
         Compression::detect(reader.peek(Compression::MAGIC_LEN).map_err(unreadable)?)
     {
         let block = reader.block();
-        reader = StreamReader::new(packing.unpack(reader.into_rest()).map_err(unreadable)?, block);
+        reader =
+            StreamReader::new(compression.expand(reader.into_rest()).map_err(unreadable)?, block);
     }
     let start = reader.peek(PIPE_HEADER).map_err(unreadable)?;
     if let Some(endian) = pipe_order(start) {
         reader.skip(PIPE_HEADER);
-        let feeds = vec![Feed::StreamReader(Box::new(reader))];
+        let feeds = vec![Feed::Reader(Box::new(reader))];
         let head = Head::of_stream(endian);
         return Ok(OpenedRecording { head, feeds, is_stream: true, may_stream: true });
     }
-    // The features stand at the end of a file, and build ids are among them: without all of it nothing can be told
+    // The features stand at the end of a file, and build ids are among them: without all of it nothing is known
     // for sure. So it is held as a whole, as a mapped file is.
     let mut bytes = Vec::new();
     if let Err(error) = reader.into_rest().read_to_end(&mut bytes) {

@@ -11,7 +11,7 @@ pub struct SessionOptions {
     pub first_bytes: u64,
     /// Whether records of context switches are given out, too.
     pub switches: bool,
-    /// The architecture of a recording that does not tell it.
+    /// The architecture of a recording that does not state it.
     pub fallback_arch: Option<Arch>,
     /// If no round ends within so many bytes, order is given up and the older half is given out.
     pub pending_bytes: u64,

@@ -20,9 +20,9 @@ pub enum RawBody<'d> {
 pub struct RawRecord<'d> {
     /// Its position; in a plain file its offset.
     pub position: u64,
-    /// The file's number among those of a directory; 0 is `data`.
+    /// The file's index among those of a directory; 0 is `data`.
     pub file: u32,
-    /// The offset of the record in its file or stream, or that of the record that it was packed in.
+    /// The offset of the record in its file or stream, or that of the compressed record that it came out of.
     pub offset: u64,
     /// Where it is in what that one expands to.
     pub inside: Option<u64>,

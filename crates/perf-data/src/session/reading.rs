@@ -18,7 +18,7 @@ pub(crate) fn read(opened: OpenedRecording, options: SessionOptions, out: Outbox
         None => (whole(&opened), None),
     };
     let second = out.after_head();
-    if read_as(opened, options, mode, out) == Outcome::TooLate
+    if read_as(opened, options, mode, out) == ReadOutcome::TooLate
         && let Some(opened) = again
         && second.send(ReadMessage::StartOver).is_ok()
     {
@@ -34,23 +34,28 @@ const fn whole(opened: &OpenedRecording) -> Mode {
 
 /// How reading ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Outcome {
+enum ReadOutcome {
     /// At the end, or because the session is gone.
     Done,
     /// At a record that belongs into a window that was sent.
     TooLate,
 }
 
-fn read_as(opened: OpenedRecording, options: SessionOptions, mode: Mode, out: Outbox) -> Outcome {
+fn read_as(
+    opened: OpenedRecording,
+    options: SessionOptions,
+    mode: Mode,
+    out: Outbox,
+) -> ReadOutcome {
     let gather = Gather::new(out, options, mode);
     let mut driver = Driver::new(Arc::new(opened.head), options.expansion_bytes, gather);
     if driver.run(opened.feeds) == Flow::Stop {
-        return if driver.sink.is_too_late() { Outcome::TooLate } else { Outcome::Done };
+        return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };
     }
     let Driver { head, mut counts, mut findings, mut sink, .. } = driver;
     let context = SinkContext { head: &head, counts: &mut counts, findings: &mut findings };
     if sink.finish(context) == Flow::Continue {
         sink.send_end(head, counts, findings);
     }
-    Outcome::Done
+    ReadOutcome::Done
 }

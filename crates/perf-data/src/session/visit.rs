@@ -12,9 +12,11 @@ use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
 use crate::record_header::RecordKind;
-use crate::stream::{Driver, Flow, RecordChunk, RecordCounts, RecordPlace, Sink, SinkContext};
+use crate::stream::{
+    Driver, Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext,
+};
 
-/// What a visit leaves behind: events and features, and the counts of all records.
+/// What a visit gives at its end: events and features, and the counts of all records.
 #[derive(Clone, Debug)]
 pub struct Visited {
     /// As known at the end.
@@ -47,7 +49,7 @@ struct Visit<'v> {
     visitor: &'v mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
 }
 
-impl Sink for Visit<'_> {
+impl RecordSink for Visit<'_> {
     fn chunk(&mut self, _chunk: RecordChunk) {}
 
     fn record(

@@ -83,7 +83,7 @@ impl Window {
         Some(RecordBytes { position, header, bytes, payload: 0 })
     }
 
-    /// Decodes one sample, without allocation. Damage inside costs the damaged field and those behind it, see
+    /// Decodes one sample, without allocation. Damage inside costs the damaged field and those after it, see
     /// [`Sample::damage`]. Where the user callchain came in a record of its own, it is in [`Sample::user_callchain`].
     ///
     /// # Errors

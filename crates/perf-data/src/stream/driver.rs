@@ -2,76 +2,27 @@
 //! follows what the stream says of itself, and hands each record to a sink.
 //!
 //! Positions order records as they came and find their bytes again. In a file without compression they are offsets
-//! in it. Otherwise each expanded block gets a range of its own behind the record that it came out of, and all later
+//! in it. Otherwise each expanded block gets a range of its own after the record that it came out of, and all later
 //! positions are moved up by its length.
 
 use std::sync::Arc;
 
 use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander};
-use super::feed::{Block, Feed};
+use super::feed::{Feed, FeedBlock};
+use super::learn::learn;
+use super::sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};
 use super::splits::Splits;
 use super::walker::{Following, RecordWalker};
-use crate::container::{Head, change};
-use crate::cursor::ByteCursor;
+use crate::bytes::FieldReader;
+use crate::container::{Feature, Head, change};
 use crate::finding::{Finding, Findings};
-use crate::record::{HeaderRules, Record, RecordBytes, SimpleperfRecord, UserRecord};
+use crate::record::{HeaderRules, RecordBytes, UserRecord};
 use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::shared_bytes::SharedBytes;
 
-/// The feature of that number.
-const TRACING_DATA: u64 = 1;
-
-/// Damage in a stream is looked into once that many bytes behind it are there.
+/// Damage in a stream is looked into once that many bytes after it are there.
 const LOOKAHEAD: usize = 256 << 10;
-
-/// Bytes of records, kept alive as long as the sink wants.
-#[derive(Clone, Debug)]
-pub(crate) struct RecordChunk {
-    /// Position of the first byte.
-    pub(crate) start: u64,
-    pub(crate) bytes: SharedBytes,
-}
-
-/// Where a record is in the file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct RecordPlace {
-    /// The file's number among those of a directory.
-    pub(crate) file: u32,
-    /// Offset of the record, or of the record that it was packed in.
-    pub(crate) offset: u64,
-    /// Where it is in what that one expands to.
-    pub(crate) inside: Option<u64>,
-}
-
-/// What is known when a record is handed over.
-pub(crate) struct SinkContext<'c> {
-    pub(crate) head: &'c Arc<Head>,
-    pub(crate) counts: &'c mut RecordCounts,
-    pub(crate) findings: &'c mut Findings,
-}
-
-/// Whether to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Flow {
-    Continue,
-    Stop,
-}
-
-/// Takes records in.
-pub(crate) trait Sink {
-    /// The records that follow are in this chunk.
-    fn chunk(&mut self, chunk: RecordChunk);
-    /// A record of any type.
-    fn record(
-        &mut self,
-        found: &RecordBytes<'_>,
-        place: RecordPlace,
-        context: SinkContext<'_>,
-    ) -> Flow;
-    /// What stands in front of the first record that is not the recorder's own is known.
-    fn ready(&mut self, head: &Arc<Head>);
-}
 
 /// The reading of one recording.
 pub(crate) struct Driver<S> {
@@ -80,14 +31,14 @@ pub(crate) struct Driver<S> {
     pub(crate) findings: Findings,
     pub(crate) sink: S,
     expansion_limit: usize,
-    /// By how much positions are ahead of offsets in the current feed.
+    /// By how much positions are greater than offsets in the current feed.
     shift: u64,
     is_ready: bool,
-    /// The number of the current feed.
+    /// The index of the current feed.
     file: u32,
 }
 
-impl<S: Sink> Driver<S> {
+impl<S: RecordSink> Driver<S> {
     pub(crate) fn new(head: Arc<Head>, expansion_limit: usize, sink: S) -> Self {
         Self {
             head,
@@ -161,8 +112,13 @@ impl<S: Sink> Driver<S> {
         Flow::Continue
     }
 
-    fn walk_block(&mut self, block: &Block, walker: &mut RecordWalker, inner: &mut Inner) -> Flow {
-        let behind = if block.last { Following::End } else { Following::More(LOOKAHEAD) };
+    fn walk_block(
+        &mut self,
+        block: &FeedBlock,
+        walker: &mut RecordWalker,
+        inner: &mut Inner,
+    ) -> Flow {
+        let following = if block.last { Following::End } else { Following::More(LOOKAHEAD) };
         let raw = |shift: u64, from: usize| RecordChunk {
             start: block.offset + shift + from as u64,
             bytes: block.bytes.slice(from..usize::MAX),
@@ -170,7 +126,7 @@ impl<S: Sink> Driver<S> {
         self.sink.chunk(raw(self.shift, 0));
         let bytes: &[u8] = &block.bytes;
         while let Some(found) =
-            walker.next(bytes, block.offset + self.shift, behind, &mut self.findings)
+            walker.next(bytes, block.offset + self.shift, following, &mut self.findings)
         {
             self.learn_tracing(walker);
             let offset = found.position - self.shift;
@@ -202,7 +158,7 @@ impl<S: Sink> Driver<S> {
     /// Expands a compressed record and hands over the records that are whole now.
     fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner) -> Flow {
         let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
-        let body = &mut ByteCursor::new(body, self.head.endian());
+        let body = &mut FieldReader::new(body, self.head.endian());
         let Some(UserRecord::Compressed(chunk)) = UserRecord::decode(found.header, body) else {
             self.findings.push(Finding::ShortRecord { offset, kind: found.header.kind });
             return Flow::Continue;
@@ -232,11 +188,11 @@ impl<S: Sink> Driver<S> {
     fn walk_expanded(
         &mut self,
         bytes: SharedBytes,
-        packed: &RecordBytes<'_>,
+        outer: &RecordBytes<'_>,
         offset: u64,
         walker: &mut RecordWalker,
     ) -> (SharedBytes, Flow) {
-        let start = packed.position + packed.bytes.len() as u64 + packed.payload;
+        let start = outer.position + outer.bytes.len() as u64 + outer.payload;
         self.sink.chunk(RecordChunk { start, bytes: bytes.clone() });
         walker.offset = 0;
         let mut flow = Flow::Continue;
@@ -259,7 +215,7 @@ impl<S: Sink> Driver<S> {
                 self.become_ready_unless_empty();
             }
         } else {
-            self.learn(found);
+            learn(&mut self.head, found, &mut self.findings);
             if matches!(
                 kind,
                 RecordKind::FINISHED_ROUND | RecordKind::COMPRESSED | RecordKind::COMPRESSED2
@@ -275,7 +231,8 @@ impl<S: Sink> Driver<S> {
     fn learn_tracing(&mut self, walker: &mut RecordWalker) {
         if let Some(payload) = walker.take_tracing() {
             // What does not parse is as good as none.
-            let _ = change(&mut self.head).add_feature(TRACING_DATA, &payload);
+            let bit = Feature::TracingData.bit();
+            let _ = change(&mut self.head).add_feature(bit.into(), &payload);
         }
     }
 
@@ -284,57 +241,6 @@ impl<S: Sink> Driver<S> {
             self.become_ready();
         }
     }
-
-    /// Takes in what a record says about the recording itself.
-    fn learn(&mut self, found: &RecordBytes<'_>) {
-        let kind = found.header.kind;
-        let is_simpleperf = kind == RecordKind::SIMPLEPERF_EVENT_ID;
-        if !(is_simpleperf
-            || is_about_stream(kind) && (self.head.is_pipe() || kind == RecordKind::EVENT_UPDATE))
-        {
-            return;
-        }
-        let Some(decoded) = self.head.schema.record(found, &mut self.findings) else { return };
-        let head = change(&mut self.head);
-        let (offset, size) = (found.position, u64::from(found.header.size));
-        match decoded.record {
-            Record::User(UserRecord::HeaderAttr { attr, ids })
-                if head.add_event(attr, ids.iter()).is_none() =>
-            {
-                self.findings.push(Finding::ShortRecord { offset, kind });
-            }
-            Record::User(UserRecord::Feature { bit, payload })
-                if head.add_feature(bit, payload).is_none() =>
-            {
-                let feature = u16::try_from(bit).unwrap_or(u16::MAX);
-                self.findings.push(Finding::FeatureIgnored { feature, offset, size });
-            }
-            Record::User(UserRecord::EventUpdate(update)) if update.kind == 2 => {
-                head.add_name(update.id, update.payload);
-            }
-            Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
-            Record::Simpleperf(SimpleperfRecord::EventIds(words)) => {
-                for entry in 0..words.len() / 2 {
-                    if let (Some(event), Some(id)) =
-                        (words.get(entry * 2), words.get(entry * 2 + 1))
-                    {
-                        head.add_id(event, id);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-const fn is_about_stream(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::HEADER_ATTR
-            | RecordKind::HEADER_FEATURE
-            | RecordKind::EVENT_UPDATE
-            | RecordKind::HEADER_BUILD_ID
-    )
 }
 
 /// The records inside of records.

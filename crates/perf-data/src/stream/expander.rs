@@ -28,7 +28,7 @@ pub(crate) enum ExpandFault {
 
 /// The state of one compressed stream. There is one for each file of a recording.
 pub(crate) struct Expander {
-    /// `None` before the first chunk, and again behind damage.
+    /// `None` before the first chunk, and again after damage.
     decoder: Option<Decoder<'static>>,
     broken: bool,
     limit: usize,

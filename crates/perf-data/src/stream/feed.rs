@@ -7,7 +7,7 @@ use crate::shared_bytes::SharedBytes;
 
 /// A block of records.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct FeedBlock {
     pub(crate) bytes: SharedBytes,
     /// Where in the file or stream it begins.
     pub(crate) offset: u64,
@@ -17,19 +17,19 @@ pub(crate) struct Block {
 
 /// One run of records.
 pub(crate) enum Feed {
-    /// Bytes that are there, as one block; the number is where they begin in their file.
+    /// Bytes that are there, as one block; with the offset in their file where they begin.
     Bytes(Option<(SharedBytes, u64)>),
     /// Bytes to be read.
-    StreamReader(Box<StreamReader>),
+    Reader(Box<StreamReader>),
 }
 
 /// A stream and how far it was read.
 pub(crate) struct StreamReader {
     inner: Box<dyn Read + Send>,
-    /// Bytes of the stream in front of `ahead`.
+    /// Bytes of the stream in front of `peeked`.
     offset: u64,
     /// Bytes that were read to see what the stream is.
-    ahead: Vec<u8>,
+    peeked: Vec<u8>,
     ended: bool,
     /// Bytes read at a time.
     block: usize,
@@ -38,7 +38,7 @@ pub(crate) struct StreamReader {
 impl StreamReader {
     /// A reader of what `inner` gives.
     pub(crate) fn new(inner: Box<dyn Read + Send>, block: usize) -> Self {
-        Self { inner, offset: 0, ahead: Vec::new(), ended: false, block: block.max(1) }
+        Self { inner, offset: 0, peeked: Vec::new(), ended: false, block: block.max(1) }
     }
 
     /// Bytes read at a time.
@@ -48,31 +48,31 @@ impl StreamReader {
 
     /// The first bytes, at least `len` unless the stream is shorter.
     pub(crate) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
-        let missing = len.saturating_sub(self.ahead.len()) as u64;
-        self.inner.by_ref().take(missing).read_to_end(&mut self.ahead)?;
-        Ok(&self.ahead)
+        let missing = len.saturating_sub(self.peeked.len()) as u64;
+        self.inner.by_ref().take(missing).read_to_end(&mut self.peeked)?;
+        Ok(&self.peeked)
     }
 
     /// Passes over bytes that were peeked.
     pub(crate) fn skip(&mut self, len: usize) {
-        let len = len.min(self.ahead.len());
-        self.ahead.drain(..len);
+        let len = len.min(self.peeked.len());
+        self.peeked.drain(..len);
         self.offset += len as u64;
     }
 
     /// All that is not read yet, as a reader.
     pub(crate) fn into_rest(self) -> Box<dyn Read + Send> {
-        Box::new(io::Cursor::new(self.ahead).chain(self.inner))
+        Box::new(io::Cursor::new(self.peeked).chain(self.inner))
     }
 
-    fn next_block(&mut self, carry: &[u8], findings: &mut Findings) -> Option<Block> {
+    fn next_block(&mut self, carry: &[u8], findings: &mut Findings) -> Option<FeedBlock> {
         if self.ended {
             return None;
         }
         let offset = self.offset - carry.len() as u64;
-        let mut bytes = Vec::with_capacity(carry.len() + self.ahead.len() + self.block);
+        let mut bytes = Vec::with_capacity(carry.len() + self.peeked.len() + self.block);
         bytes.extend_from_slice(carry);
-        bytes.append(&mut self.ahead);
+        bytes.append(&mut self.peeked);
         let missing = (carry.len() + self.block).saturating_sub(bytes.len()) as u64;
         let result = self.inner.by_ref().take(missing).read_to_end(&mut bytes);
         self.offset = offset + bytes.len() as u64;
@@ -80,18 +80,22 @@ impl StreamReader {
             findings.push(Finding::StreamBroken { offset: self.offset, error: error.kind() });
         }
         self.ended = result.map_or(true, |len| (len as u64) < missing);
-        Some(Block { bytes: SharedBytes::from(bytes), offset, last: self.ended })
+        Some(FeedBlock { bytes: SharedBytes::from(bytes), offset, last: self.ended })
     }
 }
 
 impl Feed {
     /// The next block, which begins with `carry`, the bytes of the last one whose records were not whole.
-    pub(crate) fn next_block(&mut self, carry: &[u8], findings: &mut Findings) -> Option<Block> {
+    pub(crate) fn next_block(
+        &mut self,
+        carry: &[u8],
+        findings: &mut Findings,
+    ) -> Option<FeedBlock> {
         match self {
             Self::Bytes(bytes) => {
-                bytes.take().map(|(bytes, offset)| Block { bytes, offset, last: true })
+                bytes.take().map(|(bytes, offset)| FeedBlock { bytes, offset, last: true })
             }
-            Self::StreamReader(reader) => reader.next_block(carry, findings),
+            Self::Reader(reader) => reader.next_block(carry, findings),
         }
     }
 }

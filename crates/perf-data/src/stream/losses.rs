@@ -1,4 +1,4 @@
-//! What was lost while recording, by event: as LOST and `LOST_SAMPLES` records tell it, and as counters do that were
+//! What was lost while recording, by event: as LOST and `LOST_SAMPLES` records report it, and counters that were
 //! opened with `PERF_FORMAT_LOST`.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_LOST`, `PERF_RECORD_LOST_SAMPLES`, `PERF_FORMAT_LOST`.
@@ -36,12 +36,12 @@ impl EventLosses {
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     events: Vec<EventLosses>,
-    /// Counters by their id, or by event where reads carry no id, with the greatest loss that they told.
+    /// Counters by their id, or by event where reads carry no id, with the greatest loss that they reported.
     counters: BTreeMap<(u64, u16), u64>,
 }
 
 impl Losses {
-    /// The losses by event, in the order of the events; those behind the end have none.
+    /// The losses by event, in the order of the events; those after the end have none.
     #[must_use]
     pub fn by_event(&self) -> &[EventLosses] {
         &self.events

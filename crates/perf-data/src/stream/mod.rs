@@ -4,11 +4,14 @@ mod counts;
 mod driver;
 mod expander;
 mod feed;
+mod learn;
 mod losses;
+mod sink;
 mod splits;
 mod walker;
 
 pub use counts::{KindCount, RecordCounts};
-pub(crate) use driver::{Driver, Flow, RecordChunk, RecordPlace, Sink, SinkContext};
+pub(crate) use driver::Driver;
 pub(crate) use feed::{Feed, StreamReader};
 pub use losses::{EventLosses, Losses};
+pub(crate) use sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};

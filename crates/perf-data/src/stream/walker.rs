@@ -26,7 +26,7 @@ pub(crate) struct RecordWalker {
     tracing: Option<Vec<u8>>,
 }
 
-/// What is known of the bytes behind a block.
+/// What is known of the bytes after a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Following {
     /// Nothing: the data end with the block.
@@ -63,13 +63,13 @@ impl RecordWalker {
     }
 
     /// The next record of the block, `base` being the position of its first byte. `None` at its end, and where the
-    /// rest is to be seen together with the bytes behind it: [`Self::offset`] says where that begins.
+    /// rest is to be seen together with the bytes after it: [`Self::offset`] says where that begins.
     #[inline]
     pub(crate) fn next<'d>(
         &mut self,
         block: &'d [u8],
         base: u64,
-        behind: Following,
+        following: Following,
         findings: &mut Findings,
     ) -> Option<RecordBytes<'d>> {
         loop {
@@ -83,25 +83,25 @@ impl RecordWalker {
             let rest = block.get(self.offset..).unwrap_or_default();
             let position = base + self.offset as u64;
             let Some(header) = self.rules.read(rest) else {
-                if behind == Following::End && !rest.is_empty() {
+                if following == Following::End && !rest.is_empty() {
                     self.end_of_stream(position, rest, HeaderFault::TooLarge, findings);
                 }
                 return None;
             };
             let fault = self.rules.fault(header, rest.len());
             if fault.is_none() && header.kind.is_known(self.rules.simpleperf) {
-                return Some(self.step(position, header, rest, behind, findings));
+                return Some(self.step(position, header, rest, following, findings));
             }
-            if let Following::More(lookahead) = behind
+            if let Following::More(lookahead) = following
                 && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_cut(header)
                     || rest.len() < lookahead)
             {
                 return None;
             }
             if fault.is_none() && self.rules.is_chain(rest, true) {
-                return Some(self.step(position, header, rest, behind, findings));
+                return Some(self.step(position, header, rest, following, findings));
             }
-            self.resynchronize(position, header, rest, behind, findings);
+            self.resynchronize(position, header, rest, following, findings);
         }
     }
 
@@ -110,7 +110,7 @@ impl RecordWalker {
         position: u64,
         header: RecordHeader,
         rest: &'d [u8],
-        behind: Following,
+        following: Following,
         findings: &mut Findings,
     ) -> RecordBytes<'d> {
         let size = header.size as usize;
@@ -124,7 +124,7 @@ impl RecordWalker {
                 self.tracing = Some(Vec::new());
                 self.keep_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
             }
-            if behind != Following::End {
+            if following != Following::End {
                 self.owed = stated - payload;
                 payload = stated;
             } else if stated > left {
@@ -140,7 +140,7 @@ impl RecordWalker {
         position: u64,
         header: RecordHeader,
         rest: &[u8],
-        behind: Following,
+        following: Following,
         findings: &mut Findings,
     ) {
         let fault = self.rules.fault(header, rest.len()).unwrap_or(HeaderFault::Garbage);
@@ -161,7 +161,7 @@ impl RecordWalker {
                 });
             }
             // In the middle of a stream it is not known what follows.
-            None if behind != Following::End => {
+            None if following != Following::End => {
                 self.end_of_stream(position, rest, HeaderFault::Garbage, findings);
             }
             None => self.end_of_stream(position, rest, fault, findings),
@@ -180,7 +180,7 @@ impl RecordWalker {
         self.offset += rest.len();
         self.skipped += len;
         findings.push(if self.rules.pipe && is_text(rest) {
-            // `perf record -o - 2>&1` puts what it tells its user behind the records.
+            // `perf record -o - 2>&1` puts what it prints for its user after the records.
             Finding::TrailingText { offset: position, len }
         } else if fault == HeaderFault::TooLarge {
             // The last record of a cut file is no damage of its own.

@@ -147,7 +147,7 @@ fn attribute_entries_by_their_own_size() {
     let bytes = File::new(small, le()).build();
     let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(recording.events()[0].ids, [7, 8]);
-    // Unless they are behind what it states: an old `perf inject` wrote them there.
+    // Unless they are after what it states: an old `perf inject` wrote them there.
     let mut bytes = bytes;
     let entry = 104 + 16;
     patch(&mut bytes, entry + 112, 104);

@@ -12,7 +12,7 @@ use crate::{
 pub(crate) struct ReadFile {
     session: Session,
     window: Option<Window>,
-    /// What was found, when it was opened and behind that.
+    /// What was found, when it was opened and after that.
     pub(crate) findings: Findings,
     is_sound_at_open: bool,
 }

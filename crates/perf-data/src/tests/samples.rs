@@ -187,7 +187,7 @@ fn wrong_counts_cost_what_they_spoil() {
 
 #[test]
 fn a_length_without_room_moves_later_fields() {
-    // WEIGHT, DATA_SRC and TRANSACTION behind a stack of size 0 whose length is written all the same.
+    // WEIGHT, DATA_SRC and TRANSACTION after a stack of size 0 whose length is written all the same.
     let attr = Attr { sample_type: DWARF | 1 << 14 | 1 << 15 | 1 << 17, ..dwarf() };
     let body = head().u64(0).words(&[2, 0xaa, 0xbb]).words(&[0, 0, 33, 44]);
     check(attr, body, |sample| {
@@ -205,7 +205,7 @@ fn empty_branch_stacks_with_and_without_index() {
     check(attr.clone(), le().words(&[0, 9]), |sample| {
         assert_eq!(index(sample), Some((0, Some(9))))
     });
-    // The fields behind say which it is: registers of ABI 0, then a word.
+    // The fields after say which it is: registers of ABI 0, then a word.
     let attr = Attr { sample_type: 1 << 11 | 1 << 12 | 1 << 14, ..attr };
     let weight = |sample: &Sample<'_>| (index(sample), sample.weight, sample.damage);
     let full = Some(Weight::Full(5));

@@ -158,13 +158,13 @@ fn compressed_records_give_what_plain_ones_give() {
         for kind in [CompressedKind::Compressed, CompressedKind::Compressed2] {
             // Chunks so small that records straddle many of them, and so large that they hold many records.
             for chunk in [13, 100, 60_000] {
-                let mut packed = recording(endian);
-                let records = packed.take_records();
-                packed.raw_bytes(&Compressor::new(endian, kind).pack(&records, chunk));
-                let (from_file, windows, findings) = read(file(&packed.build()), OPTIONS);
+                let mut compressed = recording(endian);
+                let records = compressed.take_records();
+                compressed.raw_bytes(&Compressor::new(endian, kind).pack(&records, chunk));
+                let (from_file, windows, findings) = read(file(&compressed.build()), OPTIONS);
                 assert_eq!(from_file, expected, "{kind:?} chunks of {chunk}");
                 assert!(windows > 5 && findings.is_empty(), "{windows} windows, {findings:?}");
-                let pipe = packed.build_pipe(&PipeLayout::default());
+                let pipe = compressed.build_pipe(&PipeLayout::default());
                 let (from_stream, _, findings) = read(stream(&pipe), OPTIONS);
                 assert_eq!(from_stream, expected);
                 assert!(findings.is_empty(), "{findings:?}");
@@ -208,11 +208,11 @@ fn directories_give_what_files_give() {
         left = &left[end + 8..];
         turn += 1;
     }
-    let packed = parts.clone().map(|part| {
+    let compressed = parts.clone().map(|part| {
         let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed2);
         compressor.pack(&part, 700)
     });
-    for parts in [parts, packed] {
+    for parts in [parts, compressed] {
         let mut all: Vec<_> = parts.into_iter().map(SharedBytes::from).collect();
         all.insert(1, SharedBytes::from(Vec::new()));
         let input = Input::Directory { data: SharedBytes::from(source.build()), parts: all };
@@ -238,7 +238,7 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
 }
 
 #[test]
-fn packed_recordings_give_what_they_hold() {
+fn recordings_compressed_as_a_whole_give_what_they_hold() {
     let expected = plain(Endian::Little);
     let source = recording(Endian::Little);
     for bytes in [source.build(), source.build_pipe(&PipeLayout::default())] {
@@ -246,8 +246,8 @@ fn packed_recordings_give_what_they_hold() {
         gzip.write_all(&bytes).expect("to memory");
         let gzip = gzip.finish().expect("to memory");
         let zstd = zstd::stream::encode_all(bytes.as_slice(), 1).expect("to memory");
-        for packed in [&gzip, &zstd] {
-            for input in [file(packed), stream(packed)] {
+        for compressed in [&gzip, &zstd] {
+            for input in [file(compressed), stream(compressed)] {
                 let (read, _, findings) = read(input, OPTIONS);
                 assert_eq!(read, expected);
                 assert!(findings.is_empty(), "{findings:?}");

@@ -68,12 +68,12 @@ fn a_stream_without_events_is_refused() {
 fn damaged_compression_ends_only_its_stream() {
     let mut it = small(Endian::Little);
     let sample = |time: u64| SampleBuilder::at(0x1000, 1, 1, time);
-    let packed = with_samples(1..=4).take_records();
+    let compressed = with_samples(1..=4).take_records();
     let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed);
-    let first = compressor.pack(&packed[..64], 1000);
+    let first = compressor.pack(&compressed[..64], 1000);
     it.raw_bytes(&first);
     it.user_record(&UserRecord::Compressed { data: &[0xff; 16] });
-    it.raw_bytes(&compressor.pack(&packed[64..], 1000));
+    it.raw_bytes(&compressor.pack(&compressed[64..], 1000));
     it.sample(&sample(9));
     let built = it.build_file();
     let (times, findings) = times(file(&built.bytes), OPTIONS);
@@ -98,11 +98,11 @@ fn what_expands_without_measure_is_cut() {
 }
 
 #[test]
-fn a_tail_that_never_ends_is_told() {
+fn a_tail_that_never_ends_is_reported() {
     let mut it = small(Endian::Little);
-    let packed = with_samples(1..=2).take_records();
+    let compressed = with_samples(1..=2).take_records();
     let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed);
-    it.raw_bytes(&compressor.pack(&packed[..40], 1000));
+    it.raw_bytes(&compressor.pack(&compressed[..40], 1000));
     let (times, findings) = times(file(&it.build()), OPTIONS);
     assert_eq!(times, [1]);
     assert!(matches!(findings[..], [(1, Finding::PartialRecord { len: 8, .. })]), "{findings:?}");
@@ -306,10 +306,10 @@ fn damage_anywhere_does_no_harm() {
     let records = it.take_records();
     it.raw_bytes(&records[..3000]);
     let pipe = it.build_pipe(&PipeLayout::default());
-    let packed =
+    let compressed =
         Compressor::new(Endian::Little, CompressedKind::Compressed2).pack(&records[..3000], 200);
     it.take_records();
-    it.raw_bytes(&packed);
+    it.raw_bytes(&compressed);
     for bytes in [pipe, it.build()] {
         for at in (0..bytes.len()).step_by(7) {
             exercise(&bytes[..at]);

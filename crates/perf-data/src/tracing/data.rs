@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::format::TraceFormat;
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 
 /// What the data begin with.
 const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
@@ -26,7 +26,7 @@ pub struct TracingData<'d> {
 }
 
 impl<'d> TracingData<'d> {
-    /// Reads the bytes of the feature. What is cut off or makes no sense is left out, with all behind it; `None` where
+    /// Reads the bytes of the feature. What is cut off or makes no sense is left out, with all after it; `None` where
     /// these are no such data.
     #[must_use]
     pub fn parse(bytes: &'d [u8]) -> Option<Self> {
@@ -34,14 +34,14 @@ impl<'d> TracingData<'d> {
         let version = rest.iter().position(|&byte| byte == 0)?;
         let rest = rest.get(version + 1..)?;
         let endian = if *rest.first()? == 0 { Endian::Little } else { Endian::Big };
-        let mut cursor = ByteCursor::new(rest.get(1..)?, endian);
+        let mut cursor = FieldReader::new(rest.get(1..)?, endian);
         let mut data = Self { formats: BTreeMap::new(), endian };
-        // What is behind a cut is not there; what is in front of it is.
+        // What is after a cut is not there; what is in front of it is.
         let _ = data.read(&mut cursor);
         Some(data)
     }
 
-    fn read(&mut self, cursor: &mut ByteCursor<'d>) -> Option<()> {
+    fn read(&mut self, cursor: &mut FieldReader<'d>) -> Option<()> {
         let _long_and_page = cursor.bytes(1 + 4)?;
         for name in [&b"header_page\0"[..], b"header_event\0"] {
             cursor.bytes(name.len()).filter(|found| found == &name)?;
@@ -57,7 +57,7 @@ impl<'d> TracingData<'d> {
         Some(())
     }
 
-    fn events(&mut self, cursor: &mut ByteCursor<'d>, system: &'d [u8]) -> Option<()> {
+    fn events(&mut self, cursor: &mut FieldReader<'d>, system: &'d [u8]) -> Option<()> {
         // Each takes bytes, so this ends with the data.
         for _ in 0..cursor.u32()? {
             if let Some((id, format)) = TraceFormat::parse(system, sized(cursor)?) {
@@ -86,7 +86,7 @@ impl<'d> TracingData<'d> {
 }
 
 /// A u64 size and that many bytes.
-fn sized<'d>(cursor: &mut ByteCursor<'d>) -> Option<&'d [u8]> {
+fn sized<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     let size = cursor.u64()?;
     cursor.bytes_u64(size)
 }

@@ -13,9 +13,9 @@
 //!
 //! Source: `kernel/trace/trace_events.c`, `f_show`; `include/trace/stages/stage2_data_offsets.h` for fields of varying
 //! length: a word with their length in its upper half, and in its lower half their place in the data, or (`__rel_loc`)
-//! behind the word itself.
+//! after the word itself.
 
-use crate::cursor::{ByteCursor, Endian};
+use crate::bytes::{Endian, FieldReader};
 
 /// Values of one array; more is left out. Tracepoints have a few.
 const MOST_VALUES: usize = 1 << 10;
@@ -59,7 +59,7 @@ pub enum TraceKind {
     Array,
     /// Characters (true) or numbers elsewhere in the data, counted from its start.
     Located(bool),
-    /// Characters (true) or numbers elsewhere in the data, counted from behind the field.
+    /// Characters (true) or numbers elsewhere in the data, counted from the end of the field.
     Relative(bool),
 }
 
@@ -70,7 +70,7 @@ pub enum TraceValue<'d> {
     Signed(i64, usize),
     /// A number without one, and how many bytes it has.
     Unsigned(u64, usize),
-    /// Characters; what is behind a NUL is left in.
+    /// Characters; what is after a NUL is left in.
     Text(&'d [u8]),
     /// Several numbers.
     List(Vec<Self>),
@@ -126,11 +126,11 @@ impl<'d> TraceField<'d> {
         // `char prev_comm[16]`, `__data_loc char[] name`, `unsigned long args[6]`, `struct x * p`.
         let (head, array) = match declaration.iter().position(|&byte| byte == b'[') {
             Some(at) => {
-                let behind = declaration.get(at + 1..)?;
-                let close = behind.iter().position(|&byte| byte == b']')?;
-                let count = number_of(behind.get(..close)?);
-                let name_behind = behind.get(close + 1..)?.trim_ascii();
-                (declaration.get(..at)?, Some((count, name_behind)))
+                let rest = declaration.get(at + 1..)?;
+                let close = rest.iter().position(|&byte| byte == b']')?;
+                let count = number_of(rest.get(..close)?);
+                let name_after = rest.get(close + 1..)?.trim_ascii();
+                (declaration.get(..at)?, Some((count, name_after)))
             }
             None => (declaration, None),
         };
@@ -168,7 +168,7 @@ impl<'d> TraceField<'d> {
         let end = self.offset.checked_add(self.size)?;
         let bytes = raw.get(self.offset..end)?;
         let located = |base: usize| {
-            let word = ByteCursor::new(bytes, endian).u32()?;
+            let word = FieldReader::new(bytes, endian).u32()?;
             let start = base.checked_add((word & 0xffff) as usize)?;
             raw.get(start..start.checked_add((word >> 16) as usize)?)
         };
@@ -192,7 +192,7 @@ impl<'d> TraceField<'d> {
     }
 
     fn number<'r>(&self, bytes: &[u8], endian: Endian) -> Option<TraceValue<'r>> {
-        let mut cursor = ByteCursor::new(bytes, endian);
+        let mut cursor = FieldReader::new(bytes, endian);
         let (unsigned, signed) = match bytes.len() {
             1 => cursor.u8().map(|value| (value.into(), i64::from(value as i8)))?,
             2 => cursor.u16().map(|value| (value.into(), i64::from(value as i16)))?,

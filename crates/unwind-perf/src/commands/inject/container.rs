@@ -4,6 +4,7 @@
 
 use address::BuildId;
 use anyhow::{Context as _, bail};
+use perf_data::Feature;
 
 /// Where the sections of a plain little-endian file are.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +18,6 @@ const HEADER: usize = 104;
 const DATA_SIZE: usize = 48;
 /// Where the feature bits are.
 const FEATURES: usize = 72;
-/// Feature bit: records of hardware traces, whose index has offsets in the file.
-const AUXTRACE: u32 = 18;
 
 impl Layout {
     pub(crate) fn read(bytes: &[u8]) -> anyhow::Result<Self> {
@@ -31,7 +30,7 @@ impl Layout {
                 "a pipe recording cannot be rewritten; let perf inject or perf record write a file first"
             );
         }
-        if word(FEATURES)? >> AUXTRACE & 1 != 0 {
+        if word(FEATURES)? >> Feature::Auxtrace.bit() & 1 != 0 {
             bail!("recordings with hardware traces cannot be rewritten");
         }
         let start = usize::try_from(word(40)?)?;

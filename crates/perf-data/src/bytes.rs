@@ -47,47 +47,43 @@ impl Endian {
     }
 }
 
-/// A place in a slice, with the byte order to read by. Every read gives `None` at the end and does not move then.
+/// Reads a slice from front to back in a byte order. Every read gives `None` at the end and does not move then.
 #[derive(Clone, Copy, Debug)]
-pub struct ByteCursor<'d> {
+pub(crate) struct FieldReader<'d> {
     rest: &'d [u8],
     endian: Endian,
 }
 
-impl<'d> ByteCursor<'d> {
-    /// A cursor at the first byte.
-    #[must_use]
-    pub fn new(bytes: &'d [u8], endian: Endian) -> Self {
+impl<'d> FieldReader<'d> {
+    /// A reader that begins at the first byte.
+    pub(crate) fn new(bytes: &'d [u8], endian: Endian) -> Self {
         Self { rest: bytes, endian }
     }
 
     /// The byte order it reads by.
-    #[must_use]
-    pub fn endian(&self) -> Endian {
+    pub(crate) fn endian(&self) -> Endian {
         self.endian
     }
 
     /// The bytes not yet read.
-    #[must_use]
-    pub fn rest(&self) -> &'d [u8] {
+    pub(crate) fn rest(&self) -> &'d [u8] {
         self.rest
     }
 
     /// How many bytes are not yet read.
-    #[must_use]
-    pub fn remaining(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }
 
     /// The next `len` bytes.
-    pub fn bytes(&mut self, len: usize) -> Option<&'d [u8]> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Option<&'d [u8]> {
         let (head, tail) = self.rest.split_at_checked(len)?;
         self.rest = tail;
         Some(head)
     }
 
     /// The next bytes, `len` being a length read from the input.
-    pub fn bytes_u64(&mut self, len: u64) -> Option<&'d [u8]> {
+    pub(crate) fn bytes_u64(&mut self, len: u64) -> Option<&'d [u8]> {
         self.bytes(usize::try_from(len).ok()?)
     }
 
@@ -98,32 +94,32 @@ impl<'d> ByteCursor<'d> {
     }
 
     /// The next byte.
-    pub fn u8(&mut self) -> Option<u8> {
+    pub(crate) fn u8(&mut self) -> Option<u8> {
         self.chunk::<1>().map(|[byte]| byte)
     }
 
     /// The next two bytes as a number.
-    pub fn u16(&mut self) -> Option<u16> {
+    pub(crate) fn u16(&mut self) -> Option<u16> {
         self.chunk().map(|chunk| self.endian.u16(chunk))
     }
 
     /// The next four bytes as a number.
-    pub fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.chunk().map(|chunk| self.endian.u32(chunk))
     }
 
     /// The next four bytes as a signed number.
-    pub fn i32(&mut self) -> Option<i32> {
+    pub(crate) fn i32(&mut self) -> Option<i32> {
         self.u32().map(u32::cast_signed)
     }
 
     /// The next eight bytes as a number.
-    pub fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.chunk().map(|chunk| self.endian.u64(chunk))
     }
 
     /// The next `count` numbers of eight bytes, unread as yet.
-    pub fn words(&mut self, count: u64) -> Option<Words<'d>> {
+    pub(crate) fn words(&mut self, count: u64) -> Option<Words<'d>> {
         let bytes = self.bytes_u64(count.checked_mul(8)?)?;
         Some(Words { bytes, endian: self.endian })
     }
@@ -131,11 +127,11 @@ impl<'d> ByteCursor<'d> {
     /// A string of a feature section: a u32 length, that many bytes, cut at the first NUL.
     ///
     /// Source: `tools/perf/util/header.c`, `do_write_string`.
-    pub fn string(&mut self) -> Option<&'d [u8]> {
-        let mut ahead = *self;
-        let len = ahead.u32()?;
-        let bytes = ahead.bytes_u64(len.into())?;
-        *self = ahead;
+    pub(crate) fn string(&mut self) -> Option<&'d [u8]> {
+        let mut next = *self;
+        let len = next.u32()?;
+        let bytes = next.bytes_u64(len.into())?;
+        *self = next;
         Some(until_nul(bytes))
     }
 }
@@ -191,12 +187,12 @@ mod tests {
     #[test]
     fn both_byte_orders() {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-        let mut little = ByteCursor::new(&bytes, Endian::Little);
+        let mut little = FieldReader::new(&bytes, Endian::Little);
         assert_eq!(little.u16(), Some(0x0201));
         assert_eq!(little.u32(), Some(0x0605_0403));
         assert_eq!(little.u64(), None);
         assert_eq!(little.rest(), &[7, 8, 9]);
-        let mut big = ByteCursor::new(&bytes, Endian::Big);
+        let mut big = FieldReader::new(&bytes, Endian::Big);
         assert_eq!(big.u64(), Some(0x0102_0304_0506_0708));
         assert_eq!(big.u8(), Some(9));
         assert_eq!(big.u8(), None);
@@ -204,7 +200,7 @@ mod tests {
 
     #[test]
     fn strings_are_cut_at_nul_and_never_leave_the_slice() {
-        let mut cursor = ByteCursor::new(b"\x04\0\0\0ab\0x\x09\0\0\0ab", Endian::Little);
+        let mut cursor = FieldReader::new(b"\x04\0\0\0ab\0x\x09\0\0\0ab", Endian::Little);
         assert_eq!(cursor.string(), Some(&b"ab"[..]));
         assert_eq!(cursor.string(), None);
         assert_eq!(cursor.remaining(), 6);
@@ -213,7 +209,7 @@ mod tests {
 
     #[test]
     fn hostile_counts_give_nothing() {
-        let mut cursor = ByteCursor::new(&[0; 16], Endian::Little);
+        let mut cursor = FieldReader::new(&[0; 16], Endian::Little);
         assert!(cursor.words(u64::MAX).is_none());
         assert!(cursor.words(u64::MAX / 8 + 1).is_none());
         assert!(cursor.bytes_u64(17).is_none());

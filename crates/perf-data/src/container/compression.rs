@@ -1,15 +1,15 @@
-//! Recordings that were packed as a whole: `.zst`, `.gz`, `.xz`. Known by content, never by name.
+//! Recordings that are compressed as a whole: `.zst`, `.gz`, `.xz`. Known by content, never by name.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Packed files may always expand to this many bytes …
+/// Compressed files may always expand to this many bytes …
 const FREE: u64 = 256 << 20;
 /// … and beyond that to so many times their own size. Recordings of nothing but equal stacks stay below.
 const RATIO: u64 = 1024;
 
-/// How a recording is packed.
+/// How a recording is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
     Zstd,
@@ -18,10 +18,10 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// Bytes that tell all packings apart.
+    /// Bytes by which each kind is known.
     pub(crate) const MAGIC_LEN: usize = 6;
 
-    /// The packing of data that begin with `bytes`.
+    /// The compression of data that begin with `bytes`.
     ///
     /// Source: RFC 8878 3.1.1, RFC 1952 2.3.1, the .xz file format 2.1.1.1.
     pub(crate) fn detect(bytes: &[u8]) -> Option<Self> {
@@ -33,14 +33,17 @@ impl Compression {
         MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|magic| magic.1)
     }
 
-    /// Reads what was packed.
-    pub(crate) fn unpack(self, packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    /// Reads what was compressed.
+    pub(crate) fn expand(
+        self,
+        compressed: Box<dyn Read + Send>,
+    ) -> io::Result<Box<dyn Read + Send>> {
         let taken = Arc::new(AtomicU64::new(0));
-        let packed = Counted { inner: packed, taken: Arc::clone(&taken) };
+        let compressed = Counted { inner: compressed, taken: Arc::clone(&taken) };
         let inner: Box<dyn Read + Send> = match self {
-            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(packed)?),
-            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
-            Self::Xz => Box::new(lzma_rust2::XzReader::new(packed, true)),
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(compressed)?),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(compressed)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(compressed, true)),
         };
         Ok(Box::new(Capped { inner, taken, given: 0 }))
     }

@@ -1,0 +1,63 @@
+//! What records say about the recording itself: in a stream its events, features and build ids, in any recording the
+//! names of events, and the ids that simpleperf gave them.
+//!
+//! Source: `tools/perf/util/header.c`, `perf_event__process_attr`, `perf_event__process_feature`,
+//! `perf_event__process_event_update`.
+
+use std::sync::Arc;
+
+use crate::bytes::Words;
+use crate::container::{Head, change};
+use crate::finding::{Finding, Findings};
+use crate::record::{EventUpdate, Record, RecordBytes, SimpleperfRecord, UserRecord};
+use crate::record_header::RecordKind;
+
+/// Takes in what a record says about the recording itself.
+pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mut Findings) {
+    let kind = found.header.kind;
+    if !is_about_recording(kind, head.is_pipe()) {
+        return;
+    }
+    let Some(decoded) = head.schema.record(found, findings) else { return };
+    let head = change(head);
+    let (offset, size) = (found.position, u64::from(found.header.size));
+    match decoded.record {
+        Record::User(UserRecord::HeaderAttr { attr, ids })
+            if head.add_event(attr, ids.iter()).is_none() =>
+        {
+            findings.push(Finding::ShortRecord { offset, kind });
+        }
+        Record::User(UserRecord::Feature { bit, payload })
+            if head.add_feature(bit, payload).is_none() =>
+        {
+            let feature = u16::try_from(bit).unwrap_or(u16::MAX);
+            findings.push(Finding::FeatureIgnored { feature, offset, size });
+        }
+        Record::User(UserRecord::EventUpdate(update)) if update.kind == EventUpdate::NAME => {
+            head.add_name(update.id, update.payload);
+        }
+        Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
+        Record::Simpleperf(SimpleperfRecord::EventIds(words)) => add_ids(head, words),
+        _ => {}
+    }
+}
+
+/// The ids of events as simpleperf writes them: pairs of an event's index and an id.
+fn add_ids(head: &mut Head, words: Words<'_>) {
+    for entry in 0..words.len() / 2 {
+        if let (Some(event), Some(id)) = (words.get(entry * 2), words.get(entry * 2 + 1)) {
+            head.add_id(event, id);
+        }
+    }
+}
+
+/// Whether records of the type change the head of a pipe stream, or of a file.
+const fn is_about_recording(kind: RecordKind, is_pipe: bool) -> bool {
+    match kind {
+        RecordKind::SIMPLEPERF_EVENT_ID | RecordKind::EVENT_UPDATE => true,
+        RecordKind::HEADER_ATTR | RecordKind::HEADER_FEATURE | RecordKind::HEADER_BUILD_ID => {
+            is_pipe
+        }
+        _ => false,
+    }
+}
