@@ -8,9 +8,9 @@ use module_map::Image;
 use crate::bytes::c_string_at;
 use crate::dwarf::DwarfFile;
 use crate::finding::{SymbolFinding, SymbolFindingKind};
-use crate::job::{FinishedUnit, LoadedFiles, OpenedFiles};
 use crate::request::Request;
-use crate::splits::SplitImages;
+use crate::run::job::{FinishedUnit, LoadedFiles, OpenedFiles};
+use crate::run::splits::SplitImages;
 
 /// The findings of a run, by request, kind and file.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use module_map::Image;
 use rayon::prelude::*;
 
 use crate::dwarf::{DwarfFile, DwarfSections, SplitImage, split_file, split_id};
-use crate::job::{LoadedFiles, OpenedFiles};
 use crate::request::Request;
+use crate::run::job::{LoadedFiles, OpenedFiles};
 
 /// The split files of a request, and which of them each skeleton unit uses.
 pub(crate) struct SplitImages<'a> {

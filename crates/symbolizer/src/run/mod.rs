@@ -1,5 +1,10 @@
 //! The run: files in parallel, then units of all files in parallel, in a few rounds.
 
+mod account;
+mod job;
+mod merge;
+mod splits;
+
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -7,15 +12,15 @@ use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
-use crate::account::findings;
 use crate::addresses::AddressIndex;
 use crate::dwarf::{self, CANDIDATES, DwarfFile, DwarfPair, DwarfSections, UnitJob};
 use crate::elf;
-use crate::job::{Answer, FinishedUnit, LoadedFiles, OpenedFiles, PlannedUnit, SymbolName};
-use crate::merge::merge;
 use crate::observer::SymbolStage;
 use crate::request::{Options, Request, SymbolSource, Symbols};
-use crate::splits::{SplitImages, SplitView, split_files, split_images, split_views};
+use crate::run::account::findings;
+use crate::run::job::{Answer, FinishedUnit, LoadedFiles, OpenedFiles, PlannedUnit, SymbolName};
+use crate::run::merge::merge;
+use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
 /// how many there are.

@@ -8,9 +8,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
 use crate::demangle::{Demangle, demangle};
-use crate::job::{Answer, FinishedUnit, OpenedFiles};
 use crate::names::{NameId, NameTable};
 use crate::request::{Options, ResolvedAddress, ResolvedFrame, Symbols, WhyNoName};
+use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 
 const NONE: u32 = u32::MAX;
 
