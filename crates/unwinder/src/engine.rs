@@ -9,7 +9,7 @@ use module_map::{Image, Library, LoadedImage};
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::cfi::{Compiled, Scratch, Sections, compile, signal_row};
-use crate::rule::{FullRow, Rule, RuleKind};
+use crate::rule::{FullRow, Rule};
 
 /// The shared part of the unwinder.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Engine {
     ) -> Rule {
         let sections = self.sections(file);
         let rule = match sections.arch {
-            None => Rule::plain(RuleKind::None),
+            None => Rule::NoInfo,
             Some(arch) => self.compile(&sections, arch, svma, library, scratch),
         };
         if let Some(key) = RuleKey::new(file.serial, svma) {
@@ -81,30 +81,28 @@ impl Engine {
         if at_signal_trampoline(arch, svma, sections.file.image()) {
             let slot = &self.signal_rows[arch as usize];
             let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
-            return Rule::complex(index).of_signal(true);
+            return Rule::Full { row: index, signal: true };
         }
         if let Some(found) = lean {
             return found.rule;
         }
         match sections.find(svma, library) {
-            None if sections.is_entry_code(svma, library) => Rule::plain(RuleKind::Outermost),
-            None => Rule::plain(RuleKind::None),
-            Some(Err(_)) => Rule::plain(RuleKind::Bad),
+            None if sections.is_entry_code(svma, library) => Rule::Outermost,
+            None => Rule::NoInfo,
+            Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {
                 match compile(&found, sections.bases(), svma, arch, &mut scratch.context) {
                     Compiled::Rule(rule) => rule,
-                    Compiled::Full(row, signal) => {
-                        Rule::complex(self.keep_row(row)).of_signal(signal)
-                    }
+                    Compiled::Full(row, signal) => Rule::Full { row: self.keep_row(row), signal },
                 }
             }
         }
     }
 
-    /// The full row of a complex rule.
-    pub(crate) fn row(&self, rule: &Rule) -> Option<Arc<FullRow>> {
+    /// The full row of that index.
+    pub(crate) fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        rows.get(rule.row() as usize).cloned()
+        rows.get(index as usize).cloned()
     }
 
     fn keep_row(&self, row: FullRow) -> u32 {

@@ -1,21 +1,39 @@
-//! A frame, and the step that leads to its caller.
+//! A frame, where it is, and the step that leads to its caller.
 
-use address::{Avma, ModuleId};
+use address::{Avma, FileOffset, ModuleId, Svma};
 use profile::FoundBy;
 
-use crate::rule::{Passed, Rule};
+use crate::rule::{SimpleRule, SlotsRead};
+
+/// The looked-up address of a frame (for callers: return address - 1), stated as far as its place is known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FrameAddress {
+    /// The address that the module's file states.
+    Svma(Svma),
+    /// The offset in the module's file, where no file was opened or no segment of it has the address.
+    FileOffset(FileOffset),
+    /// The address in the process: memory without a file, the kernel, and where nothing is mapped.
+    Avma(Avma),
+}
+
+/// Which of [`FrameAddress`]' variants a word is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum AddressKind {
+    Svma,
+    FileOffset,
+    Avma,
+}
 
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
     /// What was mapped at the looked-up address.
     pub module: Option<ModuleId>,
-    /// The looked-up address (for callers: return address - 1) in the module: the address that its file states where
-    /// a file was opened; else the offset in the file; for memory without file, and without module, the address in
-    /// the process.
-    pub relative: u64,
-    /// What to add to `relative` for the address in the process.
-    pub bias: u64,
+    /// The word of [`Self::address`]. It is kept as a word, for millions of them are hashed and compared.
+    pub(crate) relative: u64,
+    pub(crate) kind: AddressKind,
+    /// What to add to `relative`, wrapping, for the address in the process.
+    pub(crate) bias: u64,
     /// How it was found.
     pub found_by: FoundBy,
     /// Whether it ran in kernel mode.
@@ -23,20 +41,69 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame at an address where nothing is mapped.
+    /// The looked-up address in the module.
+    #[must_use]
+    pub const fn address(&self) -> FrameAddress {
+        match self.kind {
+            AddressKind::Svma => FrameAddress::Svma(Svma(self.relative)),
+            AddressKind::FileOffset => FrameAddress::FileOffset(FileOffset(self.relative)),
+            AddressKind::Avma => FrameAddress::Avma(Avma(self.relative)),
+        }
+    }
+
+    /// The looked-up address in the process.
+    #[must_use]
+    pub const fn in_process(&self) -> Avma {
+        Avma(self.relative.wrapping_add(self.bias))
+    }
+
+    /// A frame of user mode at an address where nothing is mapped.
     pub(crate) const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
-        Self { module: None, relative: lookup.0, bias: 0, found_by, kernel: false }
+        let kind = AddressKind::Avma;
+        Self { module: None, relative: lookup.0, kind, bias: 0, found_by, kernel: false }
+    }
+
+    /// A frame of kernel mode.
+    pub(crate) const fn of_kernel(
+        module: Option<ModuleId>,
+        lookup: Avma,
+        found_by: FoundBy,
+    ) -> Self {
+        Self { module, kernel: true, ..Self::nowhere(lookup, found_by) }
     }
 }
 
 /// The caller of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
-    /// Where it goes on; 0 where there is none.
-    pub(crate) pc: u64,
+    /// Where it goes on.
+    pub(crate) pc: Avma,
     /// It was interrupted there: the instruction at `pc` has not run.
     pub(crate) exact: bool,
     pub(crate) found_by: FoundBy,
-    /// The step, where what it read tells whether it would be made again.
-    pub(crate) passed: Option<(Rule, Passed)>,
+}
+
+impl Caller {
+    /// The address to look up: in the call, which is before the return address.
+    pub(crate) const fn lookup(&self) -> Avma {
+        if self.exact { self.pc } else { self.pc.sub(1) }
+    }
+}
+
+/// A step outwards that was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// `None` where the frame is the outermost.
+    pub(crate) caller: Option<Caller>,
+    /// `None` where what the step read does not tell whether it would be made again.
+    pub(crate) evidence: Option<Evidence>,
+}
+
+/// What a step depended on besides the place in the code and the stack pointer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Evidence {
+    /// Nothing: the frame is the outermost.
+    Outermost,
+    /// On what a simple rule read.
+    Simple(SimpleRule, SlotsRead),
 }

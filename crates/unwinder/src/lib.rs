@@ -34,7 +34,7 @@ mod walk;
 
 pub use arch::Arch;
 pub use engine::Engine;
-pub use frame::Frame;
+pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
     Filter, FrameKey, Layout, Outcome, Partial, Replay, ReplayOptions, ReplayTimings, Replayer,

@@ -8,12 +8,14 @@ use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
-use crate::cache::{Followed, KnownRules, RuleKey, Span, Trail, Views, Walk};
+use crate::cache::{
+    CachedMapping, Followed, KnownRules, MappingCache, RuleKey, StackCache, WalkState,
+};
 use crate::cfi::Scratch;
 use crate::engine::Engine;
 use crate::fallback::{Fallback, is_cut_off};
-use crate::frame::{Caller, Frame};
-use crate::rule::{Passed, Rule, RuleKind, step_full, step_packed};
+use crate::frame::{Caller, Evidence, Frame, Step};
+use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 
 /// The user part of a sample.
@@ -34,8 +36,8 @@ pub struct UserState<'a> {
     pub thread: u32,
 }
 
-/// How many threads are remembered: more than have samples in between as a rule.
-const TRAILS: usize = 8;
+/// How many threads' previous stacks are remembered: more than have samples in between as a rule.
+const STACKS: usize = 8;
 
 /// What walks sample after sample, on one thread.
 #[derive(Debug)]
@@ -43,32 +45,32 @@ pub struct Walker<'e> {
     engine: &'e Engine,
     library: &'e Library,
     max_frames: usize,
-    met: Met,
+    cache: WorkerCache,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
 }
 
-/// What a walker has met, which makes the walks that follow quicker and changes nothing else, and its scratch.
+/// What a worker has found, which makes the walks that follow quicker and changes nothing else, and its scratch.
 #[derive(Debug)]
-pub(crate) struct Met {
+pub(crate) struct WorkerCache {
     scratch: Scratch,
     fallback: Fallback,
-    views: Views,
+    mappings: MappingCache,
     rules: KnownRules,
     /// What the threads walked last, by their numbers, as far as they do not collide.
-    trails: [Trail; TRAILS],
+    stacks: [StackCache; STACKS],
 }
 
-impl Met {
+impl WorkerCache {
     /// Nothing.
     pub(crate) fn new() -> Self {
         Self {
             scratch: Scratch::new(),
             fallback: Fallback::default(),
-            views: Views::default(),
+            mappings: MappingCache::default(),
             rules: KnownRules::default(),
-            trails: Default::default(),
+            stacks: Default::default(),
         }
     }
 }
@@ -77,22 +79,22 @@ impl<'e> Walker<'e> {
     /// A walker that emits at most `max_frames` user frames a sample.
     #[must_use]
     pub fn new(engine: &'e Engine, library: &'e Library, max_frames: usize) -> Self {
-        Self::that_met(Met::new(), engine, library, max_frames)
+        Self::with_cache(WorkerCache::new(), engine, library, max_frames)
     }
 
     /// A walker that goes on from where another one of the same replay stopped.
-    pub(crate) fn that_met(
-        met: Met,
+    pub(crate) fn with_cache(
+        cache: WorkerCache,
         engine: &'e Engine,
         library: &'e Library,
         max_frames: usize,
     ) -> Self {
-        Self { engine, library, max_frames, met, hits: 0, misses: 0 }
+        Self { engine, library, max_frames, cache, hits: 0, misses: 0 }
     }
 
-    /// What it has met, for the next walker.
-    pub(crate) fn into_met(self) -> Met {
-        self.met
+    /// What it has found, for the next walker.
+    pub(crate) fn into_cache(self) -> WorkerCache {
+        self.cache
     }
 
     /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
@@ -113,19 +115,19 @@ impl<'e> Walker<'e> {
             space: state.space,
             library: self.library,
         };
-        let at = state.thread as usize % TRAILS;
-        let mut trail = std::mem::take(&mut self.met.trails[at]);
-        trail.begin(state.space.version());
-        let reason = self.walk_from(Avma(pc), &mut trail, registers, &memory, arch, frames);
-        trail.end();
-        self.met.trails[at] = trail;
+        let at = state.thread as usize % STACKS;
+        let mut stack = std::mem::take(&mut self.cache.stacks[at]);
+        stack.begin(state.space.version());
+        let reason = self.walk_from(Avma(pc), &mut stack, registers, &memory, arch, frames);
+        stack.end();
+        self.cache.stacks[at] = stack;
         reason
     }
 
     fn walk_from(
         &mut self,
         pc: Avma,
-        trail: &mut Trail,
+        previous: &mut StackCache,
         mut registers: Registers,
         memory: &Memory<'_>,
         arch: Arch,
@@ -141,8 +143,8 @@ impl<'e> Walker<'e> {
             if !is_leaf {
                 let before = frames.len();
                 let room = (first + self.max_frames).saturating_sub(before);
-                let mut walk = Walk { arch, registers: &mut registers, memory, frames, room };
-                let followed = trail.follow(lookup, found_by, &mut walk);
+                let mut walk = WalkState { arch, registers: &mut registers, memory, frames, room };
+                let followed = previous.follow(lookup, found_by, &mut walk);
                 self.hits += (frames.len() - before) as u64;
                 match followed {
                     None => {}
@@ -150,48 +152,50 @@ impl<'e> Walker<'e> {
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
-            let span = if frames.len() == first {
-                let Some(span) = self.met.views.span(lookup, space, self.library) else {
+            let mapping = if frames.len() == first {
+                let found = self.cache.mappings.lookup(lookup, space, self.library);
+                let Some(mapping) = found else {
                     frames.push(Frame::nowhere(lookup, found_by));
                     return EndReason::NotMapped;
                 };
-                span
+                mapping
             } else {
-                let Some((at, span)) = self.caller_span(lookup, is_leaf, space) else {
+                let Some((at, mapping)) = self.caller_mapping(lookup, is_leaf, space) else {
                     return EndReason::NotMapped;
                 };
                 lookup = at;
-                span
+                mapping
             };
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
-            let frame = span.frame(lookup, found_by);
+            let frame = mapping.frame(lookup, found_by);
             frames.push(frame);
             let sp = registers.sp(arch);
-            let caller = match self.step(&span, lookup, is_leaf, &mut registers, memory, arch) {
-                Ok(caller) => caller,
+            let step = match self.step(&mapping, lookup, is_leaf, &mut registers, memory, arch) {
+                Ok(step) => step,
                 Err(reason) => return reason,
             };
-            if let (Some((rule, passed)), false) = (caller.passed, is_leaf) {
-                trail.made(&frame, sp, rule, &passed);
+            if let (Some(evidence), false) = (&step.evidence, is_leaf) {
+                previous.remember(&frame, sp, evidence);
             }
-            if caller.pc == 0 {
-                return EndReason::Root;
-            }
-            lookup = if caller.exact { Avma(caller.pc) } else { Avma(caller.pc).sub(1) };
-            found_by = caller.found_by;
-            is_leaf = caller.exact;
+            let Some(caller) = step.caller else { return EndReason::Root };
+            (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
     }
 
     /// Where a caller is to be looked up, and the code there. `None` where there is none: the chain went wrong here, or
     /// code was never reported.
     #[inline]
-    fn caller_span(&mut self, lookup: Avma, is_leaf: bool, space: &Space) -> Option<(Avma, Span)> {
-        let found = self.met.views.span(lookup, space, self.library);
-        if let Some(span) = found.filter(|span| span.executable) {
-            return Some((lookup, span));
+    fn caller_mapping(
+        &mut self,
+        lookup: Avma,
+        is_leaf: bool,
+        space: &Space,
+    ) -> Option<(Avma, CachedMapping)> {
+        let found = self.cache.mappings.lookup(lookup, space, self.library);
+        if let Some(mapping) = found.filter(|mapping| mapping.executable) {
+            return Some((lookup, mapping));
         }
         // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
         let next = lookup.add(1);
@@ -199,76 +203,74 @@ impl<'e> Walker<'e> {
         if is_leaf || !space.lookup(next).is_some_and(starts) {
             return None;
         }
-        Some((next, self.met.views.span(next, space, self.library)?))
+        Some((next, self.cache.mappings.lookup(next, space, self.library)?))
     }
 
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
-        let span = self.met.views.span(lookup, space, self.library);
-        span.map_or(Frame::nowhere(lookup, found_by), |span| span.frame(lookup, found_by))
+        let found = self.cache.mappings.lookup(lookup, space, self.library);
+        found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
 
     #[inline]
     fn step(
         &mut self,
-        span: &Span,
+        mapping: &CachedMapping,
         lookup: Avma,
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
-    ) -> Result<Caller, EndReason> {
-        let svma = Svma(lookup.0.wrapping_sub(span.bias));
-        let rule = match span.file {
+    ) -> Result<Step, EndReason> {
+        let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
+        let rule = match mapping.file {
             Some(file) => self.rule(file, svma, lookup, memory),
-            None => Rule::plain(RuleKind::None),
+            None => Rule::NoInfo,
         };
         let sp = registers.sp(arch);
-        let mut passed = None;
-        let pc = match rule.kind() {
-            RuleKind::Packed => {
-                let it = step_packed(&rule, registers, memory, arch)?;
+        let (pc, signal, evidence) = match rule {
+            Rule::Simple(rule) => {
+                let read = rule.run(registers, memory, arch)?;
                 // What can be followed by what is on the stack.
                 let by_stack =
-                    rule.return_address() != 0 && rule.cfa_register() != arch.return_address();
-                passed = (by_stack && !rule.is_signal()).then_some((rule, it));
-                it.return_address
+                    rule.return_address() != 0 && rule.cfa_register != arch.return_address();
+                let evidence = (by_stack && !rule.signal).then_some(Evidence::Simple(rule, read));
+                (read.return_address, rule.signal, evidence)
             }
-            RuleKind::Complex => {
-                let row = self.engine.row(&rule).ok_or(EndReason::BadUnwindInfo)?;
-                step_full(&row, registers, memory, arch)?
+            Rule::Full { row, signal } => {
+                let row = self.engine.row(row).ok_or(EndReason::BadUnwindInfo)?;
+                (row.run(registers, memory, arch)?, signal, None)
             }
-            RuleKind::Outermost => {
-                let passed = Some((rule, Passed::default()));
-                return Ok(Caller { pc: 0, exact: false, found_by: FoundBy::Cfi, passed });
+            Rule::Outermost => {
+                return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
             }
-            kind @ (RuleKind::None | RuleKind::Bad) => {
-                let file = span.file.and_then(|_| file_at(lookup, memory)).map(|file| (file, svma));
-                let caller = self.met.fallback.step(file, is_leaf, registers, memory, arch);
-                return caller.ok_or_else(|| match reason_without_rule(kind, span) {
-                    EndReason::NoUnwindInfo | EndReason::AnonymousMemory
-                        if is_cut_off(registers, memory, arch) =>
-                    {
-                        EndReason::StackExhausted
-                    }
-                    reason => reason,
-                });
+            Rule::NoInfo | Rule::Damaged => {
+                let file = mapping.file.and_then(|_| file_at(lookup, memory));
+                let code = file.map(|file| (file, svma));
+                let caller = self.cache.fallback.step(code, is_leaf, registers, memory, arch);
+                return match caller {
+                    Some(caller) => Ok(Step { caller: Some(caller), evidence: None }),
+                    None => Err(reason_without_caller(rule, mapping, registers, memory, arch)),
+                };
             }
         };
         let moved = registers.sp(arch);
         // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in
         // vfork.
         let advanced = moved > sp || (is_leaf && moved == sp);
-        if !advanced && !rule.is_signal() {
+        if !advanced && !signal {
             return Err(EndReason::NoProgress);
         }
-        Ok(Caller { pc: arch.strip(pc), exact: rule.is_signal(), found_by: FoundBy::Cfi, passed })
+        // Code that a process or thread begins with has 0 where a return address would be.
+        let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
+        let caller = pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi });
+        Ok(Step { caller, evidence })
     }
 
     /// The rule of an address of a file: from the cache, or made now.
     #[inline]
     fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
-        let known = &mut self.met.rules;
+        let known = &mut self.cache.rules;
         if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))
         {
             self.hits += 1;
@@ -276,8 +278,10 @@ impl<'e> Walker<'e> {
         }
         self.misses += 1;
         match file_at(lookup, memory) {
-            Some(file) => self.engine.make_rule(file, svma, memory.library, &mut self.met.scratch),
-            None => Rule::plain(RuleKind::None),
+            Some(file) => {
+                self.engine.make_rule(file, svma, memory.library, &mut self.cache.scratch)
+            }
+            None => Rule::NoInfo,
         }
     }
 }
@@ -288,13 +292,21 @@ fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.
-const fn reason_without_rule(kind: RuleKind, span: &Span) -> EndReason {
-    match (kind, span.file, span.kind) {
-        (RuleKind::Bad, ..) => EndReason::BadUnwindInfo,
+#[cold]
+fn reason_without_caller(
+    rule: Rule,
+    mapping: &CachedMapping,
+    registers: &Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> EndReason {
+    let reason = match (rule, mapping.file, mapping.kind) {
+        (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
         (_, Some(_), _) => EndReason::NoUnwindInfo,
         (_, None, ModuleKind::Anonymous | ModuleKind::Unopened) => EndReason::AnonymousMemory,
-        (_, None, _) => EndReason::NoModule,
-    }
+        (_, None, _) => return EndReason::NoModule,
+    };
+    if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }
 }
 
 /// The sampled registers by DWARF number, and the program counter.

@@ -5,6 +5,6 @@ mod mapping_cache;
 mod rules;
 mod stack_cache;
 
-pub(crate) use mapping_cache::{Span, Views};
+pub(crate) use mapping_cache::{CachedMapping, MappingCache};
 pub(crate) use rules::{KnownRules, RuleCache, RuleKey};
-pub(crate) use stack_cache::{Followed, Trail, Walk};
+pub(crate) use stack_cache::{Followed, StackCache, WalkState};

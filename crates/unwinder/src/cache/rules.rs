@@ -67,7 +67,7 @@ pub(crate) struct KnownRules(Vec<Rule>);
 #[derive(Debug, Default)]
 struct Rules {
     all: Vec<Rule>,
-    numbers: HashMap<[u64; 3], u32>,
+    numbers: HashMap<Rule, u32>,
 }
 
 /// A cache of rules.
@@ -133,9 +133,8 @@ impl RuleCache {
 
     /// The number of a rule; `None` where there are more than an entry can tell apart.
     fn number(&self, rule: Rule) -> Option<u32> {
-        let words = rule.to_words();
         let known = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&number) = known.numbers.get(&words) {
+        if let Some(&number) = known.numbers.get(&rule) {
             return Some(number);
         }
         drop(known);
@@ -144,7 +143,7 @@ impl RuleCache {
         if all.len() + 1 >= 1 << RULE_BITS {
             return None;
         }
-        Some(*numbers.entry(words).or_insert_with(|| {
+        Some(*numbers.entry(rule).or_insert_with(|| {
             all.push(rule);
             all.len() as u32 - 1
         }))
@@ -155,12 +154,16 @@ impl RuleCache {
 mod tests {
     use super::*;
 
+    const fn full(row: u32) -> Rule {
+        Rule::Full { row, signal: false }
+    }
+
     #[test]
     fn many_rules_are_found_again() {
         let cache = RuleCache::new();
         let mut known = KnownRules::default();
         let key = |file, svma| RuleKey::new(file, Svma(svma)).expect("a small address");
-        let rule = |svma: u64| Rule::complex(svma as u32 % 5_000);
+        let rule = |svma: u64| full(svma as u32 % 5_000);
         let n = 200_000;
         for svma in 0..n {
             cache.insert(key(3, svma), rule(svma));
@@ -169,8 +172,8 @@ mod tests {
         assert_eq!(found.count(), 200_000);
         assert_eq!(known.0.len(), 5_000);
         // A copy that was made earlier is brought up to date.
-        cache.insert(key(3, n), Rule::complex(u32::MAX));
-        assert_eq!(cache.get(key(3, n), &mut known), Some(Rule::complex(u32::MAX)));
+        cache.insert(key(3, n), full(u32::MAX));
+        assert_eq!(cache.get(key(3, n), &mut known), Some(full(u32::MAX)));
         let others = (0..n).filter(|&svma| cache.get(key(4, svma), &mut known).is_some());
         assert_eq!(others.count(), 0);
     }
@@ -192,8 +195,8 @@ mod tests {
             let svma = Svma((1 << bit) & ((1 << ADDRESS_BITS) - 1));
             let key = RuleKey::new(image, svma).expect("within");
             assert_eq!(cache.get(key, &mut known), None);
-            cache.insert(key, Rule::complex(bit));
-            assert_eq!(cache.get(key, &mut known), Some(Rule::complex(bit)));
+            cache.insert(key, full(bit));
+            assert_eq!(cache.get(key, &mut known), Some(full(bit)));
         }
     }
 }

@@ -9,17 +9,18 @@ use address::{Avma, ModuleId};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
-use crate::frame::Frame;
-use crate::rule::{Passed, Rule, RuleKind, restore_saved, slot_at};
+use crate::frame::{AddressKind, Evidence, Frame};
+use crate::rule::{SimpleRule, slot_at};
 use crate::state::{Memory, Registers};
 
-/// A step that was made: from where, with which rule, what it read. Small, for a trail is read for every sample.
+/// A step that was made: from where, with which rule, what it read. Small, for a cache is read for every sample.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct CachedStep {
     relative: u64,
     bias: u64,
     sp: u64,
-    rule: Rule,
+    /// `None` where the frame is the outermost.
+    rule: Option<SimpleRule>,
     return_address: u64,
     module: ModuleId,
     /// The frame's address is so far from the stack pointer.
@@ -31,24 +32,24 @@ struct Step {
     saved: u32,
 }
 
-/// The steps of the last walk of a thread, as far as they can be followed.
+/// The previous stack of a thread: the steps of its last walk, as far as they can be followed.
 #[derive(Default, Debug)]
-pub(crate) struct Trail {
+pub(crate) struct StackCache {
     /// The version of the space that they were made in.
     version: u64,
     /// Outermost first.
-    known: Vec<Step>,
+    known: Vec<CachedStep>,
     /// So many of them the walk has not yet come past.
     left: usize,
     /// The steps of this walk, innermost first.
-    made: Vec<Step>,
+    made: Vec<CachedStep>,
     /// The steps of this walk are among the known ones.
     ended: bool,
     /// The steps of this walk are remembered: those of the first one in a space may well be of no use.
     is_kept: bool,
 }
 
-/// Where a trail led.
+/// Where the previous stack led.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
     /// To a frame, not yet among the frames, that has to be looked up.
@@ -58,7 +59,7 @@ pub(crate) enum Followed {
 }
 
 /// What following needs of a walk.
-pub(crate) struct Walk<'w, 'm> {
+pub(crate) struct WalkState<'w, 'm> {
     pub(crate) arch: Arch,
     pub(crate) registers: &'w mut Registers,
     pub(crate) memory: &'w Memory<'m>,
@@ -67,7 +68,7 @@ pub(crate) struct Walk<'w, 'm> {
     pub(crate) room: usize,
 }
 
-impl Trail {
+impl StackCache {
     /// Begins a walk in a version of a space.
     pub(crate) fn begin(&mut self, version: u64) {
         self.is_kept = self.version == version;
@@ -80,7 +81,7 @@ impl Trail {
         self.ended = false;
     }
 
-    /// Ends the walk: what was made comes in front of so many outer steps of the trail.
+    /// Ends the walk: what was made comes in front of so many outer steps that were known.
     fn end_on(&mut self, n_outer: usize) {
         self.ended = true;
         if n_outer == 0 {
@@ -99,31 +100,35 @@ impl Trail {
         }
     }
 
-    /// Remembers a step from a frame that had called somebody. Those by other rules than packed ones are not
-    /// remembered, nor those that are too far for it.
+    /// Remembers a step from a frame that had called somebody, unless it is too far for it.
     #[inline]
-    pub(crate) fn made(&mut self, frame: &Frame, sp: u64, rule: Rule, passed: &Passed) {
+    pub(crate) fn remember(&mut self, frame: &Frame, sp: u64, evidence: &Evidence) {
         let Some(module) = frame.module.filter(|_| self.is_kept) else { return };
-        let size = u32::try_from(passed.cfa.wrapping_sub(sp));
-        let base_slot = match passed.base_slot {
-            0 => Ok(0),
-            slot => i32::try_from(slot.wrapping_sub(sp) as i64),
-        };
-        let saved = u32::try_from(passed.saved);
-        let (Ok(size), Ok(base_slot), Ok(saved)) = (size, base_slot, saved) else { return };
         let Frame { relative, bias, .. } = *frame;
-        let return_address = passed.return_address;
-        self.made.push(Step {
+        let outermost = CachedStep {
             relative,
             bias,
             sp,
-            rule,
-            return_address,
+            rule: None,
+            return_address: 0,
             module,
-            size,
-            base_slot,
-            saved,
-        });
+            size: 0,
+            base_slot: 0,
+            saved: 0,
+        };
+        let Evidence::Simple(rule, read) = evidence else {
+            self.made.push(outermost);
+            return;
+        };
+        let size = u32::try_from(read.cfa.wrapping_sub(sp));
+        let base_slot = match read.base_slot {
+            0 => Ok(0),
+            slot => i32::try_from(slot.wrapping_sub(sp) as i64),
+        };
+        let saved = u32::try_from(read.saved);
+        let (Ok(size), Ok(base_slot), Ok(saved)) = (size, base_slot, saved) else { return };
+        let (rule, return_address) = (Some(*rule), read.return_address);
+        self.made.push(CachedStep { rule, return_address, size, base_slot, saved, ..outermost });
     }
 
     /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
@@ -133,7 +138,7 @@ impl Trail {
         &mut self,
         lookup: Avma,
         found_by: FoundBy,
-        walk: &mut Walk<'_, '_>,
+        walk: &mut WalkState<'_, '_>,
     ) -> Option<Followed> {
         let sp = walk.registers.sp(walk.arch);
         loop {
@@ -146,7 +151,11 @@ impl Trail {
         }
     }
 
-    fn follow_on(&mut self, mut found_by: FoundBy, walk: &mut Walk<'_, '_>) -> Option<Followed> {
+    fn follow_on(
+        &mut self,
+        mut found_by: FoundBy,
+        walk: &mut WalkState<'_, '_>,
+    ) -> Option<Followed> {
         let arch = walk.arch;
         let known = self.known.get(..self.left)?;
         let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
@@ -165,7 +174,7 @@ impl Trail {
             found_by = FoundBy::Cfi;
             restored |= step.saved;
             let pc = arch.strip(step.return_address);
-            if pc == 0 || step.rule.kind() == RuleKind::Outermost {
+            if pc == 0 {
                 let n_outer = known.len();
                 self.end_on(n_outer);
                 return Some(Followed::End(EndReason::Root));
@@ -175,7 +184,9 @@ impl Trail {
         let followed = known.get(left..)?;
         let last = followed.first()?;
         for step in followed.iter().rev() {
-            restore_saved(&step.rule, walk.registers, arch, step.sp, step.cfa());
+            if let Some(rule) = &step.rule {
+                rule.restore_saved(walk.registers, arch, step.sp, step.cfa());
+            }
         }
         walk.registers.set(arch.sp(), last.cfa());
         walk.registers.set(arch.return_address(), last.return_address);
@@ -185,7 +196,7 @@ impl Trail {
     }
 }
 
-impl Step {
+impl CachedStep {
     #[inline]
     const fn lookup(&self) -> Avma {
         Avma(self.relative.wrapping_add(self.bias))
@@ -196,21 +207,21 @@ impl Step {
         self.sp.wrapping_add(self.size as u64)
     }
 
+    /// The frame. Rules are of files that were opened, so its address is the one that the file states.
     #[inline]
     const fn frame(&self, found_by: FoundBy) -> Frame {
         let Self { relative, bias, module, .. } = *self;
-        Frame { module: Some(module), relative, bias, found_by, kernel: false }
+        let kind = AddressKind::Svma;
+        Frame { module: Some(module), relative, kind, bias, found_by, kernel: false }
     }
 
-    /// Whether the step would be made again. `restored` has the registers that steps of the trail have restored, which
-    /// therefore are in the same slots; the others are those of the walk.
+    /// Whether the step would be made again. `restored` has the registers that steps before this one have restored,
+    /// which therefore are in the same slots; the others are those of the walk.
     #[inline]
     fn holds(&self, restored: u32, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
-        if self.rule.kind() == RuleKind::Outermost {
-            return true;
-        }
-        let register = self.rule.cfa_register();
-        let base = self.cfa().wrapping_sub(i64::from(self.rule.cfa_offset()) as u64);
+        let Some(rule) = &self.rule else { return true };
+        let register = rule.cfa_register;
+        let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
         let same_base = register == arch.sp()
             || if restored >> register & 1 != 0 {
                 let slot = self.sp.wrapping_add_signed(self.base_slot.into());
@@ -218,7 +229,7 @@ impl Step {
             } else {
                 registers.get(register, memory) == Ok(base)
             };
-        let slot = slot_at(self.cfa(), self.rule.return_address());
+        let slot = slot_at(self.cfa(), rule.return_address());
         same_base && memory.recorded(slot) == Some(self.return_address)
     }
 }

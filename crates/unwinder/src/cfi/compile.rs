@@ -1,4 +1,4 @@
-//! From a row of the call frame table to a rule: packed where it fits, a full row otherwise.
+//! From a row of the call frame table to a rule: a simple one where it fits, a full row otherwise.
 
 use gimli::{
     CfaRule, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
@@ -11,7 +11,7 @@ use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::cfi::unwind_info::Found;
-use crate::rule::{Cfa, FullRow, Recovery, Rule, RuleKind};
+use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
 
 /// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
 /// default of four has been seen in hand-written code.
@@ -57,7 +57,7 @@ pub(crate) fn compile(
         Found::Eh(fde, section) => row_of(fde, section, bases, svma, arch, context),
         Found::Debug(fde, section) => row_of(fde, section, bases, svma, arch, context),
     };
-    row.unwrap_or(Compiled::Rule(Rule::plain(RuleKind::Bad)))
+    row.unwrap_or(Compiled::Rule(Rule::Damaged))
 }
 
 fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
@@ -81,18 +81,22 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
         _ => false,
     };
     if undefined {
-        return Some(Compiled::Rule(Rule::plain(RuleKind::Outermost).of_signal(signal)));
+        return Some(Compiled::Rule(Rule::Outermost));
     }
     if return_address == arch.return_address()
-        && let Some(rule) = pack(row, arch, signal)
+        && let Some(rule) = simple_rule(row, arch, signal)
     {
-        return Some(Compiled::Rule(rule));
+        return Some(Compiled::Rule(Rule::Simple(rule)));
     }
     full_row(row, section, return_address).map(|row| Compiled::Full(row, signal))
 }
 
-/// The packed form of a row, if it has one.
-fn pack(row: &UnwindTableRow<usize, Storage>, arch: Arch, signal: bool) -> Option<Rule> {
+/// The simple rule of a row, if it is one.
+fn simple_rule(
+    row: &UnwindTableRow<usize, Storage>,
+    arch: Arch,
+    signal: bool,
+) -> Option<SimpleRule> {
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
     let cfa_register =
         u8::try_from(register.0).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
@@ -120,7 +124,7 @@ fn pack(row: &UnwindTableRow<usize, Storage>, arch: Arch, signal: bool) -> Optio
     if arch == Arch::X86_64 && saved[0] == 0 {
         return None;
     }
-    Some(Rule::packed(cfa_register, i32::try_from(offset).ok()?, saved).of_signal(signal))
+    Some(SimpleRule { cfa_register, signal, cfa_offset: i32::try_from(offset).ok()?, saved })
 }
 
 fn full_row<'a, S: UnwindSection<Bytes<'a>>>(

@@ -76,7 +76,7 @@ impl Fallback {
         // An answer that only takes the word at the stack pointer is what the leaf rule says.
         let found_by =
             if new_sp == sp.wrapping_add(8) { FoundBy::LeafRule } else { FoundBy::Prologue };
-        Some(Caller { pc, exact: false, found_by, passed: None })
+        Some(Caller { pc: Avma(pc), exact: false, found_by })
     }
 }
 
@@ -103,7 +103,7 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
     registers.set(arch.fp(), caller_fp);
     registers.set(arch.sp(), fp.wrapping_add(16));
     registers.set(arch.return_address(), pc);
-    Some(Caller { pc, exact: false, found_by: FoundBy::FramePointer, passed: None })
+    Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::FramePointer })
 }
 
 /// A function that has not touched the stack: its return address is where the call put it.
@@ -119,7 +119,7 @@ fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> O
     if arch == Arch::X86_64 {
         registers.set(arch.sp(), sp.wrapping_add(8));
     }
-    Some(Caller { pc, exact: false, found_by: FoundBy::LeafRule, passed: None })
+    Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::LeafRule })
 }
 
 /// Whether a call can have pushed this address: it is in executable memory, and where the code can be read, a call

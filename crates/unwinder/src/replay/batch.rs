@@ -200,7 +200,7 @@ fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
 
 fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
     let module = kernel.lookup(lookup).map(|piece| piece.module);
-    Frame { module, relative: lookup.0, bias: 0, found_by, kernel: true }
+    Frame::of_kernel(module, lookup, found_by)
 }
 
 /// The user part: the replayed stack, else the recorded chain, else the sampled address.

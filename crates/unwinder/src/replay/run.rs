@@ -12,7 +12,7 @@ use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
 use crate::replay::plan::{Filter, Place, Plan, Planned, Planner, Thread};
-use crate::walk::{Met, Walker};
+use crate::walk::{Walker, WorkerCache};
 
 /// How to replay.
 #[derive(Clone, Debug)]
@@ -245,26 +245,26 @@ fn walk_all(
     // Runs are taken one by one: what a thread still has before it when the others are done is what they wait for.
     let runs = samples.par_chunks(RUN).with_max_len(1);
     let walk = |run: &[Planned]| {
-        let met = idle.take().unwrap_or_else(Met::new);
-        let mut walker = Walker::that_met(met, engine, library, options.max_frames);
+        let cache = idle.take().unwrap_or_else(WorkerCache::new);
+        let mut walker = Walker::with_cache(cache, engine, library, options.max_frames);
         let result = walk_batch(&batch.window, run, spaces, &mut walker);
-        idle.put(walker.into_met());
+        idle.put(walker.into_cache());
         result
     };
     runs.map(walk).collect()
 }
 
-/// What walkers met that do not walk now: as many as there are threads, at most.
+/// The caches of workers that do not walk now: as many as there are threads, at most.
 #[derive(Default)]
-struct Idle(Mutex<Vec<Met>>);
+struct Idle(Mutex<Vec<WorkerCache>>);
 
 impl Idle {
-    fn take(&self) -> Option<Met> {
+    fn take(&self) -> Option<WorkerCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    fn put(&self, met: Met) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(met);
+    fn put(&self, cache: WorkerCache) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 }
 

@@ -1,15 +1,15 @@
-//! One step outwards: a rule is run on the registers of a frame and leaves those of its caller.
+//! Running a rule: one step outwards turns the registers of a frame into those of its caller.
 
 use profile::EndReason;
 
 use crate::arch::Arch;
 use crate::rule::expression::{ExpressionError, evaluate};
-use crate::rule::{Cfa, FullRow, Recovery, Rule};
+use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
 use crate::state::{Memory, MemoryError, RegisterError, Registers};
 
-/// What a step by a packed rule read, and where it led.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Passed {
+/// What a step by a simple rule read, and where it led.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotsRead {
     /// The slot of the register that the frame's address is counted from; 0 where its value was in the register.
     pub(crate) base_slot: u64,
     /// The frame's address, which is the caller's stack pointer.
@@ -19,104 +19,109 @@ pub(crate) struct Passed {
     pub(crate) saved: u64,
 }
 
-/// Runs a packed rule.
-#[inline]
-pub(crate) fn step_packed(
-    rule: &Rule,
-    registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Arch,
-) -> Result<Passed, EndReason> {
-    let register = rule.cfa_register();
-    let base = registers.get(register, memory).map_err(reason_of_register)?;
-    let base_slot = registers.slot(register);
-    let cfa = base.wrapping_add_signed(i64::from(rule.cfa_offset()));
-    let return_address = if rule.return_address() == 0 {
-        registers.get(arch.return_address(), memory).map_err(reason_of_register)?
-    } else {
-        memory.read(slot_at(cfa, rule.return_address())).map_err(reason_of_memory)?
-    };
-    let sp = registers.sp(arch);
-    let saved = restore_saved(rule, registers, arch, sp, cfa);
-    registers.set(arch.sp(), cfa);
-    registers.set(arch.return_address(), return_address);
-    Ok(Passed { base_slot, cfa, return_address, saved })
-}
-
 /// So many words from the frame's address.
 pub(crate) const fn slot_at(cfa: u64, words: i8) -> u64 {
     cfa.wrapping_add_signed(words as i64 * 8)
 }
 
-/// Restores the registers that a packed rule says were saved; returns the bits of their numbers.
-#[inline]
-pub(crate) fn restore_saved(
-    rule: &Rule,
-    registers: &mut Registers,
-    arch: Arch,
-    sp: u64,
-    cfa: u64,
-) -> u64 {
-    let slots = arch.slots();
-    let mut saved = 0;
-    rule.for_each_saved(|slot, words| {
-        if let Some(&register) = slots.get(slot)
-            && registers.set_saved_unless_popped(register, slot_at(cfa, words), sp, cfa)
-        {
-            saved |= 1 << register;
-        }
-    });
-    saved
+impl SimpleRule {
+    /// Runs the rule: the registers become those of the caller.
+    #[inline]
+    pub(crate) fn run(
+        &self,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<SlotsRead, EndReason> {
+        let base = registers.get(self.cfa_register, memory).map_err(reason_of_register)?;
+        let base_slot = registers.slot(self.cfa_register);
+        let cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
+        let return_address = if self.return_address() == 0 {
+            registers.get(arch.return_address(), memory).map_err(reason_of_register)?
+        } else {
+            memory.read(slot_at(cfa, self.return_address())).map_err(reason_of_memory)?
+        };
+        let sp = registers.sp(arch);
+        let saved = self.restore_saved(registers, arch, sp, cfa);
+        registers.set(arch.sp(), cfa);
+        registers.set(arch.return_address(), return_address);
+        Ok(SlotsRead { base_slot, cfa, return_address, saved })
+    }
+
+    /// Restores the registers that the rule says were saved; returns the bits of their numbers.
+    #[inline]
+    pub(crate) fn restore_saved(
+        &self,
+        registers: &mut Registers,
+        arch: Arch,
+        sp: u64,
+        cfa: u64,
+    ) -> u64 {
+        let slots = arch.slots();
+        let mut saved = 0;
+        self.for_each_saved(|slot, words| {
+            if let Some(&register) = slots.get(slot)
+                && registers.set_saved_unless_popped(register, slot_at(cfa, words), sp, cfa)
+            {
+                saved |= 1 << register;
+            }
+        });
+        saved
+    }
 }
 
-/// Runs a full row. Returns the return address.
-pub(crate) fn step_full(
-    row: &FullRow,
-    registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Arch,
-) -> Result<u64, EndReason> {
-    let cfa = match &row.cfa {
-        Cfa::Register(register, offset) => registers
-            .get(*register, memory)
-            .map_err(reason_of_register)?
-            .wrapping_add_signed(*offset),
-        Cfa::Expression(expression) => {
-            evaluate(expression, None, registers, memory).map_err(reason_of_expression)?
-        }
-    };
-    let before = registers.clone();
-    let old_sp = before.sp(arch);
-    registers.set(arch.sp(), cfa);
-    for (register, recovery) in &row.registers {
-        match recovery {
-            Recovery::Undefined => registers.forget(*register),
-            Recovery::Same => {}
-            Recovery::SlotAtCfa(offset) => {
-                let slot = cfa.wrapping_add_signed(*offset);
-                registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
+impl FullRow {
+    /// Runs the row: the registers become those of the caller. Returns the return address.
+    pub(crate) fn run(
+        &self,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<u64, EndReason> {
+        let cfa = match &self.cfa {
+            Cfa::Register(register, offset) => registers
+                .get(*register, memory)
+                .map_err(reason_of_register)?
+                .wrapping_add_signed(*offset),
+            Cfa::Expression(expression) => {
+                evaluate(expression, None, registers, memory).map_err(reason_of_expression)?
             }
-            Recovery::CfaPlus(offset) => registers.set(*register, cfa.wrapping_add_signed(*offset)),
-            Recovery::Register(source) => registers.copy_from(*register, &before, *source),
-            Recovery::Constant(value) => registers.set(*register, *value),
-            Recovery::SlotAtExpression(expression) => {
-                match evaluate(expression, Some(cfa), &before, memory) {
-                    Ok(address) => registers.set_saved(*register, address),
-                    Err(error) => registers.lose(*register, row, error)?,
+        };
+        let before = registers.clone();
+        let old_sp = before.sp(arch);
+        registers.set(arch.sp(), cfa);
+        for (register, recovery) in &self.registers {
+            match recovery {
+                Recovery::Undefined => registers.forget(*register),
+                Recovery::Same => {}
+                Recovery::SlotAtCfa(offset) => {
+                    let slot = cfa.wrapping_add_signed(*offset);
+                    registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
+                }
+                Recovery::CfaPlus(offset) => {
+                    registers.set(*register, cfa.wrapping_add_signed(*offset))
+                }
+                Recovery::Register(source) => registers.copy_from(*register, &before, *source),
+                Recovery::Constant(value) => registers.set(*register, *value),
+                Recovery::SlotAtExpression(expression) => {
+                    match evaluate(expression, Some(cfa), &before, memory) {
+                        Ok(address) => registers.set_saved(*register, address),
+                        Err(error) => registers.lose(*register, self.return_address, error)?,
+                    }
+                }
+                Recovery::Expression(expression) => {
+                    match evaluate(expression, Some(cfa), &before, memory) {
+                        Ok(value) => registers.set(*register, value),
+                        Err(error) => registers.lose(*register, self.return_address, error)?,
+                    }
                 }
             }
-            Recovery::Expression(expression) => {
-                match evaluate(expression, Some(cfa), &before, memory) {
-                    Ok(value) => registers.set(*register, value),
-                    Err(error) => registers.lose(*register, row, error)?,
-                }
-            }
         }
+        // The stack pointer is wanted as a value by every step that follows.
+        let sp = registers.get(arch.sp(), memory).map_err(reason_of_register)?;
+        registers.set(arch.sp(), sp);
+        registers.get(self.return_address, memory).map_err(reason_of_register)
     }
-    // The stack pointer is wanted as a value by every step that follows.
-    let sp = registers.get(arch.sp(), memory).map_err(reason_of_register)?;
-    registers.set(arch.sp(), sp);
-    registers.get(row.return_address, memory).map_err(reason_of_register)
 }
 
 impl Registers {
@@ -137,22 +142,22 @@ impl Registers {
     fn lose(
         &mut self,
         register: u8,
-        row: &FullRow,
+        return_address: u8,
         error: ExpressionError,
     ) -> Result<(), EndReason> {
         self.forget(register);
-        if register == row.return_address { Err(reason_of_expression(error)) } else { Ok(()) }
+        if register == return_address { Err(reason_of_expression(error)) } else { Ok(()) }
     }
 }
 
-pub(crate) const fn reason_of_register(error: RegisterError) -> EndReason {
+const fn reason_of_register(error: RegisterError) -> EndReason {
     match error {
         RegisterError::Unknown => EndReason::RegisterUnknown,
         RegisterError::Memory(error) => reason_of_memory(error),
     }
 }
 
-pub(crate) const fn reason_of_memory(error: MemoryError) -> EndReason {
+const fn reason_of_memory(error: MemoryError) -> EndReason {
     match error {
         MemoryError::BehindDump => EndReason::StackExhausted,
         MemoryError::NotRecorded => EndReason::MemoryNotRecorded,

@@ -29,7 +29,7 @@ pub(crate) fn evaluate(
     let endian = if memory.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
     let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
     let whole = EndianSlice::new(bytes, endian);
-    let mut machine = Machine { stack: [0; MAX_DEPTH], depth: 0, registers, memory };
+    let mut machine = StackMachine { stack: [0; MAX_DEPTH], depth: 0, registers, memory };
     if let Some(cfa) = cfa {
         machine.push(cfa)?;
     }
@@ -56,14 +56,14 @@ pub(crate) fn evaluate(
     Err(ExpressionError::Bad)
 }
 
-struct Machine<'a> {
+struct StackMachine<'a> {
     stack: [u64; MAX_DEPTH],
     depth: usize,
     registers: &'a Registers,
     memory: &'a Memory<'a>,
 }
 
-impl Machine<'_> {
+impl StackMachine<'_> {
     fn push(&mut self, value: u64) -> Result<(), ExpressionError> {
         *self.stack.get_mut(self.depth).ok_or(ExpressionError::Bad)? = value;
         self.depth += 1;

@@ -1,114 +1,66 @@
-//! Compiled unwind rules: the few bytes that the hot loop runs, and the rare rows that do not fit into them.
+//! Unwind rules: how to step from a frame to its caller, as small values that are made once for each address and cached.
+//! Running them is in `exec`, and the expressions of the rare rows that need them in `expression`.
 
 mod exec;
 mod expression;
 
 use crate::arch::N_SLOTS;
 
-pub(crate) use exec::{Passed, restore_saved, slot_at, step_full, step_packed};
+pub(crate) use exec::{SlotsRead, slot_at};
 
-/// What to do at a looked-up address, in three words, as it is in the cache.
+/// What to do at a looked-up address.
 ///
 /// Most rows of real programs say: the frame begins at a register plus a constant, and registers were saved at
-/// multiples of eight from there. Those are packed; the others are kept in a table beside the cache.
-///
-/// ```text
-///   word 0   bits 0-7 kind   8 signal   16-23 CFA register   32-63 CFA offset, or index of the full row
-///   word 1   slots 0 to 7    where each register was saved, in words from the CFA; 0 where it was not
-///   word 2   slots 8 to 15   slot 0 is the return address, the others are the architecture's
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rule {
-    words: [u64; 3],
-}
-
-/// The kinds of rules.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum RuleKind {
+/// multiples of eight from there. Those are simple; the others are kept in a table of the engine. A rule takes three
+/// words, which caches copy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Rule {
     /// Register plus offset, saved registers at multiples of eight.
-    Packed = 1,
-    /// An index into the table of full rows.
-    Complex = 2,
+    Simple(SimpleRule),
+    /// The row of that index in the engine's table of full rows.
+    Full {
+        /// The index.
+        row: u32,
+        /// It is the frame of a signal: the next pc was interrupted, not called from.
+        signal: bool,
+    },
     /// The outermost frame: the return address is stated to be undefined.
-    Outermost = 3,
+    Outermost,
     /// The file has no information for the address.
-    None = 4,
+    NoInfo,
     /// The information is damaged, or says something unknown.
-    Bad = 5,
+    Damaged,
 }
 
-impl Rule {
-    /// A rule that needs no more than its kind.
-    pub(crate) const fn plain(kind: RuleKind) -> Self {
-        Self { words: [kind as u64, 0, 0] }
-    }
+const _: () = assert!(size_of::<Rule>() == 24);
 
-    /// Register plus offset. Invariant: a slot of 0 means that the register was not saved.
-    pub(crate) fn packed(cfa_register: u8, cfa_offset: i32, saved: [i8; N_SLOTS]) -> Self {
-        let head = RuleKind::Packed as u64
-            | u64::from(cfa_register) << 16
-            | u64::from(cfa_offset as u32) << 32;
-        let half = |slots: &[i8]| {
-            slots.iter().rev().fold(0, |word, &slot| word << 8 | u64::from(slot as u8))
-        };
-        let (low, high) = saved.split_at(8);
-        Self { words: [head, half(low), half(high)] }
-    }
+/// The caller's stack pointer (CFA) is `cfa_register + cfa_offset`; each saved register is at CFA + 8 * its slot's words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SimpleRule {
+    /// The register that the frame's address is counted from.
+    pub(crate) cfa_register: u8,
+    /// It is the frame of a signal: the next pc was interrupted, not called from.
+    pub(crate) signal: bool,
+    /// Bytes to add to the register.
+    pub(crate) cfa_offset: i32,
+    /// By slot of the architecture, in words from the CFA; 0 where the register was not saved. Slot 0 is the return
+    /// address.
+    pub(crate) saved: [i8; N_SLOTS],
+}
 
-    /// The full row of that index.
-    pub(crate) fn complex(index: u32) -> Self {
-        Self { words: [RuleKind::Complex as u64 | u64::from(index) << 32, 0, 0] }
-    }
-
-    /// The same rule for the frame of a signal: the next pc was interrupted, not called from.
-    pub(crate) const fn of_signal(self, signal: bool) -> Self {
-        let [head, low, high] = self.words;
-        Self { words: [head | (signal as u64) << 8, low, high] }
-    }
-
-    pub(crate) const fn to_words(self) -> [u64; 3] {
-        self.words
-    }
-
-    pub(crate) const fn kind(&self) -> RuleKind {
-        match self.words[0] as u8 {
-            1 => RuleKind::Packed,
-            2 => RuleKind::Complex,
-            3 => RuleKind::Outermost,
-            4 => RuleKind::None,
-            _ => RuleKind::Bad,
-        }
-    }
-
-    pub(crate) const fn is_signal(&self) -> bool {
-        self.words[0] >> 8 & 1 != 0
-    }
-
-    /// The register that the frame's address is counted from (packed).
-    pub(crate) const fn cfa_register(&self) -> u8 {
-        (self.words[0] >> 16) as u8
-    }
-
-    /// What to add to it (packed).
-    pub(crate) const fn cfa_offset(&self) -> i32 {
-        (self.words[0] >> 32) as i32
-    }
-
-    /// The index of the full row (complex).
-    pub(crate) const fn row(&self) -> u32 {
-        (self.words[0] >> 32) as u32
-    }
-
+impl SimpleRule {
     /// Where the return address was saved, in words from the CFA; 0 where it is still in its register.
     pub(crate) const fn return_address(&self) -> i8 {
-        self.words[1] as i8
+        self.saved[0]
     }
 
     /// Calls `f` with the slot and the place, in words from the CFA, of each saved register but the return address.
+    ///
+    /// Slots are looked at eight at a time: few registers are saved, and most steps run this.
     #[inline]
     pub(crate) fn for_each_saved(&self, mut f: impl FnMut(usize, i8)) {
-        for (base, mut word) in [(0, self.words[1] & !0xff), (8, self.words[2])] {
+        let slots = u128::from_le_bytes(self.saved.map(i8::cast_unsigned));
+        for (base, mut word) in [(0, slots as u64 & !0xff), (8, (slots >> 64) as u64)] {
             while word != 0 {
                 let byte = word.trailing_zeros() / 8;
                 f(base + byte as usize, (word >> (8 * byte)) as i8);
@@ -118,7 +70,7 @@ impl Rule {
     }
 }
 
-/// A row that does not fit into a packed rule.
+/// A row that is no simple rule.
 #[derive(Clone, Debug)]
 pub(crate) struct FullRow {
     pub(crate) cfa: Cfa,
@@ -152,36 +104,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packed_rule_gives_back_what_it_was_made_of() {
+    fn the_saved_registers_of_a_simple_rule() {
         let mut saved = [0; N_SLOTS];
         saved[0] = -1;
         saved[1] = -128;
         saved[7] = 3;
+        saved[8] = 1;
         saved[9] = 127;
         saved[15] = -7;
-        for (register, offset, signal) in [(7, 16, false), (31, i32::MIN, true), (0, -1, true)] {
-            let rule = Rule::packed(register, offset, saved).of_signal(signal);
-            assert_eq!((rule.kind(), rule.is_signal()), (RuleKind::Packed, signal));
-            assert_eq!(
-                (rule.cfa_register(), rule.cfa_offset(), rule.return_address()),
-                (register, offset, -1)
-            );
-            let mut found = [0; N_SLOTS];
-            found[0] = rule.return_address();
-            rule.for_each_saved(|slot, words| found[slot] = words);
-            assert_eq!(found, saved);
-        }
-    }
-
-    #[test]
-    fn other_rules() {
-        for kind in [RuleKind::Outermost, RuleKind::None, RuleKind::Bad] {
-            assert_eq!(Rule::plain(kind).kind(), kind);
-        }
-        let rule = Rule::complex(u32::MAX).of_signal(true);
-        assert_eq!(
-            (rule.kind(), rule.row(), rule.is_signal()),
-            (RuleKind::Complex, u32::MAX, true)
-        );
+        let rule = SimpleRule { cfa_register: 7, signal: false, cfa_offset: 16, saved };
+        assert_eq!(rule.return_address(), -1);
+        let mut found = Vec::new();
+        rule.for_each_saved(|slot, words| found.push((slot, words)));
+        assert_eq!(found, [(1, -128), (7, 3), (8, 1), (9, 127), (15, -7)]);
     }
 }

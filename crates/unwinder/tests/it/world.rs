@@ -295,7 +295,7 @@ fn walk_with(
     let state = UserState { arch, stack, big_endian: false, partial_registers, space, thread: 0 };
     let mut frames: Vec<Frame> = Vec::new();
     let end = walker.walk(&state, sampled(regs), &mut frames);
-    let address = |frame: &Frame| (frame.relative.wrapping_add(frame.bias), frame.found_by);
+    let address = |frame: &Frame| (frame.in_process().0, frame.found_by);
     (frames.iter().map(address).collect(), end)
 }
 

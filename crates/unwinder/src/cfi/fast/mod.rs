@@ -5,7 +5,7 @@
 mod reader;
 
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
-use crate::rule::{Rule, RuleKind};
+use crate::rule::{Rule, SimpleRule};
 
 use reader::Reader;
 
@@ -149,12 +149,17 @@ pub(crate) fn rule_of(
     let mut row = cie.initial;
     run(reader, cie, &mut row, target, arch)?;
     let rule = if row.undefined || (arch == Arch::X86_64 && row.saved[0] == 0) {
-        Rule::plain(RuleKind::Outermost)
+        Rule::Outermost
     } else {
-        Rule::packed(row.cfa_register, i32::try_from(row.cfa_offset).ok()?, row.saved)
+        Rule::Simple(SimpleRule {
+            cfa_register: row.cfa_register,
+            signal: cie.signal,
+            cfa_offset: i32::try_from(row.cfa_offset).ok()?,
+            saved: row.saved,
+        })
     };
     let is_inside = len > SHORT && target + 1 < len;
-    Some(Found { rule: rule.of_signal(cie.signal), is_inside })
+    Some(Found { rule, is_inside })
 }
 
 /// Runs instructions until the location passes `target`.
