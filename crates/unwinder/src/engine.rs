@@ -8,7 +8,7 @@ use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{Compiled, Scratch, Sections, compile, signal_row};
+use crate::cfi::{Compiled, Scratch, UnwindInfo, compile, signal_row};
 use crate::rule::{FullRow, Rule};
 
 /// The shared part of the unwinder.
@@ -17,7 +17,7 @@ pub struct Engine {
     cache: RuleCache,
     rows: RwLock<Vec<Arc<FullRow>>>,
     /// By the serial of the file.
-    sections: RwLock<Vec<Option<Arc<Sections>>>>,
+    unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
     signal_rows: [OnceLock<u32>; 2],
 }
 
@@ -34,7 +34,7 @@ impl Engine {
         Self {
             cache: RuleCache::new(),
             rows: RwLock::default(),
-            sections: RwLock::default(),
+            unwind_info: RwLock::default(),
             signal_rows: [const { OnceLock::new() }; 2],
         }
     }
@@ -54,10 +54,10 @@ impl Engine {
         library: &Library,
         scratch: &mut Scratch,
     ) -> Rule {
-        let sections = self.sections(file);
-        let rule = match sections.arch {
+        let info = self.unwind_info(file);
+        let rule = match info.arch {
             None => Rule::NoInfo,
-            Some(arch) => self.compile(&sections, arch, svma, library, scratch),
+            Some(arch) => self.compile(&info, arch, svma, library, scratch),
         };
         if let Some(key) = RuleKey::new(file.serial, svma) {
             self.cache.insert(key, rule);
@@ -67,31 +67,31 @@ impl Engine {
 
     fn compile(
         &self,
-        sections: &Sections,
+        info: &UnwindInfo,
         arch: Arch,
         svma: Svma,
         library: &Library,
         scratch: &mut Scratch,
     ) -> Rule {
-        let lean = sections.lean_rule(svma, arch, &mut scratch.last_cie);
-        if let Some(found) = lean.filter(|found| found.is_inside) {
+        let fast = info.fast_rule(svma, arch, &mut scratch.last_cie);
+        if let Some(found) = fast.filter(|found| found.is_inside) {
             // Nothing of the code is read.
             return found.rule;
         }
-        if at_signal_trampoline(arch, svma, sections.file.image()) {
+        if at_signal_trampoline(arch, svma, info.file.image()) {
             let slot = &self.signal_rows[arch as usize];
             let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
             return Rule::Full { row: index, signal: true };
         }
-        if let Some(found) = lean {
+        if let Some(found) = fast {
             return found.rule;
         }
-        match sections.find(svma, library) {
-            None if sections.is_entry_code(svma, library) => Rule::Outermost,
+        match info.find(svma, library) {
+            None if info.is_entry_code(svma, library) => Rule::Outermost,
             None => Rule::NoInfo,
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {
-                match compile(&found, sections.bases(), svma, arch, &mut scratch.context) {
+                match compile(&found, info.bases(), svma, arch, &mut scratch.context) {
                     Compiled::Rule(rule) => rule,
                     Compiled::Full(row, signal) => Rule::Full { row: self.keep_row(row), signal },
                 }
@@ -111,21 +111,21 @@ impl Engine {
         rows.len() as u32 - 1
     }
 
-    pub(crate) fn sections(&self, file: &Arc<LoadedImage>) -> Arc<Sections> {
+    pub(crate) fn unwind_info(&self, file: &Arc<LoadedImage>) -> Arc<UnwindInfo> {
         let index = file.serial as usize;
         let known = self
-            .sections
+            .unwind_info
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .get(index)
             .cloned()
             .flatten();
         known.unwrap_or_else(|| {
-            let mut all = self.sections.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.unwind_info.write().unwrap_or_else(PoisonError::into_inner);
             if all.len() <= index {
                 all.resize(index + 1, None);
             }
-            all[index].get_or_insert_with(|| Arc::new(Sections::new(file.clone()))).clone()
+            all[index].get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone()))).clone()
         })
     }
 }

@@ -1,9 +1,90 @@
 //! Registers, stack bytes and an address space become frames, each with how it was found, each chain with why it
 //! ended.
 //!
-//! An [`Engine`] is shared by all threads and holds compiled rules by (file, address in the file), so that a thousand
-//! processes of one program warm one cache. A [`Walker`] is the scratch of one thread. A walk is a pure function of
-//! the sample, its address space and the files: any number of threads gives the same frames.
+//! # How a stack is unwound
+//! A sample has the registers of a thread and a copy of the top of its stack. The program counter is the first frame.
+//! What leads to the next one is in the program's file: for each instruction the call frame information (CFI) says
+//! where the frame of the function begins, and where in it the return address and the registers of the caller were
+//! saved. With the caller's registers the same is done again, until a function says that it has no caller, or until
+//! something is missing; then the chain's [`EndReason`] says what.
+//!
+//! Three types do that. An [`Engine`] makes rules of the call frame information and keeps them for all threads, by
+//! image and address in the image, so that a thousand processes of one program warm one cache. A [`Walker`] is the
+//! worker of one thread. A [`UserState`] is what a sample has. A walk is a pure function of the sample, its address
+//! space and the files: any number of threads gives the same frames.
+//!
+//! A [`Replayer`] does that for all samples of a recording, in the address spaces of their time.
+//!
+//! ```
+//! use address::{Avma, FileOffset, Pid, Svma};
+//! use module_map::{FileIdentity, FileOptions, Image, Library, MapEvent, Timeline};
+//! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
+//! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
+//!
+//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. `inner` at 0x1100
+//! // has a frame of 16 bytes, the upper half of which is its return address.
+//! let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 0x3000);
+//! let cie = cfi.cie(&Cie::x86_64());
+//! let outer = CfiOps::new(Endian::Little).undefined(16).into_bytes();
+//! let inner = CfiOps::new(Endian::Little).def_cfa_offset(16).into_bytes();
+//! cfi.fde(cie, &Fde { pc_begin: 0x1000, pc_range: 0x100, lsda: 0, instructions: outer });
+//! cfi.fde(cie, &Fde { pc_begin: 0x1100, pc_range: 0x100, lsda: 0, instructions: inner });
+//! let elf = ElfBuilder {
+//!     segments: vec![Segment::load_text(0x1000, 0x1000, 0x1000)],
+//!     sections: vec![
+//!         Section::text(0x1000, vec![0x90; 0x1000]),
+//!         Section::loaded(".eh_frame", 0x3000, cfi.terminator().build().bytes),
+//!     ],
+//!     ..ElfBuilder::x86_64()
+//! };
+//!
+//! // Its code is mapped into process 7, at 0x40_0000 more than the file states.
+//! let library = Library::new(FileOptions::default());
+//! library.provide(b"/bin/app", Image::from_vec("/bin/app".as_ref(), elf.build())?);
+//! let mut timeline = Timeline::new();
+//! timeline.map(&MapEvent {
+//!     pid: Pid(7),
+//!     kernel: false,
+//!     start: Avma(0x40_1000),
+//!     len: 0x1000,
+//!     offset: FileOffset(0x1000),
+//!     executable: true,
+//!     writable: false,
+//!     path: b"/bin/app",
+//!     identity: FileIdentity::default(),
+//! });
+//!
+//! // It was sampled in `inner`: eight bytes of its own, then the address in `outer` that it returns to.
+//! let (space, _) = timeline.space(Pid(7));
+//! let stack: Vec<u8> = [0_u64, 0x40_1040].iter().flat_map(|word| word.to_le_bytes()).collect();
+//! let state = UserState {
+//!     arch: Arch::X86_64,
+//!     stack: &stack,
+//!     big_endian: false,
+//!     partial_registers: false,
+//!     space: &space,
+//!     thread: 7,
+//! };
+//! // Bits 7 and 8 of the recorder's register mask are the stack pointer and the program counter.
+//! let registers = [(7, 0x7ffd_0000), (8, 0x40_1120)];
+//!
+//! let engine = Engine::new();
+//! let mut frames = Vec::new();
+//! let mut walker = Walker::new(&engine, &library, 127);
+//! let end = walker.walk(&state, registers.into_iter(), &mut frames);
+//!
+//! assert_eq!(end, EndReason::Root);
+//! let found: Vec<_> = frames.iter().map(|frame| (frame.address(), frame.found_by)).collect();
+//! // A caller is looked up in its call, which is before the return address.
+//! assert_eq!(
+//!     found,
+//!     [
+//!         (FrameAddress::Svma(Svma(0x1120)), FoundBy::Sampled),
+//!         (FrameAddress::Svma(Svma(0x103f)), FoundBy::Cfi),
+//!     ]
+//! );
+//! # Ok::<(), module_map::ImageError>(())
+//! ```
 //!
 //! # Rooms
 //! Each uses only those above it.
@@ -13,9 +94,9 @@
 //! | `arch` | what differs between processors |
 //! | `state` | the registers of a frame, the memory of a sample |
 //! | `rule` | a step outwards as a value, and running it on a state |
-//! | `frame` | a frame, and a caller |
+//! | `frame` | a frame, and the step to its caller |
 //! | `cfi` | from the call frame information of a file to rules |
-//! | `cache` | what makes walks quicker: rules, mappings, the stack of the sample before |
+//! | `cache` | what makes walks quicker: rules, mappings, the previous stack of a thread |
 //! | `fallback` | callers where no call frame information covers the code |
 //! | `engine` | the rules of all files, shared by all threads |
 //! | `walk` | from the registers of a sample to the end of its chain |

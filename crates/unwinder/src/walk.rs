@@ -39,7 +39,7 @@ pub struct UserState<'a> {
 /// How many threads' previous stacks are remembered: more than have samples in between as a rule.
 const STACKS: usize = 8;
 
-/// What walks sample after sample, on one thread.
+/// The worker of one thread: walks sample after sample.
 #[derive(Debug)]
 pub struct Walker<'e> {
     engine: &'e Engine,

@@ -10,7 +10,7 @@ use address::Svma;
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
-use crate::cfi::unwind_info::Found;
+use crate::cfi::unwind_info::FoundFde;
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
 
 /// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
@@ -47,15 +47,15 @@ pub(crate) enum Compiled {
 
 /// Runs the description's program up to the address and compiles the row.
 pub(crate) fn compile(
-    found: &Found<'_>,
+    found: &FoundFde<'_>,
     bases: &gimli::BaseAddresses,
     svma: Svma,
     arch: Arch,
     context: &mut Context,
 ) -> Compiled {
     let row = match found {
-        Found::Eh(fde, section) => row_of(fde, section, bases, svma, arch, context),
-        Found::Debug(fde, section) => row_of(fde, section, bases, svma, arch, context),
+        FoundFde::Eh(fde, section) => row_of(fde, section, bases, svma, arch, context),
+        FoundFde::Debug(fde, section) => row_of(fde, section, bases, svma, arch, context),
     };
     row.unwrap_or(Compiled::Rule(Rule::Damaged))
 }

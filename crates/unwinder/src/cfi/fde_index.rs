@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use address::Svma;
-use gimli::{BaseAddresses, Reader as _, UnwindSection};
+use gimli::{BaseAddresses, Reader as _, UnwindSection, constants as dw};
 
 use crate::cfi::fde::{Bytes, fde_at};
 
@@ -23,9 +23,7 @@ pub(crate) struct HeaderTable {
 }
 
 const PAIR: usize = 8;
-const UDATA4: u8 = 0x03;
-const DATAREL_SDATA4: u8 = 0x3b;
-const OMIT: u8 = 0xff;
+const DATAREL_SDATA4: u8 = dw::DW_EH_PE_datarel.0 | dw::DW_EH_PE_sdata4.0;
 
 impl HeaderTable {
     /// The table of a header; `None` where it is missing or in another encoding, which is legal but not sorted or
@@ -41,13 +39,13 @@ impl HeaderTable {
             return None;
         };
         // The pointer to `.eh_frame` comes first, in four bytes in every encoding that linkers write.
-        let pointer_is_four_bytes = matches!(frame_encoding & 0x0f, 0x03 | 0x0b);
+        let format = dw::DwEhPe(frame_encoding & 0x0f);
+        let pointer_is_four_bytes = matches!(format, dw::DW_EH_PE_udata4 | dw::DW_EH_PE_sdata4);
         if version != 1
             || !pointer_is_four_bytes
-            || count_encoding != UDATA4
+            || count_encoding != dw::DW_EH_PE_udata4.0
             || table_encoding != DATAREL_SDATA4
         {
-            debug_assert!(frame_encoding != OMIT || !pointer_is_four_bytes);
             return None;
         }
         let count = word(header, 8, little_endian)? as usize;

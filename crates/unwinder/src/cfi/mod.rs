@@ -1,6 +1,8 @@
 //! Call frame information: where it is in a file, which description covers an address, and the rule that its row
 //! becomes.
 
+#[cfg(test)]
+mod agreement;
 mod compile;
 mod fast;
 mod fde;
@@ -8,4 +10,4 @@ mod fde_index;
 mod unwind_info;
 
 pub(crate) use compile::{Compiled, Scratch, compile, signal_row};
-pub(crate) use unwind_info::Sections;
+pub(crate) use unwind_info::UnwindInfo;

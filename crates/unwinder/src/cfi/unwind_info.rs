@@ -9,13 +9,13 @@ use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, Library, LoadedImage};
 
 use crate::arch::Arch;
-use crate::cfi::fast::{self, LastCie, rule_of};
+use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
 
 /// The unwind sections of a file, found when the file is first unwound through.
 #[derive(Debug)]
-pub(crate) struct Sections {
+pub(crate) struct UnwindInfo {
     pub(crate) file: Arc<LoadedImage>,
     pub(crate) arch: Option<Arch>,
     eh_frame: Option<Range<usize>>,
@@ -33,7 +33,7 @@ struct OwnedDebugFrame {
 }
 
 /// A description and the section that it is in.
-pub(crate) enum Found<'a> {
+pub(crate) enum FoundFde<'a> {
     Eh(Fde<'a>, EhFrame<Bytes<'a>>),
     Debug(Fde<'a>, DebugFrame<Bytes<'a>>),
 }
@@ -41,7 +41,7 @@ pub(crate) enum Found<'a> {
 /// An `.eh_frame` of this size or less is indexed in full where its header does not know an address.
 const SMALL: usize = 1 << 20;
 
-impl Sections {
+impl UnwindInfo {
     pub(crate) fn new(file: Arc<LoadedImage>) -> Self {
         let image = file.image();
         let range_of = |name| {
@@ -91,20 +91,20 @@ impl Sections {
         &self.bases
     }
 
-    /// The rule of an address by the fast way, where it knows the answer.
-    pub(crate) fn lean_rule(
-        &self,
-        svma: Svma,
-        arch: Arch,
-        last: &mut LastCie,
-    ) -> Option<fast::Found> {
+    /// The rule of an address by the fast path, where that knows the answer.
+    pub(crate) fn fast_rule(&self, svma: Svma, arch: Arch, last: &mut LastCie) -> Option<FastRule> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;
         }
-        let section = image.bytes().get(self.eh_frame.clone()?)?;
         let offset = self.header.as_ref()?.lookup(image.bytes(), svma)?;
-        rule_of(section, self.eh_frame_svma, offset, svma.0, arch, self.file.serial, last)
+        let cfi = FastCfi {
+            section: image.bytes().get(self.eh_frame.clone()?)?,
+            section_svma: self.eh_frame_svma,
+            arch,
+            file: self.file.serial,
+        };
+        cfi.rule(offset, svma, last)
     }
 
     /// The description that covers an address: from `.eh_frame` by its header's table, by an index of ours where the
@@ -113,7 +113,7 @@ impl Sections {
         &self,
         svma: Svma,
         library: &Library,
-    ) -> Option<Result<Found<'_>, gimli::Error>> {
+    ) -> Option<Result<FoundFde<'_>, gimli::Error>> {
         self.find_eh(svma).or_else(|| self.find_debug(svma, library))
     }
 
@@ -129,7 +129,7 @@ impl Sections {
             && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), library).is_none())
     }
 
-    fn find_eh(&self, svma: Svma) -> Option<Result<Found<'_>, gimli::Error>> {
+    fn find_eh(&self, svma: Svma) -> Option<Result<FoundFde<'_>, gimli::Error>> {
         let image = self.file.image();
         let bytes = image.bytes().get(self.eh_frame.clone()?)?;
         let mut section = EhFrame::new(bytes, endian_of(image));
@@ -137,7 +137,9 @@ impl Sections {
         if let Some(header) = &self.header {
             let offset = header.lookup(image.bytes(), svma);
             match offset.map(|offset| fde_at(&section, &self.bases, offset)) {
-                Some(Ok(fde)) if fde.contains(svma.0) => return Some(Ok(Found::Eh(fde, section))),
+                Some(Ok(fde)) if fde.contains(svma.0) => {
+                    return Some(Ok(FoundFde::Eh(fde, section)));
+                }
                 Some(Err(error)) => return Some(Err(error)),
                 // Tables of merged objects can miss descriptions; looking at all of them is cheap when they are few.
                 _ if bytes.len() > SMALL => return None,
@@ -146,10 +148,14 @@ impl Sections {
         }
         let index = self.eh_index.get_or_init(|| FdeIndex::new(&section, &self.bases));
         let offset = index.lookup(svma)?;
-        Some(fde_at(&section, &self.bases, offset).map(|fde| Found::Eh(fde, section)))
+        Some(fde_at(&section, &self.bases, offset).map(|fde| FoundFde::Eh(fde, section)))
     }
 
-    fn find_debug(&self, svma: Svma, library: &Library) -> Option<Result<Found<'_>, gimli::Error>> {
+    fn find_debug(
+        &self,
+        svma: Svma,
+        library: &Library,
+    ) -> Option<Result<FoundFde<'_>, gimli::Error>> {
         let frames = self.debug_frames.get_or_init(|| {
             let image = self.file.image();
             let debug = self.file.debug(library).map(|debug| &**debug);
@@ -162,7 +168,7 @@ impl Sections {
         frames.iter().find_map(|frame| {
             let offset = frame.index.lookup(svma)?;
             let section = self.debug_section(&frame.data);
-            Some(fde_at(&section, &self.bases, offset).map(|fde| Found::Debug(fde, section)))
+            Some(fde_at(&section, &self.bases, offset).map(|fde| FoundFde::Debug(fde, section)))
         })
     }
 

@@ -1,12 +1,26 @@
 //! The bytes of call frame information, read from the front.
 
-/// Bytes that are read from the front; every reader gives `None` at the end.
+/// Bytes that are read from the front; every method gives `None` at the end.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct CfiReader<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+/// An entry of `.eh_frame` at `offset`: its body past the length, and where the body begins. `None` for the 64-bit
+/// form, a terminator, and entries that leave the section.
+///
+/// Source: LSB core, "The `.eh_frame` section".
+pub(super) fn entry(section: &[u8], offset: usize) -> Option<(CfiReader<'_>, usize)> {
+    let mut reader = CfiReader { bytes: section.get(offset..)? };
+    let len = u32::from_le_bytes(reader.take()?);
+    if len == 0 || len == u32::MAX {
+        return None;
+    }
+    let bytes = reader.bytes.get(..len as usize)?;
+    Some((CfiReader { bytes }, offset + 4))
+}
+
+impl<'a> CfiReader<'a> {
     pub(super) fn u8(&mut self) -> Option<u8> {
         let (&first, rest) = self.bytes.split_first()?;
         self.bytes = rest;

@@ -1,0 +1,197 @@
+//! A row of the call frame table while its instructions are run.
+
+use gimli::constants as dw;
+
+use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::cfi::fast::reader::CfiReader;
+use crate::rule::{Rule, SimpleRule};
+
+/// What a row has that a simple rule can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CfiRow {
+    cfa_register: u8,
+    cfa_offset: i64,
+    /// By slot, in words from the CFA; 0 where the register was not saved.
+    saved: [i8; N_SLOTS],
+    /// The return address is stated to be undefined.
+    undefined: bool,
+}
+
+/// What the instructions of all descriptions of one common information entry share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Program {
+    pub(super) arch: Arch,
+    /// Bytes of code for each unit of location.
+    pub(super) code_align: u64,
+    /// Bytes for each unit of a saved register's offset.
+    pub(super) data_align: i64,
+    /// The row that each description begins with.
+    pub(super) initial: CfiRow,
+}
+
+/// Pairs of remember and restore that are open at a time.
+const DEPTH: usize = 8;
+
+impl Program {
+    /// Runs instructions from the initial row until the location, in bytes from the start of the function, passes
+    /// `target`. `None` for what the fast path does not know.
+    ///
+    /// Source: DWARF 5, section 6.4.2 and figure 40.
+    pub(super) fn run(&self, mut reader: CfiReader<'_>, target: u64) -> Option<CfiRow> {
+        let mut row = self.initial;
+        let mut location = 0_u64;
+        let mut remembered = [row; DEPTH];
+        let mut depth = 0;
+        while let Some(op) = reader.u8() {
+            // The two upper bits are an opcode of their own, or say that the whole byte is one.
+            let (upper, operand) = (dw::DwCfa(op & 0xc0), u64::from(op & 0x3f));
+            let advance = match (upper, dw::DwCfa(op)) {
+                (dw::DW_CFA_advance_loc, _) => operand,
+                (dw::DW_CFA_offset, _) => {
+                    let factored = i64::try_from(reader.uleb()?).ok()?;
+                    row.save(operand, factored, self)?;
+                    continue;
+                }
+                (dw::DW_CFA_restore, _) => {
+                    row.restore(operand, self)?;
+                    continue;
+                }
+                (_, dw::DW_CFA_advance_loc1) => reader.u8()?.into(),
+                (_, dw::DW_CFA_advance_loc2) => u16::from_le_bytes(reader.take()?).into(),
+                (_, dw::DW_CFA_advance_loc4) => u32::from_le_bytes(reader.take()?).into(),
+                (_, dw::DW_CFA_remember_state) => {
+                    *remembered.get_mut(depth)? = row;
+                    depth += 1;
+                    continue;
+                }
+                (_, dw::DW_CFA_restore_state) => {
+                    depth = depth.checked_sub(1)?;
+                    row = *remembered.get(depth)?;
+                    continue;
+                }
+                (_, op) => {
+                    row.change(op, &mut reader, self)?;
+                    continue;
+                }
+            };
+            location = location.checked_add(advance.checked_mul(self.code_align)?)?;
+            if location > target {
+                break;
+            }
+        }
+        Some(row)
+    }
+}
+
+impl CfiRow {
+    /// A row that says nothing yet.
+    pub(super) const EMPTY: Self =
+        Self { cfa_register: 0, cfa_offset: 0, saved: [0; N_SLOTS], undefined: false };
+
+    /// The rule of the row; `None` where its numbers are too large.
+    pub(super) fn rule(&self, signal: bool, arch: Arch) -> Option<Rule> {
+        // On x86-64 the column has no register of its own: what no rule restores is not to be had.
+        if self.undefined || (arch == Arch::X86_64 && self.saved[0] == 0) {
+            return Some(Rule::Outermost);
+        }
+        Some(Rule::Simple(SimpleRule {
+            cfa_register: self.cfa_register,
+            signal,
+            cfa_offset: i32::try_from(self.cfa_offset).ok()?,
+            saved: self.saved,
+        }))
+    }
+
+    /// The instructions that change the row and have an opcode byte of their own.
+    ///
+    /// Source: DWARF 5, figure 40; `DW_CFA_GNU_args_size` of the LSB core, which says nothing about registers;
+    /// `DW_CFA_AARCH64_negate_ra_state` of DWARF for the Arm 64-bit Architecture: return addresses are stripped anyway.
+    fn change(
+        &mut self,
+        op: dw::DwCfa,
+        reader: &mut CfiReader<'_>,
+        program: &Program,
+    ) -> Option<()> {
+        match op {
+            dw::DW_CFA_nop => Some(()),
+            dw::DW_CFA_offset_extended => {
+                let register = reader.uleb()?;
+                self.save(register, i64::try_from(reader.uleb()?).ok()?, program)
+            }
+            dw::DW_CFA_offset_extended_sf => {
+                let register = reader.uleb()?;
+                self.save(register, reader.sleb()?, program)
+            }
+            dw::DW_CFA_restore_extended => self.restore(reader.uleb()?, program),
+            dw::DW_CFA_undefined => {
+                let register = reader.uleb()?;
+                if register == u64::from(program.arch.return_address()) {
+                    self.undefined = true;
+                    return Some(());
+                }
+                // Of a register that calls destroy anyway it says nothing new.
+                slot_of(register, program.arch).is_none().then_some(())
+            }
+            dw::DW_CFA_def_cfa => {
+                self.def_cfa_register(reader.uleb()?)?;
+                self.def_cfa_offset(reader.uleb()?)
+            }
+            dw::DW_CFA_def_cfa_register => self.def_cfa_register(reader.uleb()?),
+            dw::DW_CFA_def_cfa_offset => self.def_cfa_offset(reader.uleb()?),
+            dw::DW_CFA_def_cfa_sf => {
+                self.def_cfa_register(reader.uleb()?)?;
+                self.def_cfa_offset_factored(reader.sleb()?, program)
+            }
+            dw::DW_CFA_def_cfa_offset_sf => self.def_cfa_offset_factored(reader.sleb()?, program),
+            dw::DW_CFA_AARCH64_negate_ra_state if program.arch == Arch::Aarch64 => Some(()),
+            dw::DW_CFA_GNU_args_size => reader.uleb().map(drop),
+            _ => None,
+        }
+    }
+
+    fn def_cfa_register(&mut self, register: u64) -> Option<()> {
+        self.cfa_register =
+            u8::try_from(register).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
+        Some(())
+    }
+
+    fn def_cfa_offset(&mut self, offset: u64) -> Option<()> {
+        self.cfa_offset = i64::try_from(offset).ok()?;
+        Some(())
+    }
+
+    fn def_cfa_offset_factored(&mut self, factored: i64, program: &Program) -> Option<()> {
+        self.cfa_offset = factored.checked_mul(program.data_align)?;
+        Some(())
+    }
+
+    fn save(&mut self, register: u64, factored: i64, program: &Program) -> Option<()> {
+        if register >= N_REGISTERS as u64 {
+            return Some(());
+        }
+        let slot = slot_of(register, program.arch)?;
+        let offset = factored.checked_mul(program.data_align)?;
+        let words = i8::try_from(offset / 8).ok().filter(|&words| words != 0 && offset % 8 == 0)?;
+        *self.saved.get_mut(slot)? = words;
+        if slot == 0 {
+            self.undefined = false;
+        }
+        Some(())
+    }
+
+    fn restore(&mut self, register: u64, program: &Program) -> Option<()> {
+        if register >= N_REGISTERS as u64 {
+            return Some(());
+        }
+        let slot = slot_of(register, program.arch)?;
+        *self.saved.get_mut(slot)? = *program.initial.saved.get(slot)?;
+        if slot == 0 {
+            self.undefined = program.initial.undefined;
+        }
+        Some(())
+    }
+}
+
+fn slot_of(register: u64, arch: Arch) -> Option<usize> {
+    arch.slots().iter().position(|&known| u64::from(known) == register)
+}
