@@ -1,4 +1,4 @@
-//! What all threads share while they walk: the rule cache, the files' unwind sections, the rows that do not fit into
+//! What all threads share while they walk: the rule cache, the files' unwind information, the rows that do not fit into
 //! the cache. Everything in it is a pure function of the files.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -11,7 +11,20 @@ use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::cfi::{Compiled, Scratch, UnwindInfo, compile, signal_row};
 use crate::rule::{FullRow, Rule};
 
-/// The shared part of the unwinder.
+/// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
+///
+/// # Shared by several runs
+/// Rules are kept by the serial of an image and the address in it. So runs may share an engine where an image has the
+/// same serial in all of them, and no two images have the same one: where they take their images from one store. Which
+/// debug files there are is asked once, when an image is first unwound through without `.eh_frame` for an address; runs
+/// that look for debug files in different places must not share an engine.
+///
+/// # When it is full
+/// Nothing is evicted, and an engine keeps the images that it has been asked about. Images from serial 65,536 on, and
+/// rules beyond what the cache holds (some 5 million addresses), are still unwound rightly, but their rules are made
+/// again for each frame. Who shares an engine asks [`Self::is_full`] between runs, and where it is begins anew: a new
+/// engine, and a new generation of the store of images, whose serials start again at 0. Runs that are under way keep
+/// the old ones, which go when the last of those ends.
 #[derive(Debug)]
 pub struct Engine {
     cache: RuleCache,
@@ -39,7 +52,14 @@ impl Engine {
         }
     }
 
-    /// The cached rule of an address. `known` is the thread's.
+    /// Whether there are images or rules that found no place in it, so that walks of them are slow.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let info = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
+        info.len() > RuleKey::IMAGES || self.cache.is_full()
+    }
+
+    /// The cached rule of an address. `known` is the thread's copy of this engine's rules.
     #[inline]
     pub(crate) fn cached(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
         self.cache.get(key, known)

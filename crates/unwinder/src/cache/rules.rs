@@ -1,15 +1,16 @@
-//! The rule cache: (file, address in the file) to rule, shared by all threads and all processes of the recording.
-//! Reads take no lock, entries are never changed or evicted.
+//! The rule cache: (image, address in the image) to rule, shared by all threads and all processes, and by several runs
+//! where they share the images. Reads take no lock, entries are never changed or evicted: a cache that is full is given
+//! up as a whole.
 //!
 //! An address takes eight bytes, since hundreds of thousands of them are looked up all the time: what is left of its
 //! key, and the number of its rule. There are few distinct rules; every thread has a copy of them.
 //!
 //! ```text
-//!   key     16 bits file, 40 bits address; multiplied by an odd number, which can be undone
+//!   key     16 bits serial of the image, 40 bits address; multiplied by an odd number, which can be undone
 //!   entry   the lower 42 bits of that, 22 bits number of the rule plus one; the upper bits say in which bucket
 //! ```
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use address::Svma;
@@ -38,7 +39,10 @@ const _: () = assert!(KEY_BITS - LEVELS[0] + RULE_BITS <= 64);
 pub(crate) struct RuleKey(u64);
 
 impl RuleKey {
-    /// The key of an address in a file; `None` for addresses and files beyond what a key can hold.
+    /// So many images a key can tell apart, by their serials.
+    pub(crate) const IMAGES: usize = 1 << (KEY_BITS - ADDRESS_BITS);
+
+    /// The key of an address in an image; `None` for addresses and serials beyond what a key can hold.
     #[inline]
     pub(crate) const fn new(image: u32, svma: Svma) -> Option<Self> {
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -75,11 +79,22 @@ struct Rules {
 pub(crate) struct RuleCache {
     levels: [OnceLock<Box<[Bucket]>>; 3],
     rules: RwLock<Rules>,
+    /// Some rule found no place.
+    is_full: AtomicBool,
 }
 
 impl RuleCache {
     pub(crate) fn new() -> Self {
-        Self { levels: [const { OnceLock::new() }; 3], rules: RwLock::default() }
+        Self {
+            levels: [const { OnceLock::new() }; 3],
+            rules: RwLock::default(),
+            is_full: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether some rule found no place, so that it is made again each time.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
     }
 
     /// The rule of a key, if it is there.
@@ -118,7 +133,10 @@ impl RuleCache {
 
     /// Adds a rule. Where another thread added it meanwhile, it may stand twice, which does no harm: both are equal.
     pub(crate) fn insert(&self, key: RuleKey, rule: Rule) {
-        let Some(number) = self.number(rule) else { return };
+        let Some(number) = self.number(rule) else {
+            self.is_full.store(true, Ordering::Relaxed);
+            return;
+        };
         let new = key.tag() | u64::from(number + 1);
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             let table =
@@ -129,6 +147,7 @@ impl RuleCache {
                 }
             }
         }
+        self.is_full.store(true, Ordering::Relaxed);
     }
 
     /// The number of a rule; `None` where there are more than an entry can tell apart.
@@ -183,6 +202,25 @@ mod tests {
         assert!(RuleKey::new(0xffff, Svma((1 << 40) - 1)).is_some());
         assert_eq!(RuleKey::new(3, Svma(1 << 40)), None);
         assert_eq!(RuleKey::new(1 << 16, Svma(5)), None);
+    }
+
+    #[test]
+    fn a_rule_that_finds_no_place_makes_the_cache_full() {
+        let cache = RuleCache::new();
+        let mut known = KnownRules::default();
+        // Keys of the same bucket in every level.
+        let bucket = RuleKey::new(1, Svma(0)).expect("within").bucket(LEVELS[2]);
+        let mut colliding = (0..)
+            .filter_map(|svma| RuleKey::new(1, Svma(svma)))
+            .filter(|key| key.bucket(LEVELS[2]) == bucket);
+        let held: Vec<_> = colliding.by_ref().take(24).collect();
+        held.iter().for_each(|&key| cache.insert(key, full(7)));
+        assert!(!cache.is_full());
+        let other = colliding.next().expect("there are more");
+        cache.insert(other, full(7));
+        assert!(cache.is_full());
+        assert_eq!(cache.get(other, &mut known), None);
+        assert!(held.iter().all(|&key| cache.get(key, &mut known) == Some(full(7))));
     }
 
     /// The bucket and the entry together say which key it is.

@@ -80,7 +80,7 @@ pub(crate) const BATCH: usize = 32 * RUN;
 pub struct Replayer<'r> {
     library: &'r Library,
     options: &'r ReplayOptions,
-    engine: Engine,
+    engine: Arc<Engine>,
     idle: Idle,
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: Merged,
@@ -114,10 +114,21 @@ impl<'r> Replayer<'r> {
         library: &'r Library,
         options: &'r ReplayOptions,
     ) -> Self {
+        Self::with_engine(Arc::default(), timeline, library, options)
+    }
+
+    /// The same with the rules that other runs have made; [`Engine`] says when it can be shared.
+    #[must_use]
+    pub fn with_engine(
+        engine: Arc<Engine>,
+        timeline: &'r mut Timeline,
+        library: &'r Library,
+        options: &'r ReplayOptions,
+    ) -> Self {
         Self {
             library,
             options,
-            engine: Engine::new(),
+            engine,
             idle: Idle::default(),
             planner: Planner::new(timeline, &options.filter),
             merged: Merged::default(),

@@ -1,5 +1,7 @@
 //! Samples through the whole replay: what a recording's samples can lack, and kernel frames before user frames.
 
+use std::sync::Arc;
+
 use address::Timestamp;
 use module_map::{FileOptions, Library, Timeline};
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
@@ -7,7 +9,7 @@ use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
 };
-use unwinder::{Arch, EndReason, Filter, FoundBy, Replay, ReplayOptions, Replayer};
+use unwinder::{Arch, EndReason, Engine, Filter, FoundBy, Replay, ReplayOptions, Replayer};
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
 
@@ -24,20 +26,29 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
 
 /// The same, and how many samples needed a late map.
 pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
-    let library = Library::new(files);
+    let replay = replay_with(&Arc::default(), &Library::new(files), bytes);
+    (samples(&replay), replay.late_maps)
+}
+
+/// Replays a recording with the rules and images that there are.
+fn replay_with(engine: &Arc<Engine>, library: &Library, bytes: Vec<u8>) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
     let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
-    let mut replayer = Replayer::new(&mut timeline, &library, &options);
+    let engine = engine.clone();
+    let mut replayer = Replayer::with_engine(engine, &mut timeline, library, &options);
     while let Some(window) = session.next_window(&mut found) {
         replayer.feed(window, &|_| {});
     }
     let replay = replayer.finish(&|_| {});
     assert_eq!(replay.undecoded, 0);
-    let samples = replay.samples.iter().map(|s| (s.time, chain(&replay, s.stack), s.end));
-    (samples.collect(), replay.late_maps)
+    replay
+}
+
+fn samples(replay: &Replay) -> Vec<Sampled> {
+    replay.samples.iter().map(|s| (s.time, chain(replay, s.stack), s.end)).collect()
 }
 
 fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {
@@ -53,18 +64,22 @@ fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {
 /// One sample of process 7, which runs `test` with a frame of one word.
 fn check(change: impl FnOnce(SampleBuilder) -> SampleBuilder, frames: &[Seen], end: EndReason) {
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
+    let found = replay(recording(&world, change), FileOptions::default());
+    assert_eq!(found, [(Timestamp(10), frames.to_vec(), end)]);
+}
+
+fn recording(world: &World, change: impl FnOnce(SampleBuilder) -> SampleBuilder) -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     data.event("cpu-clock", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[]);
     data.feature(&Feature::Arch("x86_64"));
-    map(&mut data, &world);
+    map(&mut data, world);
     let mut stack = stack();
     outer(stack.word(1).word(IN_MAIN));
     let regs = UserRegs::x86_64(TEST, SP);
     let sample = SampleBuilder { misc: 2, ..SampleBuilder::at(TEST, 7, 7, 10) };
     let sample = sample.with_regs(&regs.usual_values()).with_stack(&stack.bytes());
     data.sample(&change(sample));
-    let found = replay(data.build(), FileOptions::default());
-    assert_eq!(found, [(Timestamp(10), frames.to_vec(), end)]);
+    data.build()
 }
 
 fn map(data: &mut PerfDataBuilder, world: &World) {
@@ -94,6 +109,22 @@ const USER: [Seen; 3] = [
 #[test]
 fn a_usual_sample() {
     check(|sample| sample, &USER, EndReason::Root);
+}
+
+/// Two runs that share their images share the rules, too: those of the first are all that the second needs.
+#[test]
+fn an_engine_is_shared_by_runs() {
+    let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
+    let bytes = recording(&world, |sample| sample);
+    let (engine, library) = (Arc::new(Engine::new()), Library::new(FileOptions::default()));
+    for expected in [(0, 3), (3, 0)] {
+        let replay = replay_with(&engine, &library, bytes.clone());
+        assert_eq!(samples(&replay), [(Timestamp(10), USER.to_vec(), EndReason::Root)]);
+        assert_eq!((replay.timings.cache_hits, replay.timings.cache_misses), expected);
+    }
+    assert!(!engine.is_full());
+    // The runs have given it back.
+    assert_eq!(Arc::strong_count(&engine), 1);
 }
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
