@@ -95,7 +95,7 @@ impl Caller {
 pub(crate) struct Step {
     /// `None` where the frame is the outermost.
     pub(crate) caller: Option<Caller>,
-    /// `None` where what the step read does not tell whether it would be made again.
+    /// `None` where what the step read does not show whether it would be made again.
     pub(crate) evidence: Option<Evidence>,
 }
 

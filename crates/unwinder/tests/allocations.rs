@@ -46,7 +46,7 @@ static COUNTING: Counting = Counting;
 #[test]
 fn nothing_is_allocated_once_the_rules_are_known() {
     for arch in [Arch::X86_64, Arch::Aarch64] {
-        // Packed rows in `main`, a full row with expressions in `test`.
+        // Simple rules in `main`, a full row with expressions in `test`.
         let (fp, column) = match arch {
             Arch::X86_64 => (6, 16),
             Arch::Aarch64 => (29, 30),

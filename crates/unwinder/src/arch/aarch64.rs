@@ -1,4 +1,4 @@
-//! aarch64: register numbers, the slots of a packed rule, code that is recognized.
+//! aarch64: register numbers, the slots of a simple rule, code that is recognized.
 //!
 //! Source: DWARF for the Arm 64-bit Architecture, section 4.1, for the DWARF numbers.
 

@@ -1,4 +1,4 @@
-//! What differs between the two processors that are unwound: register numbers, which registers a packed rule can
+//! What differs between the two processors that are unwound: register numbers, which registers a simple rule can
 //! restore, how a recorder's register mask maps to DWARF numbers, what a signal trampoline and a call look like. A file
 //! each, with the same names in both.
 
@@ -19,7 +19,7 @@ pub enum Arch {
 /// The most registers that any of them has, by DWARF number.
 pub(crate) const N_REGISTERS: usize = 34;
 
-/// The number of slots of a packed rule: the return address and callee-saved registers.
+/// The number of slots of a simple rule: the return address and callee-saved registers.
 pub(crate) const N_SLOTS: usize = 16;
 
 /// No register in this slot.
@@ -68,7 +68,7 @@ impl Arch {
         }
     }
 
-    /// Which registers the slots of a packed rule restore; slot 0 is the return address.
+    /// Which registers the slots of a simple rule restore; slot 0 is the return address.
     pub(crate) const fn slots(self) -> &'static [u8; N_SLOTS] {
         match self {
             Self::X86_64 => &x86_64::SLOTS,

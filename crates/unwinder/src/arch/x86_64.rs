@@ -1,4 +1,4 @@
-//! x86-64: register numbers, the slots of a packed rule, code that is recognized.
+//! x86-64: register numbers, the slots of a simple rule, code that is recognized.
 //!
 //! Source: System V psABI AMD64, table 3.36, for the DWARF numbers.
 

@@ -43,7 +43,7 @@ impl CachedMapping {
 /// How many spaces are remembered: samples of processes that run at the same time take turns.
 const SPACES: usize = 16;
 
-/// The mappings of the spaces that were met last, by the spaces' versions, as far as those do not collide.
+/// The mappings of the spaces that were used last, by the spaces' versions, as far as those do not collide.
 #[derive(Debug, Default)]
 pub(crate) struct MappingCache {
     spaces: [CachedSpace; SPACES],
@@ -78,7 +78,7 @@ impl CachedSpace {
         if self.version == space.version() {
             if let Some(at) = self.mappings.iter().position(|mapping| mapping.contains(address)) {
                 let found = self.mappings.get(at).copied();
-                // What was met last is met next.
+                // What was used last is used next.
                 if at >= 4 {
                     self.mappings.swap(at, at / 2);
                 }

@@ -139,8 +139,8 @@ impl FdeIndex {
     /// The offset of the description that covers an address; of overlapping ones the one that begins last.
     pub(crate) fn lookup(&self, svma: Svma) -> Option<usize> {
         const OVERLAPS: usize = 8;
-        let behind = self.entries.partition_point(|&(start, ..)| start <= svma.0);
-        let candidates = self.entries.get(behind.saturating_sub(OVERLAPS)..behind)?;
+        let end = self.entries.partition_point(|&(start, ..)| start <= svma.0);
+        let candidates = self.entries.get(end.saturating_sub(OVERLAPS)..end)?;
         candidates.iter().rev().find(|&&(_, end, _)| svma.0 < end).map(|&(.., offset)| offset)
     }
 }

@@ -117,7 +117,7 @@ impl UnwindInfo {
         self.find_eh(svma).or_else(|| self.find_debug(svma, library))
     }
 
-    /// Whether the address is in the code that a process begins with, which has no caller: within a short way behind
+    /// Whether the address is in the code that a process begins with, which has no caller: within a short way after
     /// the entry point, all of it without any description. The dynamic loader's is such code.
     pub(crate) fn is_entry_code(&self, svma: Svma, library: &Library) -> bool {
         const LONGEST: u64 = 0x80;

@@ -62,7 +62,7 @@ impl Analyser {
         Some(Self { unwinder, cache: CacheX86_64::new_in() })
     }
 
-    /// The caller's pc, stack pointer and frame pointer, as the instructions around `svma` tell.
+    /// The caller's pc, stack pointer and frame pointer, as the instructions around `svma` say.
     pub(super) fn step(
         &mut self,
         svma: Svma,
@@ -103,9 +103,9 @@ fn one_function(len: u32) -> Vec<u8> {
         0,
         len,
         0,
-        0, // the page of the function, the sentinel behind its end
+        0, // the page of the function, the sentinel past its end
         REGULAR,
-        8 | 1 << 16, // entries begin behind this, one of them
+        8 | 1 << 16, // entries begin after this, one of them
         0,
         0, // from the start: no encoding
     ];

@@ -1,6 +1,6 @@
 //! What to do where no call frame information covers the code: the analysis of the prologue or epilogue around the
 //! sampled pc, the return address that a leaf has not moved, the frame pointer. Each answer is checked: it must be
-//! an address behind a call, in executable memory.
+//! an address after a call, in executable memory.
 
 mod analysis;
 
@@ -80,11 +80,11 @@ impl Fallback {
     }
 }
 
-/// Whether the frame pointer's record lies on the stack, but behind what was recorded of it.
+/// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
 pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
     registers.get(arch.fp(), memory).is_ok_and(|fp| {
         let record = [memory.read(fp), memory.read(fp.wrapping_add(8))];
-        fp >= registers.sp(arch) && fp % 8 == 0 && record.contains(&Err(MemoryError::BehindDump))
+        fp >= registers.sp(arch) && fp % 8 == 0 && record.contains(&Err(MemoryError::PastDump))
     })
 }
 

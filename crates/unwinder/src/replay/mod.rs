@@ -10,7 +10,9 @@
 //!
 //! Batches are of a fixed size, so that neither ids nor order depend on the number of threads.
 
+mod apply;
 mod batch;
+mod filter;
 mod intern;
 mod layout;
 mod merge;
@@ -18,8 +20,10 @@ mod plan;
 mod run;
 mod watch;
 
+pub use apply::{apply, learn_files};
+pub use filter::Filter;
 pub use layout::Layout;
 pub use merge::{FrameKey, Outcome, StackNode};
-pub use plan::{Filter, Thread, apply, learn_files};
+pub use plan::Thread;
 pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};
 pub use watch::Partial;

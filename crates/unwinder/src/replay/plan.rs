@@ -8,39 +8,11 @@ use std::sync::Arc;
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{CommId, FileIdentity, Inode, Lineage, MapEvent, Space, Timeline};
-use perf_data::{
-    CpuMode, Head, Ksymbol, Mmap, MmapId, Record, RecordEntry, SampleEntry, TimedRecord, Window,
-};
+use module_map::{CommId, Lineage, Space, Timeline};
+use perf_data::{Head, Record, RecordEntry, SampleEntry, Window};
 
-/// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// Process ids.
-    pub pids: Vec<Pid>,
-    /// Thread ids.
-    pub tids: Vec<Tid>,
-    /// Thread names.
-    pub comms: Vec<Vec<u8>>,
-    /// Indexes of events.
-    pub events: Vec<u16>,
-    /// The earliest time that is wanted.
-    pub from: Option<Timestamp>,
-    /// The latest time that is wanted.
-    pub to: Option<Timestamp>,
-}
-
-impl Filter {
-    fn wants(&self, entry: &SampleEntry, comm: impl FnOnce() -> bool) -> bool {
-        let any = |empty: bool, found: bool| empty || found;
-        any(self.pids.is_empty(), self.pids.contains(&entry.pid))
-            && any(self.tids.is_empty(), self.tids.contains(&entry.tid))
-            && any(self.events.is_empty(), self.events.contains(&entry.event))
-            && self.from.is_none_or(|from| from <= entry.time)
-            && self.to.is_none_or(|to| entry.time <= to)
-            && any(self.comms.is_empty(), comm())
-    }
-}
+use crate::replay::apply::{apply, apply_map, learn_files};
+use crate::replay::filter::Filter;
 
 /// A thread under one name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -76,7 +48,7 @@ pub(crate) struct Plan {
 /// The spaces of a batch. Samples that follow each other have the same ones as a rule, so each is held once.
 struct Spaces {
     all: Vec<Arc<Space>>,
-    /// Of some processes, the number of their last; behind them that of the kernel.
+    /// Of some processes, the index of their last; after them that of the kernel.
     last: [u32; LAST + 1],
 }
 
@@ -88,12 +60,12 @@ impl Spaces {
         Self { all: Vec::new(), last: [0; LAST + 1] }
     }
 
-    /// The number of the space of a process.
+    /// The index of the space of a process.
     fn of_process(&mut self, pid: Pid, space: &Arc<Space>) -> u32 {
         self.number(pid.0 as usize % LAST, space)
     }
 
-    /// The number of the space of the kernel.
+    /// The index of the space of the kernel.
     fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
         self.number(LAST, space)
     }
@@ -125,13 +97,13 @@ pub(crate) struct Planner<'r> {
 }
 
 /// How far the plan has come in a window.
-pub(crate) struct Place<'w> {
+pub(crate) struct PlanPosition<'w> {
     window: &'w Window,
     records: std::slice::Iter<'w, RecordEntry>,
     samples: std::slice::Iter<'w, SampleEntry>,
 }
 
-impl<'w> Place<'w> {
+impl<'w> PlanPosition<'w> {
     pub(crate) fn start(window: &'w Window) -> Self {
         Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
     }
@@ -166,7 +138,7 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Takes in what a window tells of the files behind paths.
+    /// Takes in what a window says about the files that paths lead to.
     pub(crate) fn learn_files(&mut self, window: &Window) {
         learn_files(self.timeline, window);
     }
@@ -176,8 +148,8 @@ impl<'r> Planner<'r> {
         self.timeline.saw_replaced_file()
     }
 
-    /// The next `limit` samples that are wanted, fewer at the end of the window, none behind it.
-    pub(crate) fn next_batch(&mut self, place: &mut Place<'_>, limit: usize) -> Plan {
+    /// The next `limit` samples that are wanted, fewer at the end of the window, none after it.
+    pub(crate) fn next_batch(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
         let mut batch = Vec::with_capacity(limit.min(place.samples.len()));
         let mut spaces = Spaces::new();
         while batch.len() < limit {
@@ -212,7 +184,7 @@ impl<'r> Planner<'r> {
         Plan { samples: batch, spaces: spaces.all }
     }
 
-    /// Moves the timeline over a record, and lets samples of just before it know of the space that it made.
+    /// Moves the timeline over a record, and gives samples of just before it the space that it made.
     fn apply(&mut self, entry: &RecordEntry, window: &Window, batch: &mut [Planned]) {
         let pid = if let Some(map) = window.map(entry.position) {
             self.timeline.advance(entry.time);
@@ -229,12 +201,12 @@ impl<'r> Planner<'r> {
             }
         };
         if let Some(pid) = pid {
-            self.tell_recent(entry.time, pid, batch);
+            self.update_recent(entry.time, pid, batch);
         }
     }
 
-    /// Lets samples of a process from just before `now` know of its space.
-    fn tell_recent(&mut self, now: Timestamp, pid: Pid, batch: &mut [Planned]) {
+    /// Gives samples of a process from just before `now` its space.
+    fn update_recent(&mut self, now: Timestamp, pid: Pid, batch: &mut [Planned]) {
         let earliest = Timestamp(now.0.saturating_sub(SKEW));
         let recent = batch.iter_mut().rev().take(SKEWED);
         let recent = recent.take_while(|planned| planned.entry.time >= earliest);
@@ -266,87 +238,4 @@ impl<'r> Planner<'r> {
     pub(crate) fn into_threads(self) -> Vec<Thread> {
         self.threads
     }
-}
-
-/// Looks for paths that lead to several files in a window, and tells the timeline which was the last of each: the
-/// recorder read the build-id of a path when it ended. To be called before the window's records are applied.
-pub fn learn_files(timeline: &mut Timeline, window: &Window) {
-    let mut last = HashMap::<&[u8], Inode>::new();
-    let mut several = Vec::new();
-    for entry in window.record_entries() {
-        let Some(Mmap { id: MmapId::Inode { major, minor, inode, generation }, path, .. }) =
-            window.map(entry.position)
-        else {
-            continue;
-        };
-        let file = Inode { major, minor, number: inode, generation };
-        if path.starts_with(b"/")
-            && last.insert(path, file).is_some_and(|before| file.replaces(before))
-        {
-            several.push(path);
-        }
-    }
-    for path in several {
-        if let Some(&last) = last.get(path) {
-            timeline.list_last_file(path, last);
-        }
-    }
-}
-
-/// Moves a timeline over one record. Records are to be applied in the order of time.
-pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
-    timeline.advance(record.time);
-    match &record.record {
-        Record::Mmap(map) => apply_map(timeline, map),
-        Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),
-        Record::Fork(task) if task.synthesized => {
-            timeline.already_running(task.pid, task.tid, task.ppid, task.ptid);
-        }
-        Record::Fork(task) => timeline.fork(task.pid, task.tid, task.ppid, task.ptid),
-        Record::Exit(task) => timeline.exit(task.pid, task.tid),
-        Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
-        _ => {}
-    }
-}
-
-fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
-    const PROT_WRITE: u32 = 2;
-    let identity = match map.id {
-        MmapId::None => FileIdentity::default(),
-        MmapId::Inode { major, minor, inode, generation } => {
-            let inode = Some(Inode { major, minor, number: inode, generation });
-            FileIdentity { inode, ..FileIdentity::default() }
-        }
-        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), ..FileIdentity::default() },
-    };
-    let kernel = matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel);
-    timeline.map(&MapEvent {
-        pid: map.pid,
-        kernel,
-        start: map.start,
-        len: map.len,
-        offset: map.pgoff,
-        executable: map.executable,
-        writable: map.prot & PROT_WRITE != 0,
-        path: map.path,
-        identity,
-    });
-}
-
-fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {
-    if symbol.unregister {
-        timeline.unmap_kernel(symbol.addr, u64::from(symbol.len));
-        return;
-    }
-    timeline.map(&MapEvent {
-        pid: Pid(-1),
-        kernel: true,
-        start: symbol.addr,
-        len: u64::from(symbol.len),
-        offset: address::FileOffset(0),
-        executable: true,
-        writable: false,
-        path: symbol.name,
-        identity: FileIdentity::default(),
-    });
 }

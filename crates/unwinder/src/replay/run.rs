@@ -9,9 +9,10 @@ use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::replay::batch::{BatchResult, walk_batch};
+use crate::replay::filter::Filter;
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
-use crate::replay::plan::{Filter, Place, Plan, Planned, Planner, Thread};
+use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
 use crate::walk::{Walker, WorkerCache};
 
 /// How to replay.
@@ -143,7 +144,7 @@ impl<'r> Replayer<'r> {
     /// is idle between them. `progress` is told the number of samples that are done.
     pub fn feed(&mut self, window: Window, progress: &(dyn Fn(u64) + Sync)) {
         let window = self.begin(window);
-        let mut place = Place::start(&window);
+        let mut place = PlanPosition::start(&window);
         while !place.is_at_end() {
             self.step(&window, &mut place, BATCH, progress);
         }
@@ -165,7 +166,7 @@ impl<'r> Replayer<'r> {
     pub(crate) fn step(
         &mut self,
         window: &Arc<Window>,
-        place: &mut Place<'_>,
+        place: &mut PlanPosition<'_>,
         limit: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) {
@@ -188,7 +189,7 @@ impl<'r> Replayer<'r> {
     /// One turn: walks what was planned, beside that merges what was walked before and plans what comes next.
     pub(crate) fn turn(
         &mut self,
-        place: Option<&mut Place<'_>>,
+        place: Option<&mut PlanPosition<'_>>,
         limit: usize,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Option<Plan> {

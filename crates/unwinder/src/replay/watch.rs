@@ -5,7 +5,7 @@ use perf_data::Window;
 
 use crate::replay::layout::Layout;
 use crate::replay::merge::{FrameKey, Outcome, StackNode};
-use crate::replay::plan::{Place, Thread};
+use crate::replay::plan::{PlanPosition, Thread};
 use crate::replay::run::{BATCH, Replayer};
 
 /// The first batch of a replay that is watched; each is twice as large as the one before, up to the usual size.
@@ -59,7 +59,7 @@ impl Replayer<'_> {
         watch: &mut dyn FnMut(&Self) -> Result<(), E>,
     ) -> Result<(), E> {
         let window = self.begin(window);
-        let mut place = Place::start(&window);
+        let mut place = PlanPosition::start(&window);
         while !place.is_at_end() {
             let limit = self.merged.samples.len().clamp(FIRST, BATCH);
             self.step(&window, &mut place, limit, &|_| {});

@@ -159,7 +159,7 @@ const fn reason_of_register(error: RegisterError) -> EndReason {
 
 const fn reason_of_memory(error: MemoryError) -> EndReason {
     match error {
-        MemoryError::BehindDump => EndReason::StackExhausted,
+        MemoryError::PastDump => EndReason::StackExhausted,
         MemoryError::NotRecorded => EndReason::MemoryNotRecorded,
     }
 }

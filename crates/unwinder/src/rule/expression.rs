@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_plt_rule() {
-        // breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: one word more behind the push at +11.
+        // breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: one word more after the push at +11.
         let plt = [0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22];
         assert_eq!(run(&plt, None), Ok(0x1010));
     }

@@ -7,8 +7,8 @@ use module_map::{Library, Space};
 /// Why a word of memory is not to be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryError {
-    /// It is on the stack, behind the end of what was recorded.
-    BehindDump,
+    /// It is on the stack, past the end of what was recorded.
+    PastDump,
     /// It is anywhere else: below the stack pointer, on the heap, in writable data.
     NotRecorded,
 }
@@ -34,7 +34,7 @@ impl Memory<'_> {
             if let Some(word) = bytes.first_chunk::<8>() {
                 return Ok(self.word(*word));
             }
-            return Err(MemoryError::BehindDump);
+            return Err(MemoryError::PastDump);
         }
         self.read_elsewhere(address)
     }
@@ -63,7 +63,7 @@ impl Memory<'_> {
         if let Some(word) = self.read_file(address) {
             return Ok(word);
         }
-        // Behind the dump, but within what a stack can be: the recorder's limit cut it off. Stacks are 8 MiB as a
+        // Past the dump, but within what a stack can be: the recorder's limit cut it off. Stacks are 8 MiB as a
         // rule, and nothing else follows one closely.
         const STACK_REACH: u64 = 8 << 20;
         let end = self.stack_start.wrapping_add(self.stack.len() as u64);
@@ -72,7 +72,7 @@ impl Memory<'_> {
             .lookup(Avma(self.stack_start))
             .is_some_and(|piece| piece.contains(Avma(address)));
         if address >= end && (same_piece || address - end < STACK_REACH) {
-            Err(MemoryError::BehindDump)
+            Err(MemoryError::PastDump)
         } else {
             Err(MemoryError::NotRecorded)
         }

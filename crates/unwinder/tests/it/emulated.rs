@@ -14,7 +14,7 @@ fn testdata() -> PathBuf {
 /// The code on this page belongs to the emulator; its file begins with it at this address.
 const TRAMPOLINE: u64 = 0x1000;
 
-/// gdb tells the pc of each frame. Look-ups are one less for callers, but not for what a signal interrupted.
+/// gdb shows the pc of each frame. Look-ups are one less for callers, but not for what a signal interrupted.
 fn expected(line: &str) -> Vec<u64> {
     let pcs = line.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap());
     let mut exact = true;

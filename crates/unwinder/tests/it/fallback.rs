@@ -53,7 +53,7 @@ fn the_frame_pointer_where_nothing_else_helps() {
 #[test]
 fn what_is_no_return_address_is_not_believed() {
     let none = EndReason::NoUnwindInfo;
-    // Behind no call, in data, unmapped; on top of the stack and in the frame pointer's record.
+    // After no call, in data, unmapped; on top of the stack and in the frame pointer's record.
     for word in [MAIN + 0x40, 0x40_6000, 0x10] {
         let mut stack = stack();
         stack.word(word).label("rbp").word(0).word(word).words(0, 4);

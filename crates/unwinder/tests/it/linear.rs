@@ -41,7 +41,7 @@ fn a_file_is_opened_once_whatever_the_number_of_walks() {
 #[test]
 fn words_that_no_row_asks_for_are_not_read() {
     // 100 levels below bytes that are missing: only what the rows need must be there. rbx was saved by `test` in a slot
-    // behind the recorded bytes, and nobody needs it.
+    // past the recorded bytes, and nobody needs it.
     let program = Program::new(Arch::X86_64, ops().expression(3, &far_away()));
     let mut world = program.load();
     let regs = UserRegs::x86_64(TEST, SP).set(reg::BX, 1);

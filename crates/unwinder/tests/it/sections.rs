@@ -195,7 +195,7 @@ fn entries_of_both_lengths_beside_each_other() {
 
 #[test]
 fn a_terminator_in_the_middle() {
-    // `ld -r` puts the sections of objects behind each other, terminators included.
+    // `ld -r` puts the sections of objects after each other, terminators included.
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, EH_FRAME);
     for (start, len, cie, ops) in program().functions {
         let cie = cfi.cie(&cie);
@@ -229,7 +229,7 @@ fn of_overlapping_descriptions_the_one_that_begins_last_counts() {
 #[test]
 fn damaged_descriptions_are_told_from_missing_ones() {
     let bad = Some(EndReason::BadUnwindInfo);
-    // An opcode that does not exist; an operand that ends behind the description.
+    // An opcode that does not exist; an operand that ends past the description.
     for rows in [ops().raw(&[0x3e]), ops().raw(&[0x0f, 0x7f])] {
         check(&mut Program::new(Arch::X86_64, rows).load(), bad);
     }

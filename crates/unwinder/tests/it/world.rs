@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   0x40_1000  root    0x40 bytes, its return address is undefined: the outermost frame
-//!   0x40_1100  main    calls the function under test; a frame of 0x20 bytes unless told otherwise
+//!   0x40_1100  main    calls the function under test; a frame of 0x20 bytes unless stated otherwise
 //!   0x40_1200  test    the function under test
 //!   0x40_1400  free    code without call frame information
 //! ```
@@ -77,7 +77,7 @@ impl Program {
         Self { arch, text, form: Form::Header, functions, sections, entry: 0 }
     }
 
-    /// `root` and `main` as usual, `test` with these instructions behind those of its CIE.
+    /// `root` and `main` as usual, `test` with these instructions after those of its CIE.
     pub(crate) fn new(arch: Arch, test: CfiOps) -> Self {
         let main = match arch {
             Arch::X86_64 => ops().def_cfa_offset(0x20),

@@ -1,0 +1,89 @@
+//! What each record does to the timeline.
+
+use address::Pid;
+use hashbrown::HashMap;
+use module_map::{FileIdentity, Inode, MapEvent, Timeline};
+use perf_data::{CpuMode, Ksymbol, Mmap, MmapId, Record, TimedRecord, Window};
+
+/// Looks for paths that lead to several files in a window, and reports to the timeline which was the last of each: the
+/// recorder read the build-id of a path when it ended. To be called before the window's records are applied.
+pub fn learn_files(timeline: &mut Timeline, window: &Window) {
+    let mut last = HashMap::<&[u8], Inode>::new();
+    let mut several = Vec::new();
+    for entry in window.record_entries() {
+        let Some(Mmap { id: MmapId::Inode { major, minor, inode, generation }, path, .. }) =
+            window.map(entry.position)
+        else {
+            continue;
+        };
+        let file = Inode { major, minor, number: inode, generation };
+        if path.starts_with(b"/")
+            && last.insert(path, file).is_some_and(|before| file.replaces(before))
+        {
+            several.push(path);
+        }
+    }
+    for path in several {
+        if let Some(&last) = last.get(path) {
+            timeline.list_last_file(path, last);
+        }
+    }
+}
+
+/// Moves a timeline over one record. Records are to be applied in the order of time.
+pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
+    timeline.advance(record.time);
+    match &record.record {
+        Record::Mmap(map) => apply_map(timeline, map),
+        Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),
+        Record::Fork(task) if task.synthesized => {
+            timeline.already_running(task.pid, task.tid, task.ppid, task.ptid);
+        }
+        Record::Fork(task) => timeline.fork(task.pid, task.tid, task.ppid, task.ptid),
+        Record::Exit(task) => timeline.exit(task.pid, task.tid),
+        Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
+        _ => {}
+    }
+}
+
+pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
+    const PROT_WRITE: u32 = 2;
+    let identity = match map.id {
+        MmapId::None => FileIdentity::default(),
+        MmapId::Inode { major, minor, inode, generation } => {
+            let inode = Some(Inode { major, minor, number: inode, generation });
+            FileIdentity { inode, ..FileIdentity::default() }
+        }
+        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), ..FileIdentity::default() },
+    };
+    let kernel = matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel);
+    timeline.map(&MapEvent {
+        pid: map.pid,
+        kernel,
+        start: map.start,
+        len: map.len,
+        offset: map.pgoff,
+        executable: map.executable,
+        writable: map.prot & PROT_WRITE != 0,
+        path: map.path,
+        identity,
+    });
+}
+
+fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {
+    if symbol.unregister {
+        timeline.unmap_kernel(symbol.addr, u64::from(symbol.len));
+        return;
+    }
+    timeline.map(&MapEvent {
+        pid: Pid(-1),
+        kernel: true,
+        start: symbol.addr,
+        len: u64::from(symbol.len),
+        offset: address::FileOffset(0),
+        executable: true,
+        writable: false,
+        path: symbol.name,
+        identity: FileIdentity::default(),
+    });
+}
