@@ -4,10 +4,10 @@ use std::io;
 
 use address::{ModuleId, Pid, Tid, Timestamp};
 use formats::{Format, FormatOptions};
-use profile::{EndReason, FoundBy};
 use profile::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK,
-    Profile, RecordingInfo, SampleRow, StackRow, Strings, Summary, ThreadRow,
+    EndReason, EventId, EventRow, FoundBy, FrameId, FrameRow, InlineId, InlineRow, LayoutId,
+    LayoutRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, RecordingInfo, SampleRow,
+    StackId, StackRow, Strings, Summary, Table, ThreadId, ThreadRow,
 };
 
 const SAMPLES: u32 = 1_000_000;
@@ -44,17 +44,14 @@ fn profile() -> Profile {
         column: 0,
         inlined: at % 2 == 0,
     });
-    let inlines: Vec<InlineRow> = inlines.collect();
+    let inlines = inlines.collect();
     let locations = (0..FUNCTIONS / 2).map(|at| LocationRow {
-        module: Some(ModuleId(0)),
-        relative: u64::from(at) * 16,
-        offset: None,
-        function_offset: None,
-        first_inline: at * 2,
+        first_inline: InlineId::new(at * 2),
         n_inlines: 2,
+        ..LocationRow::unnamed(Some(ModuleId(0)), u64::from(at) * 16)
     });
     let frames = (0..FUNCTIONS / 2).map(|location| FrameRow {
-        location,
+        location: LocationId::new(location),
         found_by: if location % 50 == 0 { FoundBy::FramePointer } else { FoundBy::Cfi },
         kernel: location % 10 == 0,
         instance: 0,
@@ -62,22 +59,22 @@ fn profile() -> Profile {
     let stacks = (0..STACKS).map(|at| StackRow {
         // Chains that branch now and then.
         parent: match at {
-            0 => NO_STACK,
-            _ if numbers.below(4) > 0 && at % 40 != 0 => at - 1,
-            _ => numbers.below(at),
+            0 => None,
+            _ if numbers.below(4) > 0 && at % 40 != 0 => Some(StackId::new(at - 1)),
+            _ => Some(StackId::new(numbers.below(at))),
         },
-        frame: numbers.below(FUNCTIONS / 2),
+        frame: FrameId::new(numbers.below(FUNCTIONS / 2)),
     });
     let stacks = stacks.collect();
     let samples = (0..SAMPLES).map(|at| SampleRow {
         time: Some(Timestamp(u64::from(at) * 10_007 + u64::from(numbers.below(5000)))),
-        thread: numbers.below(THREADS) * numbers.below(THREADS) / THREADS,
-        event: 0,
+        thread: ThreadId::new(numbers.below(THREADS) * numbers.below(THREADS) / THREADS),
+        event: EventId::new(0),
         end: if numbers.below(9) == 0 { EndReason::StackExhausted } else { EndReason::Root },
         cpu: Some(at % 8),
         period: Some(1_000_000),
-        stack: numbers.below(STACKS),
-        layout: 0,
+        stack: Some(StackId::new(numbers.below(STACKS))),
+        layout: LayoutId::new(0),
     });
     let samples = samples.collect();
     let threads = (0..THREADS).map(|at| ThreadRow {
@@ -89,13 +86,24 @@ fn profile() -> Profile {
     let name = strings.intern(b"cycles");
     Profile {
         recording: RecordingInfo::default(),
-        events: vec![EventRow { name, kind: 0, config: 0, frequency: true, rate: 997 }],
-        modules: vec![ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf }],
+        events: Table::from_vec(vec![EventRow {
+            name,
+            kind: 0,
+            config: 0,
+            frequency: true,
+            rate: 997,
+        }]),
+        modules: Table::from_vec(vec![ModuleRow {
+            path,
+            opened: None,
+            build_id: None,
+            kind: ModuleKind::Elf,
+        }]),
         inlines,
         locations: locations.collect(),
         frames: frames.collect(),
         stacks,
-        layouts: vec![LayoutRow::default()],
+        layouts: Table::from_vec(vec![LayoutRow::default()]),
         threads,
         samples,
         summary: Summary { samples: u64::from(SAMPLES), ..Summary::default() },

@@ -4,16 +4,20 @@
 //! locations, and locations name the functions at them; every string is kept once. How the profile was made and how it
 //! is printed are not known here.
 
+mod id;
 mod profile;
+mod quality;
 pub mod query;
 mod reason;
-mod summary;
 mod tables;
 
-pub use profile::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind, ModuleRow, NO_STACK,
-    Profile, RecordingInfo, SampleRow, StackRow, ThreadRow,
+pub use id::{
+    EventId, FrameId, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId, ThreadId,
 };
+pub use profile::Profile;
+pub use quality::{EventLoss, FindingRow, ModuleLoss, Summary};
 pub use reason::{EndReason, FoundBy};
-pub use summary::{EventLoss, FindingRow, ModuleLoss, Summary};
-pub use tables::{StringId, Strings};
+pub use tables::{
+    EventRow, FrameRow, InlineRow, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind,
+    ModuleRow, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table, ThreadRow,
+};

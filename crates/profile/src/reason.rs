@@ -99,3 +99,12 @@ words! {
         Guess = "guess",
     }
 }
+
+impl FoundBy {
+    /// Whether neither unwind information nor the recorder vouches for a frame that was found so: it was only checked
+    /// for plausibility, and every frame outside of it stands on it.
+    #[must_use]
+    pub const fn is_unproven(self) -> bool {
+        matches!(self, Self::FramePointer | Self::Joined | Self::Guess)
+    }
+}

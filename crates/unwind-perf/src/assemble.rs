@@ -1,13 +1,14 @@
 //! From the replay and the names to the profile that printers print.
 
-use address::BuildId;
+use address::{Bias, BuildId};
 use module_map::{Module, ModuleKind as MapKind, Timeline};
 use perf_data::{Event, Head};
 use profile::{
-    EventRow, FrameRow, LayoutRow, ModuleKind, ModuleRow, Profile, RecordingInfo, SampleRow,
-    StackRow, Strings, Summary, ThreadRow,
+    EventId, EventRow, FrameId, FrameRow, LayoutId, LayoutRow, LocationId, ModuleKind, ModuleRow,
+    Profile, RecordingInfo, SampleRow, StackId, StackRow, Strings, Summary, Table, ThreadId,
+    ThreadRow,
 };
-use unwinder::{FrameKey, Replay, StackNode, Thread};
+use unwinder::{FrameKey, Layout, Outcome, Replay, StackNode, Thread};
 
 use crate::locations::locations;
 use crate::symbols::Resolved;
@@ -24,7 +25,7 @@ pub(crate) fn assemble(
     let events = head.events().iter().map(|event| event_row(event, &mut strings)).collect();
     let modules =
         timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
-    let mut inlines = Vec::new();
+    let mut inlines = Table::new();
     let Replay { frames, stacks, layouts, samples, .. } = replay;
     let n_samples = samples.len() as u64;
     let (locations, (frames, stacks, layouts, samples)) = rayon::join(
@@ -32,10 +33,9 @@ pub(crate) fn assemble(
         || {
             let frames = frames.iter().zip(&resolved.of_frame);
             let frames = frames.map(|(frame, &location)| frame_row(frame, location)).collect();
-            let stack = |node: StackNode| StackRow { parent: node.parent, frame: node.frame };
-            let stacks = stacks.into_iter().map(stack).collect();
-            let layouts = layouts.into_iter().map(|layout| LayoutRow { biases: layout.biases });
-            (frames, stacks, layouts.collect(), samples.iter().map(sample_row).collect())
+            let stacks = stacks.iter().map(stack_row).collect();
+            let layouts = layouts.iter().map(layout_row).collect();
+            (frames, stacks, layouts, samples.iter().map(sample_row).collect())
         },
     );
     let threads = replay.threads.iter().map(|thread| thread_row(thread, timeline, &mut strings));
@@ -74,9 +74,22 @@ pub(crate) fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
     }
 }
 
+/// The id that an index of the replay is, whose greatest number stands for none.
+fn stack_id(index: u32) -> Option<StackId> {
+    (index != u32::MAX).then(|| StackId::new(index))
+}
+
+pub(crate) fn stack_row(node: &StackNode) -> StackRow {
+    StackRow { parent: stack_id(node.parent), frame: FrameId::new(node.frame) }
+}
+
+pub(crate) fn layout_row(layout: &Layout) -> LayoutRow {
+    layout.biases.iter().map(|&(module, _, bias)| (module, Bias(bias))).collect()
+}
+
 pub(crate) fn frame_row(frame: &FrameKey, location: u32) -> FrameRow {
     FrameRow {
-        location,
+        location: LocationId::new(location),
         found_by: frame.found_by(),
         kernel: frame.kernel(),
         instance: frame.instance(),
@@ -88,16 +101,16 @@ pub(crate) fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Str
     ThreadRow { pid: thread.pid, tid: thread.tid, comm }
 }
 
-pub(crate) fn sample_row(outcome: &unwinder::Outcome) -> SampleRow {
+pub(crate) fn sample_row(outcome: &Outcome) -> SampleRow {
     SampleRow {
         time: (outcome.time.0 != 0).then_some(outcome.time),
-        thread: outcome.thread,
-        event: outcome.event,
+        thread: ThreadId::new(outcome.thread),
+        event: EventId::new(outcome.event),
         end: outcome.end,
         cpu: outcome.cpu,
         period: outcome.period,
-        stack: outcome.stack,
-        layout: outcome.layout,
+        stack: stack_id(outcome.stack),
+        layout: LayoutId::new(outcome.layout),
     }
 }
 

@@ -4,7 +4,7 @@ use address::ModuleId;
 use module_map::{Module, ModuleKind, Refusal, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
-use profile::{EventLoss, FindingRow, LocationRow, ModuleLoss, NO_STACK, Profile};
+use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
 
 use crate::symbols::Kernel;
 
@@ -73,7 +73,7 @@ pub(crate) fn account(
 /// What was lost of each event. Samples are told by records, or by the counters' last values, or by both.
 fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
     let losses = (0..).zip(counts.losses.by_event()).map(|(event, it)| EventLoss {
-        event,
+        event: EventId::new(event),
         samples: it.samples.max(it.counted),
         records: it.records,
     });
@@ -83,7 +83,7 @@ fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
 /// Whether a frame in the kernel has no name.
 fn has_nameless_kernel(profile: &Profile) -> bool {
     profile.frames.iter().filter(|frame| frame.kernel).any(|frame| {
-        let location = profile.locations.get(frame.location as usize);
+        let location = profile.locations.get(frame.location);
         location.is_none_or(|location| location.n_inlines == 0)
     })
 }
@@ -211,8 +211,9 @@ fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
                 | EndReason::AnonymousMemory
         )
     };
-    let blamed = profile.samples.iter().filter(|it| is_blamed(it.end) && it.stack != NO_STACK);
-    let mut blamed: Vec<(u32, EndReason)> = blamed.map(|it| (it.stack, it.end)).collect();
+    let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
+    let mut blamed: Vec<(StackId, EndReason)> =
+        blamed.filter_map(|it| Some((it.stack?, it.end))).collect();
     // Few as a rule, so that their outermost frames are looked for one by one; each distinct chain once.
     blamed.sort_unstable_by_key(|&(stack, end)| (stack, end as u8));
     let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
@@ -237,13 +238,13 @@ fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
 }
 
 /// Where the outermost frame of a stack is.
-fn outermost(profile: &Profile, stack: u32) -> Option<&LocationRow> {
-    let mut node = profile.stacks.get(stack as usize)?;
+fn outermost(profile: &Profile, stack: StackId) -> Option<&LocationRow> {
+    let mut node = profile.stacks.get(stack)?;
     // Parents stand before their children.
-    while let Some(parent) = profile.stacks.get(node.parent as usize) {
+    while let Some(parent) = node.parent.and_then(|parent| profile.stacks.get(parent)) {
         node = parent;
     }
-    profile.locations.get(profile.frames.get(node.frame as usize)?.location as usize)
+    profile.locations.get(profile.frames.get(node.frame)?.location)
 }
 
 fn reason(module: Option<ModuleId>, end: EndReason, timeline: &Timeline) -> String {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use profile::{InlineRow, LocationRow, StringId, Strings};
+use profile::{InlineId, InlineRow, LocationId, LocationRow, StringId, Strings, Table};
 use rayon::prelude::*;
 
 use crate::symbols::{Resolved, Source};
@@ -14,8 +14,8 @@ const CHUNK: usize = 1 << 12;
 pub(crate) fn locations(
     resolved: &Resolved,
     strings: &mut Strings,
-    inlines: &mut Vec<InlineRow>,
-) -> Vec<LocationRow> {
+    inlines: &mut Table<InlineId, InlineRow>,
+) -> Table<LocationId, LocationRow> {
     let names = Names::intern(resolved, strings);
     let length = resolved.locations.len();
     let chunks: Vec<Rows> = (0..length.div_ceil(CHUNK))
@@ -25,14 +25,17 @@ pub(crate) fn locations(
             Rows::of(resolved, &names, start..length.min(start + CHUNK))
         })
         .collect();
-    let mut all = Vec::with_capacity(length);
+    let mut all = Table::new();
+    all.reserve(length);
     inlines.reserve(chunks.iter().map(|rows| rows.inlines.len()).sum());
     for rows in chunks {
         let before = inlines.len() as u32;
-        let moved =
-            |row: LocationRow| LocationRow { first_inline: row.first_inline + before, ..row };
+        let moved = |row: LocationRow| {
+            let first_inline = InlineId::new(row.first_inline.as_u32() + before);
+            LocationRow { first_inline, ..row }
+        };
         all.extend(rows.locations.into_iter().map(moved));
-        inlines.extend_from_slice(&rows.inlines);
+        inlines.extend(rows.inlines);
     }
     all
 }
@@ -50,7 +53,7 @@ impl Names {
     fn intern(resolved: &Resolved, strings: &mut Strings) -> Self {
         let of_files: Vec<&[u8]> = resolved.symbols.names.iter().collect();
         let of_files = strings.intern_all(&of_files);
-        let mut listed = vec![StringId(0); resolved.listed.len()];
+        let mut listed = vec![StringId::new(0); resolved.listed.len()];
         for source in &resolved.names {
             let Source::List(at) = *source else { continue };
             let slot = listed.get_mut(at as usize).zip(resolved.listed.get(at as usize));
@@ -86,7 +89,7 @@ impl Rows {
                 relative: location.relative,
                 offset: resolved.offsets.get(index).copied().flatten(),
                 function_offset: start.and_then(|start| location.relative.checked_sub(start)),
-                first_inline,
+                first_inline: InlineId::new(first_inline),
                 n_inlines: rows.inlines.len() as u32 - first_inline,
             });
         }

@@ -12,9 +12,10 @@ use hashbrown::HashMap;
 
 use crate::printer::Printer;
 use crate::render::text::{push_line_safe, push_number};
-use profile::Profile;
-use profile::StringId;
-use profile::query::{At, Function, Functions, event_name, group, period_units};
+use profile::query::{
+    Function, FunctionId, FunctionLine, Functions, event_name, group, period_units,
+};
+use profile::{EventId, Profile, StringId, Table, ThreadId};
 
 /// Bytes that are collected before they are written.
 const PIECE: usize = 1 << 18;
@@ -31,15 +32,15 @@ impl Printer for Callgrind {
         let graph = Graph::new(profile, self.inlines);
         let mut text = Vec::new();
         head(profile, &graph, &mut text);
-        let mut names = Names::new(profile);
+        let mut names = NumberedNames::new(profile);
         let mut rows = graph.rows.iter().peekable();
-        while let Some(&(Row { at, .. }, _)) = rows.peek() {
+        while let Some(&(CostKey { at, .. }, _)) = rows.peek() {
             text.push(b'\n');
-            if let Some(function) = graph.functions.rows.get(at.function as usize) {
+            if let Some(function) = graph.functions.rows.get(at.function) {
                 names.function(["ob", "fl", "fn"], function, &mut text);
             }
             while let Some((row, costs)) = rows.next_if(|(row, _)| row.at.function == at.function) {
-                let callee = row.callee.and_then(|id| graph.functions.rows.get(id as usize));
+                let callee = row.callee.and_then(|id| graph.functions.rows.get(id));
                 if let Some(callee) = callee {
                     names.function(["cob", "cfi", "cfn"], callee, &mut text);
                     text.extend_from_slice(b"calls=");
@@ -61,9 +62,9 @@ impl Printer for Callgrind {
 
 /// A function's line, and the function that was called there; `None` for the line's own cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Row {
-    at: At,
-    callee: Option<u32>,
+struct CostKey {
+    at: FunctionLine,
+    callee: Option<FunctionId>,
 }
 
 /// What a row costs.
@@ -79,29 +80,27 @@ struct Costs {
 struct Graph {
     functions: Functions,
     /// Names of the columns: samples, then the events with periods.
-    columns: Vec<u16>,
+    columns: Vec<EventId>,
     /// Sorted: a function's rows are neighbours, its own costs first on each line.
-    rows: Vec<(Row, Costs)>,
+    rows: Vec<(CostKey, Costs)>,
     total: Vec<u64>,
 }
 
 impl Graph {
     fn new(profile: &Profile, inlines: bool) -> Self {
         let mut functions = Functions::new(profile, inlines);
-        let columns: Vec<u16> = (0_u16..)
-            .zip(period_units(profile))
-            .filter(|(_, unit)| unit.is_some())
-            .map(|(event, _)| event)
-            .collect();
+        let units = period_units(profile);
+        let columns: Vec<EventId> =
+            units.entries().filter(|(_, unit)| unit.is_some()).map(|(event, _)| event).collect();
         let zero = Costs { calls: 0, costs: vec![0; columns.len() + 1] };
         let mut total = zero.costs.clone();
-        let mut rows: HashMap<Row, Costs> = HashMap::new();
+        let mut rows: HashMap<CostKey, Costs> = HashMap::new();
         let comms = add_comms(profile, &mut functions);
-        // By function: the last group, counted from 1, in which it was met.
-        let mut seen = vec![0_u32; functions.rows.len()];
+        // The last group, counted from 1, that has the function.
+        let mut seen = Table::<FunctionId, u32>::from_vec(vec![0; functions.rows.len()]);
         let mut path = Vec::new();
-        let groups = group(&profile.samples, |sample| {
-            let comm = comms.get(sample.thread as usize).copied().unwrap_or(0);
+        let groups = group(profile, |sample| {
+            let comm = comms.get(sample.thread).copied().unwrap_or(FunctionId::new(0));
             (sample.stack, sample.event, comm)
         });
         for (number, group) in (1_u32..).zip(&groups) {
@@ -117,12 +116,12 @@ impl Graph {
             };
             add(&mut total);
             functions.path(profile, stack, &mut path);
-            let mut at = At { function: comm, line: 0 };
+            let mut at = FunctionLine { function: comm, line: 0 };
             for &called in path.iter().rev() {
-                let row = Row { at, callee: Some(called.function) };
+                let row = CostKey { at, callee: Some(called.function) };
                 let costs = rows.entry(row).or_insert_with(|| zero.clone());
                 costs.calls += group.count;
-                if let Some(seen) = seen.get_mut(called.function as usize)
+                if let Some(seen) = seen.get_mut(called.function)
                     && *seen != number
                 {
                     *seen = number;
@@ -130,22 +129,21 @@ impl Graph {
                 }
                 at = called;
             }
-            let own = rows.entry(Row { at, callee: None }).or_insert_with(|| zero.clone());
+            let own = rows.entry(CostKey { at, callee: None }).or_insert_with(|| zero.clone());
             add(&mut own.costs);
         }
-        let mut rows: Vec<(Row, Costs)> = rows.into_iter().collect();
+        let mut rows: Vec<(CostKey, Costs)> = rows.into_iter().collect();
         rows.sort_unstable_by_key(|&(row, _)| row);
         Self { functions, columns, rows, total }
     }
 }
 
 /// Adds a function for each name of threads; gives that of each thread.
-fn add_comms(profile: &Profile, functions: &mut Functions) -> Vec<u32> {
+fn add_comms(profile: &Profile, functions: &mut Functions) -> Table<ThreadId, FunctionId> {
     let mut index = HashMap::new();
     let of_thread = profile.threads.iter().map(|thread| {
         *index.entry(thread.comm).or_insert_with(|| {
-            functions.rows.push(Function { name: Some(thread.comm), file: None, module: None });
-            functions.rows.len() as u32 - 1
+            functions.rows.push(Function { name: Some(thread.comm), file: None, module: None })
         })
     });
     of_thread.collect()
@@ -186,12 +184,12 @@ fn push_numbers(text: &mut Vec<u8>, numbers: &[u64]) {
 }
 
 /// Names are written once and referred to by a number.
-struct Names<'a> {
+struct NumberedNames<'a> {
     profile: &'a Profile,
     known: [HashMap<Option<StringId>, u32>; 3],
 }
 
-impl<'a> Names<'a> {
+impl<'a> NumberedNames<'a> {
     fn new(profile: &'a Profile) -> Self {
         Self { profile, known: [HashMap::new(), HashMap::new(), HashMap::new()] }
     }

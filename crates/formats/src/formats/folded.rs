@@ -11,10 +11,9 @@ use hashbrown::HashMap;
 use crate::options::{Root, Weight};
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
-use crate::render::name_tree::{NO_NAME, NameTree};
+use crate::render::name_tree::{NameId, NameTree};
 use crate::render::text::push_number;
-use profile::StringId;
-use profile::{Profile, SampleRow, ThreadRow};
+use profile::{Profile, SampleRow, StringId, Table, ThreadId, ThreadRow};
 
 /// Prints folded stacks.
 #[derive(Debug, Clone, Copy)]
@@ -36,12 +35,14 @@ pub struct Folded {
 impl Printer for Folded {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
-        let comms: Vec<StringId> = profile
+        let comms: Table<ThreadId, StringId> = profile
             .threads
             .iter()
             .map(|thread| tree.intern(&self.root_name(profile, thread)))
             .collect();
-        let lines = self.lines(profile, &tree, &comms);
+        let unknown = tree.intern(b"");
+        let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
+        let lines = self.lines(profile, &tree, comm);
         let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
         write_rows(out, lines.len(), cost, |rows, text| {
             let mut path = Vec::new();
@@ -72,55 +73,56 @@ impl Printer for Folded {
 }
 
 /// A line to be printed.
-struct Line {
+struct FoldedLine {
     comm: StringId,
     truncated: bool,
-    /// The innermost node of the name tree, or `NO_NAME`.
-    node: u32,
+    /// The innermost node of the name tree.
+    node: Option<NameId>,
     weight: u64,
 }
 
 impl Folded {
     /// The distinct stacks with their weights, sorted.
-    fn lines(&self, profile: &Profile, tree: &NameTree, comms: &[StringId]) -> Vec<Line> {
-        let mut weights: HashMap<(u32, bool, u32), u64> = HashMap::new();
+    fn lines(
+        &self,
+        profile: &Profile,
+        tree: &NameTree,
+        comm: impl Fn(&SampleRow) -> StringId,
+    ) -> Vec<FoldedLine> {
+        let mut weights: HashMap<(StringId, bool, Option<NameId>), u64> = HashMap::new();
         for sample in profile.samples.iter() {
-            let comm = comms.get(sample.thread as usize).map_or(0, |comm| comm.0);
             let truncated = !self.keep_unrooted && !sample.end.is_complete();
-            let weight = weights.entry((comm, truncated, tree.node_of(sample.stack))).or_default();
+            let weight =
+                weights.entry((comm(sample), truncated, tree.node_of(sample.stack))).or_default();
             *weight = weight.saturating_add(self.weight_of(sample));
         }
-        let lines = weights.into_iter().map(|((comm, truncated, node), weight)| Line {
-            comm: StringId(comm),
+        let lines = weights.into_iter().map(|((comm, truncated, node), weight)| FoldedLine {
+            comm,
             truncated,
             node,
             weight,
         });
-        let mut lines: Vec<Line> = lines.collect();
+        let mut lines: Vec<FoldedLine> = lines.collect();
         let ranks = tree.label_ranks();
         let order = tree.order(&ranks);
         if self.reverse {
             let mut path = Vec::new();
             lines.sort_by_cached_key(|line| {
                 self.path(tree, line.node, &mut path);
-                let rank = |label: &StringId| ranks.get(label.0 as usize).copied();
+                let rank = |label: &StringId| ranks.get(*label).copied();
                 (rank(&line.comm), line.truncated, path.iter().map(rank).collect::<Vec<_>>())
             });
             return lines;
         }
         lines.sort_unstable_by_key(|line| {
-            let place = if line.node == NO_NAME {
-                0
-            } else {
-                order.get(line.node as usize).map_or(0, |&at| at + 1)
-            };
-            (ranks.get(line.comm.0 as usize).copied(), line.truncated, place)
+            let place = line.node.and_then(|node| order.get(node)).copied();
+            (ranks.get(line.comm).copied(), line.truncated, place)
         });
         lines
     }
 
     /// Puts the labels of a stack into `path`, in the order of printing.
-    fn path(&self, tree: &NameTree, node: u32, path: &mut Vec<StringId>) {
+    fn path(&self, tree: &NameTree, node: Option<NameId>, path: &mut Vec<StringId>) {
         tree.path(node, path);
         if !self.reverse {
             path.reverse();

@@ -3,15 +3,17 @@
 use std::io;
 
 use address::ModuleId;
-use profile::FoundBy;
 
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
 use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{push_hex, push_json, push_number};
-use profile::query::{Biases, Walker, functions};
-use profile::{FrameRow, InlineRow, LocationRow, ModuleKind, Profile, SampleRow};
+use profile::query::{BiasCache, FrameFunction, StackWalker};
+use profile::{
+    FoundBy, FrameRow, InlineRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId,
+    SampleRow, Table, ThreadId,
+};
 
 /// Prints one JSON object a line.
 #[derive(Debug, Clone, Copy)]
@@ -22,29 +24,24 @@ pub struct Ndjson {
 
 impl Printer for Ndjson {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let lines = Lines::new(profile, self.inlines);
-        let texts = FrameTexts::new(profile.frames.len(), |frame, text, ends| {
-            lines.pieces(frame as u32, text, |_| {}, |text| ends.push(text.len() as u32));
-        });
-        let walker = Walker::new(profile);
+        let lines = JsonLines::new(profile);
+        let render = |function: &FrameFunction<'_>, text: &mut Vec<u8>| lines.frame(function, text);
+        let texts = FrameTexts::new(profile, self.inlines, render);
+        let walker = StackWalker::new(profile);
         write_rows(
             out,
             profile.samples.len(),
-            |sample| walker.depth(sample),
+            |sample| walker.depth(SampleId::from_index(sample)),
             |rows, text| {
-                let mut biases = Biases::new();
-                for sample in profile.samples.get(rows).unwrap_or_default() {
+                let mut biases = BiasCache::new();
+                for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
                     lines.head(sample, text);
                     let before = text.len();
-                    walker.walk(sample, &mut biases, |frame, addr| match texts.pieces(frame) {
-                        Some(pieces) => pieces.for_each(|piece| {
-                            push_addr(text, addr);
-                            text.extend_from_slice(piece);
-                        }),
-                        None => lines.pieces(frame, text, |text| push_addr(text, addr), |_| {}),
+                    walker.walk(sample, &mut biases, |frame, addr| {
+                        texts.push(frame, text, |text| push_addr(text, addr.0));
                     });
                     if text.len() > before {
-                        // The comma behind the last frame.
+                        // The comma after the last frame.
                         text.pop();
                     }
                     text.extend_from_slice(b"]}\n");
@@ -63,20 +60,19 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
 }
 
 /// The profile, and those parts of its lines that are the same in many lines, as text.
-struct Lines<'a> {
+struct JsonLines<'a> {
     profile: &'a Profile,
-    inlines: bool,
     strings: Escaped<'a>,
-    /// By thread: `"pid":…,"tid":…,"comm":"…"`.
-    threads: Vec<Box<[u8]>>,
-    /// By module: `,"module":"…","build_id":"…"`.
-    modules: Vec<Box<[u8]>>,
+    /// `"pid":…,"tid":…,"comm":"…"`.
+    threads: Table<ThreadId, Box<[u8]>>,
+    /// `,"module":"…","build_id":"…"`.
+    modules: Table<ModuleId, Box<[u8]>>,
     /// By the number that [`tail_index`] gives: `,"inlined":…,"found_by":"…","kernel":…},`.
     tails: Vec<Box<[u8]>>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(profile: &'a Profile, inlines: bool) -> Self {
+impl<'a> JsonLines<'a> {
+    fn new(profile: &'a Profile) -> Self {
         let strings = Escaped::new(&profile.strings, push_json);
         let threads = profile.threads.iter().map(|thread| {
             let mut text =
@@ -96,7 +92,7 @@ impl<'a> Lines<'a> {
             text.into()
         });
         let modules = modules.collect();
-        Self { profile, inlines, strings, threads, modules, tails: tails() }
+        Self { profile, strings, threads, modules, tails: tails() }
     }
 
     /// Appends the line of a sample up to its frames.
@@ -107,12 +103,12 @@ impl<'a> Lines<'a> {
             push_number(out, time.0);
             out.push(b',');
         }
-        out.extend_from_slice(self.threads.get(sample.thread as usize).map_or(&[], |text| text));
+        out.extend_from_slice(self.threads.get(sample.thread).map_or(&[], |text| text));
         if let Some(cpu) = sample.cpu {
             out.extend_from_slice(b",\"cpu\":");
             push_number(out, cpu);
         }
-        if let Some(event) = self.profile.events.get(usize::from(sample.event)) {
+        if let Some(event) = self.profile.events.get(sample.event) {
             out.extend_from_slice(b",\"event\":\"");
             out.extend_from_slice(self.strings.get(event.name));
             out.push(b'"');
@@ -126,37 +122,19 @@ impl<'a> Lines<'a> {
         out.extend_from_slice(b"\",\"frames\":[");
     }
 
-    /// Appends what the objects of a frame have behind the address, each with a comma behind it: one for each function
-    /// at its location. `begin` and `end` are called around each.
-    fn pieces(
-        &self,
-        frame: u32,
-        out: &mut Vec<u8>,
-        begin: impl Fn(&mut Vec<u8>),
-        mut end: impl FnMut(&mut Vec<u8>),
-    ) {
-        let Some(row) = self.profile.frames.get(frame as usize) else { return };
-        let Some(location) = self.profile.locations.get(row.location as usize) else { return };
-        let functions = functions(self.profile, location, self.inlines);
-        if functions.is_empty() {
-            begin(out);
-            self.place(location, out);
-            out.extend_from_slice(self.tail(row, false));
-            end(out);
+    /// Appends what the object of a function of a frame has after the address, and a comma.
+    fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
+        self.place(it.location, out);
+        if let Some(function) = it.function {
+            self.function(function, it.location, out);
         }
-        for function in functions {
-            begin(out);
-            self.place(location, out);
-            self.function(function, location, out);
-            out.extend_from_slice(self.tail(row, function.inlined));
-            end(out);
-        }
+        out.extend_from_slice(self.tail(it.frame, it.function.is_some_and(|row| row.inlined)));
     }
 
     /// Appends where a location is: what all functions inlined at one address share.
     fn place(&self, location: &LocationRow, out: &mut Vec<u8>) {
         let Some(id) = location.module else { return };
-        out.extend_from_slice(self.modules.get(id.index()).map_or(&[], |text| text));
+        out.extend_from_slice(self.modules.get(id).map_or(&[], |text| text));
         if self.is_elf(id) {
             out.extend_from_slice(b",\"svma\":\"0x");
             push_hex(out, location.relative);
@@ -170,7 +148,7 @@ impl<'a> Lines<'a> {
     }
 
     fn is_elf(&self, id: ModuleId) -> bool {
-        self.profile.modules.get(id.index()).is_some_and(|module| module.kind == ModuleKind::Elf)
+        self.profile.modules.get(id).is_some_and(|module| module.kind == ModuleKind::Elf)
     }
 
     /// Appends what is known of a function.

@@ -16,8 +16,6 @@
 
 use std::io;
 
-use profile::FoundBy;
-
 use crate::formats::perf_script_fields::Fields;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
@@ -26,8 +24,11 @@ use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{
     push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number_right, push_right,
 };
-use profile::query::{Biases, Walker, functions};
-use profile::{FrameRow, InlineRow, LocationRow, Profile, SampleRow, ThreadRow};
+use profile::query::{BiasCache, FrameFunction, StackWalker};
+use profile::{
+    EventId, FoundBy, FrameId, FrameRow, InlineRow, LocationRow, Profile, RowId as _, SampleId,
+    SampleRow, Table, ThreadId, ThreadRow,
+};
 
 /// Prints what `perf script` prints.
 #[derive(Debug, Clone, Copy)]
@@ -40,34 +41,27 @@ pub struct PerfScript {
 
 impl Printer for PerfScript {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let lines = Lines::new(profile, *self);
+        let lines = ScriptLines::new(profile, self.fields);
         let frames = self.fields.has("ip");
-        let texts = FrameTexts::new(profile.frames.len(), |frame, text, ends| {
-            lines.pieces(frame as u32, text, |_| {}, |text| ends.push(text.len() as u32));
-        });
-        let deltas: Vec<u8> = profile.frames.iter().map(delta).collect();
-        let walker = Walker::new(profile);
+        let render = |function: &FrameFunction<'_>, text: &mut Vec<u8>| lines.frame(function, text);
+        let texts = FrameTexts::new(profile, self.inlines, render);
+        let deltas: Table<FrameId, u8> = profile.frames.iter().map(delta).collect();
+        let walker = StackWalker::new(profile);
         write_rows(
             out,
             profile.samples.len(),
-            |sample| walker.depth(sample),
+            |sample| walker.depth(SampleId::from_index(sample)),
             |rows, text| {
-                let mut biases = Biases::new();
-                for sample in profile.samples.get(rows).unwrap_or_default() {
+                let mut biases = BiasCache::new();
+                for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
                     lines.head(sample, text);
                     if !frames {
                         continue;
                     }
                     walker.walk(sample, &mut biases, |frame, addr| {
-                        let delta = deltas.get(frame as usize).copied().unwrap_or(0);
-                        let addr = addr.wrapping_add(delta.into());
-                        match texts.pieces(frame) {
-                            Some(pieces) => pieces.for_each(|piece| {
-                                push_addr(text, addr);
-                                text.extend_from_slice(piece);
-                            }),
-                            None => lines.pieces(frame, text, |text| push_addr(text, addr), |_| {}),
-                        }
+                        let delta = deltas.get(frame).copied().unwrap_or(0);
+                        let addr = addr.add(delta.into());
+                        texts.push(frame, text, |text| push_addr(text, addr.0));
                     });
                     text.push(b'\n');
                 }
@@ -76,7 +70,7 @@ impl Printer for PerfScript {
     }
 }
 
-/// What perf's addresses are behind ours. It prints recorded callchains as they are, with return addresses, and
+/// How far perf's addresses are past ours. It prints recorded callchains as they are, with return addresses, and
 /// subtracts 1 only where it unwinds itself.
 fn delta(frame: &FrameRow) -> u8 {
     u8::from(frame.found_by == FoundBy::Callchain)
@@ -91,25 +85,24 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
 }
 
 /// The profile, and the parts of the text that are the same in many samples.
-struct Lines<'a> {
+struct ScriptLines<'a> {
     profile: &'a Profile,
-    inlines: bool,
     shown: Shown,
     strings: Escaped<'a>,
-    /// By thread: the header up to and with the thread id.
-    threads: Vec<Box<[u8]>>,
-    /// By event: its name, filled up on the left to the longest name, as perf does.
-    events: Vec<Box<[u8]>>,
+    /// The header up to and with the thread id.
+    threads: Table<ThreadId, Box<[u8]>>,
+    /// The name of each, filled up on the left to the longest name, as perf does.
+    events: Table<EventId, Box<[u8]>>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(profile: &'a Profile, printer: PerfScript) -> Self {
-        let shown = Shown::new(printer.fields);
+impl<'a> ScriptLines<'a> {
+    fn new(profile: &'a Profile, fields: Fields) -> Self {
+        let shown = Shown::new(fields);
         let strings = Escaped::new(&profile.strings, push_line_safe);
         let threads = profile
             .threads
             .iter()
-            .map(|thread| thread_text(thread, strings.get(thread.comm), printer.fields))
+            .map(|thread| thread_text(thread, strings.get(thread.comm), fields))
             .collect();
         let names = profile.events.iter().map(|event| strings.get(event.name));
         let width = names.clone().map(<[u8]>::len).max().unwrap_or(0);
@@ -120,12 +113,12 @@ impl<'a> Lines<'a> {
             text.into()
         });
         let events = events.collect();
-        Self { profile, inlines: printer.inlines, shown, strings, threads, events }
+        Self { profile, shown, strings, threads, events }
     }
 
     /// Appends the header of a sample.
     fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.threads.get(sample.thread as usize).map_or(&[], |text| text));
+        out.extend_from_slice(self.threads.get(sample.thread).map_or(&[], |text| text));
         if let Some(cpu) = sample.cpu.filter(|_| self.shown.cpu) {
             push_cpu(out, cpu);
         }
@@ -137,43 +130,15 @@ impl<'a> Lines<'a> {
             out.push(b' ');
         }
         if self.shown.event {
-            let event = self.events.get(usize::from(sample.event));
+            let event = self.events.get(sample.event);
             out.extend_from_slice(event.map_or(&[], |text| text));
         }
         out.push(b'\n');
     }
 
-    /// Appends what the lines of a frame have behind the address. `begin` and `end` are called around each.
-    fn pieces(
-        &self,
-        frame: u32,
-        out: &mut Vec<u8>,
-        begin: impl Fn(&mut Vec<u8>),
-        mut end: impl FnMut(&mut Vec<u8>),
-    ) {
-        let Some(row) = self.profile.frames.get(frame as usize) else { return };
-        let Some(location) = self.profile.locations.get(row.location as usize) else { return };
-        let functions = functions(self.profile, location, self.inlines);
-        if functions.is_empty() {
-            begin(out);
-            self.piece(None, row, location, out);
-            end(out);
-        }
-        for function in functions {
-            begin(out);
-            self.piece(Some(function), row, location, out);
-            end(out);
-        }
-    }
-
-    /// Appends `<function>+0x<offset> (<module>)` and the end of the line.
-    fn piece(
-        &self,
-        function: Option<&InlineRow>,
-        frame: &FrameRow,
-        location: &LocationRow,
-        out: &mut Vec<u8>,
-    ) {
+    /// Appends what the line of a function of a frame has after the address: `<function>+0x<offset> (<module>)`.
+    fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
+        let FrameFunction { frame, location, function } = *it;
         match function.and_then(|function| function.function) {
             _ if !self.shown.sym => {}
             None => out.extend_from_slice(b"[unknown]"),
@@ -205,7 +170,7 @@ impl<'a> Lines<'a> {
     /// Appends ` (<module>)`.
     fn module(&self, function: Option<&InlineRow>, location: &LocationRow, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.shown.sym { b" (" } else { b"(" });
-        let module = location.module.and_then(|id| self.profile.modules.get(id.index()));
+        let module = location.module.and_then(|id| self.profile.modules.get(id));
         out.extend_from_slice(match module {
             _ if function.is_some_and(|function| function.inlined) => b"inlined",
             Some(module) => self.strings.get(module.path),

@@ -13,8 +13,8 @@ use crate::options::Weight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
-use profile::query::{At, Functions, event_name, group, period_units};
-use profile::{Profile, SampleRow};
+use profile::query::{FunctionId, FunctionLine, Functions, event_name, group, period_units};
+use profile::{EventId, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId};
 
 /// Samples above which only merged stacks are written.
 pub(crate) const MERGE_ABOVE: usize = 100_000;
@@ -34,10 +34,10 @@ pub struct Speedscope {
 }
 
 /// A stack and its weight.
-struct Weighed {
-    stack: u32,
-    /// Index of a frame that stands outside of all others; `None` for none.
-    comm: Option<u32>,
+struct WeighedStack {
+    stack: Option<StackId>,
+    /// A frame that stands outside of all others.
+    comm: Option<FunctionId>,
     truncated: bool,
     weight: u64,
 }
@@ -45,17 +45,18 @@ struct Weighed {
 impl Printer for Speedscope {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let functions = Functions::new(profile, self.inlines);
-        let mut document = Document { profile, functions: &functions, text: Vec::new(), out };
+        let mut document =
+            SpeedscopeDocument { profile, functions: &functions, text: Vec::new(), out };
         document.head()?;
-        let mut keys: Vec<(u32, u16)> = Vec::new();
-        let groups = group(&profile.samples, |sample| (sample.thread, sample.event));
+        let mut keys: Vec<(ThreadId, EventId)> = Vec::new();
+        let groups = group(profile, |sample| (sample.thread, sample.event));
         let mut sorted: Vec<_> = groups.iter().collect();
         // The busiest thread first; ties in order of appearance.
         sorted.sort_by_key(|group| std::cmp::Reverse(self.weight(group.count, group.period)));
         keys.extend(sorted.iter().map(|group| group.key));
         let merge = profile.samples.len() > MERGE_ABOVE;
         let mut first = true;
-        let mut events: Vec<u16> = keys.iter().map(|&(_, event)| event).collect();
+        let mut events: Vec<EventId> = keys.iter().map(|&(_, event)| event).collect();
         events.sort_unstable();
         events.dedup();
         if merge || keys.len() > events.len() {
@@ -70,9 +71,9 @@ impl Printer for Speedscope {
             }
         }
         if !merge {
-            let mut of_key: HashMap<(u32, u16), Vec<Weighed>> = HashMap::new();
+            let mut of_key: HashMap<(ThreadId, EventId), Vec<WeighedStack>> = HashMap::new();
             for sample in &profile.samples {
-                of_key.entry((sample.thread, sample.event)).or_default().push(Weighed {
+                of_key.entry((sample.thread, sample.event)).or_default().push(WeighedStack {
                     stack: sample.stack,
                     comm: None,
                     truncated: self.truncated(sample),
@@ -101,15 +102,15 @@ impl Speedscope {
         !self.keep_unrooted && !sample.end.is_complete()
     }
 
-    fn unit(&self, profile: &Profile, event: u16) -> &'static str {
-        let unit = period_units(profile).get(usize::from(event)).copied().flatten();
+    fn unit(&self, profile: &Profile, event: EventId) -> &'static str {
+        let unit = period_units(profile).get(event).copied().flatten();
         match (self.weight, unit) {
             (Weight::Period, Some("nanoseconds")) => "nanoseconds",
             _ => "none",
         }
     }
 
-    fn name(&self, what: &str, profile: &Profile, event: u16, events: usize) -> String {
+    fn name(&self, what: &str, profile: &Profile, event: EventId, events: usize) -> String {
         if events < 2 {
             return what.to_owned();
         }
@@ -117,19 +118,24 @@ impl Speedscope {
     }
 
     /// All samples of an event with equal stacks as one, under a frame of the thread's name.
-    fn merged(&self, profile: &Profile, event: u16, functions: &Functions) -> Vec<Weighed> {
+    fn merged(
+        &self,
+        profile: &Profile,
+        event: EventId,
+        functions: &Functions,
+    ) -> Vec<WeighedStack> {
         // Threads of one name are one frame, behind the functions' frames.
         let comms = comms(profile);
-        let rows = group(&profile.samples, |sample| {
-            let comm = comms.1.get(sample.thread as usize).copied().unwrap_or(0);
+        let rows = group(profile, |sample| {
+            let comm = comms.1.get(sample.thread).copied().unwrap_or(0);
             (sample.event, comm, sample.stack, self.truncated(sample))
         });
-        let first_comm = functions.rows.len() as u32 + 1;
+        let first_comm = functions.rows.len() + 1;
         rows.iter()
             .filter(|row| row.key.0 == event)
-            .map(|row| Weighed {
+            .map(|row| WeighedStack {
                 stack: row.key.2,
-                comm: Some(first_comm + row.key.1),
+                comm: Some(FunctionId::from_index(first_comm + row.key.1 as usize)),
                 truncated: row.key.3,
                 weight: self.weight(row.count, row.period),
             })
@@ -138,7 +144,7 @@ impl Speedscope {
 }
 
 /// The distinct names of threads, and which of them each thread has.
-fn comms(profile: &Profile) -> (Vec<profile::StringId>, Vec<u32>) {
+fn comms(profile: &Profile) -> (Vec<StringId>, Table<ThreadId, u32>) {
     let mut names = Vec::new();
     let mut index = HashMap::new();
     let of_thread = profile.threads.iter().map(|thread| {
@@ -151,22 +157,22 @@ fn comms(profile: &Profile) -> (Vec<profile::StringId>, Vec<u32>) {
     (names, of_thread)
 }
 
-fn thread_name(profile: &Profile, thread: u32) -> String {
-    profile.threads.get(thread as usize).map_or_else(String::new, |thread| {
+fn thread_name(profile: &Profile, thread: ThreadId) -> String {
+    profile.threads.get(thread).map_or_else(String::new, |thread| {
         let comm = String::from_utf8_lossy(profile.strings.get(thread.comm));
         format!("{comm} {}/{}", thread.pid, thread.tid)
     })
 }
 
 /// The text of the document. Frames: the functions, `[truncated]`, the names of threads.
-struct Document<'a> {
+struct SpeedscopeDocument<'a> {
     profile: &'a Profile,
     functions: &'a Functions,
     text: Vec<u8>,
     out: &'a mut dyn io::Write,
 }
 
-impl Document<'_> {
+impl SpeedscopeDocument<'_> {
     fn flush(&mut self, at_least: usize) -> io::Result<()> {
         if self.text.len() >= at_least {
             self.out.write_all(&self.text)?;
@@ -211,7 +217,7 @@ impl Document<'_> {
         &mut self,
         name: &str,
         unit: &str,
-        stacks: &[Weighed],
+        stacks: &[WeighedStack],
         first: &mut bool,
     ) -> io::Result<()> {
         self.text.extend_from_slice(if *first { b"\n" } else { b",\n" });
@@ -224,14 +230,14 @@ impl Document<'_> {
         let end = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.weight));
         push_number(&mut self.text, end);
         self.text.extend_from_slice(b",\n\"samples\":[");
-        let truncated = self.functions.rows.len() as u32;
-        let mut path: Vec<At> = Vec::new();
+        let truncated = self.functions.rows.next_id();
+        let mut path: Vec<FunctionLine> = Vec::new();
         for (index, stack) in stacks.iter().enumerate() {
             self.text.extend_from_slice(if index == 0 { b"[" } else { b",[" });
             self.functions.path(self.profile, stack.stack, &mut path);
             let outside = stack.comm.into_iter().chain(stack.truncated.then_some(truncated));
             for frame in outside.chain(path.iter().rev().map(|at| at.function)) {
-                push_number(&mut self.text, frame);
+                push_number(&mut self.text, frame.as_u32());
                 self.text.push(b',');
             }
             if self.text.last() == Some(&b',') {

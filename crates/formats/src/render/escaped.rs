@@ -1,31 +1,33 @@
 //! All strings of a profile in the escaping of one format, done once for each distinct string.
 
-use profile::{StringId, Strings};
+use profile::{StringId, Strings, Table, row_ids};
 
 /// The strings of a profile, escaped. Those that need no escaping, nearly all, are not copied.
 #[derive(Debug)]
 pub(crate) struct Escaped<'a> {
     plain: &'a Strings,
-    /// By string: `CLEAN`, or the index in `changed`.
-    slots: Vec<u32>,
-    changed: Vec<Box<[u8]>>,
+    /// By string: where it is in `changed`; `None` where it is as in `plain`.
+    slots: Table<StringId, Option<ChangedId>>,
+    changed: Table<ChangedId, Box<[u8]>>,
 }
 
-const CLEAN: u32 = u32::MAX;
+row_ids! {
+    /// A string that escaping changed.
+    ChangedId(u32);
+}
 
 impl<'a> Escaped<'a> {
     /// Escapes all `strings` with `escape`, which appends its second argument to its first.
     pub(crate) fn new(strings: &'a Strings, escape: fn(&mut Vec<u8>, &[u8])) -> Self {
         let mut scratch = Vec::new();
-        let mut changed: Vec<Box<[u8]>> = Vec::new();
+        let mut changed = Table::<ChangedId, Box<[u8]>>::new();
         let slots = strings.iter().map(|string| {
             scratch.clear();
             escape(&mut scratch, string);
             if scratch == string {
-                return CLEAN;
+                return None;
             }
-            changed.push(scratch.as_slice().into());
-            changed.len() as u32 - 1
+            Some(changed.push(scratch.as_slice().into()))
         });
         let slots = slots.collect();
         Self { plain: strings, slots, changed }
@@ -34,10 +36,15 @@ impl<'a> Escaped<'a> {
     /// The escaped string; empty where there is none of that id.
     #[inline]
     pub(crate) fn get(&self, id: StringId) -> &[u8] {
-        match self.slots.get(id.0 as usize).copied() {
-            None | Some(CLEAN) => self.plain.get(id),
-            Some(slot) => self.changed.get(slot as usize).map_or(&[], |text| text),
+        match self.slots.get(id).copied().flatten() {
+            None => self.plain.get(id),
+            Some(slot) => self.changed.get(slot).map_or(&[], |text| text),
         }
+    }
+
+    /// All escaped strings in the order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.plain.ids().map(|id| self.get(id))
     }
 }
 
@@ -54,7 +61,7 @@ mod tests {
         let escaped = Escaped::new(&strings, push_json);
         assert_eq!(escaped.get(plain), b"main");
         assert_eq!(escaped.get(quoted), b"operator\\\"\\\"_s");
-        assert_eq!(escaped.get(StringId(9)), b"");
+        assert_eq!(escaped.get(StringId::new(9)), b"");
         assert_eq!(escaped.changed.len(), 1);
     }
 }

@@ -1,8 +1,10 @@
-//! The text of each distinct frame, rendered once: what a frame prints behind its address is the same in every sample.
+//! The text of each distinct frame, rendered once: what a frame prints after its address is the same in every sample.
 //!
-//! A frame has a piece of text for each function at its location. The texts of very many, or very long-winded, frames
-//! would fill the memory, so there is a budget; frames beyond it are rendered again at each use.
+//! A frame has a text for each function at its location. The texts of very many, or very long-winded, frames would fill
+//! the memory, so there is a budget; frames beyond it are rendered again at each use.
 
+use profile::query::{FrameFunction, frame_functions};
+use profile::{FrameId, Profile, RowId as _};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 /// Frames of a chunk: chunks are rendered in parallel.
@@ -16,48 +18,71 @@ const BYTES: usize = 128 << 20;
 
 /// Texts by frame.
 #[derive(Debug)]
-pub(crate) struct FrameTexts {
-    chunks: Vec<Chunk>,
+pub(crate) struct FrameTexts<'a, R> {
+    profile: &'a Profile,
+    inlines: bool,
+    render: R,
+    chunks: Vec<TextChunk>,
 }
 
-/// The texts of some frames, one behind the other.
+/// The texts of some frames, one after the other.
 #[derive(Debug, Default)]
-struct Chunk {
+struct TextChunk {
     text: Vec<u8>,
-    /// Where each piece ends in `text`.
+    /// Where each text ends in `text`.
     ends: Vec<u32>,
-    /// By frame: its first piece. One more than frames, and fewer where the budget was used up.
+    /// By frame: its first text. One more than frames, and fewer where the budget was used up.
     first: Vec<u32>,
 }
 
-impl FrameTexts {
-    /// Renders frames 0 to `frames`. `render` appends the pieces of a frame to its second argument, and where each of
-    /// them ends to its third.
-    pub(crate) fn new(
-        frames: usize,
-        render: impl Fn(usize, &mut Vec<u8>, &mut Vec<u32>) + Sync,
-    ) -> Self {
+impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
+    /// Renders all frames of `profile`. `inlines`: whether inlined functions have texts of their own; `render` appends
+    /// the text of a function.
+    pub(crate) fn new(profile: &'a Profile, inlines: bool, render: R) -> Self {
+        let frames = profile.frames.len();
         let n_chunks = frames.div_ceil(CHUNK);
         let budget = (BYTES / n_chunks.max(1)).min(CHUNK * BYTES_PER_FRAME);
         let chunks = (0..n_chunks).into_par_iter().map(|index| {
-            let mut chunk = Chunk { first: vec![0], ..Chunk::default() };
+            let mut chunk = TextChunk { first: vec![0], ..TextChunk::default() };
             for frame in index * CHUNK..frames.min((index + 1) * CHUNK) {
                 if chunk.text.len() >= budget {
                     break;
                 }
-                render(frame, &mut chunk.text, &mut chunk.ends);
+                for function in frame_functions(profile, FrameId::from_index(frame), inlines) {
+                    render(&function, &mut chunk.text);
+                    chunk.ends.push(chunk.text.len() as u32);
+                }
                 chunk.first.push(chunk.ends.len() as u32);
             }
             chunk
         });
-        Self { chunks: chunks.collect() }
+        let chunks = chunks.collect();
+        Self { profile, inlines, render, chunks }
     }
 
-    /// The pieces of a frame; `None` where it is beyond the budget.
+    /// Appends the texts of a frame, innermost function first, each after what `begin` appends.
     #[inline]
-    pub(crate) fn pieces(&self, frame: u32) -> Option<impl Iterator<Item = &[u8]>> {
-        let chunk = self.chunks.get(frame as usize / CHUNK)?;
-        let index = frame as usize % CHUNK;
+    pub(crate) fn push(&self, frame: FrameId, out: &mut Vec<u8>, begin: impl Fn(&mut Vec<u8>)) {
+        if let Some(texts) = self.kept(frame) {
+            for text in texts {
+                begin(out);
+                out.extend_from_slice(text);
+            }
+            return;
+        }
+        for function in frame_functions(self.profile, frame, self.inlines) {
+            begin(out);
+            (self.render)(&function, out);
+        }
+    }
+}
+
+impl<R> FrameTexts<'_, R> {
+    /// The texts of a frame; `None` where it is beyond the budget.
+    #[inline]
+    fn kept(&self, frame: FrameId) -> Option<impl Iterator<Item = &[u8]>> {
+        let chunk = self.chunks.get(frame.index() / CHUNK)?;
+        let index = frame.index() % CHUNK;
         let (first, end) =
             (*chunk.first.get(index)? as usize, *chunk.first.get(index + 1)? as usize);
         let mut start = first
@@ -65,9 +90,9 @@ impl FrameTexts {
             .and_then(|before| chunk.ends.get(before))
             .map_or(0, |&end| end as usize);
         Some(chunk.ends.get(first..end)?.iter().map(move |&end| {
-            let piece = chunk.text.get(start..end as usize).unwrap_or_default();
+            let text = chunk.text.get(start..end as usize).unwrap_or_default();
             start = end as usize;
-            piece
+            text
         }))
     }
 }
@@ -75,28 +100,62 @@ impl FrameTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use profile::{FoundBy, FrameRow, InlineRow, LocationRow};
+
+    /// Frame `n` has `n % 3` functions, whose lines are `n`.
+    fn profile(frames: u32) -> Profile {
+        let mut profile = Profile::default();
+        for line in 0..frames {
+            let row = InlineRow { function: None, file: None, line, column: 0, inlined: false };
+            let first_inline = profile.inlines.next_id();
+            profile.inlines.extend((0..line % 3).map(|column| InlineRow { column, ..row }));
+            let unnamed = LocationRow::unnamed(None, 0);
+            let location = profile.locations.push(LocationRow {
+                first_inline,
+                n_inlines: line % 3,
+                ..unnamed
+            });
+            profile.frames.push(FrameRow {
+                location,
+                found_by: FoundBy::Cfi,
+                kernel: false,
+                instance: 0,
+            });
+        }
+        profile
+    }
 
     #[test]
-    fn pieces_come_back_and_the_budget_holds() {
-        let texts = FrameTexts::new(3000, |frame, text, ends| {
-            for piece in 0..frame % 3 {
-                text.extend_from_slice(format!("{frame}.{piece}").as_bytes());
-                ends.push(text.len() as u32);
-            }
+    fn texts_come_back() {
+        let profile = profile(3000);
+        let texts = FrameTexts::new(&profile, true, |function, text| match function.function {
+            Some(row) => text.extend_from_slice(format!("{}.{} ", row.line, row.column).as_bytes()),
+            None => text.extend_from_slice(b"? "),
         });
-        for frame in 0..3000_u32 {
-            let pieces: Vec<&[u8]> = texts.pieces(frame).expect("short texts").collect();
-            let expected: Vec<String> =
-                (0..frame % 3).map(|piece| format!("{frame}.{piece}")).collect();
-            assert_eq!(pieces, expected.iter().map(String::as_bytes).collect::<Vec<_>>());
-        }
-        assert!(texts.pieces(3000).is_none());
+        let text = |frame| {
+            let mut out = Vec::new();
+            texts.push(FrameId::new(frame), &mut out, |out| out.push(b'@'));
+            String::from_utf8(out).expect("ASCII")
+        };
+        assert_eq!(text(0), "@? ");
+        assert_eq!(text(1), "@1.0 ");
+        assert_eq!(text(1025), "@1025.0 @1025.1 ");
+        assert_eq!(text(2999), "@2999.0 @2999.1 ");
+        assert_eq!(text(3000), "");
+    }
 
-        let long = FrameTexts::new(CHUNK + 1, |_, text, ends| {
+    #[test]
+    fn the_budget_holds() {
+        let profile = profile(CHUNK as u32 + 1);
+        let long = FrameTexts::new(&profile, true, |_, text| {
             text.resize(text.len() + CHUNK * BYTES_PER_FRAME / 2, b'x');
-            ends.push(text.len() as u32);
         });
-        let kept = (0..=CHUNK as u32).filter(|&frame| long.pieces(frame).is_some());
-        assert_eq!(kept.collect::<Vec<_>>(), [0, 1, CHUNK as u32]);
+        let kept: Vec<FrameId> =
+            profile.frames.ids().filter(|&frame| long.kept(frame).is_some()).collect();
+        // Frames 0 and 1 have a text each, and so has frame 1024, which begins the next chunk.
+        assert_eq!(kept, [0, 1, CHUNK as u32].map(FrameId::new));
+        let mut out = Vec::new();
+        long.push(FrameId::new(5), &mut out, |out| out.push(b'@'));
+        assert_eq!(out.len(), 2 + CHUNK * BYTES_PER_FRAME, "two texts, rendered again");
     }
 }

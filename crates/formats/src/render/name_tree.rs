@@ -6,16 +6,18 @@ use hashbrown::HashMap;
 
 use crate::render::text::push_label;
 use profile::query::functions;
-use profile::{InlineRow, Profile};
-use profile::{StringId, Strings};
+use profile::{InlineRow, Profile, RowId, StackId, StringId, Strings, Table, row_ids};
 
-/// No node: the parent of an outermost one, the node of an empty stack.
-pub(crate) const NO_NAME: u32 = u32::MAX;
+row_ids! {
+    /// A node of the tree.
+    pub(crate) NameId(u32);
+}
 
 /// A node: a name under the path of names that called it. A parent comes before its children.
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    parent: u32,
+struct NameNode {
+    /// `None` for an outermost one.
+    parent: Option<NameId>,
     depth: u32,
     label: StringId,
 }
@@ -25,34 +27,36 @@ struct Node {
 pub(crate) struct NameTree {
     /// Names as they are printed.
     labels: Strings,
-    nodes: Vec<Node>,
+    nodes: Table<NameId, NameNode>,
     /// By stack of the profile.
-    of_stack: Vec<u32>,
+    of_stack: Table<StackId, Option<NameId>>,
 }
 
 impl NameTree {
     /// The tree of all stacks of `profile`. `inlines`: whether inlined functions are nodes of their own;
     /// `kernel_suffix`: whether names of kernel functions get the suffix `_[k]`.
     pub(crate) fn new(profile: &Profile, inlines: bool, kernel_suffix: bool) -> Self {
-        let mut tree = Self { labels: Strings::default(), nodes: Vec::new(), of_stack: Vec::new() };
+        let mut tree =
+            Self { labels: Strings::default(), nodes: Table::new(), of_stack: Table::new() };
         let mut namer =
             Namer { profile, kernel_suffix, known: HashMap::new(), scratch: Vec::new() };
-        let mut children: HashMap<(u32, StringId), u32> = HashMap::new();
-        tree.of_stack.reserve_exact(profile.stacks.len());
+        let mut children: HashMap<(Option<NameId>, StringId), NameId> = HashMap::new();
+        tree.of_stack.reserve(profile.stacks.len());
         for stack in &profile.stacks {
-            let mut node = tree.of_stack.get(stack.parent as usize).copied().unwrap_or(NO_NAME);
-            let frame = profile.frames.get(stack.frame as usize);
-            let location = frame.and_then(|frame| profile.locations.get(frame.location as usize));
+            let outer = stack.parent.and_then(|parent| tree.of_stack.get(parent));
+            let mut node = outer.copied().flatten();
+            let frame = profile.frames.get(stack.frame);
+            let location = frame.and_then(|frame| profile.locations.get(frame.location));
             let kernel = frame.is_some_and(|frame| frame.kernel);
             let functions =
                 location.map_or(&[][..], |location| functions(profile, location, inlines));
             if functions.is_empty() {
                 let label = namer.label(None, kernel, &mut tree.labels);
-                node = tree.child(&mut children, node, label);
+                node = Some(tree.child(&mut children, node, label));
             }
             for function in functions.iter().rev() {
                 let label = namer.label(Some(function), kernel, &mut tree.labels);
-                node = tree.child(&mut children, node, label);
+                node = Some(tree.child(&mut children, node, label));
             }
             tree.of_stack.push(node);
         }
@@ -61,15 +65,14 @@ impl NameTree {
 
     fn child(
         &mut self,
-        children: &mut HashMap<(u32, StringId), u32>,
-        parent: u32,
+        children: &mut HashMap<(Option<NameId>, StringId), NameId>,
+        parent: Option<NameId>,
         label: StringId,
-    ) -> u32 {
+    ) -> NameId {
         *children.entry((parent, label)).or_insert_with(|| {
-            let depth =
-                self.nodes.get(parent as usize).map_or(0, |parent| parent.depth).saturating_add(1);
-            self.nodes.push(Node { parent, depth, label });
-            self.nodes.len() as u32 - 1
+            let outer = parent.and_then(|parent| self.nodes.get(parent));
+            let depth = outer.map_or(0, |outer| outer.depth).saturating_add(1);
+            self.nodes.push(NameNode { parent, depth, label })
         })
     }
 
@@ -85,74 +88,78 @@ impl NameTree {
         self.labels.get(label)
     }
 
-    /// The node of a stack of the profile; `NO_NAME` for an empty one.
-    pub(crate) fn node_of(&self, stack: u32) -> u32 {
-        self.of_stack.get(stack as usize).copied().unwrap_or(NO_NAME)
+    /// The node of a stack of the profile; `None` for an empty one.
+    pub(crate) fn node_of(&self, stack: Option<StackId>) -> Option<NameId> {
+        self.of_stack.get(stack?).copied().flatten()
     }
 
     /// How many names the path to a node has.
-    pub(crate) fn depth(&self, node: u32) -> u32 {
-        self.nodes.get(node as usize).map_or(0, |node| node.depth)
+    pub(crate) fn depth(&self, node: Option<NameId>) -> u32 {
+        node.and_then(|node| self.nodes.get(node)).map_or(0, |node| node.depth)
     }
 
     /// Puts the labels from `node` outwards into `path`.
-    pub(crate) fn path(&self, node: u32, path: &mut Vec<StringId>) {
+    pub(crate) fn path(&self, node: Option<NameId>, path: &mut Vec<StringId>) {
         path.clear();
         let mut next = node;
         // Ends: a node's parent has a smaller index than the node.
-        while let Some(&Node { parent, label, .. }) = self.nodes.get(next as usize) {
+        while let Some(&NameNode { parent, label, .. }) = next.and_then(|id| self.nodes.get(id)) {
             path.push(label);
             next = parent;
         }
     }
 
     /// By label: its place among all labels in the order of their bytes.
-    pub(crate) fn label_ranks(&self) -> Vec<u32> {
-        let mut sorted: Vec<u32> = (0..self.labels.len() as u32).collect();
-        sorted.sort_unstable_by_key(|&label| self.labels.get(StringId(label)));
+    pub(crate) fn label_ranks(&self) -> Table<StringId, u32> {
+        let mut sorted: Vec<StringId> = self.labels.ids().collect();
+        sorted.sort_unstable_by_key(|&label| self.labels.get(label));
         inverted(&sorted)
     }
 
     /// By node: its place in a walk of the tree that visits a node before its children, and these by `ranks`.
-    pub(crate) fn order(&self, ranks: &[u32]) -> Vec<u32> {
-        let rank = |node: &Node| ranks.get(node.label.0 as usize).copied().unwrap_or(0);
+    pub(crate) fn order(&self, ranks: &Table<StringId, u32>) -> Table<NameId, u32> {
+        let rank = |node: &NameNode| ranks.get(node.label).copied().unwrap_or(0);
         // Siblings become neighbours, the last of them in front: the walk's stack takes them in this order.
-        let mut siblings: Vec<(u32, u32, u32)> = Vec::with_capacity(self.nodes.len());
+        let mut siblings: Vec<(Option<NameId>, u32, NameId)> = Vec::with_capacity(self.nodes.len());
         siblings.extend(
-            (0_u32..).zip(&self.nodes).map(|(id, node)| (node.parent, u32::MAX - rank(node), id)),
+            self.nodes.entries().map(|(id, node)| (node.parent, u32::MAX - rank(node), id)),
         );
         siblings.sort_unstable();
-        // By node: where its children begin in `siblings`; the outermost nodes come last.
-        let mut starts = vec![0_u32; self.nodes.len() + 1];
+        // Where the children of each node end in `siblings`; the outermost nodes come first.
+        let mut ends = Table::<NameId, usize>::from_vec(vec![0; self.nodes.len()]);
+        let outermost = siblings.partition_point(|&(parent, ..)| parent.is_none());
         for &(parent, ..) in &siblings {
-            if let Some(count) = starts.get_mut((parent as usize).saturating_add(1)) {
+            if let Some(count) = parent.and_then(|parent| ends.get_mut(parent)) {
                 *count += 1;
             }
         }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
+        let mut sum = outermost;
+        for end in ends.iter_mut() {
+            sum += *end;
+            *end = sum;
         }
         let ids = |range: Range<usize>| {
             siblings.get(range).unwrap_or_default().iter().map(|&(.., id)| id)
         };
-        let start = |node: usize| starts.get(node).map_or(siblings.len(), |&start| start as usize);
+        let children = |node: NameId| {
+            let before = node.index().checked_sub(1).and_then(|at| ends.as_slice().get(at));
+            before.copied().unwrap_or(outermost)..ends.get(node).copied().unwrap_or(0)
+        };
         let mut visited = Vec::with_capacity(self.nodes.len());
-        let mut pending: Vec<u32> = ids(start(self.nodes.len())..siblings.len()).collect();
+        let mut pending: Vec<NameId> = ids(0..outermost).collect();
         while let Some(node) = pending.pop() {
             visited.push(node);
-            pending.extend(ids(start(node as usize)..start(node as usize + 1)));
+            pending.extend(ids(children(node)));
         }
         inverted(&visited)
     }
 }
 
-/// By element of a permutation: its index.
-fn inverted(permutation: &[u32]) -> Vec<u32> {
-    let mut places = vec![0; permutation.len()];
+/// By element of a permutation of all ids: its place.
+fn inverted<I: RowId>(permutation: &[I]) -> Table<I, u32> {
+    let mut places = Table::<I, u32>::from_vec(vec![0; permutation.len()]);
     for (place, &element) in (0..).zip(permutation) {
-        if let Some(slot) = places.get_mut(element as usize) {
+        if let Some(slot) = places.get_mut(element) {
             *slot = place;
         }
     }

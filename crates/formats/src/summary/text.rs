@@ -73,7 +73,7 @@ fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
         writeln!(text, "{style}the kernel lost {lost} other than samples{style:#}")?;
     }
     for loss in summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
-        let event = profile.events.get(loss.event as usize);
+        let event = profile.events.get(loss.event);
         write!(text, "  of ")?;
         push_line_safe(text, event.map_or(b"", |event| profile.strings.get(event.name)));
         let counts = [(loss.samples, "sample"), (loss.records, "record")];
@@ -133,7 +133,7 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
 }
 
 fn module_name(profile: &Profile, module: Option<ModuleId>) -> &[u8] {
-    match module.and_then(|id| profile.modules.get(id.index())) {
+    match module.and_then(|id| profile.modules.get(id)) {
         Some(module) => profile.strings.get(module.path),
         None => b"[unmapped memory]",
     }

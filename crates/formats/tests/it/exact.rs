@@ -1,6 +1,7 @@
 //! The exact bytes of every format.
 
 use formats::{Format, FormatOptions, Root, Weight};
+use profile::{LayoutId, SampleRow};
 
 use crate::printed;
 use crate::sample_profile::{empty, one_of_everything};
@@ -90,10 +91,10 @@ fn perf_script() {
 fn perf_script_headers_begin_with_a_letter() {
     let mut profile = one_of_everything();
     profile.samples.truncate(2);
-    profile.threads[0].comm = profile.strings.intern(b" #x");
+    profile.threads.as_mut_slice()[0].comm = profile.strings.intern(b" #x");
     let text = printed(&profile, Format::PerfScript, DEFAULT);
     assert!(text.starts_with(b"\\x20#x    42/43    ["), "{}", text.escape_ascii());
-    profile.threads[0].comm = profile.strings.intern(b"# x");
+    profile.threads.as_mut_slice()[0].comm = profile.strings.intern(b"# x");
     assert!(printed(&profile, Format::PerfScript, DEFAULT).starts_with(b"\\x23 x    42/43    ["));
 }
 
@@ -152,7 +153,8 @@ fn folded_roots_and_reverse() {
 /// The samples of the first event alone.
 fn of_first_event() -> profile::Profile {
     let mut profile = one_of_everything();
-    profile.samples.retain(|sample| sample.event == 0);
+    let samples = std::mem::take(&mut profile.samples).into_iter();
+    profile.samples = samples.filter(|sample| sample.event.index() == 0).collect();
     profile
 }
 
@@ -161,11 +163,11 @@ fn folded_weights() {
     let options = FormatOptions { weight: Weight::Period, keep_unrooted: true, ..DEFAULT };
     assert_eq!(printed(&of_first_event(), Format::Folded, options), b"a b:\"c;main 3\n");
     let mut profile = one_of_everything();
-    let again = profile.samples[0];
+    let again = profile.samples.as_slice()[0];
     profile.samples.push(again);
     // A function of the same name at another address is the same line.
     profile.samples.truncate(1);
-    profile.samples.push(profile::SampleRow { layout: 1, ..again });
+    profile.samples.push(SampleRow { layout: LayoutId::new(1), ..again });
     assert_eq!(printed(&profile, Format::Folded, options), b"a b:\"c;main;op:\"x\";inl2 8000000\n");
 }
 

@@ -48,8 +48,8 @@ fn threads_stacks_and_markers() {
     let mut profile = one_of_everything();
     // A thread that changes its name.
     let renamed = profile.strings.intern(b"later");
-    profile.threads.push(profile::ThreadRow { comm: renamed, ..profile.threads[1] });
-    profile.samples[3].thread = 3;
+    let thread = profile::ThreadRow { comm: renamed, ..profile.threads.as_slice()[1] };
+    profile.samples.as_mut_slice()[3].thread = profile.threads.push(thread);
     let document = document(&profile, FormatOptions::DEFAULT);
     assert_eq!(document["meta"]["preprocessedProfileVersion"], 60);
     assert_eq!(document["meta"]["interval"], json!(1.003_009));

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use formats::{Format, FormatOptions, Weight};
-use profile::{NO_STACK, StackRow};
+use profile::{FrameId, StackRow};
 use serde_json::{Value, json};
 
 use crate::printed;
@@ -47,12 +47,12 @@ fn callgrind() {
 fn callgrind_counts_recursion_once() {
     let mut profile = one_of_everything();
     profile.stacks.clear();
-    for frame in [1, 3, 1, 3] {
-        let parent = (profile.stacks.len() as u32).checked_sub(1).unwrap_or(NO_STACK);
-        profile.stacks.push(StackRow { parent, frame });
+    let mut stack = None;
+    for frame in [1, 3, 1, 3].map(FrameId::new) {
+        stack = Some(profile.stacks.push(StackRow { parent: stack, frame }));
     }
     profile.samples.truncate(1);
-    profile.samples[0].stack = 3;
+    profile.samples.as_mut_slice()[0].stack = stack;
     let text = String::from_utf8(printed(&profile, Format::Callgrind, DEFAULT)).expect("UTF-8");
     let costs: Vec<&str> =
         text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
@@ -120,8 +120,9 @@ fn speedscope() {
 fn speedscope_merges_what_is_too_much() {
     let profiles = |samples: usize| {
         let mut profile = one_of_everything();
-        let first = profile.samples[0];
-        profile.samples.resize(samples, first);
+        let first = profile.samples.as_slice()[0];
+        let missing = samples - profile.samples.len();
+        profile.samples.extend(std::iter::repeat_n(first, missing));
         let text = printed(&profile, Format::Speedscope, DEFAULT);
         let document: Value = serde_json::from_slice(&text).expect("valid JSON");
         document["profiles"].as_array().expect("profiles").clone()

@@ -5,7 +5,7 @@ use formats::{
     Details, ErrorKind, ErrorRow, FieldValue, Format, FormatOptions, GroupRow, HotspotStream,
     MemoryNodeRow, SampleExtra, TaskChange, TaskEvent, TracepointRow,
 };
-use profile::Profile;
+use profile::{EventId, Profile};
 
 use crate::printed;
 use crate::sample_profile::one_of_everything;
@@ -72,7 +72,7 @@ fn details() {
     let name = profile.strings.intern(b"a name");
     let field = profile.strings.intern(b"a field");
     let (pid, tid) = (Pid(42), Tid(43));
-    let first = profile.samples[0].time.expect("a time");
+    let first = profile.samples.as_slice()[0].time.expect("a time");
     let event = |time: u64, what| TaskEvent { time: Timestamp(time), pid, tid, cpu: Some(1), what };
     let fields = vec![
         (field, FieldValue::I32(-1)),
@@ -97,8 +97,8 @@ fn details() {
             time: first,
             pid,
             tid,
-            event: profile.samples[0].event,
-            costs: vec![(0, 10), (1, 20)],
+            event: profile.samples.as_slice()[0].event,
+            costs: vec![(EventId::new(0), 10), (EventId::new(1), 20)],
             fields: Some(fields),
         }],
         errors: vec![ErrorRow { kind: ErrorKind::KernelSymbols, message: "é".to_owned() }],

@@ -1,10 +1,10 @@
 //! Profiles that take several chunks: the bytes do not depend on the number of threads, and the numbers add up.
 
-use address::{ModuleId, Timestamp};
+use address::{Bias, ModuleId, Timestamp};
 use formats::{Format, FormatOptions};
-use profile::{EndReason, FoundBy};
 use profile::{
-    FrameRow, InlineRow, LayoutRow, LocationRow, NO_STACK, Profile, SampleRow, StackRow,
+    EndReason, FoundBy, FrameId, FrameRow, InlineId, InlineRow, LayoutId, LocationId, LocationRow,
+    Profile, SampleRow, StackId, StackRow, ThreadId,
 };
 
 use crate::printed;
@@ -27,19 +27,17 @@ fn profile() -> Profile {
             profile.strings.intern(format!("ns::function<{}>(int; char)", index % 700).as_bytes());
         let row =
             InlineRow { function: Some(name), file: None, line: index, column: 0, inlined: false };
-        let first_inline = profile.inlines.len() as u32;
+        let first_inline = profile.inlines.next_id();
         profile
             .inlines
-            .extend([InlineRow { inlined: true, ..row }, row].iter().skip(index as usize % 2));
-        profile.locations.push(LocationRow {
-            module: Some(ModuleId(index % 4)),
-            relative: u64::from(draw(1 << 30)),
-            offset: None,
+            .extend([InlineRow { inlined: true, ..row }, row].into_iter().skip(index as usize % 2));
+        let relative = u64::from(draw(1 << 30));
+        let location = profile.locations.push(LocationRow {
             function_offset: Some(u64::from(draw(5000))),
             first_inline,
             n_inlines: 2 - index % 2,
+            ..LocationRow::unnamed(Some(ModuleId(index % 4)), relative)
         });
-        let location = profile.locations.len() as u32 - 1;
         profile.frames.push(FrameRow {
             location,
             found_by: FoundBy::Cfi,
@@ -49,22 +47,21 @@ fn profile() -> Profile {
     }
     for index in 0..10_000 {
         let node = profile.stacks.len() as u32;
-        let parent = if index < 10 { NO_STACK } else { draw(node) };
-        profile.stacks.push(StackRow { parent, frame: draw(3007) });
+        let parent = (index >= 10).then(|| StackId::new(draw(node)));
+        profile.stacks.push(StackRow { parent, frame: FrameId::new(draw(3007)) });
     }
     for bias in 0..50 {
-        profile.layouts.push(LayoutRow {
-            biases: vec![(ModuleId(0), 0, bias << 12), (ModuleId(3), 0, bias << 20)],
-        });
+        let images = [(ModuleId(0), Bias(bias << 12)), (ModuleId(3), Bias(bias << 20))];
+        profile.layouts.push(images.into_iter().collect());
     }
-    let pattern = profile.samples[0];
+    let pattern = profile.samples.as_slice()[0];
     profile.samples.clear();
     for index in 0..SAMPLES {
         profile.samples.push(SampleRow {
             time: Some(Timestamp(u64::from(index) * 1001)),
-            thread: index % 3,
-            stack: draw(10_007),
-            layout: draw(52),
+            thread: ThreadId::new(index % 3),
+            stack: Some(StackId::new(draw(10_007))),
+            layout: LayoutId::new(draw(52)),
             end: EndReason::ALL[draw(16) as usize],
             ..pattern
         });
@@ -120,12 +117,12 @@ fn every_sample_is_in_every_format() {
 #[test]
 fn a_broken_profile_prints() {
     let mut profile = one_of_everything();
-    profile.stacks[0].parent = 1; // a loop
-    profile.stacks[2].frame = 99;
-    profile.frames[0].location = 99;
-    profile.locations[5].first_inline = u32::MAX;
-    profile.samples[3].thread = 99;
-    profile.samples[4].layout = 99;
+    profile.stacks.as_mut_slice()[0].parent = Some(StackId::new(1)); // a loop
+    profile.stacks.as_mut_slice()[2].frame = FrameId::new(99);
+    profile.frames.as_mut_slice()[0].location = LocationId::new(99);
+    profile.locations.as_mut_slice()[5].first_inline = InlineId::new(u32::MAX);
+    profile.samples.as_mut_slice()[3].thread = ThreadId::new(99);
+    profile.samples.as_mut_slice()[4].layout = LayoutId::new(99);
     let text = |format| {
         String::from_utf8_lossy(&printed(&profile, format, FormatOptions::DEFAULT)).into_owned()
     };
@@ -135,9 +132,9 @@ fn a_broken_profile_prints() {
     assert_eq!(
         text(Format::Folded),
         "[unknown];[truncated] 1\n\
+         [unknown];[truncated];[unknown];[unknown];[unknown] 1\n\
          a b:\"c;main;[unknown] 1\n\
          a b:\"c;[truncated];[unknown] 1\n\
-         main;[truncated];[unknown];[unknown];[unknown] 1\n\
          \u{fffd}t\\n;main;read_zero 1\n"
     );
     let script = text(Format::PerfScript);

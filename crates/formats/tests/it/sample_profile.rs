@@ -1,11 +1,11 @@
 //! A profile built by hand with one of everything that is awkward to print.
 
-use address::{BuildId, ModuleId, Pid, Tid, Timestamp};
-use profile::{EndReason, FoundBy};
+use address::{Bias, BuildId, ModuleId, Pid, Tid, Timestamp};
 use profile::{
-    EventLoss, EventRow, FindingRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleKind,
-    ModuleLoss, ModuleRow, NO_STACK, Profile, RecordingInfo, SampleRow, StackRow, StringId,
-    Summary, ThreadRow,
+    EndReason, EventId, EventLoss, EventRow, FindingRow, FoundBy, FrameId, FrameRow, InlineId,
+    InlineRow, LayoutId, LayoutRow, LocationId, LocationRow, ModuleKind, ModuleLoss, ModuleRow,
+    Profile, RecordingInfo, SampleRow, StackId, StackRow, StringId, Summary, Table, ThreadId,
+    ThreadRow,
 };
 
 /// No rows at all.
@@ -42,7 +42,7 @@ pub(crate) fn one_of_everything() -> Profile {
         samples_filtered: 1200,
         frames: 9,
         lost_samples: 1,
-        lost_by_event: vec![EventLoss { event: 1, samples: 1, records: 0 }],
+        lost_by_event: vec![EventLoss { event: EventId::new(1), samples: 1, records: 0 }],
         dump_used_up: 1,
         losses: vec![
             ModuleLoss {
@@ -65,9 +65,10 @@ pub(crate) fn one_of_everything() -> Profile {
 fn fill_places(profile: &mut Profile) {
     let mut id = |text: &[u8]| profile.strings.intern(text);
     let event = |name, kind, config| EventRow { name, kind, config, frequency: true, rate: 997 };
-    profile.events = vec![event(id(b"cycles:u"), 0, 0), event(id(b"cpu-clock"), 1, 0)];
+    profile.events =
+        Table::from_vec(vec![event(id(b"cycles:u"), 0, 0), event(id(b"cpu-clock"), 1, 0)]);
     let module = |path: StringId, kind| ModuleRow { path, opened: None, build_id: None, kind };
-    profile.modules = vec![
+    profile.modules = Table::from_vec(vec![
         ModuleRow {
             opened: Some(id(b"/debug/t")),
             build_id: BuildId::from_hex("d587e5ae"),
@@ -76,10 +77,10 @@ fn fill_places(profile: &mut Profile) {
         module(id(b"[kernel.kallsyms]"), ModuleKind::Kernel),
         module(id(b"/tmp/x.bin"), ModuleKind::File),
         module(id(b"//anon"), ModuleKind::Anonymous),
-    ];
+    ]);
     let function =
         |function, file, line| InlineRow { function, file, line, column: 0, inlined: false };
-    profile.inlines = vec![
+    profile.inlines = Table::from_vec(vec![
         InlineRow {
             column: 3,
             inlined: true,
@@ -89,16 +90,13 @@ fn fill_places(profile: &mut Profile) {
         function(Some(id(b"main")), Some(id(b"t\\.c")), 12),
         function(Some(id(b"read_zero")), None, 0),
         function(Some(id(b"jit\n\xffname")), None, 0),
-    ];
+    ]);
     let location = |module: Option<u32>, relative, first_inline, n_inlines| LocationRow {
-        module: module.map(ModuleId),
-        relative,
-        offset: None,
-        function_offset: None,
-        first_inline,
+        first_inline: InlineId::new(first_inline),
         n_inlines,
+        ..LocationRow::unnamed(module.map(ModuleId), relative)
     };
-    profile.locations = vec![
+    profile.locations = Table::from_vec(vec![
         LocationRow {
             offset: Some(0x1c0),
             function_offset: Some(0x10),
@@ -116,12 +114,17 @@ fn fill_places(profile: &mut Profile) {
         location(None, 0xdead, 0, 0),
         LocationRow { offset: Some(0x2000), ..location(Some(2), 0x2000, 0, 0) },
         location(Some(3), 0x7f00_0000_1000, 4, 1),
-    ];
+    ]);
 }
 
 fn fill_stacks(profile: &mut Profile) {
-    let frame = |location, found_by| FrameRow { location, found_by, kernel: false, instance: 0 };
-    profile.frames = vec![
+    let frame = |location, found_by| FrameRow {
+        location: LocationId::new(location),
+        found_by,
+        kernel: false,
+        instance: 0,
+    };
+    profile.frames = Table::from_vec(vec![
         frame(0, FoundBy::Sampled),
         frame(1, FoundBy::Cfi),
         FrameRow { instance: 1, ..frame(1, FoundBy::Joined) },
@@ -129,27 +132,29 @@ fn fill_stacks(profile: &mut Profile) {
         frame(3, FoundBy::Guess),
         frame(4, FoundBy::FramePointer),
         frame(5, FoundBy::Sampled),
-    ];
-    let node = |parent, frame| StackRow { parent, frame };
-    profile.stacks = vec![
-        node(NO_STACK, 1),
-        node(0, 0),
-        node(NO_STACK, 2),
-        node(0, 3),
-        node(NO_STACK, 4),
-        node(4, 5),
-        node(5, 6),
-    ];
-    profile.layouts = vec![
-        LayoutRow {
-            biases: vec![
-                (ModuleId(0), 0, 0x5555_0000_0000),
-                (ModuleId(0), 1, 0x7f00_0000_0000),
-                (ModuleId(2), 0, 0x6000_0000_0000),
-            ],
-        },
-        LayoutRow { biases: vec![(ModuleId(0), 0, 0x40_0000)] },
-    ];
+    ]);
+    let node = |parent: Option<u32>, frame| StackRow {
+        parent: parent.map(StackId::new),
+        frame: FrameId::new(frame),
+    };
+    profile.stacks = Table::from_vec(vec![
+        node(None, 1),
+        node(Some(0), 0),
+        node(None, 2),
+        node(Some(0), 3),
+        node(None, 4),
+        node(Some(4), 5),
+        node(Some(5), 6),
+    ]);
+    profile.layouts = Table::from_vec(vec![
+        layout(&[(0, 0x5555_0000_0000), (0, 0x7f00_0000_0000), (2, 0x6000_0000_0000)]),
+        layout(&[(0, 0x40_0000)]),
+    ]);
+}
+
+/// Modules and what is added to their addresses.
+fn layout(images: &[(u32, u64)]) -> LayoutRow {
+    images.iter().map(|&(module, bias)| (ModuleId(module), Bias(bias))).collect()
 }
 
 fn fill_samples(profile: &mut Profile) {
@@ -158,28 +163,38 @@ fn fill_samples(profile: &mut Profile) {
         tid: Tid(tid),
         comm: profile.strings.intern(comm),
     };
-    profile.threads =
-        vec![thread(42, 43, b"a b;\"c"), thread(123_456, 123_456, b"\xfft\n"), thread(-1, 7, b"")];
-    let sample = |thread, stack, layout, end| SampleRow {
+    profile.threads = Table::from_vec(vec![
+        thread(42, 43, b"a b;\"c"),
+        thread(123_456, 123_456, b"\xfft\n"),
+        thread(-1, 7, b""),
+    ]);
+    let sample = |thread, stack: Option<u32>, layout, end| SampleRow {
         time: None,
-        thread,
-        event: 1,
+        thread: ThreadId::new(thread),
+        event: EventId::new(1),
         end,
         cpu: None,
         period: None,
-        stack,
-        layout,
+        stack: stack.map(StackId::new),
+        layout: LayoutId::new(layout),
     };
-    profile.samples = vec![
+    profile.samples = Table::from_vec(vec![
         SampleRow {
             time: Some(Timestamp(1_445_157_017_999)),
             cpu: Some(1),
             period: Some(4_000_000),
-            ..sample(0, 1, 0, EndReason::Root)
+            ..sample(0, Some(1), 0, EndReason::Root)
         },
-        SampleRow { event: 0, period: Some(3), ..sample(0, 2, 0, EndReason::StackExhausted) },
-        SampleRow { time: Some(Timestamp(20_000_000_000)), ..sample(1, 3, 1, EndReason::Root) },
-        SampleRow { cpu: Some(1000), ..sample(1, 6, 0, EndReason::NotMapped) },
-        sample(2, NO_STACK, 1, EndReason::NoUserRegs),
-    ];
+        SampleRow {
+            event: EventId::new(0),
+            period: Some(3),
+            ..sample(0, Some(2), 0, EndReason::StackExhausted)
+        },
+        SampleRow {
+            time: Some(Timestamp(20_000_000_000)),
+            ..sample(1, Some(3), 1, EndReason::Root)
+        },
+        SampleRow { cpu: Some(1000), ..sample(1, Some(6), 0, EndReason::NotMapped) },
+        sample(2, None, 1, EndReason::NoUserRegs),
+    ]);
 }

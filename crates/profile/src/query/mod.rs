@@ -1,7 +1,11 @@
 //! What can be asked of a profile: the frames of a sample with their addresses, samples counted together, functions.
 
+mod functions;
 mod grouped;
 mod stack_walk;
 
-pub use grouped::{At, Function, Functions, Group, each_location, event_name, group, period_units};
-pub use stack_walk::{Biases, Walker, functions};
+pub use functions::{
+    FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
+};
+pub use grouped::{SampleGroup, event_name, group, period_units};
+pub use stack_walk::{BiasCache, StackWalker, each_location};

@@ -1,147 +1,265 @@
 //! A sample's frames: from a node of the prefix tree outwards, with each frame's address in the sample's process.
 
-use address::ModuleId;
+use std::num::NonZero;
 
-use crate::profile::{InlineRow, LayoutRow, LocationRow, NO_STACK, Profile, SampleRow, StackRow};
+use address::{Avma, Bias, ModuleId};
 
-/// What the addresses of a profile's frames are made of, close together: a walk touches many frames at random.
+use crate::id::{FrameId, LayoutId, LocationId, SampleId, StackId};
+use crate::profile::Profile;
+use crate::tables::{FrameRow, LayoutRow, SampleRow, StackRow, Table};
+
+/// Walks the stacks of samples. It keeps what the addresses of frames are made of close together: a walk touches many
+/// frames at random.
 #[derive(Debug)]
-pub struct Walker<'a> {
+pub struct StackWalker<'a> {
     profile: &'a Profile,
-    /// By frame.
-    places: Vec<Place>,
-    /// By stack: how many frames there are from it outwards, itself included.
-    depths: Vec<u32>,
+    places: Table<FrameId, FramePlace>,
+    /// How many frames there are from a node outwards, itself included.
+    depths: Table<StackId, u32>,
 }
 
 /// Where a frame is, before the process is known.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FramePlace {
     relative: u64,
-    /// `NO_MODULE` where there is none; then `relative` is the address.
-    module: u32,
-    instance: u8,
+    /// What is to be added; `None` where nothing was mapped: then `relative` is the address.
+    bias: Option<BiasKey>,
 }
 
-const NO_MODULE: u32 = u32::MAX;
+/// Names an image of a module in one word: the module's number plus one, then a byte for the instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BiasKey(NonZero<u64>);
 
-impl<'a> Walker<'a> {
-    /// The frames of all samples of `profile`.
+impl BiasKey {
+    fn new(module: ModuleId, instance: u8) -> Option<Self> {
+        NonZero::new((u64::from(module.0) + 1) << 8 | u64::from(instance)).map(Self)
+    }
+
+    const fn module(self) -> ModuleId {
+        ModuleId((self.0.get() >> 8) as u32 - 1)
+    }
+
+    const fn instance(self) -> u8 {
+        self.0.get() as u8
+    }
+}
+
+impl<'a> StackWalker<'a> {
+    /// Prepares walks of all samples of `profile`.
     #[must_use]
     pub fn new(profile: &'a Profile) -> Self {
-        let places = profile.frames.iter().map(|frame| {
-            let location = profile.locations.get(frame.location as usize);
-            let module = location.and_then(|location| location.module).map_or(NO_MODULE, |id| id.0);
-            Place {
+        let place = |frame: &FrameRow| {
+            let location = profile.locations.get(frame.location);
+            FramePlace {
                 relative: location.map_or(0, |location| location.relative),
-                module,
-                instance: frame.instance,
+                bias: location.and_then(|location| BiasKey::new(location.module?, frame.instance)),
             }
-        });
-        Self { profile, places: places.collect(), depths: depths(&profile.stacks) }
+        };
+        Self {
+            profile,
+            places: profile.frames.iter().map(place).collect(),
+            depths: depths(&profile.stacks),
+        }
     }
 
-    /// How many frames the sample of that row has.
-    pub fn depth(&self, sample: usize) -> u64 {
-        let stack = self.profile.samples.get(sample).map_or(NO_STACK, |sample| sample.stack);
-        self.depths.get(stack as usize).copied().unwrap_or(0).into()
+    /// How many frames a sample has, inlined ones not counted.
+    pub fn depth(&self, sample: SampleId) -> u64 {
+        let stack = self.profile.samples.get(sample).and_then(|sample| sample.stack);
+        stack.and_then(|stack| self.depths.get(stack)).copied().unwrap_or(0).into()
     }
 
-    /// Calls `visit` with the index of each frame of the sample, innermost first, and the frame's looked-up address in
-    /// the process: return address - 1 for callers.
+    /// Calls `visit` with each frame of the sample, innermost first, and the frame's looked-up address in the process:
+    /// return address - 1 for callers. It is what [`Profile::frame_address`] gives for each.
     #[inline]
     pub fn walk(
         &self,
         sample: &SampleRow,
-        biases: &mut Biases<'a>,
-        mut visit: impl FnMut(u32, u64),
+        biases: &mut BiasCache<'a>,
+        mut visit: impl FnMut(FrameId, Avma),
     ) {
         biases.enter(self.profile, sample.layout);
-        let mut node = sample.stack;
-        while let Some(&StackRow { parent, frame }) = self.profile.stacks.get(node as usize) {
-            if let Some(place) = self.places.get(frame as usize) {
-                visit(frame, place.relative.wrapping_add(biases.get(place)));
+        each_frame(self.profile, sample.stack, |frame| {
+            if let Some(place) = self.places.get(frame) {
+                let bias = place.bias.map_or(Bias(0), |key| biases.get(key));
+                visit(frame, Avma(place.relative.wrapping_add(bias.0)));
             }
-            // Parents come before their children: a table that breaks this ends the stack instead of looping.
-            node = if parent < node { parent } else { NO_STACK };
-        }
+        });
     }
 }
 
-/// The biases of the process image that was met last; neighbours in time are often of one process.
+impl Profile {
+    /// The looked-up address of a frame in the process of a sample: the address of its location plus the bias of its
+    /// module there. `None` where the frame or its location is not in the tables.
+    ///
+    /// For the frames of many samples, [`StackWalker`] is quicker.
+    #[must_use]
+    pub fn frame_address(&self, sample: &SampleRow, frame: FrameId) -> Option<Avma> {
+        let frame = self.frames.get(frame)?;
+        let location = self.locations.get(frame.location)?;
+        Some(match self.layouts.get(sample.layout) {
+            Some(layout) => layout.avma(location, frame.instance),
+            None => Avma(location.relative),
+        })
+    }
+}
+
+/// Calls `visit` with each frame of a stack, innermost first.
+#[inline]
+fn each_frame(profile: &Profile, stack: Option<StackId>, mut visit: impl FnMut(FrameId)) {
+    let mut next = stack;
+    while let Some(node) = next
+        && let Some(&StackRow { parent, frame }) = profile.stacks.get(node)
+    {
+        visit(frame);
+        // Parents come before their children: a table that breaks this ends the stack instead of looping.
+        next = parent.filter(|&parent| parent < node);
+    }
+}
+
+/// Calls `visit` with each location of a stack, innermost first.
+pub fn each_location(profile: &Profile, stack: Option<StackId>, mut visit: impl FnMut(LocationId)) {
+    each_frame(profile, stack, |frame| {
+        if let Some(frame) = profile.frames.get(frame) {
+            visit(frame.location);
+        }
+    });
+}
+
+/// The biases of the process image of the last sample; neighbours in time are often of one process.
 #[derive(Debug)]
-pub struct Biases<'a> {
-    layout: Option<(u32, &'a LayoutRow)>,
+pub struct BiasCache<'a> {
+    layout: Option<(LayoutId, &'a LayoutRow)>,
     /// Biases looked up last, by module.
-    recent: [(u64, u64); RECENT],
+    recent: [Option<(BiasKey, Bias)>; RECENT],
 }
 
 const RECENT: usize = 16;
 
-/// No key of a bias.
-const EMPTY: u64 = u64::MAX;
-
-impl Default for Biases<'_> {
+impl Default for BiasCache<'_> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<'a> Biases<'a> {
+impl<'a> BiasCache<'a> {
     /// Of no process image yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { layout: None, recent: [(EMPTY, 0); RECENT] }
+        Self { layout: None, recent: [None; RECENT] }
     }
 
-    fn enter(&mut self, profile: &'a Profile, layout: u32) {
+    fn enter(&mut self, profile: &'a Profile, layout: LayoutId) {
         if self.layout.is_none_or(|(current, _)| current != layout) {
-            self.layout = profile.layouts.get(layout as usize).map(|row| (layout, row));
-            self.recent = [(EMPTY, 0); RECENT];
+            self.layout = profile.layouts.get(layout).map(|row| (layout, row));
+            self.recent = [None; RECENT];
         }
     }
 
     #[inline]
-    fn get(&mut self, place: &Place) -> u64 {
-        if place.module == NO_MODULE {
-            return 0;
+    fn get(&mut self, wanted: BiasKey) -> Bias {
+        let module = wanted.module();
+        let slot = &mut self.recent[module.index() % RECENT];
+        match *slot {
+            Some((key, bias)) if key == wanted => bias,
+            _ => {
+                let layout = self.layout.map(|(_, row)| row);
+                let bias = layout.map_or(Bias(0), |row| row.bias(module, wanted.instance()));
+                *slot = Some((wanted, bias));
+                bias
+            }
         }
-        let key = u64::from(place.module) << 8 | u64::from(place.instance);
-        let slot = &mut self.recent[place.module as usize % RECENT];
-        if slot.0 != key {
-            let biases = self.layout.map_or(&[][..], |(_, row)| &row.biases);
-            let wanted = (ModuleId(place.module), place.instance);
-            let found = biases.binary_search_by_key(&wanted, |&(id, instance, _)| (id, instance));
-            *slot = (
-                key,
-                found.ok().and_then(|index| biases.get(index)).map_or(0, |&(_, _, bias)| bias),
-            );
-        }
-        slot.1
     }
 }
 
-/// The functions at a location, innermost first: all of them, or with `inlines` false only the last, which is not
-/// inlined. Empty where nothing is known.
-#[inline]
-pub fn functions<'a>(
-    profile: &'a Profile,
-    location: &LocationRow,
-    inlines: bool,
-) -> &'a [InlineRow] {
-    let start = location.first_inline as usize;
-    let rows = profile
-        .inlines
-        .get(start..start.saturating_add(location.n_inlines as usize))
-        .unwrap_or_default();
-    if inlines { rows } else { rows.last_chunk::<1>().map_or(&[], |last| last) }
-}
-
-fn depths(stacks: &[StackRow]) -> Vec<u32> {
-    let mut depths: Vec<u32> = Vec::with_capacity(stacks.len());
+fn depths(stacks: &Table<StackId, StackRow>) -> Table<StackId, u32> {
+    let mut depths = Table::new();
+    depths.reserve(stacks.len());
     for stack in stacks {
-        let outer = depths.get(stack.parent as usize).copied().unwrap_or(0);
+        let outer = stack.parent.and_then(|parent| depths.get(parent)).copied().unwrap_or(0_u32);
         depths.push(outer.saturating_add(1));
     }
     depths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{EventId, ThreadId};
+    use crate::reason::{EndReason, FoundBy};
+    use crate::tables::LocationRow;
+
+    /// Two images of module 0 and one of 16, which shares its slot of the cache; a frame where nothing is mapped.
+    fn profile() -> Profile {
+        let mut profile = Profile::default();
+        let mut parent = None;
+        for (module, relative, instance) in
+            [(Some(0), 0x10, 0), (Some(16), 0x20, 0), (Some(0), 0x10, 1), (None, 0x30, 0)]
+        {
+            let row = LocationRow::unnamed(module.map(ModuleId), relative);
+            let location = profile.locations.push(row);
+            let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance };
+            let frame = profile.frames.push(frame);
+            parent = Some(profile.stacks.push(StackRow { parent, frame }));
+        }
+        for start in [0x1000, 0x8000] {
+            let images = [(0, start), (0, start + 0x100), (16, start + 0x200)];
+            profile.layouts.push(
+                images.iter().map(|&(module, bias)| (ModuleId(module), Bias(bias))).collect(),
+            );
+        }
+        for layout in [0, 1, 9] {
+            profile.samples.push(SampleRow {
+                time: None,
+                thread: ThreadId::new(0),
+                event: EventId::new(0),
+                end: EndReason::Root,
+                cpu: None,
+                period: None,
+                stack: parent,
+                layout: LayoutId::new(layout),
+            });
+        }
+        profile
+    }
+
+    #[test]
+    fn addresses_are_those_in_the_process_of_the_sample() {
+        let profile = profile();
+        let walker = StackWalker::new(&profile);
+        let mut biases = BiasCache::new();
+        let mut walked = Vec::new();
+        for sample in &profile.samples {
+            let mut addresses = Vec::new();
+            walker.walk(sample, &mut biases, |frame, address| {
+                assert_eq!(profile.frame_address(sample, frame), Some(address));
+                addresses.push(address.0);
+            });
+            walked.push(addresses);
+        }
+        assert_eq!(
+            walked,
+            [
+                [0x30, 0x1110, 0x1220, 0x1010],
+                [0x30, 0x8110, 0x8220, 0x8010],
+                [0x30, 0x10, 0x20, 0x10],
+            ]
+        );
+        assert_eq!(walker.depth(SampleId::new(0)), 4);
+        assert_eq!(walker.depth(SampleId::new(7)), 0);
+    }
+
+    #[test]
+    fn a_stack_that_loops_ends() {
+        let mut profile = profile();
+        profile.stacks.as_mut_slice()[1].parent = Some(StackId::new(3));
+        let mut locations = Vec::new();
+        each_location(&profile, Some(StackId::new(3)), |location| locations.push(location.index()));
+        assert_eq!(locations, [3, 2, 1]);
+        each_location(&profile, None, |location| panic!("{location:?} of no stack"));
+    }
+
+    #[test]
+    fn a_place_is_two_words() {
+        assert_eq!(size_of::<FramePlace>(), 16);
+    }
 }

@@ -1,5 +1,25 @@
-//! The tables of a profile.
+//! The tables of a profile: one kind of row a file, and the types that hold rows and strings.
 
+mod event;
+mod frame;
+mod layout;
+mod location;
+mod module;
+mod recording;
+mod sample;
+mod stack;
 mod strings;
+mod table;
+mod thread;
 
-pub use strings::{StringId, Strings};
+pub use event::EventRow;
+pub use frame::FrameRow;
+pub use layout::{LayoutRow, ModuleBias};
+pub use location::{InlineRow, LocationAddress, LocationRow};
+pub use module::{ModuleKind, ModuleRow};
+pub use recording::RecordingInfo;
+pub use sample::SampleRow;
+pub use stack::StackRow;
+pub use strings::{StringHasher, Strings};
+pub use table::Table;
+pub use thread::ThreadRow;

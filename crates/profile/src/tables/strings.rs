@@ -5,22 +5,35 @@ use std::hash::BuildHasher as _;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
+use crate::id::{RowId as _, StringId};
+
 /// Strings that are not worth being hashed by several threads.
 const FEW: usize = 256;
-
-/// An index into [`Strings`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StringId(pub u32);
 
 /// Distinct byte strings (names of functions and files are not always UTF-8), in order of first appearance.
 #[derive(Debug, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
-    /// Where string `i` ends in `bytes`; it begins where the one before ends.
+    /// By string: where it ends in `bytes`; it begins where the one before ends.
     ends: Vec<u32>,
     /// Hash and id, so that no string is hashed again when the table grows.
-    index: HashTable<(u64, u32)>,
-    hasher: DefaultHashBuilder,
+    index: HashTable<(u64, StringId)>,
+    hasher: StringHasher,
+}
+
+/// Hashes strings for one table. Its hashes mean nothing to another table: each has a seed of its own.
+///
+/// It is cheap to clone, so that threads can hash names while the table is being filled.
+#[derive(Debug, Clone, Default)]
+pub struct StringHasher(DefaultHashBuilder);
+
+impl StringHasher {
+    /// The hash that [`Strings::intern_hashed`] wants.
+    #[inline]
+    #[must_use]
+    pub fn hash(&self, string: &[u8]) -> u64 {
+        self.0.hash_one(string)
+    }
 }
 
 impl Strings {
@@ -29,7 +42,7 @@ impl Strings {
     /// # Panics
     /// Where all strings together pass 4 GiB.
     pub fn intern(&mut self, string: &[u8]) -> StringId {
-        self.intern_hashed(string, self.hasher.hash_one(string))
+        self.intern_hashed(string, self.hasher.hash(string))
     }
 
     /// The ids of many strings, in their order; like one [`Self::intern`] after the other, with less waiting.
@@ -42,32 +55,50 @@ impl Strings {
         ends.reserve(strings.len());
         index.reserve(strings.len(), |&(hash, _)| hash);
         let strings = strings.par_iter().with_min_len(FEW);
-        let hashed: Vec<_> = strings.map(|string| (*string, hasher.hash_one(string))).collect();
+        let hashed: Vec<_> = strings.map(|string| (*string, hasher.hash(string))).collect();
         hashed.into_iter().map(|(string, hash)| self.intern_hashed(string, hash)).collect()
     }
 
-    fn intern_hashed(&mut self, string: &[u8], hash: u64) -> StringId {
+    /// What hashes strings for [`Self::intern_hashed`] of this table.
+    #[must_use]
+    pub fn hasher(&self) -> StringHasher {
+        self.hasher.clone()
+    }
+
+    /// The id of `string`, which is added where it is new. `hash` comes from [`Self::hasher`] of this table: strings are
+    /// hashed in parallel and then interned in an order that does not depend on threads. With another hash, the same
+    /// string can get a second id.
+    ///
+    /// # Panics
+    /// Where all strings together pass 4 GiB.
+    pub fn intern_hashed(&mut self, string: &[u8], hash: u64) -> StringId {
         let Self { bytes, ends, index, .. } = self;
-        let same = |&(known, id): &(u64, u32)| known == hash && slice(bytes, ends, id) == string;
+        let same =
+            |&(known, id): &(u64, StringId)| known == hash && slice(bytes, ends, id) == string;
         if let Some(&(_, id)) = index.find(hash, same) {
-            return StringId(id);
+            return id;
         }
-        let id = u32::try_from(ends.len()).expect("fewer strings than bytes");
+        let id = StringId::from_index(ends.len());
         bytes.extend_from_slice(string);
         ends.push(u32::try_from(bytes.len()).expect("names of a recording fit into 4 GiB"));
         index.insert_unique(hash, (hash, id), |&(hash, _)| hash);
-        StringId(id)
+        id
     }
 
     /// The string with that id; empty where there is none.
     #[must_use]
     pub fn get(&self, id: StringId) -> &[u8] {
-        slice(&self.bytes, &self.ends, id.0)
+        slice(&self.bytes, &self.ends, id)
     }
 
     /// All strings in the order of their ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        (0..self.ends.len() as u32).map(|id| slice(&self.bytes, &self.ends, id))
+        self.ids().map(|id| self.get(id))
+    }
+
+    /// The ids of all strings.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = StringId> + use<> {
+        (0..self.ends.len()).map(StringId::from_index)
     }
 
     /// How many there are.
@@ -83,16 +114,26 @@ impl Strings {
     }
 }
 
-fn slice<'a>(bytes: &'a [u8], ends: &[u32], id: u32) -> &'a [u8] {
-    let id = id as usize;
-    let start = if id == 0 { 0 } else { ends.get(id - 1).copied().unwrap_or(0) as usize };
-    let end = ends.get(id).map_or(start, |&end| end as usize);
+fn slice<'a>(bytes: &'a [u8], ends: &[u32], id: StringId) -> &'a [u8] {
+    let index = id.index();
+    let start = if index == 0 { 0 } else { ends.get(index - 1).copied().unwrap_or(0) as usize };
+    let end = ends.get(index).map_or(start, |&end| end as usize);
     bytes.get(start..end).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_strings_share_an_id() {
+        let mut strings = Strings::default();
+        let texts = [&b"a"[..], b"", b"bc", b"a", b"", b"\xff"];
+        let ids = texts.map(|text| strings.intern(text).index());
+        assert_eq!(ids, [0, 1, 2, 0, 1, 3]);
+        assert_eq!(strings.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b"\xff"]);
+        assert_eq!(strings.get(StringId::new(9)), b"");
+    }
 
     #[test]
     fn many_at_once_are_as_one_after_the_other() {
@@ -105,5 +146,18 @@ mod tests {
         assert_eq!(all.len(), 701);
         assert_eq!(all.iter().collect::<Vec<_>>(), one.iter().collect::<Vec<_>>());
         assert_eq!(all.intern_all(&[]), []);
+    }
+
+    #[test]
+    fn what_was_hashed_elsewhere_is_found() {
+        let mut strings = Strings::default();
+        let hasher = strings.hasher();
+        let hashes = std::thread::spawn(move || [&b"x"[..], b"y"].map(|text| hasher.hash(text)));
+        let [x, y] = hashes.join().expect("hashing does not panic");
+        let first = strings.intern(b"x");
+        assert_eq!(strings.intern_hashed(b"x", x), first);
+        let second = strings.intern_hashed(b"y", y);
+        assert_eq!(strings.intern(b"y"), second);
+        assert_eq!(strings.len(), 2);
     }
 }

@@ -7,11 +7,13 @@ use formats::{Details, ErrorKind, ErrorRow, GroupRow, MemoryNodeRow, TracepointR
 use hashbrown::HashSet;
 use module_map::ModuleKind;
 use perf_data::{Head, TracingData, Window};
-use profile::{LayoutRow, Profile, StackRow, Strings, Summary};
+use profile::{LocationId, Profile, Strings, Summary};
 use symbolizer::SymbolTimings;
 use unwinder::{Partial, Replay};
 
-use crate::assemble::{event_row, frame_row, module_row, recording_info, sample_row, thread_row};
+use crate::assemble::{
+    event_row, frame_row, layout_row, module_row, recording_info, sample_row, stack_row, thread_row,
+};
 use crate::locations::locations;
 use crate::stream::records::Records;
 use crate::symbols::{Kernel, Places, Resolved, Sources, resolve};
@@ -117,7 +119,7 @@ impl Growing {
         self.symbol_timings.loading += resolved.timings.loading;
         self.symbol_timings.looking_up += resolved.timings.looking_up;
         self.symbol_timings.naming += resolved.timings.naming;
-        let first = profile.locations.len();
+        let first = profile.locations.next_id();
         let rows = locations(&resolved, &mut profile.strings, &mut profile.inlines);
         profile.locations.extend(rows);
         let frames = new.iter().zip(&resolved.of_frame);
@@ -126,11 +128,8 @@ impl Growing {
         let modules = timeline.modules().iter();
         profile.modules = modules.map(|module| module_row(module, &mut profile.strings)).collect();
         let new = partial.stacks.get(profile.stacks.len()..).unwrap_or_default();
-        let row = |node: &unwinder::StackNode| StackRow { parent: node.parent, frame: node.frame };
-        profile.stacks.extend(new.iter().map(row));
-        let layouts = partial.layouts();
-        profile.layouts =
-            layouts.map(|layout| LayoutRow { biases: layout.biases.clone() }).collect();
+        profile.stacks.extend(new.iter().map(stack_row));
+        profile.layouts = partial.layouts().map(layout_row).collect();
         let new = partial.threads.get(profile.threads.len()..).unwrap_or_default();
         let strings = &mut profile.strings;
         profile.threads.extend(new.iter().map(|thread| thread_row(thread, timeline, strings)));
@@ -146,11 +145,11 @@ impl Growing {
         details.extras.drain(..extras.min(details.extras.len()));
     }
 
-    /// Tells the user of files that are missing for locations from number `first` on.
-    fn errors(&mut self, partial: &Partial<'_>, first: usize) {
+    /// Tells the user of files that are missing for locations from `first` on.
+    fn errors(&mut self, partial: &Partial<'_>, first: LocationId) {
         let (locations, details) = (&self.profile.locations, &mut self.details);
         let mut nameless = false;
-        for location in locations.get(first..).unwrap_or_default() {
+        for location in locations.as_slice().get(first.index()..).unwrap_or_default() {
             let Some(id) = location.module else { continue };
             let Some(module) = partial.timeline.modules().get(id.index()) else { continue };
             nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;

@@ -10,7 +10,7 @@ use perf_data::{
     Endian, Head, ReadFormat, Record, Sample, TimedRecord, TraceFormat, TraceValue, TracingData,
     Window,
 };
-use profile::Strings;
+use profile::{EventId, Strings};
 
 use crate::stream::growing::is_tracepoint;
 
@@ -18,7 +18,7 @@ use crate::stream::growing::is_tracepoint;
 #[derive(Default)]
 pub(super) struct Records {
     /// By id of an event: its number.
-    by_id: HashMap<u64, u16>,
+    by_id: HashMap<u64, EventId>,
     /// By id of an event: its last count. Counters run on from sample to sample.
     counts: HashMap<u64, u64>,
     head: Option<Arc<Head>>,
@@ -31,7 +31,7 @@ impl Records {
         details.tasks.extend(events);
         let head = window.head();
         if self.head.as_ref().is_none_or(|known| !Arc::ptr_eq(known, head)) {
-            let ids = (0_u16..).zip(head.events());
+            let ids = (0_u16..).map(EventId::new).zip(head.events());
             self.by_id = ids.flat_map(|(at, it)| it.ids.iter().map(move |&id| (id, at))).collect();
             self.head = Some(Arc::clone(head));
         }
@@ -63,13 +63,14 @@ impl Records {
             let costs = if is_group { self.costs(&sample) } else { Vec::new() };
             let fields = format
                 .and_then(|format| sample.raw.map(|raw| fields(format, raw, endian, strings)));
-            let (time, pid, tid, event) = (entry.time, entry.pid, entry.tid, entry.event);
+            let event = EventId::new(entry.event);
+            let (time, pid, tid) = (entry.time, entry.pid, entry.tid);
             details.extras.push(SampleExtra { time, pid, tid, event, costs, fields });
         }
     }
 
     /// What the events of a group counted since the sample before.
-    fn costs(&mut self, sample: &Sample<'_>) -> Vec<(u16, u64)> {
+    fn costs(&mut self, sample: &Sample<'_>) -> Vec<(EventId, u64)> {
         let values = sample.read.iter().flat_map(|read| read.iter());
         let costs = values.filter_map(|value| {
             let id = value.id?;

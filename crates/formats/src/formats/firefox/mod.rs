@@ -15,10 +15,10 @@ use crate::options::Weight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
-use profile::Profile;
-use profile::StringId;
-use sink::Sink;
-use tables::Tables;
+use profile::query::period_units;
+use profile::{Profile, StringId};
+use sink::GzipSink;
+use tables::SharedTables;
 use threads::{first_time, threads};
 
 /// Version of the processed profile.
@@ -39,9 +39,9 @@ pub struct Firefox {
 
 impl Printer for Firefox {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let mut sink = Sink::new(out);
-        let tables = Tables::new(profile, self.inlines, self.keep_unrooted);
-        let mut names = Names::new(profile);
+        let mut sink = GzipSink::new(out);
+        let tables = SharedTables::new(profile, self.inlines, self.keep_unrooted);
+        let mut names = StringArray::new(profile);
         let marker_names = (names.make(b"Name of the thread"), names.make(b"Lost samples"));
         sink.raw(b"{\"meta\":");
         meta(profile, &mut sink);
@@ -54,8 +54,9 @@ impl Printer for Firefox {
         let threads = threads(profile);
         for (index, thread) in threads.iter().enumerate() {
             sink.raw(if index == 0 { b"\n" } else { b",\n" });
-            let place = Place { profile, names: &names, origin, printer: self, marker_names };
-            thread.write(&place, index + 1 == threads.len(), &tables, &mut sink)?;
+            let shared =
+                ThreadContext { profile, names: &names, origin, printer: self, marker_names };
+            thread.write(&shared, index + 1 == threads.len(), &tables, &mut sink)?;
         }
         sink.raw(b"],\n\"pages\":[]}\n");
         sink.finish()
@@ -63,9 +64,9 @@ impl Printer for Firefox {
 }
 
 /// What every thread is written with.
-struct Place<'a> {
+struct ThreadContext<'a> {
     profile: &'a Profile,
-    names: &'a Names<'a>,
+    names: &'a StringArray<'a>,
     /// The first sample's time, from which all times count.
     origin: u64,
     printer: &'a Firefox,
@@ -74,13 +75,13 @@ struct Place<'a> {
 }
 
 /// The table of strings: those of the profile by their ids, then the ones that are made here.
-struct Names<'a> {
+struct StringArray<'a> {
     strings: Escaped<'a>,
     n_strings: u32,
     made: Vec<Vec<u8>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> StringArray<'a> {
     fn new(profile: &'a Profile) -> Self {
         Self {
             strings: Escaped::new(&profile.strings, push_json),
@@ -89,7 +90,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Adds a string, and tells its index.
+    /// Adds a string and gives its index.
     fn make(&mut self, text: &[u8]) -> u32 {
         self.made.push(text.to_vec());
         self.n_strings + self.made.len() as u32 - 1
@@ -100,11 +101,11 @@ impl<'a> Names<'a> {
         self.strings.get(id)
     }
 
-    fn write(&self, sink: &mut Sink<'_>) -> io::Result<()> {
+    fn write(&self, sink: &mut GzipSink<'_>) -> io::Result<()> {
         sink.raw(b"\"stringArray\":[");
-        for id in 0..self.n_strings {
-            sink.raw(if id == 0 { b"\"" } else { b",\"" });
-            sink.raw(self.strings.get(StringId(id)));
+        for (index, text) in self.strings.iter().enumerate() {
+            sink.raw(if index == 0 { b"\"" } else { b",\"" });
+            sink.raw(text);
             sink.raw(b"\"");
             sink.flush_piece()?;
         }
@@ -135,7 +136,7 @@ const CATEGORIES: &[u8] = br#"[{"name":"Other","color":"grey","subcategories":["
 const MARKERS: &[u8] = br#"[{"name":"comm","tooltipLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","chartLabel":"{marker.data.name}","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"name","label":"Name","format":"string"}]},
 {"name":"lost","tooltipLabel":"{marker.data.count} lost samples","tableLabel":"{marker.data.count} samples","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"count","label":"Samples","format":"integer"}]}]"#;
 
-fn meta(profile: &Profile, sink: &mut Sink<'_>) {
+fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     sink.raw(b"{\"version\":");
     sink.number(UNPROCESSED);
     sink.raw(b",\"preprocessedProfileVersion\":");
@@ -151,7 +152,8 @@ fn meta(profile: &Profile, sink: &mut Sink<'_>) {
         recording.command_line.iter().map(|&word| profile.strings.get(word)).collect();
     let system = [get(recording.os_release), get(recording.arch)].join(&b' ');
     // What was profiled is not recorded: the name of the first thread comes nearest.
-    let product = profile.threads.first().map_or(&b"perf"[..], |row| profile.strings.get(row.comm));
+    let product =
+        profile.threads.iter().next().map_or(&b"perf"[..], |row| profile.strings.get(row.comm));
     for (key, value) in [
         ("product", product),
         ("oscpu", system.trim_ascii()),
@@ -179,12 +181,14 @@ fn meta(profile: &Profile, sink: &mut Sink<'_>) {
     sink.raw(b"}");
 }
 
-/// Nanoseconds between two samples of a thread, as far as the first event tells.
+/// Nanoseconds between two samples of a thread, as far as the first event says.
 fn interval(profile: &Profile) -> u64 {
     const DEFAULT: u64 = 1_000_000;
-    let Some(event) = profile.events.first().filter(|event| event.rate > 0) else { return DEFAULT };
-    let units = profile::query::period_units(profile);
-    match (event.frequency, units.first().copied().flatten()) {
+    let Some(event) = profile.events.iter().next().filter(|event| event.rate > 0) else {
+        return DEFAULT;
+    };
+    let units = period_units(profile);
+    match (event.frequency, units.iter().next().copied().flatten()) {
         (true, _) => 1_000_000_000 / event.rate,
         (false, Some("nanoseconds")) => event.rate,
         _ => DEFAULT,

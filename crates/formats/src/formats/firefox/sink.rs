@@ -11,12 +11,12 @@ use crate::render::text::push_number;
 const PIECE: usize = 1 << 18;
 
 /// Where the document goes.
-pub(super) struct Sink<'a> {
+pub(super) struct GzipSink<'a> {
     text: Vec<u8>,
     gzip: GzEncoder<&'a mut dyn io::Write>,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> GzipSink<'a> {
     pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
         // The default level costs twice the time for a few percent of the size.
         Self { text: Vec::new(), gzip: GzEncoder::new(out, Compression::new(4)) }

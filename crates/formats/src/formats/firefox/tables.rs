@@ -2,29 +2,33 @@
 //! inlined function.
 
 use std::io;
+use std::ops::Range;
 
 use hashbrown::HashMap;
-use profile::FoundBy;
 
-use super::sink::Sink;
-use super::{Names, category};
+use super::sink::GzipSink;
+use super::{StringArray, category};
 use crate::render::text::{push_json, push_number};
-use profile::StringId;
 use profile::query::functions;
-use profile::{LocationRow, ModuleKind, NO_STACK, Profile};
+use profile::{
+    FrameId, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId, StringId, Table,
+    row_ids,
+};
 
-/// No row.
-const NONE: u32 = u32::MAX;
+row_ids! {
+    /// A node of the tree of stacks, with a node for each inlined function.
+    NodeId(u32);
+}
 
 /// The largest number that readers hold exactly.
 const EXACT: u64 = 1 << 53;
 
 /// A function: its name, module and source.
-type Function = (Option<StringId>, Option<u32>, Option<StringId>);
+type FunctionKey = (Option<StringId>, Option<u32>, Option<StringId>);
 
 /// A frame: an inlined function at an address, or the one that is not inlined.
-struct Frame {
-    location: u32,
+struct FrameEntry {
+    location: LocationId,
     function: u32,
     line: u32,
     column: u32,
@@ -35,33 +39,33 @@ struct Frame {
 }
 
 /// A column of frames: its name, the value of a frame, and that of `[truncated]`.
-type Column<'a> = (&'a str, fn(&Frame) -> u32, u32);
+type FrameColumn<'a> = (&'a str, fn(&FrameEntry) -> u32, u32);
 
 /// Everything that the threads share.
-pub(super) struct Tables<'a> {
+pub(super) struct SharedTables<'a> {
     profile: &'a Profile,
-    functions: Vec<Function>,
-    frames: Vec<Frame>,
+    functions: Vec<FunctionKey>,
+    frames: Vec<FrameEntry>,
     /// Nodes: caller's node, and frame.
-    nodes: Vec<(u32, u32)>,
+    nodes: Table<NodeId, (Option<NodeId>, u32)>,
     /// By stack of the profile: its innermost node, complete ones and then incomplete ones.
-    of_stack: [Vec<u32>; 2],
+    of_stack: [Table<StackId, Option<NodeId>>; 2],
     /// The node of `[truncated]`.
-    truncated: u32,
+    truncated: Option<NodeId>,
     keep_unrooted: bool,
     sources: Vec<StringId>,
     source_index: HashMap<StringId, u32>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> SharedTables<'a> {
     pub(super) fn new(profile: &'a Profile, inlines: bool, keep_unrooted: bool) -> Self {
         let mut tables = Self {
             profile,
             functions: Vec::new(),
             frames: Vec::new(),
-            nodes: Vec::new(),
-            of_stack: [Vec::new(), Vec::new()],
-            truncated: NONE,
+            nodes: Table::new(),
+            of_stack: [Table::new(), Table::new()],
+            truncated: None,
             keep_unrooted,
             sources: Vec::new(),
             source_index: HashMap::new(),
@@ -72,21 +76,30 @@ impl<'a> Tables<'a> {
     }
 
     /// The node of a sample's stack; `None` for a complete one without frames.
-    pub(super) fn node(&self, stack: u32, end: profile::EndReason) -> Option<u32> {
-        let truncated = !self.keep_unrooted && !end.is_complete();
-        let node = self.of_stack[usize::from(truncated)].get(stack as usize).copied();
-        let node = node.unwrap_or(if truncated { self.truncated } else { NONE });
-        (node != NONE).then_some(node)
+    pub(super) fn node(&self, sample: &SampleRow) -> Option<u32> {
+        let truncated = self.is_truncated(sample);
+        let of_stack = &self.of_stack[usize::from(truncated)];
+        let node = match sample.stack.and_then(|stack| of_stack.get(stack)) {
+            Some(&node) => node,
+            None => self.truncated.filter(|_| truncated),
+        };
+        node.map(NodeId::as_u32)
+    }
+
+    /// Whether the stack of a sample stands under `[truncated]`.
+    const fn is_truncated(&self, sample: &SampleRow) -> bool {
+        !self.keep_unrooted && !sample.end.is_complete()
     }
 
     /// Makes the frames; gives for each frame of the profile its range, outermost function first.
-    fn fill_frames(&mut self, inlines: bool) -> Vec<std::ops::Range<u32>> {
+    fn fill_frames(&mut self, inlines: bool) -> Table<FrameId, Range<u32>> {
         let profile = self.profile;
-        let mut index: HashMap<Function, u32> = HashMap::new();
-        let mut ranges = Vec::with_capacity(profile.frames.len());
+        let mut index: HashMap<FunctionKey, u32> = HashMap::new();
+        let mut ranges = Table::new();
+        ranges.reserve(profile.frames.len());
         for row in &profile.frames {
             let start = self.frames.len() as u32;
-            let Some(location) = profile.locations.get(row.location as usize) else {
+            let Some(location) = profile.locations.get(row.location) else {
                 ranges.push(start..start);
                 continue;
             };
@@ -108,17 +121,14 @@ impl<'a> Tables<'a> {
                     self.functions.push(function);
                     self.functions.len() as u32 - 1
                 });
-                self.frames.push(Frame {
+                self.frames.push(FrameEntry {
                     location: row.location,
                     function,
                     line,
                     column,
                     depth: depth as u32,
                     category: self.category(location, row.kernel),
-                    guessed: matches!(
-                        row.found_by,
-                        FoundBy::FramePointer | FoundBy::Joined | FoundBy::Guess
-                    ),
+                    guessed: row.found_by.is_unproven(),
                 });
             }
             ranges.push(start..self.frames.len() as u32);
@@ -127,7 +137,7 @@ impl<'a> Tables<'a> {
     }
 
     fn category(&self, location: &LocationRow, kernel: bool) -> u8 {
-        let module = location.module.and_then(|id| self.profile.modules.get(id.index()));
+        let module = location.module.and_then(|id| self.profile.modules.get(id));
         match module.map(|module| module.kind) {
             _ if kernel => category::KERNEL,
             Some(ModuleKind::Anonymous) | None => category::ANONYMOUS,
@@ -136,47 +146,58 @@ impl<'a> Tables<'a> {
     }
 
     /// Makes the nodes of complete stacks, then those below `[truncated]`.
-    fn fill_stacks(&mut self, ranges: &[std::ops::Range<u32>]) {
+    fn fill_stacks(&mut self, ranges: &Table<FrameId, Range<u32>>) {
         let stacks = &self.profile.stacks;
-        let mut used = [vec![false; stacks.len()], vec![false; stacks.len()]];
+        let unused = Table::<StackId, bool>::from_vec(vec![false; stacks.len()]);
+        let mut used = [unused.clone(), unused];
         let mut any_truncated = false;
         for sample in &self.profile.samples {
-            let truncated = !self.keep_unrooted && !sample.end.is_complete();
+            let truncated = self.is_truncated(sample);
             any_truncated |= truncated;
-            if let Some(slot) = used[usize::from(truncated)].get_mut(sample.stack as usize) {
+            let used = &mut used[usize::from(truncated)];
+            if let Some(slot) = sample.stack.and_then(|stack| used.get_mut(stack)) {
                 *slot = true;
             }
         }
         for (which, used) in used.iter_mut().enumerate() {
-            for row in (0..stacks.len()).rev() {
-                let parent = stacks[row].parent as usize;
-                if used[row] && parent < row {
-                    used[parent] = true;
+            for (row, stack) in stacks.entries().rev() {
+                let parent = stack.parent.filter(|&parent| parent < row);
+                if used.get(row) == Some(&true)
+                    && let Some(slot) = parent.and_then(|parent| used.get_mut(parent))
+                {
+                    *slot = true;
                 }
             }
-            let mut outside = NONE;
             if which == 1 && any_truncated {
-                // One frame behind all others, of one function behind all others.
-                outside = self.nodes.len() as u32;
-                self.truncated = outside;
-                self.nodes.push((NONE, self.frames.len() as u32));
+                // One frame after all others, of one function after all others.
+                self.truncated = Some(self.nodes.push((None, self.frames.len() as u32)));
             }
-            let mut of_stack = vec![NONE; stacks.len()];
-            for (row, stack) in stacks.iter().enumerate().filter(|&(row, _)| used[row]) {
-                let has_parent = stack.parent != NO_STACK && (stack.parent as usize) < row;
-                let mut node = if has_parent { of_stack[stack.parent as usize] } else { outside };
-                for frame in ranges.get(stack.frame as usize).cloned().unwrap_or(0..0) {
-                    self.nodes.push((node, frame));
-                    node = self.nodes.len() as u32 - 1;
+            let outside = self.truncated;
+            let mut of_stack = Table::new();
+            of_stack.reserve(stacks.len());
+            for (stack, &used) in stacks.iter().zip(&*used) {
+                if !used {
+                    of_stack.push(None);
+                    continue;
                 }
-                of_stack[row] = node;
+                // Parents come before their children: what is not there yet is no parent.
+                let parent = stack.parent.and_then(|parent| of_stack.get(parent));
+                let mut node = parent.map_or(outside, |&node| node);
+                for frame in ranges.get(stack.frame).cloned().unwrap_or(0..0) {
+                    node = Some(self.nodes.push((node, frame)));
+                }
+                of_stack.push(node);
             }
             self.of_stack[which] = of_stack;
         }
     }
 
     /// The modules, all of them: their numbers are those of the profile.
-    pub(super) fn libraries(&self, names: &Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+    pub(super) fn libraries(
+        &self,
+        names: &StringArray<'_>,
+        sink: &mut GzipSink<'_>,
+    ) -> io::Result<()> {
         let arch = self.profile.recording.arch;
         sink.raw(b"[");
         for (index, module) in self.profile.modules.iter().enumerate() {
@@ -214,9 +235,13 @@ impl<'a> Tables<'a> {
     }
 
     /// The shared tables, the strings last: the others add to them.
-    pub(super) fn shared(&self, names: &mut Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+    pub(super) fn shared(
+        &self,
+        names: &mut StringArray<'_>,
+        sink: &mut GzipSink<'_>,
+    ) -> io::Result<()> {
         sink.raw(b"\"stackTable\":{");
-        let prefix = self.nodes.iter().map(|node| (node.0 != NONE).then_some(node.0));
+        let prefix = self.nodes.iter().map(|node| node.0.map(NodeId::as_u32));
         sink.options("prefix", prefix)?;
         sink.raw(b",");
         sink.column("frame", self.nodes.iter(), |text, node| push_number(text, node.1))?;
@@ -245,15 +270,15 @@ impl<'a> Tables<'a> {
         sink.raw(b"},\n\"sources\":{");
         sink.same("id", self.sources.len(), b"null")?;
         sink.raw(b",");
-        sink.column("filename", self.sources.iter(), |text, id| push_number(text, id.0))?;
+        sink.column("filename", self.sources.iter(), |text, id| push_number(text, id.as_u32()))?;
         sink.raw(format!(",\"length\":{}}},\n", self.sources.len()).as_bytes());
         names.write(sink)
     }
 
     /// The symbols that are not inlined, and for each location its symbol.
-    fn symbols(&self) -> (Symbols, Vec<Option<u32>>) {
+    fn symbols(&self) -> (NativeSymbols, Table<LocationId, Option<u32>>) {
         let mut index = HashMap::new();
-        let mut symbols = Symbols::default();
+        let mut symbols = NativeSymbols::default();
         let of_location = self.profile.locations.iter().map(|location| {
             let start = location.relative.checked_sub(location.function_offset?)?;
             let module = location.module?.0;
@@ -270,17 +295,21 @@ impl<'a> Tables<'a> {
         (symbols, of_location)
     }
 
-    fn frame_table(&self, symbols: &[Option<u32>], sink: &mut Sink<'_>) -> io::Result<()> {
+    fn frame_table(
+        &self,
+        symbols: &Table<LocationId, Option<u32>>,
+        sink: &mut GzipSink<'_>,
+    ) -> io::Result<()> {
         // The last one is `[truncated]`.
         let n = self.frames.len() + 1;
         let rows = || self.frames.iter().map(Some).chain([None]);
-        let location = |frame: &Frame| self.profile.locations.get(frame.location as usize);
+        let location = |frame: &FrameEntry| self.profile.locations.get(frame.location);
         let relative = |frame| location(frame).map(|at| at.relative).filter(|&at| at < EXACT);
         sink.column("address", rows(), |text, row| match row.and_then(relative) {
             Some(address) => push_number(text, address),
             None => text.extend_from_slice(b"-1"),
         })?;
-        let columns: [Column<'_>; 4] = [
+        let columns: [FrameColumn<'_>; 4] = [
             ("inlineDepth", |frame| frame.depth, 0),
             ("category", |frame| frame.category.into(), category::TRUNCATED.into()),
             ("subcategory", |frame| frame.guessed.into(), 0),
@@ -291,7 +320,7 @@ impl<'a> Tables<'a> {
             sink.column(name, rows(), |text, row| push_number(text, row.map_or(last, value)))?;
         }
         sink.raw(b",");
-        let symbol = |frame: &Frame| symbols.get(frame.location as usize).copied().flatten();
+        let symbol = |frame: &FrameEntry| symbols.get(frame.location).copied().flatten();
         sink.options("nativeSymbol", rows().map(|row| row.and_then(symbol)))?;
         sink.raw(b",");
         sink.same("innerWindowID", n, b"0")?;
@@ -304,13 +333,17 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    fn function_table(&self, names: &mut Names<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+    fn function_table(
+        &self,
+        names: &mut StringArray<'_>,
+        sink: &mut GzipSink<'_>,
+    ) -> io::Result<()> {
         let (unknown, truncated) = (names.make(b"[unknown]"), names.make(b"[truncated]"));
         let n = self.functions.len() + 1;
         let rows = || self.functions.iter().map(Some).chain([None]);
         sink.column("name", rows(), |text, row| {
             let empty = |id: &StringId| !self.profile.strings.get(*id).is_empty();
-            let name = row.map(|row| row.0.filter(empty).map_or(unknown, |id| id.0));
+            let name = row.map(|row| row.0.filter(empty).map_or(unknown, StringId::as_u32));
             push_number(text, name.unwrap_or(truncated));
         })?;
         for (name, word) in [("isJS", b"false"), ("relevantForJS", b"false")] {
@@ -323,7 +356,7 @@ impl<'a> Tables<'a> {
             None => text.extend_from_slice(b"-1"),
         })?;
         sink.raw(b",");
-        let source = |row: &Function| self.source_index.get(&row.2?).copied();
+        let source = |row: &FunctionKey| self.source_index.get(&row.2?).copied();
         sink.options("source", rows().map(|row| row.and_then(source)))?;
         for name in ["lineNumber", "columnNumber"] {
             sink.raw(b",");
@@ -336,17 +369,17 @@ impl<'a> Tables<'a> {
 
 /// Symbols: module, start, name.
 #[derive(Default)]
-struct Symbols {
+struct NativeSymbols {
     rows: Vec<(u32, u64, StringId)>,
 }
 
-impl Symbols {
-    fn write(&self, sink: &mut Sink<'_>) -> io::Result<()> {
+impl NativeSymbols {
+    fn write(&self, sink: &mut GzipSink<'_>) -> io::Result<()> {
         sink.column("libIndex", self.rows.iter(), |text, row| push_number(text, row.0))?;
         sink.raw(b",");
         sink.column("address", self.rows.iter(), |text, row| push_number(text, row.1))?;
         sink.raw(b",");
-        sink.column("name", self.rows.iter(), |text, row| push_number(text, row.2.0))?;
+        sink.column("name", self.rows.iter(), |text, row| push_number(text, row.2.as_u32()))?;
         sink.raw(b",");
         sink.same("functionSize", self.rows.len(), b"null")?;
         sink.raw(format!(",\"length\":{}", self.rows.len()).as_bytes());

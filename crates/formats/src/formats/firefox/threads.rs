@@ -4,27 +4,26 @@ use std::io;
 
 use hashbrown::HashMap;
 
-use super::sink::{Sink, push_milliseconds};
-use super::tables::Tables;
-use super::{Place, Weight};
+use super::sink::{GzipSink, push_milliseconds};
+use super::tables::SharedTables;
+use super::{ThreadContext, Weight};
 use crate::render::text::{push_json, push_number};
-use profile::StringId;
 use profile::query::{event_name, period_units};
-use profile::{Profile, SampleRow};
+use profile::{EventId, Profile, SampleId, SampleRow, StringId};
 
 /// A thread's samples of one event.
-pub(super) struct Thread {
+pub(super) struct ThreadTrack {
     pid: i32,
     tid: i32,
-    event: u16,
+    event: EventId,
     /// Which of the thread's events it is.
     part: usize,
     /// Name of the process.
     process: StringId,
     /// Names with the time of the first sample under each, in order.
     comms: Vec<(u64, StringId)>,
-    /// Indexes of `Profile::samples`, in time order.
-    samples: Vec<u32>,
+    /// In time order.
+    samples: Vec<SampleId>,
     /// Time of the process's first sample.
     start: u64,
     /// How many processes were found before its own.
@@ -37,15 +36,15 @@ pub(super) fn first_time(profile: &Profile) -> u64 {
 }
 
 /// The threads of the profile, ordered by the first sample of their process, then by their own, then as they appear.
-pub(super) fn threads(profile: &Profile) -> Vec<Thread> {
-    let mut index: HashMap<(i32, i32, u16), usize> = HashMap::new();
+pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
+    let mut index: HashMap<(i32, i32, EventId), usize> = HashMap::new();
     let mut processes: HashMap<i32, (u64, StringId, bool, usize)> = HashMap::new();
     let mut parts: HashMap<(i32, i32), usize> = HashMap::new();
-    let mut threads: Vec<Thread> = Vec::new();
+    let mut threads: Vec<ThreadTrack> = Vec::new();
     let mut now = first_time(profile);
-    for (number, sample) in profile.samples.iter().enumerate() {
+    for (id, sample) in profile.samples.entries() {
         now = sample.time.map_or(now, |time| time.0);
-        let Some(row) = profile.threads.get(sample.thread as usize) else { continue };
+        let Some(row) = profile.threads.get(sample.thread) else { continue };
         let (pid, tid) = (row.pid.0, row.tid.0);
         // A process has the last name of its main thread, where that has samples.
         let found = processes.len();
@@ -56,7 +55,7 @@ pub(super) fn threads(profile: &Profile) -> Vec<Thread> {
         let at = *index.entry((pid, tid, sample.event)).or_insert_with(|| {
             let part = parts.entry((pid, tid)).or_default();
             *part += 1;
-            threads.push(Thread {
+            threads.push(ThreadTrack {
                 pid,
                 tid,
                 event: sample.event,
@@ -73,7 +72,7 @@ pub(super) fn threads(profile: &Profile) -> Vec<Thread> {
             if thread.comms.last().is_none_or(|&(_, comm)| comm != row.comm) {
                 thread.comms.push((now, row.comm));
             }
-            thread.samples.push(number as u32);
+            thread.samples.push(id);
         }
     }
     for thread in &mut threads {
@@ -86,24 +85,24 @@ pub(super) fn threads(profile: &Profile) -> Vec<Thread> {
     threads
 }
 
-impl Thread {
+impl ThreadTrack {
     /// Writes the thread; what the kernel lost goes to the `last` one, for it is not known whose it was.
     pub(super) fn write(
         &self,
-        place: &Place<'_>,
+        shared: &ThreadContext<'_>,
         last: bool,
-        tables: &Tables<'_>,
-        sink: &mut Sink<'_>,
+        tables: &SharedTables<'_>,
+        sink: &mut GzipSink<'_>,
     ) -> io::Result<()> {
-        let profile = place.profile;
+        let profile = shared.profile;
         sink.raw(b"{\"processType\":\"default\",\"processStartupTime\":");
-        sink.milliseconds(self.start.saturating_sub(place.origin));
+        sink.milliseconds(self.start.saturating_sub(shared.origin));
         sink.raw(b",\"processShutdownTime\":null,\"registerTime\":");
         let registered = self.comms.first().map_or(self.start, |&(time, _)| time);
-        sink.milliseconds(registered.saturating_sub(place.origin));
+        sink.milliseconds(registered.saturating_sub(shared.origin));
         sink.raw(b",\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true,\"name\":\"");
         let comm = self.comms.last().map_or(self.process, |&(_, comm)| comm);
-        let name = place.names.escaped(comm);
+        let name = shared.names.escaped(comm);
         sink.raw(if name.is_empty() { b"[unknown]" } else { name });
         if profile.events.len() > 1 {
             sink.raw(b" (");
@@ -111,7 +110,7 @@ impl Thread {
             sink.raw(b")");
         }
         sink.raw(b"\",\"processName\":\"");
-        sink.raw(place.names.escaped(self.process));
+        sink.raw(shared.names.escaped(self.process));
         let main = self.pid == self.tid && self.part == 0;
         sink.raw(
             format!("\",\"isMainThread\":{main},\"pid\":\"{}\",\"tid\":", self.pid).as_bytes(),
@@ -122,40 +121,40 @@ impl Thread {
         } else {
             sink.raw(format!("\"{}.{}\",\n", self.tid, self.part).as_bytes());
         }
-        self.write_samples(place, tables, sink)?;
+        self.write_samples(shared, tables, sink)?;
         sink.raw(b",\n");
-        self.write_markers(place, last, sink)?;
+        self.write_markers(shared, last, sink)?;
         sink.raw(b"}");
         Ok(())
     }
 
     fn rows<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = &'a SampleRow> {
-        self.samples.iter().filter_map(|&number| profile.samples.get(number as usize))
+        self.samples.iter().filter_map(|&id| profile.samples.get(id))
     }
 
     fn write_samples(
         &self,
-        place: &Place<'_>,
-        tables: &Tables<'_>,
-        sink: &mut Sink<'_>,
+        shared: &ThreadContext<'_>,
+        tables: &SharedTables<'_>,
+        sink: &mut GzipSink<'_>,
     ) -> io::Result<()> {
-        let profile = place.profile;
+        let profile = shared.profile;
         sink.raw(b"\"samples\":{");
-        sink.options("stack", self.rows(profile).map(|row| tables.node(row.stack, row.end)))?;
+        sink.options("stack", self.rows(profile).map(|row| tables.node(row)))?;
         sink.raw(b",");
-        let mut before = place.origin;
+        let mut before = shared.origin;
         let deltas = self.rows(profile).map(|row| {
             let now = row.time.map_or(before, |time| time.0.max(before));
             std::mem::replace(&mut before, now).abs_diff(now)
         });
         sink.column("timeDeltas", deltas, push_milliseconds)?;
         let units = period_units(profile);
-        let nanoseconds = units.get(usize::from(self.event)) == Some(&Some("nanoseconds"));
-        let kind = match place.printer.weight {
+        let nanoseconds = units.get(self.event) == Some(&Some("nanoseconds"));
+        let kind = match shared.printer.weight {
             Weight::Period if nanoseconds => "tracing-ms",
             _ => "samples",
         };
-        if place.printer.weight == Weight::Period {
+        if shared.printer.weight == Weight::Period {
             sink.raw(b",");
             let periods = self.rows(profile).map(|row| row.period.unwrap_or(1));
             let put = |text: &mut Vec<u8>, period: u64| {
@@ -181,20 +180,25 @@ impl Thread {
         Ok(())
     }
 
-    fn write_markers(&self, place: &Place<'_>, last: bool, sink: &mut Sink<'_>) -> io::Result<()> {
-        let profile = place.profile;
+    fn write_markers(
+        &self,
+        shared: &ThreadContext<'_>,
+        last: bool,
+        sink: &mut GzipSink<'_>,
+    ) -> io::Result<()> {
+        let profile = shared.profile;
         let mut markers: Vec<(u64, u32, Vec<u8>)> = Vec::new();
         for &(time, comm) in self.comms.iter().skip(1) {
             let mut data = b"{\"type\":\"comm\",\"name\":\"".to_vec();
-            data.extend_from_slice(place.names.escaped(comm));
+            data.extend_from_slice(shared.names.escaped(comm));
             data.extend_from_slice(b"\"}");
-            markers.push((time, place.marker_names.0, data));
+            markers.push((time, shared.marker_names.0, data));
         }
         let lost = profile.summary.lost_samples;
         if last && lost > 0 {
             let time = self.rows(profile).filter_map(|row| row.time).map(|time| time.0).max();
             let data = format!("{{\"type\":\"lost\",\"count\":{lost}}}").into_bytes();
-            markers.push((time.unwrap_or(place.origin), place.marker_names.1, data));
+            markers.push((time.unwrap_or(shared.origin), shared.marker_names.1, data));
         }
         sink.raw(b"\"markers\":{");
         sink.column("data", markers.iter(), |text, row| text.extend_from_slice(&row.2))?;
@@ -202,7 +206,7 @@ impl Thread {
         sink.column("name", markers.iter(), |text, row| push_number(text, row.1))?;
         sink.raw(b",");
         sink.column("startTime", markers.iter(), |text, row| {
-            push_milliseconds(text, row.0.saturating_sub(place.origin));
+            push_milliseconds(text, row.0.saturating_sub(shared.origin));
         })?;
         for (name, word) in [("endTime", &b"null"[..]), ("phase", b"0"), ("category", b"0")] {
             sink.raw(b",");

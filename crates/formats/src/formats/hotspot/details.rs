@@ -2,7 +2,7 @@
 
 use address::{BuildId, Pid, Tid, Timestamp};
 
-use profile::StringId;
+use profile::{EventId, StringId};
 
 /// What was recorded beside samples and stacks. Empty where no format asked for it.
 #[derive(Debug, Clone, Default)]
@@ -104,9 +104,9 @@ pub struct SampleExtra {
     /// Its thread.
     pub tid: Tid,
     /// Its event.
-    pub event: u16,
+    pub event: EventId,
     /// What was counted since the last sample, by event; empty for the period of its own event.
-    pub costs: Vec<(u16, u64)>,
+    pub costs: Vec<(EventId, u64)>,
     /// The fields of a tracepoint; `None` for other samples.
     pub fields: Option<Vec<(StringId, FieldValue)>>,
 }

@@ -2,9 +2,8 @@
 
 use super::details::Details;
 use super::message::{Kind, Stream};
-use super::tables::Tables;
-use profile::Profile;
-use profile::StringId;
+use super::tables::Definitions;
+use profile::{Profile, StringId};
 
 /// The features of the recording.
 pub(super) fn features<W>(stream: &mut Stream<W>, profile: &Profile, details: &Details) {
@@ -56,7 +55,7 @@ fn strings<W>(stream: &mut Stream<W>, profile: &Profile, list: &[StringId]) {
 }
 
 /// The attributes of the events from number `first` on.
-pub(super) fn attributes<W>(tables: &mut Tables<W>, profile: &Profile, first: usize) {
+pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, first: usize) {
     for (id, event) in (0_i32..).zip(&profile.events).skip(first) {
         let name = tables.string(profile, event.name);
         let stream = &mut tables.stream;
@@ -73,7 +72,7 @@ pub(super) fn attributes<W>(tables: &mut Tables<W>, profile: &Profile, first: us
 
 /// The tracepoints from number `first` on. The flags are for readers of the raw data.
 pub(super) fn tracepoints<W>(
-    tables: &mut Tables<W>,
+    tables: &mut Definitions<W>,
     profile: &Profile,
     details: &Details,
     first: usize,

@@ -18,7 +18,6 @@ mod tasks;
 use std::io;
 
 use address::{Pid, Tid, Timestamp};
-use profile::FoundBy;
 
 use crate::printer::Printer;
 pub use details::{
@@ -26,11 +25,10 @@ pub use details::{
     TaskEvent, TracepointRow,
 };
 use message::{Kind, Stream};
-use profile::StringId;
-use profile::query::{Biases, Walker};
-use profile::{Profile, SampleRow, ThreadRow};
-use tables::Tables;
-use tasks::{Names, Record};
+use profile::query::{BiasCache, StackWalker};
+use profile::{FoundBy, Profile, SampleRow};
+use tables::Definitions;
+use tasks::{TaskRecord, ThreadNames};
 
 /// Samples between two messages of progress.
 const PROGRESS: usize = 4096;
@@ -55,8 +53,8 @@ impl Printer for Hotspot {
 /// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes behind.
 #[derive(Debug)]
 pub struct HotspotStream<W> {
-    tables: Tables<W>,
-    names: Names,
+    tables: Definitions<W>,
+    names: ThreadNames,
     /// How much of the profile was written.
     n_events: usize,
     n_tracepoints: usize,
@@ -74,8 +72,8 @@ impl<W: io::Write> HotspotStream<W> {
     /// A stream to `out`. With `inlines`, inlined functions are symbols of their own.
     pub fn new(out: W, inlines: bool) -> Self {
         Self {
-            tables: Tables::new(Stream::new(out), inlines),
-            names: Names::default(),
+            tables: Definitions::new(Stream::new(out), inlines),
+            names: ThreadNames::default(),
             n_events: 0,
             n_tracepoints: 0,
             n_samples: 0,
@@ -109,10 +107,10 @@ impl<W: io::Write> HotspotStream<W> {
         expected: usize,
     ) -> io::Result<()> {
         self.definitions(profile, details);
-        let walker = Walker::new(profile);
-        let mut biases = Biases::new();
+        let walker = StackWalker::new(profile);
+        let mut biases = BiasCache::new();
         let expected = expected.max(profile.samples.len()).max(1);
-        for sample in profile.samples.get(self.n_samples..).unwrap_or_default() {
+        for sample in profile.samples.as_slice().get(self.n_samples..).unwrap_or_default() {
             self.tasks(profile, details, sample.time.unwrap_or(Timestamp(0)));
             self.sample((profile, details), sample, (&walker, &mut biases));
             self.tables.stream.flush()?;
@@ -201,26 +199,27 @@ impl<W: io::Write> HotspotStream<W> {
         &mut self,
         (profile, details): (&Profile, &Details),
         sample: &SampleRow,
-        (walker, biases): (&Walker<'p>, &mut Biases<'p>),
+        (walker, biases): (&StackWalker<'p>, &mut BiasCache<'p>),
     ) {
-        let thread = profile.threads.get(sample.thread as usize).copied();
-        let thread =
-            thread.unwrap_or(ThreadRow { pid: Pid(-1), tid: Tid(-1), comm: StringId(u32::MAX) });
-        self.names.of_sample(&mut self.tables, profile, &thread, sample);
+        let thread = profile.threads.get(sample.thread);
+        if let Some(thread) = thread {
+            self.names.of_sample(&mut self.tables, profile, thread, sample);
+        }
+        let (pid, tid) = thread.map_or((Pid(-1), Tid(-1)), |thread| (thread.pid, thread.tid));
         let mut guessed = 0_u32;
         let mut locations = Vec::new();
         walker.walk(sample, biases, |frame, addr| {
-            let Some(row) = profile.frames.get(frame as usize) else { return };
+            let Some(row) = profile.frames.get(frame) else { return };
             // Everything outside of a frame that is not proven stands on it.
-            if guessed > 0 || is_guess(row.found_by) {
+            if guessed > 0 || row.found_by.is_unproven() {
                 guessed += 1;
             }
             // Recorded callchains are passed on as they are, with return addresses.
-            let addr = addr.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
+            let addr = addr.0.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
             let at = (row.location, row.kernel);
-            locations.push(self.tables.address(profile, thread.pid, addr, at));
+            locations.push(self.tables.address(profile, pid, addr, at));
         });
-        let extra = self.extra(details, &thread, sample);
+        let extra = self.extra(details, (pid, tid), sample);
         let fields = extra.and_then(|extra| extra.fields.as_ref()).map(|fields| {
             let named = fields.iter().map(|(name, value)| (*name, value));
             named
@@ -229,7 +228,7 @@ impl<W: io::Write> HotspotStream<W> {
         });
         let stream = &mut self.tables.stream;
         stream.begin(if fields.is_some() { Kind::TracepointSample } else { Kind::Sample });
-        Record::of_sample(&thread, sample).write(stream);
+        TaskRecord::of_sample((pid, tid), sample).write(stream);
         stream.u32(locations.len() as u32);
         locations.iter().for_each(|&id| stream.i32(id));
         stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
@@ -238,7 +237,7 @@ impl<W: io::Write> HotspotStream<W> {
         let costs = if costs.is_empty() { &own } else { costs };
         stream.u32(costs.len() as u32);
         for &(event, cost) in costs {
-            stream.i32(event.into());
+            stream.i32(event.as_u32() as i32);
             stream.u64(cost);
         }
         if let Some(fields) = fields {
@@ -255,14 +254,14 @@ impl<W: io::Write> HotspotStream<W> {
     fn extra<'p>(
         &mut self,
         details: &'p Details,
-        thread: &ThreadRow,
+        (pid, tid): (Pid, Tid),
         sample: &SampleRow,
     ) -> Option<&'p SampleExtra> {
         let time = sample.time.unwrap_or(Timestamp(0));
         loop {
             let extra = details.extras.get(self.n_extras)?;
             let is_its = extra.time == time
-                && (extra.pid, extra.tid, extra.event) == (thread.pid, thread.tid, sample.event);
+                && (extra.pid, extra.tid, extra.event) == (pid, tid, sample.event);
             if !is_its && extra.time >= time {
                 return None;
             }
@@ -277,11 +276,13 @@ impl<W: io::Write> HotspotStream<W> {
     fn lost(&mut self, profile: &Profile) {
         let told = self.told_lost;
         let lost = profile.summary.lost_samples;
-        let Some(last) = profile.samples.last().filter(|_| lost > 0 && !told) else { return };
-        let Some(thread) = profile.threads.get(last.thread as usize) else { return };
+        let Some(last) = profile.samples.iter().next_back().filter(|_| lost > 0 && !told) else {
+            return;
+        };
+        let Some(thread) = profile.threads.get(last.thread) else { return };
         let stream = &mut self.tables.stream;
         stream.begin(Kind::Lost);
-        Record::of_sample(thread, last).write(stream);
+        TaskRecord::of_sample((thread.pid, thread.tid), last).write(stream);
         stream.u64(lost);
         stream.end();
     }
@@ -297,9 +298,4 @@ impl<W: io::Write> HotspotStream<W> {
             self.n_errors += 1;
         }
     }
-}
-
-/// Whether a frame found so is not proven by unwind information.
-const fn is_guess(found_by: FoundBy) -> bool {
-    matches!(found_by, FoundBy::FramePointer | FoundBy::Joined | FoundBy::Guess)
 }

@@ -3,11 +3,10 @@
 use hashbrown::HashMap;
 
 use super::message::{Kind, Stream};
-use profile::StringId;
 use profile::query::functions;
-use profile::{InlineRow, LocationRow, ModuleKind, ModuleRow, Profile};
+use profile::{InlineRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, StringId};
 
-/// No location, no string.
+/// No location, no string: what the stream has in their place.
 pub(super) const NONE: i32 = -1;
 
 /// The process of kernel locations.
@@ -15,7 +14,7 @@ const KERNEL: u32 = u32::MAX;
 
 /// What was defined so far, and the stream that new definitions go to.
 #[derive(Debug)]
-pub(super) struct Tables<W> {
+pub(super) struct Definitions<W> {
     pub(super) stream: Stream<W>,
     inlines: bool,
     /// By string of the profile: its number in the stream.
@@ -24,13 +23,13 @@ pub(super) struct Tables<W> {
     /// By path: the number of its last part.
     short: HashMap<StringId, i32>,
     /// By address in the process and location of the profile: the innermost function location.
-    functions: HashMap<(u64, u32), i32>,
+    functions: HashMap<(u64, LocationId), i32>,
     /// By process, address in it and location of the profile: the address location.
-    addresses: HashMap<(u32, u64, u32), i32>,
+    addresses: HashMap<(u32, u64, LocationId), i32>,
     n_locations: i32,
 }
 
-impl<W> Tables<W> {
+impl<W> Definitions<W> {
     pub(super) fn new(stream: Stream<W>, inlines: bool) -> Self {
         Self {
             stream,
@@ -50,14 +49,14 @@ impl<W> Tables<W> {
         profile: &Profile,
         pid: address::Pid,
         addr: u64,
-        (at, kernel): (u32, bool),
+        (at, kernel): (LocationId, bool),
     ) -> i32 {
         let pid = if kernel { KERNEL } else { pid.0 as u32 };
         if let Some(&id) = self.addresses.get(&(pid, addr, at)) {
             return id;
         }
         let parent = self.function(profile, addr, at, kernel);
-        let location = profile.locations.get(at as usize);
+        let location = profile.locations.get(at);
         let innermost =
             location.and_then(|location| functions(profile, location, self.inlines).first());
         let id = self.location(profile, addr, innermost, pid, parent);
@@ -66,11 +65,11 @@ impl<W> Tables<W> {
     }
 
     /// The innermost function location of a location of the profile; all of them are defined at the first use.
-    fn function(&mut self, profile: &Profile, addr: u64, at: u32, kernel: bool) -> i32 {
+    fn function(&mut self, profile: &Profile, addr: u64, at: LocationId, kernel: bool) -> i32 {
         if let Some(&id) = self.functions.get(&(addr, at)) {
             return id;
         }
-        let Some(location) = profile.locations.get(at as usize) else { return NONE };
+        let Some(location) = profile.locations.get(at) else { return NONE };
         let rows = functions(profile, location, self.inlines);
         let mut parent = NONE;
         for row in rows.iter().rev() {
@@ -92,7 +91,7 @@ impl<W> Tables<W> {
         kernel: bool,
         parent: i32,
     ) -> i32 {
-        let module = location.module.and_then(|id| profile.modules.get(id.index()));
+        let module = location.module.and_then(|id| profile.modules.get(id));
         let name = row.and_then(|row| row.function);
         let name = name.map_or(NONE, |name| self.string(profile, name));
         let (binary, path) = module.map_or((NONE, NONE), |module| self.module(profile, module));
@@ -154,7 +153,7 @@ impl<W> Tables<W> {
         if text.is_empty() {
             return NONE;
         }
-        let index = id.0 as usize;
+        let index = id.index();
         if let Some(&known) = self.strings.get(index)
             && known != NONE
         {

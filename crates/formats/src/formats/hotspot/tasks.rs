@@ -5,26 +5,25 @@ use hashbrown::HashMap;
 
 use super::details::{TaskChange, TaskEvent};
 use super::message::{Kind, Stream};
-use super::tables::Tables;
-use profile::StringId;
-use profile::{Profile, SampleRow, ThreadRow};
+use super::tables::Definitions;
+use profile::{Profile, SampleRow, StringId, ThreadRow};
 
 /// The names of threads as the stream has told them.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<(Pid, Tid), StringId>);
+pub(super) struct ThreadNames(HashMap<(Pid, Tid), StringId>);
 
 /// The fields that begin all messages about threads.
-pub(super) struct Record {
+pub(super) struct TaskRecord {
     pub(super) pid: Pid,
     pub(super) tid: Tid,
     pub(super) time: u64,
     pub(super) cpu: Option<u32>,
 }
 
-impl Record {
-    pub(super) fn of_sample(thread: &ThreadRow, sample: &SampleRow) -> Self {
+impl TaskRecord {
+    pub(super) fn of_sample((pid, tid): (Pid, Tid), sample: &SampleRow) -> Self {
         let time = sample.time.map_or(0, |time| time.0);
-        Self { pid: thread.pid, tid: thread.tid, time, cpu: sample.cpu }
+        Self { pid, tid, time, cpu: sample.cpu }
     }
 
     pub(super) fn write<W>(&self, stream: &mut Stream<W>) {
@@ -35,10 +34,15 @@ impl Record {
     }
 }
 
-impl Names {
+impl ThreadNames {
     /// Writes an event.
-    pub(super) fn event<W>(&mut self, tables: &mut Tables<W>, profile: &Profile, it: &TaskEvent) {
-        let record = Record { pid: it.pid, tid: it.tid, time: it.time.0, cpu: it.cpu };
+    pub(super) fn event<W>(
+        &mut self,
+        tables: &mut Definitions<W>,
+        profile: &Profile,
+        it: &TaskEvent,
+    ) {
+        let record = TaskRecord { pid: it.pid, tid: it.tid, time: it.time.0, cpu: it.cpu };
         if let TaskChange::Named(name) = it.what {
             self.command(tables, profile, &record, name);
             return;
@@ -69,22 +73,27 @@ impl Names {
     /// parent without a record of its own.
     pub(super) fn of_sample<W>(
         &mut self,
-        tables: &mut Tables<W>,
+        tables: &mut Definitions<W>,
         profile: &Profile,
         thread: &ThreadRow,
         sample: &SampleRow,
     ) {
         let known = self.0.get(&(thread.pid, thread.tid)) == Some(&thread.comm);
         if !known && !profile.strings.get(thread.comm).is_empty() {
-            self.command(tables, profile, &Record::of_sample(thread, sample), thread.comm);
+            self.command(
+                tables,
+                profile,
+                &TaskRecord::of_sample((thread.pid, thread.tid), sample),
+                thread.comm,
+            );
         }
     }
 
     fn command<W>(
         &mut self,
-        tables: &mut Tables<W>,
+        tables: &mut Definitions<W>,
         profile: &Profile,
-        record: &Record,
+        record: &TaskRecord,
         name: StringId,
     ) {
         self.0.insert((record.pid, record.tid), name);

@@ -7,10 +7,11 @@ mod writer;
 use std::io;
 
 use crate::printer::Printer;
-use profile::{ModuleKind, Profile, RecordingInfo};
-use profile::{StringId, Strings};
-use tables::Rows;
-use writer::{Document, number, string};
+use profile::{
+    EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
+};
+use tables::InlineRows;
+use writer::{JsonDocument, number, string};
 
 /// Counts up with changes that break readers: a field removed, or with another meaning.
 const VERSION: u32 = 1;
@@ -27,8 +28,8 @@ pub struct Json {
 
 impl Printer for Json {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let rows = Rows::new(profile, self.inlines);
-        let mut json = Document::default();
+        let rows = InlineRows::new(profile, self.inlines);
+        let mut json = JsonDocument::default();
         json.raw("{\"meta\":{\"schema\":\"unwind-perf-stacks\",\"version\":");
         json.value(|out| number(out, VERSION));
         json.raw(",\"revision\":");
@@ -39,8 +40,8 @@ impl Printer for Json {
         recording(&mut json, &profile.recording, &profile.strings);
         words(&mut json);
         json.raw(",\n\"strings\":");
-        json.elements(profile.strings.len(), |out, id| {
-            string(out, profile.strings.get(StringId(id as u32)));
+        json.elements(profile.strings.len(), |out, index| {
+            string(out, profile.strings.get(StringId::from_index(index)));
         });
         tables::add(&mut json, profile, &rows);
         summary(&mut json, profile);
@@ -50,7 +51,7 @@ impl Printer for Json {
 }
 
 /// The recording's header; unknown facts are left out.
-fn recording(json: &mut Document<'_>, recording: &RecordingInfo, strings: &Strings) {
+fn recording(json: &mut JsonDocument<'_>, recording: &RecordingInfo, strings: &Strings) {
     json.raw(",\n\"recording\":{\"command_line\":");
     json.array(&recording.command_line, |out, &id| string(out, strings.get(id)));
     let facts = [
@@ -86,18 +87,18 @@ fn recording(json: &mut Document<'_>, recording: &RecordingInfo, strings: &Strin
 }
 
 /// The closed lists that columns point into.
-fn words(json: &mut Document<'_>) {
+fn words(json: &mut JsonDocument<'_>) {
     json.raw(",\n\"words\":{\"end\":");
-    json.array(profile::EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()));
+    json.array(EndReason::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw(",\"found_by\":");
-    json.array(profile::FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()));
+    json.array(FoundBy::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw(",\"module_kind\":");
     json.array(ModuleKind::ALL, |out, word| string(out, word.as_str().as_bytes()));
     json.raw("}");
 }
 
 /// The account of the run.
-fn summary(json: &mut Document<'_>, profile: &Profile) {
+fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
     let summary = &profile.summary;
     let counters = [
         ("samples", summary.samples),
@@ -119,8 +120,11 @@ fn summary(json: &mut Document<'_>, profile: &Profile) {
     }
     json.raw("\"lost_by_event\":");
     json.array(&summary.lost_by_event, |out, loss| {
-        let fields =
-            [("event", loss.event.into()), ("samples", loss.samples), ("records", loss.records)];
+        let fields = [
+            ("event", loss.event.as_u32().into()),
+            ("samples", loss.samples),
+            ("records", loss.records),
+        ];
         for (index, (name, value)) in fields.into_iter().enumerate() {
             out.extend_from_slice(if index == 0 { b"{\"" } else { b",\"" });
             out.extend_from_slice(name.as_bytes());

@@ -3,19 +3,19 @@
 
 use std::borrow::Cow;
 
-use super::writer::{Document, address, boolean, number, number_or_null, string};
+use super::writer::{JsonDocument, address, boolean, number, number_or_null, string};
 use profile::query::functions;
-use profile::{InlineRow, LocationRow, ModuleRow, NO_STACK, Profile};
+use profile::{InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
 
 /// The rows of the table of inlines, in the order of the locations, so that these own ranges of it also where rows are
 /// left out.
-pub(super) struct Rows<'a> {
+pub(super) struct InlineRows<'a> {
     inlines: Cow<'a, [InlineRow]>,
     /// Where each location's rows begin, and where the last one's end.
     starts: Vec<usize>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> InlineRows<'a> {
     /// Those of all functions, or with `inlines` unset those of functions that are not inlined.
     pub(super) fn new(profile: &'a Profile, inlines: bool) -> Self {
         let mut end = 0;
@@ -28,10 +28,10 @@ impl<'a> Rows<'a> {
         starts.push(end);
         let mut stated = profile.locations.iter().zip(&starts);
         let in_place = stated.all(|(location, &start)| {
-            location.n_inlines == 0 || location.first_inline as usize == start
+            location.n_inlines == 0 || location.first_inline.index() == start
         });
         let inlines = if in_place && end == profile.inlines.len() {
-            Cow::Borrowed(&*profile.inlines)
+            Cow::Borrowed(profile.inlines.as_slice())
         } else {
             let rows = profile.locations.iter();
             rows.flat_map(|row| functions(profile, row, inlines)).copied().collect()
@@ -41,11 +41,11 @@ impl<'a> Rows<'a> {
 }
 
 /// Adds all tables.
-pub(super) fn add<'a>(json: &mut Document<'a>, profile: &'a Profile, rows: &'a Rows<'a>) {
+pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &'a InlineRows<'a>) {
     events(json, profile);
-    modules(json, &profile.modules);
+    modules(json, profile.modules.as_slice());
     inlines(json, &rows.inlines);
-    locations(json, &profile.locations, &rows.starts);
+    locations(json, profile.locations.as_slice(), &rows.starts);
     frames(json, profile);
     stacks(json, profile);
     layouts(json, profile);
@@ -53,16 +53,16 @@ pub(super) fn add<'a>(json: &mut Document<'a>, profile: &'a Profile, rows: &'a R
     samples(json, profile);
 }
 
-fn events<'a>(json: &mut Document<'a>, profile: &'a Profile) {
+fn events<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     json.table("events", profile.events.len());
-    json.column("name", &profile.events, |out, event| number(out, event.name.0));
+    json.column("name", profile.events.as_slice(), |out, event| number(out, event.name.as_u32()));
     json.end_table();
 }
 
-fn modules<'a>(json: &mut Document<'a>, modules: &'a [ModuleRow]) {
+fn modules<'a>(json: &mut JsonDocument<'a>, modules: &'a [ModuleRow]) {
     json.table("modules", modules.len());
-    json.column("path", modules, |out, module| number(out, module.path.0));
-    json.column("opened", modules, |out, module| number_or_null(out, module.opened.map(|id| id.0)));
+    json.column("path", modules, |out, module| number(out, module.path.as_u32()));
+    json.column("opened", modules, |out, module| string_id(out, module.opened));
     json.column("build_id", modules, |out, module| match module.build_id {
         Some(id) => string(out, id.to_string().as_bytes()),
         None => out.extend_from_slice(b"null"),
@@ -71,18 +71,18 @@ fn modules<'a>(json: &mut Document<'a>, modules: &'a [ModuleRow]) {
     json.end_table();
 }
 
-fn inlines<'a>(json: &mut Document<'a>, rows: &'a [InlineRow]) {
+fn inlines<'a>(json: &mut JsonDocument<'a>, rows: &'a [InlineRow]) {
     let known = |number: u32| (number != 0).then_some(number);
     json.table("inlines", rows.len());
-    json.column("function", rows, |out, row| number_or_null(out, row.function.map(|id| id.0)));
-    json.column("file", rows, |out, row| number_or_null(out, row.file.map(|id| id.0)));
+    json.column("function", rows, |out, row| string_id(out, row.function));
+    json.column("file", rows, |out, row| string_id(out, row.file));
     json.column("line", rows, move |out, row| number_or_null(out, known(row.line)));
     json.column("column", rows, move |out, row| number_or_null(out, known(row.column)));
     json.column("inlined", rows, |out, row| boolean(out, row.inlined));
     json.end_table();
 }
 
-fn locations<'a>(json: &mut Document<'a>, rows: &'a [LocationRow], starts: &'a [usize]) {
+fn locations<'a>(json: &mut JsonDocument<'a>, rows: &'a [LocationRow], starts: &'a [usize]) {
     json.table("locations", rows.len());
     json.column("module", rows, |out, row| number_or_null(out, row.module.map(|id| id.0)));
     json.column("relative", rows, |out, row| address(out, row.relative));
@@ -102,37 +102,35 @@ fn locations<'a>(json: &mut Document<'a>, rows: &'a [LocationRow], starts: &'a [
     json.end_table();
 }
 
-fn frames<'a>(json: &mut Document<'a>, profile: &'a Profile) {
-    let rows = &profile.frames;
+fn frames<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    let rows = profile.frames.as_slice();
     json.table("frames", rows.len());
-    json.column("location", rows, |out, row| number(out, row.location));
+    json.column("location", rows, |out, row| number(out, row.location.as_u32()));
     json.column("found_by", rows, |out, row| number(out, row.found_by as u8));
     json.column("kernel", rows, |out, row| boolean(out, row.kernel));
     json.column("instance", rows, |out, row| number(out, row.instance));
     json.end_table();
 }
 
-fn stacks<'a>(json: &mut Document<'a>, profile: &'a Profile) {
-    let rows = &profile.stacks;
+fn stacks<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    let rows = profile.stacks.as_slice();
     json.table("stacks", rows.len());
-    json.column("parent", rows, |out, row| {
-        number_or_null(out, (row.parent != NO_STACK).then_some(row.parent))
-    });
-    json.column("frame", rows, |out, row| number(out, row.frame));
+    json.column("parent", rows, |out, row| number_or_null(out, row.parent.map(StackId::as_u32)));
+    json.column("frame", rows, |out, row| number(out, row.frame.as_u32()));
     json.end_table();
 }
 
-fn layouts<'a>(json: &mut Document<'a>, profile: &'a Profile) {
+fn layouts<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     json.table("layouts", profile.layouts.len());
-    json.column("biases", &profile.layouts, |out, layout| {
+    json.column("biases", profile.layouts.as_slice(), |out, layout| {
         out.push(b'[');
-        for (index, &(module, instance, bias)) in layout.biases.iter().enumerate() {
+        for (index, image) in layout.biases().iter().enumerate() {
             out.extend_from_slice(if index == 0 { b"[" } else { b",[" });
-            number(out, module.0);
+            number(out, image.module.0);
             out.push(b',');
-            number(out, instance);
+            number(out, image.instance);
             out.push(b',');
-            address(out, bias);
+            address(out, image.bias.0);
             out.push(b']');
         }
         out.push(b']');
@@ -140,27 +138,30 @@ fn layouts<'a>(json: &mut Document<'a>, profile: &'a Profile) {
     json.end_table();
 }
 
-fn threads<'a>(json: &mut Document<'a>, profile: &'a Profile) {
-    let rows = &profile.threads;
+fn threads<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    let rows = profile.threads.as_slice();
     json.table("threads", rows.len());
     json.column("pid", rows, |out, row| number(out, row.pid.0));
     json.column("tid", rows, |out, row| number(out, row.tid.0));
-    json.column("comm", rows, |out, row| number(out, row.comm.0));
+    json.column("comm", rows, |out, row| number(out, row.comm.as_u32()));
     json.end_table();
 }
 
-fn samples<'a>(json: &mut Document<'a>, profile: &'a Profile) {
-    let rows = &profile.samples;
+fn samples<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    let rows = profile.samples.as_slice();
     json.table("samples", rows.len());
     json.column("time_ns", rows, |out, row| number_or_null(out, row.time.map(|time| time.0)));
-    json.column("thread", rows, |out, row| number(out, row.thread));
-    json.column("event", rows, |out, row| number(out, row.event));
+    json.column("thread", rows, |out, row| number(out, row.thread.as_u32()));
+    json.column("event", rows, |out, row| number(out, row.event.as_u32()));
     json.column("end", rows, |out, row| number(out, row.end as u8));
     json.column("cpu", rows, |out, row| number_or_null(out, row.cpu));
     json.column("period", rows, |out, row| number_or_null(out, row.period));
-    json.column("stack", rows, |out, row| {
-        number_or_null(out, (row.stack != NO_STACK).then_some(row.stack))
-    });
-    json.column("layout", rows, |out, row| number(out, row.layout));
+    json.column("stack", rows, |out, row| number_or_null(out, row.stack.map(StackId::as_u32)));
+    json.column("layout", rows, |out, row| number(out, row.layout.as_u32()));
     json.end_table();
+}
+
+#[inline]
+fn string_id(out: &mut Vec<u8>, id: Option<StringId>) {
+    number_or_null(out, id.map(StringId::as_u32));
 }

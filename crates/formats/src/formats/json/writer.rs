@@ -14,9 +14,9 @@ const PER_THREAD: usize = 12;
 
 /// Holds a document until it is written; the caller sees to it that it is one.
 #[derive(Default)]
-pub(super) struct Document<'a> {
-    columns: Vec<(Vec<u8>, Column<'a>)>,
-    /// What comes behind the last column.
+pub(super) struct JsonDocument<'a> {
+    columns: Vec<(Vec<u8>, Elements<'a>)>,
+    /// What comes after the last column.
     text: Vec<u8>,
 }
 
@@ -24,18 +24,18 @@ pub(super) struct Document<'a> {
 type Render<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
 
 /// The elements between the brackets.
-struct Column<'a> {
+struct Elements<'a> {
     length: usize,
     render: Render<'a>,
 }
 
 /// A part that is rendered as one.
-enum Part<'d> {
+enum JsonPart<'d> {
     Text(&'d [u8]),
-    Elements(&'d Column<'d>, Range<usize>),
+    Elements(&'d Elements<'d>, Range<usize>),
 }
 
-impl<'a> Document<'a> {
+impl<'a> JsonDocument<'a> {
     /// Adds text as it is.
     pub(super) fn raw(&mut self, text: &str) {
         self.text.extend_from_slice(text.as_bytes());
@@ -77,7 +77,7 @@ impl<'a> Document<'a> {
             }
         };
         self.text.push(b'[');
-        let column = Column { length, render: Box::new(render) };
+        let column = Elements { length, render: Box::new(render) };
         self.columns.push((std::mem::take(&mut self.text), column));
         self.text.push(b']');
     }
@@ -122,14 +122,14 @@ impl<'a> Document<'a> {
         let parts = self.columns.iter().flat_map(|(before, column)| {
             let starts = (0..column.length).step_by(CHUNK);
             let elements = starts.map(move |start| {
-                Part::Elements(column, start..column.length.min(start.saturating_add(CHUNK)))
+                JsonPart::Elements(column, start..column.length.min(start.saturating_add(CHUNK)))
             });
-            std::iter::once(Part::Text(before)).chain(elements)
+            std::iter::once(JsonPart::Text(before)).chain(elements)
         });
-        let parts = parts.chain(std::iter::once(Part::Text(&self.text)));
+        let parts = parts.chain(std::iter::once(JsonPart::Text(&self.text)));
         write_chunks(out, parts, PER_THREAD, |part, text| match part {
-            Part::Text(known) => text.extend_from_slice(known),
-            Part::Elements(column, rows) => (column.render)(rows.clone(), text),
+            JsonPart::Text(known) => text.extend_from_slice(known),
+            JsonPart::Elements(column, rows) => (column.render)(rows.clone(), text),
         })
     }
 }

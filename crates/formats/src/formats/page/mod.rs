@@ -11,16 +11,14 @@ use std::io::{self, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use profile::EndReason;
 
 use crate::printer::Printer;
 use crate::render::text::push_json;
 use crate::summary::write_summary;
 use base64::Base64;
-use profile::Profile;
-use profile::StringId;
-use profile::query::{event_name, period_units};
-use tree::Tree;
+use profile::query::period_units;
+use profile::{EndReason, Profile, StringId};
+use tree::{NodeId, PageTree};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -31,6 +29,9 @@ const SCRIPTS: [&str; 5] = [
     include_str!("tables.js"),
     include_str!("main.js"),
 ];
+
+/// What stands for "none" in columns of numbers. `data.js` has the same.
+const NONE: u32 = u32::MAX;
 
 /// Bytes of a column that are collected before they are compressed.
 const PIECE: usize = 1 << 16;
@@ -46,16 +47,16 @@ impl Printer for Page {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         for part in parts(PAGE) {
             match part {
-                Part::Text(text) => out.write_all(text.as_bytes())?,
-                Part::Style => out.write_all(STYLE.as_bytes())?,
-                Part::Script => {
+                PagePart::Text(text) => out.write_all(text.as_bytes())?,
+                PagePart::Style => out.write_all(STYLE.as_bytes())?,
+                PagePart::Script => {
                     SCRIPTS.iter().try_for_each(|text| out.write_all(text.as_bytes()))?
                 }
             }
         }
-        let tree = Tree::new(profile, self.inlines);
+        let tree = PageTree::new(profile, self.inlines);
         let mut sink = GzEncoder::new(Base64::new(out), Compression::new(6));
-        let columns = Columns::new(profile, &tree);
+        let columns = PageColumns::new(profile, &tree);
         let head = columns.head(profile, &tree)?;
         sink.write_all(&(head.len() as u32).to_le_bytes())?;
         sink.write_all(&[0; 4])?;
@@ -68,24 +69,24 @@ impl Printer for Page {
 }
 
 /// A part of the page.
-enum Part<'a> {
+enum PagePart<'a> {
     Text(&'a str),
     Style,
     Script,
 }
 
 /// The page with its two marks.
-fn parts(page: &str) -> Vec<Part<'_>> {
+fn parts(page: &str) -> Vec<PagePart<'_>> {
     let mut parts = Vec::new();
     let (before, rest) = page.split_once("/*STYLE*/").unwrap_or((page, ""));
-    parts.extend([Part::Text(before), Part::Style]);
+    parts.extend([PagePart::Text(before), PagePart::Style]);
     let (between, behind) = rest.split_once("/*SCRIPT*/").unwrap_or((rest, ""));
-    parts.extend([Part::Text(between), Part::Script, Part::Text(behind)]);
+    parts.extend([PagePart::Text(between), PagePart::Script, PagePart::Text(behind)]);
     parts
 }
 
 /// How the columns of samples are stated.
-struct Columns {
+struct PageColumns {
     /// Name, type and length of each, in order.
     shapes: Vec<(&'static str, &'static str, usize)>,
     /// The first sample's time.
@@ -95,8 +96,8 @@ struct Columns {
     periods: bool,
 }
 
-impl Columns {
-    fn new(profile: &Profile, tree: &Tree) -> Self {
+impl PageColumns {
+    fn new(profile: &Profile, tree: &PageTree) -> Self {
         let times = || profile.samples.iter().filter_map(|sample| sample.time).map(|time| time.0);
         let (origin, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
         // One less than what stands for no end.
@@ -124,7 +125,7 @@ impl Columns {
     }
 
     /// What the page must know before it reads the columns, as JSON.
-    fn head(&self, profile: &Profile, tree: &Tree) -> io::Result<Vec<u8>> {
+    fn head(&self, profile: &Profile, tree: &PageTree) -> io::Result<Vec<u8>> {
         let mut text = b"{\"title\":\"".to_vec();
         let words: Vec<&[u8]> =
             profile.recording.command_line.iter().map(|&id| profile.strings.get(id)).collect();
@@ -136,10 +137,10 @@ impl Columns {
         push_json(&mut text, &summary);
         text.extend_from_slice(format!("\",\"unit\":{},\"events\":[", self.unit).as_bytes());
         let units = period_units(profile);
-        each(&mut text, 0..profile.events.len(), |text, event| {
+        each(&mut text, profile.events.entries(), |text, (id, event)| {
             text.extend_from_slice(b"{\"name\":\"");
-            push_json(text, event_name(profile, event as u16));
-            let unit = units.get(event).copied().flatten().unwrap_or("count");
+            push_json(text, profile.strings.get(event.name));
+            let unit = units.get(id).copied().flatten().unwrap_or("count");
             text.extend_from_slice(format!("\",\"unit\":\"{unit}\"}}").as_bytes());
         });
         text.extend_from_slice(b"],\"ends\":[");
@@ -156,7 +157,7 @@ impl Columns {
             push_json(text, profile.strings.get(thread.comm));
             text.extend_from_slice(b"\"]");
         });
-        // The strings of functions, and one for those without a name behind them.
+        // The strings of functions, and after them one for those without a name.
         text.extend_from_slice(b"],\"functions\":[");
         let unknown = tree.strings.len() as i64;
         let index = |id: Option<StringId>| {
@@ -183,16 +184,27 @@ impl Columns {
     }
 
     /// The columns, in the order of the head, each filled up to 8 bytes.
-    fn write(&self, profile: &Profile, tree: &Tree, sink: &mut dyn io::Write) -> io::Result<()> {
+    fn write(
+        &self,
+        profile: &Profile,
+        tree: &PageTree,
+        sink: &mut dyn io::Write,
+    ) -> io::Result<()> {
         let nodes = &tree.nodes;
-        column(sink, nodes.iter().map(|node| node.parent.to_le_bytes()))?;
-        column(sink, nodes.iter().map(|node| node.function.to_le_bytes()))?;
+        column(
+            sink,
+            nodes.iter().map(|node| node.parent.map_or(NONE, NodeId::as_u32).to_le_bytes()),
+        )?;
+        column(sink, nodes.iter().map(|node| node.function.as_u32().to_le_bytes()))?;
         column(sink, nodes.iter().map(|node| node.line.to_le_bytes()))?;
         column(sink, nodes.iter().map(|node| node.lines.to_le_bytes()))?;
         column(sink, nodes.iter().map(|node| [node.flags]))?;
-        column(sink, tree.leaves.iter().map(|leaf| leaf.0.to_le_bytes()))?;
-        column(sink, tree.leaves.iter().map(|leaf| leaf.1.to_le_bytes()))?;
-        column(sink, tree.leaves.iter().map(|leaf| [leaf.2 as u8]))?;
+        column(
+            sink,
+            tree.leaves.iter().map(|leaf| leaf.node.map_or(NONE, NodeId::as_u32).to_le_bytes()),
+        )?;
+        column(sink, tree.leaves.iter().map(|leaf| leaf.line.to_le_bytes()))?;
+        column(sink, tree.leaves.iter().map(|leaf| [leaf.end as u8]))?;
         let samples = &profile.samples;
         let mut before = 0;
         let deltas = samples.iter().map(|sample| {
@@ -201,9 +213,9 @@ impl Columns {
             (std::mem::replace(&mut before, now).abs_diff(now) as u32).to_le_bytes()
         });
         column(sink, deltas)?;
-        column(sink, samples.iter().map(|sample| sample.thread.to_le_bytes()))?;
-        column(sink, tree.of_sample.iter().map(|leaf| leaf.to_le_bytes()))?;
-        column(sink, samples.iter().map(|sample| [sample.event.min(255) as u8]))?;
+        column(sink, samples.iter().map(|sample| sample.thread.as_u32().to_le_bytes()))?;
+        column(sink, tree.of_sample.iter().map(|leaf| leaf.as_u32().to_le_bytes()))?;
+        column(sink, samples.iter().map(|sample| [sample.event.as_u32().min(255) as u8]))?;
         if self.periods {
             let periods = samples.iter().map(|sample| sample.period.unwrap_or(1) as f64);
             column(sink, periods.map(f64::to_le_bytes))?;
@@ -249,14 +261,15 @@ mod tests {
         let shown: Vec<&str> = parts("a/*STYLE*/b/*SCRIPT*/c")
             .iter()
             .map(|part| match part {
-                Part::Text(text) => text,
-                Part::Style => "style",
-                Part::Script => "script",
+                PagePart::Text(text) => text,
+                PagePart::Style => "style",
+                PagePart::Script => "script",
             })
             .collect();
         assert_eq!(shown, ["a", "style", "b", "script", "c"]);
         assert!(PAGE.contains("/*STYLE*/") && PAGE.contains("/*SCRIPT*/"));
         assert!(SCRIPTS.iter().all(|text| !text.contains("</script")));
-        assert_eq!(profile::NO_STACK, u32::MAX, "the page knows it as NONE");
+        let none = SCRIPTS.iter().any(|text| text.contains("const NONE = 0xffffffff,"));
+        assert!(none, "the page knows it, too");
     }
 }

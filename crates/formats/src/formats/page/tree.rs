@@ -1,12 +1,11 @@
 //! The prefix tree of functions that the page shows: addresses are forgotten, lines are kept where samples were taken.
 
 use hashbrown::HashMap;
-use profile::{EndReason, FoundBy};
-
-use profile::StringId;
-use profile::query::functions;
-use profile::query::{Function, Functions};
-use profile::{ModuleKind, NO_STACK, Profile};
+use profile::query::{Function, FunctionId, Functions, functions};
+use profile::{
+    EndReason, FrameRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId, StackId, StackRow,
+    StringId, Table, row_ids,
+};
 
 /// What is special about a node; the page has the same numbers.
 const INLINED: u8 = 1;
@@ -14,12 +13,18 @@ const GUESSED: u8 = 2;
 const KERNEL: u8 = 4;
 const ANONYMOUS: u8 = 8;
 
+row_ids! {
+    /// A row of `PageTree::nodes`.
+    pub(super) NodeId(u32);
+    /// A row of `PageTree::leaves`.
+    pub(super) LeafId(u32);
+}
+
 /// A function under those that called it.
-pub(super) struct Node {
-    /// The caller's node, before this one; `NO_STACK` for none.
-    pub(super) parent: u32,
-    /// Index of `Tree::functions`.
-    pub(super) function: u32,
+pub(super) struct PageNode {
+    /// The caller's node, before this one; `None` for an outermost function.
+    pub(super) parent: Option<NodeId>,
+    pub(super) function: FunctionId,
     pub(super) flags: u8,
     /// The line of most samples; 0 where unknown.
     pub(super) line: u32,
@@ -27,20 +32,30 @@ pub(super) struct Node {
     pub(super) lines: u32,
 }
 
-/// The tree, and where the samples are in it.
-pub(super) struct Tree {
-    /// Functions in the order of their names.
-    pub(super) functions: Vec<Function>,
-    /// The strings of functions, sorted by id.
-    pub(super) strings: Vec<StringId>,
-    pub(super) nodes: Vec<Node>,
-    /// Where samples were taken and why their chains ended: node (`NO_STACK` for none), line, end.
-    pub(super) leaves: Vec<(u32, u32, EndReason)>,
-    /// By sample: its leaf.
-    pub(super) of_sample: Vec<u32>,
+/// Where samples were taken, and why their chains ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Leaf {
+    /// The innermost function's node; `None` for a sample without frames.
+    pub(super) node: Option<NodeId>,
+    pub(super) line: u32,
+    pub(super) end: EndReason,
 }
 
-impl Tree {
+/// The tree, and where the samples are in it.
+pub(super) struct PageTree {
+    /// Functions in the order of their names.
+    pub(super) functions: Table<FunctionId, Function>,
+    /// The strings of functions, sorted by id.
+    pub(super) strings: Vec<StringId>,
+    pub(super) nodes: Table<NodeId, PageNode>,
+    pub(super) leaves: Table<LeafId, Leaf>,
+    pub(super) of_sample: Table<SampleId, LeafId>,
+}
+
+/// By stack: the innermost function's node and line.
+type Innermost = Table<StackId, (Option<NodeId>, u32)>;
+
+impl PageTree {
     pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
         let all = Functions::new(profile, inlines);
         let (order, rank) = by_name(profile, &all.rows);
@@ -49,61 +64,49 @@ impl Tree {
         strings.sort_unstable();
         strings.dedup();
         let mut tree = Self {
-            functions: order.iter().filter_map(|&at| all.rows.get(at as usize)).copied().collect(),
+            functions: order.iter().filter_map(|&id| all.rows.get(id)).copied().collect(),
             strings,
-            nodes: Vec::new(),
-            leaves: Vec::new(),
-            of_sample: Vec::with_capacity(profile.samples.len()),
+            nodes: Table::new(),
+            leaves: Table::new(),
+            of_sample: Table::new(),
         };
         let of_stack = tree.fill_nodes(profile, &all, &rank, inlines);
         tree.fill_leaves(profile, &of_stack);
         tree
     }
 
-    /// Makes the nodes; gives for each stack its innermost node and line.
+    /// Makes the nodes.
     fn fill_nodes(
         &mut self,
         profile: &Profile,
         all: &Functions,
-        rank: &[u32],
+        rank: &Table<FunctionId, FunctionId>,
         inlines: bool,
-    ) -> Vec<(u32, u32)> {
+    ) -> Innermost {
         let weights = weights(profile);
-        let mut index: HashMap<(u32, u32, u8), u32> = HashMap::new();
-        let mut lines: HashMap<(u32, u32), u64> = HashMap::new();
-        let mut of_stack: Vec<(u32, u32)> = Vec::with_capacity(profile.stacks.len());
+        let mut index: HashMap<(Option<NodeId>, FunctionId, u8), NodeId> = HashMap::new();
+        let mut lines: HashMap<(NodeId, u32), u64> = HashMap::new();
+        let mut of_stack = Innermost::new();
+        of_stack.reserve(profile.stacks.len());
         for (stack, &weight) in profile.stacks.iter().zip(&weights) {
-            let outside = of_stack.get(stack.parent as usize).copied();
-            let (mut node, mut line) = outside.unwrap_or((NO_STACK, 0));
-            let frame = profile.frames.get(stack.frame as usize);
+            let outside = stack.parent.and_then(|parent| of_stack.get(parent)).copied();
+            let (mut node, mut line) = outside.unwrap_or((None, 0));
+            let frame = profile.frames.get(stack.frame);
             if let Some((frame, location)) =
-                frame.and_then(|row| Some((row, profile.locations.get(row.location as usize)?)))
+                frame.and_then(|row| Some((row, profile.locations.get(row.location)?)))
             {
                 let rows = functions(profile, location, inlines);
-                let module = location.module.and_then(|id| profile.modules.get(id.index()));
-                let kind = module.map(|module| module.kind);
-                let nowhere = matches!(kind, Some(ModuleKind::Anonymous) | None);
-                let guess = matches!(
-                    frame.found_by,
-                    FoundBy::FramePointer | FoundBy::Joined | FoundBy::Guess
-                );
+                let flags = frame_flags(profile, frame, location);
                 for (depth, at) in all.at(frame.location).iter().enumerate().rev() {
                     let inlined = rows.get(depth).is_some_and(|row| row.inlined);
-                    let flags = [
-                        (inlined, INLINED),
-                        (guess, GUESSED),
-                        (frame.kernel, KERNEL),
-                        (nowhere && !frame.kernel, ANONYMOUS),
-                    ];
-                    let flags =
-                        flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1);
-                    let function = rank.get(at.function as usize).copied().unwrap_or(0);
-                    node = *index.entry((node, function, flags)).or_insert_with(|| {
-                        self.nodes.push(Node { parent: node, function, flags, line: 0, lines: 0 });
-                        self.nodes.len() as u32 - 1
+                    let flags = flags | if inlined { INLINED } else { 0 };
+                    let function = rank.get(at.function).copied().unwrap_or(at.function);
+                    let child = *index.entry((node, function, flags)).or_insert_with(|| {
+                        let parent = node;
+                        self.nodes.push(PageNode { parent, function, flags, line: 0, lines: 0 })
                     });
-                    line = at.line;
-                    *lines.entry((node, line)).or_default() += weight;
+                    (node, line) = (Some(child), at.line);
+                    *lines.entry((child, line)).or_default() += weight;
                 }
             }
             of_stack.push((node, line));
@@ -113,12 +116,10 @@ impl Tree {
     }
 
     /// Gives each node the line of most samples; of several, the first.
-    fn fill_lines(&mut self, lines: HashMap<(u32, u32), u64>) {
-        let mut most: Vec<(u64, u32)> = vec![(0, 0); self.nodes.len()];
+    fn fill_lines(&mut self, lines: HashMap<(NodeId, u32), u64>) {
+        let mut most: Table<NodeId, (u64, u32)> = Table::from_vec(vec![(0, 0); self.nodes.len()]);
         for ((node, line), weight) in lines {
-            let (Some(row), Some(best)) =
-                (self.nodes.get_mut(node as usize), most.get_mut(node as usize))
-            else {
+            let (Some(row), Some(best)) = (self.nodes.get_mut(node), most.get_mut(node)) else {
                 continue;
             };
             if line == 0 {
@@ -134,49 +135,63 @@ impl Tree {
         }
     }
 
-    fn fill_leaves(&mut self, profile: &Profile, of_stack: &[(u32, u32)]) {
-        let mut index: HashMap<(u32, u32, EndReason), u32> = HashMap::new();
+    fn fill_leaves(&mut self, profile: &Profile, of_stack: &Innermost) {
+        let mut index: HashMap<Leaf, LeafId> = HashMap::new();
+        self.of_sample.reserve(profile.samples.len());
         for sample in &profile.samples {
-            let (node, line) =
-                of_stack.get(sample.stack as usize).copied().unwrap_or((NO_STACK, 0));
-            let leaf = (node, line, sample.end);
-            let at = *index.entry(leaf).or_insert_with(|| {
-                self.leaves.push(leaf);
-                self.leaves.len() as u32 - 1
-            });
-            self.of_sample.push(at);
+            let innermost = sample.stack.and_then(|stack| of_stack.get(stack)).copied();
+            let (node, line) = innermost.unwrap_or((None, 0));
+            let leaf = Leaf { node, line, end: sample.end };
+            let id = *index.entry(leaf).or_insert_with(|| self.leaves.push(leaf));
+            self.of_sample.push(id);
         }
     }
 }
 
-/// The functions in the order of their names, and by function its place in it.
-fn by_name(profile: &Profile, rows: &[Function]) -> (Vec<u32>, Vec<u32>) {
+/// What is special about all functions of a frame.
+fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
+    let module = location.module.and_then(|id| profile.modules.get(id));
+    let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
+    let flags = [
+        (frame.found_by.is_unproven(), GUESSED),
+        (frame.kernel, KERNEL),
+        (nowhere && !frame.kernel, ANONYMOUS),
+    ];
+    flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1)
+}
+
+/// The functions in the order of their names, and the place of each in it.
+fn by_name(
+    profile: &Profile,
+    rows: &Table<FunctionId, Function>,
+) -> (Vec<FunctionId>, Table<FunctionId, FunctionId>) {
     let text = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
-    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-    order.sort_by_key(|&at| {
-        rows.get(at as usize).map(|row| (text(row.name), text(row.file), text(row.module)))
+    let mut order: Vec<FunctionId> = rows.ids().collect();
+    order.sort_by_key(|&id| {
+        rows.get(id).map(|row| (text(row.name), text(row.file), text(row.module)))
     });
-    let mut rank = vec![0; rows.len()];
-    for (place, &at) in order.iter().enumerate() {
-        if let Some(slot) = rank.get_mut(at as usize) {
-            *slot = place as u32;
+    let mut rank: Table<FunctionId, FunctionId> = rows.ids().collect();
+    for (place, &id) in order.iter().enumerate() {
+        if let Some(slot) = rank.get_mut(id) {
+            *slot = FunctionId::from_index(place);
         }
     }
     (order, rank)
 }
 
 /// By stack: the samples that have it, whole or as their outer part.
-fn weights(profile: &Profile) -> Vec<u64> {
-    let mut weights = vec![0_u64; profile.stacks.len()];
+fn weights(profile: &Profile) -> Table<StackId, u64> {
+    let mut weights: Table<StackId, u64> = Table::from_vec(vec![0; profile.stacks.len()]);
     for sample in &profile.samples {
-        if let Some(weight) = weights.get_mut(sample.stack as usize) {
+        if let Some(weight) = sample.stack.and_then(|stack| weights.get_mut(stack)) {
             *weight += 1;
         }
     }
-    for (at, stack) in profile.stacks.iter().enumerate().rev() {
-        let parent = stack.parent as usize;
-        if parent < at {
-            weights[parent] += weights[at];
+    for (id, &StackRow { parent, .. }) in profile.stacks.entries().rev() {
+        let weight = weights.get(id).copied().unwrap_or(0);
+        let parent = parent.filter(|&parent| parent < id);
+        if let Some(sum) = parent.and_then(|parent| weights.get_mut(parent)) {
+            *sum += weight;
         }
     }
     weights

@@ -25,11 +25,11 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::printer::Printer;
-use group::{Group, Pieces};
-use names::Names;
-use profile::Profile;
-use profile::query::Walker;
-use schema::Column;
+use group::{FrameFunctions, RowGroup};
+use names::Values;
+use profile::query::StackWalker;
+use profile::{Profile, RowId as _, SampleId};
+use schema::ParquetColumn;
 
 /// Frames of a row group, about.
 const GROUP_FRAMES: u64 = 1 << 19;
@@ -46,18 +46,20 @@ pub struct Parquet {
 
 impl Printer for Parquet {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let walker = Walker::new(profile);
-        let pieces = Pieces::new(profile, self.inlines);
-        let names = Names::new(profile);
+        let walker = StackWalker::new(profile);
+        let functions = FrameFunctions::new(profile, self.inlines);
+        let names = Values::new(profile);
         let schema = schema::schema().map_err(refused)?;
         let properties = schema::properties(profile).into();
         // The writer's errors would hide those of `out`: it writes to memory, which is then passed on.
         let mut file =
             SerializedFileWriter::new(Vec::new(), schema.into(), properties).map_err(refused)?;
-        for range in ranges(profile.samples.len(), |sample| walker.depth(sample)) {
-            let samples = profile.samples.get(range).unwrap_or_default();
-            let group = Group::new(samples, &walker, &pieces);
-            let columns: Vec<_> = Column::ALL
+        for range in
+            ranges(profile.samples.len(), |sample| walker.depth(SampleId::from_index(sample)))
+        {
+            let samples = profile.samples.as_slice().get(range).unwrap_or_default();
+            let group = RowGroup::new(samples, &walker, &functions);
+            let columns: Vec<_> = ParquetColumn::ALL
                 .par_iter()
                 .map(|&column| encode(column, &file, &group, &names))
                 .collect::<Result<_, _>>()
@@ -72,10 +74,10 @@ impl Printer for Parquet {
 
 /// A column of a row group, encoded.
 fn encode(
-    column: Column,
+    column: ParquetColumn,
     file: &SerializedFileWriter<Vec<u8>>,
-    group: &Group<'_>,
-    names: &Names<'_>,
+    group: &RowGroup<'_>,
+    names: &Values<'_>,
 ) -> Result<(Vec<u8>, ColumnCloseResult), ParquetError> {
     let mut bytes = TrackedWrite::new(Vec::new());
     let pages = Box::new(SerializedPageWriter::new(&mut bytes));
@@ -111,7 +113,7 @@ fn refused(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
 
-/// Cuts samples into row groups; `frames` tells how many a sample has.
+/// Cuts samples into row groups; `frames` gives how many a sample has.
 fn ranges(samples: usize, frames: impl Fn(usize) -> u64) -> impl Iterator<Item = Range<usize>> {
     let mut next = 0;
     std::iter::from_fn(move || {

@@ -2,25 +2,21 @@
 
 use address::ModuleId;
 use parquet::data_type::ByteArray;
-use profile::{EndReason, FoundBy};
-
-use profile::StringId;
-use profile::{ModuleKind, Profile};
+use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
 /// The profile and its names.
 #[derive(Debug)]
-pub(super) struct Names<'a> {
+pub(super) struct Values<'a> {
     pub(super) profile: &'a Profile,
-    /// By id.
-    strings: Vec<ByteArray>,
-    /// By module: its build-id in hexadecimal.
-    build_ids: Vec<Option<ByteArray>>,
+    strings: Table<StringId, ByteArray>,
+    /// In hexadecimal.
+    build_ids: Table<ModuleId, Option<ByteArray>>,
     ends: Vec<ByteArray>,
     found_by: Vec<ByteArray>,
     nothing: ByteArray,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Values<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
         let lossy = |name: &[u8]| ByteArray::from(&*String::from_utf8_lossy(name));
         let build_id = |id: &address::BuildId| ByteArray::from(&*id.to_string());
@@ -36,7 +32,7 @@ impl<'a> Names<'a> {
 
     /// The name with that id.
     pub(super) fn get(&self, id: StringId) -> ByteArray {
-        self.strings.get(id.0 as usize).unwrap_or(&self.nothing).clone()
+        self.strings.get(id).unwrap_or(&self.nothing).clone()
     }
 
     /// A name that each row has; empty where a broken profile has none.
@@ -45,16 +41,16 @@ impl<'a> Names<'a> {
     }
 
     pub(super) fn module(&self, id: Option<ModuleId>) -> Option<ByteArray> {
-        self.profile.modules.get(id?.index()).map(|module| self.get(module.path))
+        self.profile.modules.get(id?).map(|module| self.get(module.path))
     }
 
     pub(super) fn build_id(&self, id: Option<ModuleId>) -> Option<ByteArray> {
-        self.build_ids.get(id?.index())?.clone()
+        self.build_ids.get(id?)?.clone()
     }
 
     /// Whether addresses of the module are those that an ELF file states.
     pub(super) fn is_elf(&self, id: Option<ModuleId>) -> bool {
-        let module = id.and_then(|id| self.profile.modules.get(id.index()));
+        let module = id.and_then(|id| self.profile.modules.get(id));
         module.is_some_and(|module| module.kind == ModuleKind::Elf)
     }
 

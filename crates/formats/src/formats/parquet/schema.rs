@@ -8,8 +8,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, Type};
 
 use crate::render::text::push_json;
-use profile::Profile;
-use profile::StringId;
+use profile::{Profile, StringId};
 
 /// The columns in the language of Parquet; `docs/OUTPUT.md` tells what they mean.
 const SCHEMA: &str = "message samples {
@@ -45,7 +44,7 @@ const SCHEMA: &str = "message samples {
 
 /// The columns in the order of the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum ParquetColumn {
     TimeNs,
     Pid,
     Tid,
@@ -70,7 +69,7 @@ pub(super) enum Column {
     Kernel,
 }
 
-impl Column {
+impl ParquetColumn {
     pub(super) const ALL: &[Self] = &[
         Self::TimeNs,
         Self::Pid,
@@ -172,9 +171,11 @@ mod tests {
         let names: Vec<String> =
             schema.columns().iter().map(|column| plain(column.name())).collect();
         let columns: Vec<String> =
-            Column::ALL.iter().map(|column| plain(&format!("{column:?}"))).collect();
+            ParquetColumn::ALL.iter().map(|column| plain(&format!("{column:?}"))).collect();
         assert_eq!(names, columns);
-        assert!(Column::ALL.iter().enumerate().all(|(place, &column)| column as usize == place));
+        assert!(
+            ParquetColumn::ALL.iter().enumerate().all(|(place, &column)| column as usize == place)
+        );
         for name in SOUGHT.iter().chain(&["time_ns"]) {
             assert!(schema.columns().iter().any(|column| column.path().string() == *name));
         }

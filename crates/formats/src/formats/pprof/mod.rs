@@ -15,11 +15,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::printer::Printer;
-use message::Message;
-use places::Places;
-use profile::Strings;
-use profile::query::{Group, each_location, event_name, group, period_units};
-use profile::{Profile, ThreadRow};
+use message::PprofMessage;
+use places::PlaceTables;
+use profile::query::{SampleGroup, each_location, event_name, group, period_units};
+use profile::{
+    EndReason, EventId, LocationId, Profile, StackId, Strings, Table, ThreadId, ThreadRow,
+};
 
 /// Fields of `Profile`.
 mod field {
@@ -47,9 +48,9 @@ impl Printer for Pprof {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         // The default level costs twice the time for a few percent of the size.
         let mut gzip = GzEncoder::new(out, Compression::new(4));
-        let mut names = Names::default();
+        let mut names = StringTable::default();
         let units = period_units(profile);
-        let mut top = Message::default();
+        let mut top = PprofMessage::default();
         head(profile, &units, &mut names, &mut top);
         samples(profile, &units, &mut names, |message| {
             top.message(field::SAMPLE, message);
@@ -59,7 +60,7 @@ impl Printer for Pprof {
             }
             Ok(())
         })?;
-        Places::new(profile, self.inlines).write(&mut names, &mut top);
+        PlaceTables::new(profile, self.inlines).write(&mut names, &mut top);
         gzip.write_all(top.bytes())?;
         top.clear();
         for name in names.strings.iter() {
@@ -72,11 +73,11 @@ impl Printer for Pprof {
 
 /// The string table: UTF-8, the empty string first.
 #[derive(Debug)]
-struct Names {
+struct StringTable {
     strings: Strings,
 }
 
-impl Default for Names {
+impl Default for StringTable {
     fn default() -> Self {
         let mut strings = Strings::default();
         strings.intern(b"");
@@ -84,35 +85,39 @@ impl Default for Names {
     }
 }
 
-impl Names {
+impl StringTable {
     /// The index of a name. Bytes that are not UTF-8 become U+FFFD.
     fn index(&mut self, name: &[u8]) -> u64 {
-        self.strings.intern(String::from_utf8_lossy(name).as_bytes()).0.into()
+        self.strings.intern(String::from_utf8_lossy(name).as_bytes()).as_u32().into()
     }
 }
 
 /// Writes what the values of samples are, the default among them, and what is known of the recording.
-fn head(profile: &Profile, units: &[Option<&'static str>], names: &mut Names, top: &mut Message) {
-    let mut value_type = |field, name: &[u8], unit: &str, names: &mut Names| {
-        let mut message = Message::default();
+fn head(
+    profile: &Profile,
+    units: &Table<EventId, Option<&'static str>>,
+    names: &mut StringTable,
+    top: &mut PprofMessage,
+) {
+    let mut value_type = |field, name: &[u8], unit: &str, names: &mut StringTable| {
+        let mut message = PprofMessage::default();
         message.number(1, names.index(name));
         message.number(2, names.index(unit.as_bytes()));
         top.message(field, &message);
     };
     value_type(field::SAMPLE_TYPE, b"samples", "count", names);
-    let name_of = |event: usize| event_name(profile, event as u16);
-    for (event, unit) in units.iter().enumerate() {
+    for (event, unit) in units.entries() {
         if let Some(unit) = unit {
-            value_type(field::SAMPLE_TYPE, name_of(event), unit, names);
+            value_type(field::SAMPLE_TYPE, event_name(profile, event), unit, names);
         }
     }
     // Readers show one kind of value at a time: as perf report does, periods where there are any.
-    let first = units.iter().enumerate().find_map(|(event, unit)| Some((event, (*unit)?)));
+    let first = units.entries().find_map(|(event, unit)| Some((event, (*unit)?)));
     if let Some((event, unit)) = first {
-        value_type(field::PERIOD_TYPE, name_of(event), unit, names);
+        value_type(field::PERIOD_TYPE, event_name(profile, event), unit, names);
         top.number(field::PERIOD, common_period(profile, event).unwrap_or(0));
     }
-    let default = first.map_or(b"samples".as_slice(), |(event, _)| name_of(event));
+    let default = first.map_or(b"samples".as_slice(), |(event, _)| event_name(profile, event));
     top.number(field::DEFAULT_SAMPLE_TYPE, names.index(default));
     let times = || profile.samples.iter().filter_map(|sample| sample.time);
     if let (Some(first), Some(last)) = (times().min(), times().max()) {
@@ -128,60 +133,55 @@ fn head(profile: &Profile, units: &[Option<&'static str>], names: &mut Names, to
 }
 
 /// The period of an event whose samples all have the same.
-fn common_period(profile: &Profile, event: usize) -> Option<u64> {
-    let mut periods = profile
-        .samples
-        .iter()
-        .filter(|sample| usize::from(sample.event) == event)
-        .map(|sample| sample.period);
+fn common_period(profile: &Profile, event: EventId) -> Option<u64> {
+    let mut periods =
+        profile.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.period);
     let first = periods.next()??;
     periods.all(|period| period == Some(first)).then_some(first)
 }
 
 /// What samples are counted together: all of it is in the labels.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
-struct Key {
-    stack: u32,
-    thread: u32,
-    event: u16,
-    end: profile::EndReason,
+struct LabelKey {
+    stack: Option<StackId>,
+    thread: ThreadId,
+    event: EventId,
+    end: EndReason,
 }
 
 /// Calls `write` with each distinct sample, in order of first appearance.
 fn samples(
     profile: &Profile,
-    units: &[Option<&'static str>],
-    names: &mut Names,
-    mut write: impl FnMut(&Message) -> io::Result<()>,
+    units: &Table<EventId, Option<&'static str>>,
+    names: &mut StringTable,
+    mut write: impl FnMut(&PprofMessage) -> io::Result<()>,
 ) -> io::Result<()> {
-    let groups = group(&profile.samples, |sample| Key {
+    let groups = group(profile, |sample| LabelKey {
         stack: sample.stack,
         thread: sample.thread,
         event: sample.event,
         end: sample.end,
     });
-    // By event: its place among the values.
+    // The place of each event among the values, of those that have periods.
     let mut n_values = 1;
-    let places: Vec<usize> = units
-        .iter()
-        .map(|unit| {
-            n_values += usize::from(unit.is_some());
-            if unit.is_some() { n_values - 1 } else { usize::MAX }
-        })
-        .collect();
+    let place = |unit: &Option<&str>| {
+        n_values += usize::from(unit.is_some());
+        unit.map(|_| n_values - 1)
+    };
+    let places: Table<EventId, Option<usize>> = units.iter().map(place).collect();
     let mut labels = Labels::new(profile, names);
-    let mut message = Message::default();
-    let mut path = Vec::new();
+    let mut message = PprofMessage::default();
+    let mut path: Vec<LocationId> = Vec::new();
     let mut values = vec![0_u64; n_values];
-    for Group { key, count, period } in groups {
+    for SampleGroup { key, count, period } in groups {
         message.clear();
         path.clear();
         each_location(profile, key.stack, |location| path.push(location));
-        message.packed(1, path.iter().map(|&location: &u32| u64::from(location) + 1));
+        message.packed(1, path.iter().map(|location| u64::from(location.to_bits())));
         values.fill(0);
         values[0] = count;
-        let place = places.get(usize::from(key.event)).copied().unwrap_or(usize::MAX);
-        if let Some(value) = values.get_mut(place) {
+        let place = places.get(key.event).copied().flatten();
+        if let Some(value) = place.and_then(|place| values.get_mut(place)) {
             *value = period.min(i64::MAX as u64);
         }
         message.packed(2, values.iter().copied());
@@ -198,15 +198,13 @@ struct Labels {
     comm: u64,
     event: u64,
     end: u64,
-    /// By thread.
-    comms: Vec<u64>,
-    /// By event.
-    events: Vec<u64>,
-    scratch: Message,
+    comms: Table<ThreadId, u64>,
+    events: Table<EventId, u64>,
+    scratch: PprofMessage,
 }
 
 impl Labels {
-    fn new(profile: &Profile, names: &mut Names) -> Self {
+    fn new(profile: &Profile, names: &mut StringTable) -> Self {
         let comms = profile
             .threads
             .iter()
@@ -225,35 +223,40 @@ impl Labels {
             end: names.index(b"end"),
             comms,
             events,
-            scratch: Message::default(),
+            scratch: PprofMessage::default(),
         }
     }
 
-    fn write(&mut self, profile: &Profile, key: &Key, names: &mut Names, sample: &mut Message) {
+    fn write(
+        &mut self,
+        profile: &Profile,
+        key: &LabelKey,
+        names: &mut StringTable,
+        sample: &mut PprofMessage,
+    ) {
         let (pid, tid, comm, event, end) = (self.pid, self.tid, self.comm, self.event, self.end);
-        if let Some(&ThreadRow { pid: process, tid: thread, .. }) =
-            profile.threads.get(key.thread as usize)
+        if let Some(&ThreadRow { pid: process, tid: thread, .. }) = profile.threads.get(key.thread)
         {
             self.number(pid, process.0, sample);
             self.number(tid, thread.0, sample);
         }
-        let name = self.comms.get(key.thread as usize).copied().unwrap_or(0);
+        let name = self.comms.get(key.thread).copied().unwrap_or(0);
         self.word(comm, name, sample);
-        let name = self.events.get(usize::from(key.event)).copied().unwrap_or(0);
+        let name = self.events.get(key.event).copied().unwrap_or(0);
         self.word(event, name, sample);
         if !key.end.is_complete() {
             self.word(end, names.index(key.end.as_str().as_bytes()), sample);
         }
     }
 
-    fn word(&mut self, key: u64, word: u64, sample: &mut Message) {
+    fn word(&mut self, key: u64, word: u64, sample: &mut PprofMessage) {
         self.scratch.clear();
         self.scratch.number(1, key);
         self.scratch.number(2, word);
         sample.message(3, &self.scratch);
     }
 
-    fn number(&mut self, key: u64, number: i32, sample: &mut Message) {
+    fn number(&mut self, key: u64, number: i32, sample: &mut PprofMessage) {
         self.scratch.clear();
         self.scratch.number(1, key);
         self.scratch.number(3, i64::from(number) as u64);

@@ -3,10 +3,10 @@
 use address::ModuleId;
 use hashbrown::HashMap;
 
-use super::Names;
-use super::message::Message;
+use super::StringTable;
+use super::message::PprofMessage;
 use profile::query::functions;
-use profile::{InlineRow, LocationRow, Profile};
+use profile::{InlineRow, LocationId, LocationRow, Profile, StringId, Table, row_ids};
 
 /// Fields of `Profile`.
 const MAPPING: u32 = 3;
@@ -16,14 +16,19 @@ const FUNCTION: u32 = 5;
 /// Mappings begin and end at multiples of this.
 const PAGE: u64 = 4096;
 
+row_ids! {
+    /// A row of the table of mappings.
+    MappingId(u32);
+}
+
 /// A part of a module in which addresses and file offsets differ by one number.
 #[derive(Debug)]
-struct Mapping {
+struct PprofMapping {
     module: ModuleId,
     /// Lowest and highest address of a location in it.
     low: u64,
     high: u64,
-    /// What file offsets are behind addresses (wrapping); `None` where the module has no offsets.
+    /// What is added to an address for the file offset (wrapping); `None` where the module has no offsets.
     delta: Option<u64>,
     /// Whether any location has a name, a file, a line, an inlined function.
     has: [bool; 4],
@@ -31,38 +36,38 @@ struct Mapping {
 
 /// The mappings of a profile, and in which of them each location is.
 #[derive(Debug)]
-pub(super) struct Places<'a> {
+pub(super) struct PlaceTables<'a> {
     profile: &'a Profile,
     inlines: bool,
-    mappings: Vec<Mapping>,
-    /// By location: its mapping's number from 1, or 0.
-    of_location: Vec<u32>,
+    mappings: Table<MappingId, PprofMapping>,
+    /// `None` for a location in no module.
+    of_location: Table<LocationId, Option<MappingId>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> PlaceTables<'a> {
     pub(super) fn new(profile: &'a Profile, inlines: bool) -> Self {
-        let mut index: HashMap<(ModuleId, Option<u64>), u32> = HashMap::new();
-        let mut mappings: Vec<Mapping> = Vec::new();
-        let mut of_location = Vec::with_capacity(profile.locations.len());
+        let mut index: HashMap<(ModuleId, Option<u64>), MappingId> = HashMap::new();
+        let mut mappings: Table<MappingId, PprofMapping> = Table::new();
+        let mut of_location = Table::new();
+        of_location.reserve(profile.locations.len());
         for location in &profile.locations {
             let Some(module) = location.module else {
-                of_location.push(0);
+                of_location.push(None);
                 continue;
             };
             let address = location.relative;
             let delta = location.offset.map(|offset| offset.wrapping_sub(address));
             let id = *index.entry((module, delta)).or_insert_with(|| {
-                mappings.push(Mapping {
+                mappings.push(PprofMapping {
                     module,
                     low: address,
                     high: address,
                     delta,
                     has: [false; 4],
-                });
-                mappings.len() as u32
+                })
             });
-            of_location.push(id);
-            if let Some(mapping) = mappings.get_mut(id as usize - 1) {
+            of_location.push(Some(id));
+            if let Some(mapping) = mappings.get_mut(id) {
                 mapping.low = mapping.low.min(address);
                 mapping.high = mapping.high.max(address);
                 for row in functions(profile, location, inlines) {
@@ -77,21 +82,19 @@ impl<'a> Places<'a> {
     }
 
     /// Writes all three tables.
-    pub(super) fn write(&self, names: &mut Names, top: &mut Message) {
-        let mut message = Message::default();
-        for (id, mapping) in (1_u64..).zip(&self.mappings) {
+    pub(super) fn write(&self, names: &mut StringTable, top: &mut PprofMessage) {
+        let mut message = PprofMessage::default();
+        for (id, mapping) in self.mappings.entries() {
             message.clear();
-            message.number(1, id);
+            message.number(1, id.to_bits().into());
             self.mapping(mapping, names, &mut message);
             top.message(MAPPING, &message);
         }
-        let mut functions = Functions::default();
-        for ((id, location), &mapping) in
-            (1_u64..).zip(&self.profile.locations).zip(&self.of_location)
-        {
+        let mut functions = PprofFunctions::default();
+        for ((id, location), &mapping) in self.profile.locations.entries().zip(&self.of_location) {
             message.clear();
-            message.number(1, id);
-            message.number(2, mapping.into());
+            message.number(1, id.to_bits().into());
+            message.number(2, mapping.map_or(0, MappingId::to_bits).into());
             message.number(3, location.relative);
             self.lines(location, &mut functions, &mut message);
             top.message(LOCATION, &message);
@@ -111,12 +114,12 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn mapping(&self, mapping: &Mapping, names: &mut Names, message: &mut Message) {
+    fn mapping(&self, mapping: &PprofMapping, names: &mut StringTable, message: &mut PprofMessage) {
         let start = mapping.low - mapping.low % PAGE;
         message.number(2, start);
         message.number(3, (mapping.high - mapping.high % PAGE).saturating_add(PAGE));
         message.number(4, mapping.delta.map_or(0, |delta| start.wrapping_add(delta)));
-        if let Some(module) = self.profile.modules.get(mapping.module.index()) {
+        if let Some(module) = self.profile.modules.get(mapping.module) {
             message.number(5, names.index(self.profile.strings.get(module.path)));
             let id = module.build_id.map(|id| names.index(id.to_string().as_bytes()));
             message.number(6, id.unwrap_or(0));
@@ -127,12 +130,17 @@ impl<'a> Places<'a> {
     }
 
     /// Writes the lines of a location, innermost first; none where no name is known.
-    fn lines(&self, location: &LocationRow, known: &mut Functions, message: &mut Message) {
+    fn lines(
+        &self,
+        location: &LocationRow,
+        known: &mut PprofFunctions,
+        message: &mut PprofMessage,
+    ) {
         let rows = functions(self.profile, location, self.inlines);
         if rows.iter().all(|row| row.function.is_none()) {
             return;
         }
-        let mut line = Message::default();
+        let mut line = PprofMessage::default();
         for row in rows {
             line.clear();
             line.number(1, known.id(row));
@@ -145,12 +153,12 @@ impl<'a> Places<'a> {
 
 /// Distinct functions: a name in a file.
 #[derive(Debug, Default)]
-struct Functions {
+struct PprofFunctions {
     rows: Vec<InlineRow>,
-    index: HashMap<(Option<profile::StringId>, Option<profile::StringId>), u64>,
+    index: HashMap<(Option<StringId>, Option<StringId>), u64>,
 }
 
-impl Functions {
+impl PprofFunctions {
     fn id(&mut self, row: &InlineRow) -> u64 {
         *self.index.entry((row.function, row.file)).or_insert_with(|| {
             self.rows.push(*row);

@@ -1,6 +1,7 @@
-//! The account of a run: what was read, what was lost, and why.
+//! The counters of a run, with its losses and findings.
 
-use address::ModuleId;
+use crate::quality::finding::FindingRow;
+use crate::quality::loss::{EventLoss, ModuleLoss};
 
 /// Counters of a run and what the input suffered from.
 #[derive(Debug, Default, Clone)]
@@ -27,37 +28,4 @@ pub struct Summary {
     pub losses: Vec<ModuleLoss>,
     /// Everything else that was found wrong with the input, in plain words.
     pub findings: Vec<FindingRow>,
-}
-
-/// What the kernel reported as lost of one event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EventLoss {
-    /// Index of [`crate::Profile::events`].
-    pub event: u32,
-    /// Samples.
-    pub samples: u64,
-    /// Other records.
-    pub records: u64,
-}
-
-/// Samples whose chain ended in a module for want of its file or of its unwind information.
-#[derive(Debug, Clone)]
-pub struct ModuleLoss {
-    /// The module; `None` for memory that was not mapped.
-    pub module: Option<ModuleId>,
-    /// Samples whose chain ended there.
-    pub samples: u64,
-    /// Why, in plain words.
-    pub reason: String,
-}
-
-/// Something wrong with the input, and how often.
-#[derive(Debug, Clone)]
-pub struct FindingRow {
-    /// A word for programs, such as `build-id-mismatch`.
-    pub kind: String,
-    /// A sentence for people, of the first occurrence.
-    pub message: String,
-    /// How often it was met.
-    pub count: u64,
 }

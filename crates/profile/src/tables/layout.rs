@@ -1,0 +1,138 @@
+//! Layouts: where the modules of a process image lay. A process image has one layout as a rule; it gets another where a
+//! module moves.
+
+use address::{Avma, Bias, ModuleId};
+
+use crate::tables::location::LocationRow;
+
+/// Where the modules of a process image lay, as far as its samples show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LayoutRow {
+    /// Sorted by module and instance.
+    biases: Vec<ModuleBias>,
+}
+
+/// Where one image of a module lay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModuleBias {
+    /// The module.
+    pub module: ModuleId,
+    /// Which of several images of it in the process.
+    pub instance: u8,
+    /// What is added to [`LocationRow::relative`].
+    pub bias: Bias,
+}
+
+impl LayoutRow {
+    /// All images, sorted by module and instance. A module that is not listed has the bias 0.
+    #[must_use]
+    pub fn biases(&self) -> &[ModuleBias] {
+        &self.biases
+    }
+
+    /// What is added to the address of a location of that module; 0 where the image is not listed.
+    #[must_use]
+    pub fn bias(&self, module: ModuleId, instance: u8) -> Bias {
+        let known = self.find(module, instance).ok().and_then(|at| self.biases.get(at));
+        known.map_or(Bias(0), |known| known.bias)
+    }
+
+    /// The address in the process of a location; `instance` is that of the frame.
+    #[must_use]
+    pub fn avma(&self, location: &LocationRow, instance: u8) -> Avma {
+        let bias = location.module.map_or(Bias(0), |module| self.bias(module, instance));
+        Avma(location.relative.wrapping_add(bias.0))
+    }
+
+    /// Which image of `module` lies at `bias`; it is added where there is none.
+    pub fn instance(&mut self, module: ModuleId, bias: Bias) -> u8 {
+        let start = self.biases.partition_point(|known| known.module < module);
+        let images = self.biases.iter().skip(start).take_while(|known| known.module == module);
+        let mut n = 0_u8;
+        for known in images {
+            if known.bias == bias {
+                return known.instance;
+            }
+            n = n.saturating_add(1);
+        }
+        self.biases.insert(start + usize::from(n), ModuleBias { module, instance: n, bias });
+        n
+    }
+
+    /// Takes in another layout, unless an image would lie at two places; gives whether it did.
+    pub fn absorb(&mut self, other: &Self) -> bool {
+        let conflict = other.biases.iter().any(|new| {
+            self.find(new.module, new.instance)
+                .is_ok_and(|at| self.biases.get(at).is_some_and(|known| known.bias != new.bias))
+        });
+        if conflict {
+            return false;
+        }
+        for &new in &other.biases {
+            if let Err(at) = self.find(new.module, new.instance) {
+                self.biases.insert(at, new);
+            }
+        }
+        true
+    }
+
+    /// Removes all images and keeps their memory.
+    pub fn clear(&mut self) {
+        self.biases.clear();
+    }
+
+    fn find(&self, module: ModuleId, instance: u8) -> Result<usize, usize> {
+        self.biases
+            .binary_search_by_key(&(module, instance), |known| (known.module, known.instance))
+    }
+}
+
+/// The layout of images that lie at these biases; the first of a module is its instance 0.
+impl FromIterator<(ModuleId, Bias)> for LayoutRow {
+    fn from_iter<I: IntoIterator<Item = (ModuleId, Bias)>>(images: I) -> Self {
+        let mut layout = Self::default();
+        for (module, bias) in images {
+            layout.instance(module, bias);
+        }
+        layout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(images: &[(u32, u64)]) -> LayoutRow {
+        images.iter().map(|&(module, bias)| (ModuleId(module), Bias(bias))).collect()
+    }
+
+    #[test]
+    fn two_images_in_one_sample_are_told_apart() {
+        let mut layout = LayoutRow::default();
+        let images = [(4, 0x10), (4, 0x20), (3, 0x20), (4, 0x10), (4, 0x20)];
+        let instances = images.map(|(module, bias)| layout.instance(ModuleId(module), Bias(bias)));
+        assert_eq!(instances, [0, 1, 0, 0, 1]);
+        assert_eq!(layout.bias(ModuleId(4), 1), Bias(0x20));
+        assert_eq!(layout.bias(ModuleId(4), 2), Bias(0));
+        assert_eq!(layout.bias(ModuleId(5), 0), Bias(0));
+    }
+
+    #[test]
+    fn a_layout_takes_in_what_does_not_contradict_it() {
+        let mut whole = layout(&[(1, 0x1000)]);
+        assert!(whole.absorb(&layout(&[(2, 0x2000), (1, 0x1000)])));
+        assert_eq!(whole, layout(&[(1, 0x1000), (2, 0x2000)]));
+        assert!(!whole.absorb(&layout(&[(3, 0x3000), (1, 0x9000)])));
+        assert_eq!(whole, layout(&[(1, 0x1000), (2, 0x2000)]));
+    }
+
+    #[test]
+    fn an_address_is_the_location_and_the_bias() {
+        let layout = layout(&[(1, 0x1000), (1, 0xffff_ffff_ffff_f000)]);
+        let of = |module, instance| layout.avma(&LocationRow::unnamed(module, 0x2760), instance);
+        assert_eq!(of(Some(ModuleId(1)), 0), Avma(0x3760));
+        assert_eq!(of(Some(ModuleId(1)), 1), Avma(0x1760));
+        assert_eq!(of(Some(ModuleId(2)), 0), Avma(0x2760));
+        assert_eq!(of(None, 0), Avma(0x2760));
+    }
+}

@@ -1,0 +1,201 @@
+//! A table: rows that are named by the ids of one type.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::id::RowId;
+
+/// Rows by their ids, which are given out in order.
+pub struct Table<I, T> {
+    rows: Vec<T>,
+    ids: PhantomData<fn() -> I>,
+}
+
+impl<I, T> Table<I, T> {
+    /// A table without rows.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::from_vec(Vec::new())
+    }
+
+    /// The table of these rows, the first of index 0.
+    #[must_use]
+    pub const fn from_vec(rows: Vec<T>) -> Self {
+        Self { rows, ids: PhantomData }
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows in the order of their ids.
+    #[must_use]
+    pub const fn as_slice(&self) -> &[T] {
+        self.rows.as_slice()
+    }
+
+    /// The rows in the order of their ids, to be changed.
+    pub const fn as_mut_slice(&mut self) -> &mut [T] {
+        self.rows.as_mut_slice()
+    }
+
+    /// The rows in the order of their ids.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.rows
+    }
+
+    /// The rows in the order of their ids.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.rows.iter()
+    }
+
+    /// The rows in the order of their ids, to be changed.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.rows.iter_mut()
+    }
+
+    /// Makes room for so many more rows.
+    pub fn reserve(&mut self, additional: usize) {
+        self.rows.reserve(additional);
+    }
+
+    /// Keeps so many rows, the first ones.
+    pub fn truncate(&mut self, length: usize) {
+        self.rows.truncate(length);
+    }
+
+    /// Removes all rows and keeps their memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+}
+
+impl<I: RowId, T> Table<I, T> {
+    /// Adds a row and gives its id.
+    #[inline]
+    pub fn push(&mut self, row: T) -> I {
+        let id = I::from_index(self.rows.len());
+        self.rows.push(row);
+        id
+    }
+
+    /// The row of that id; `None` where there is none.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.rows.get(id.index())
+    }
+
+    /// The row of that id, to be changed; `None` where there is none.
+    #[inline]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.rows.get_mut(id.index())
+    }
+
+    /// The ids of all rows.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = I> + DoubleEndedIterator + use<I, T> {
+        (0..self.rows.len()).map(I::from_index)
+    }
+
+    /// All rows with their ids.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (I, &T)> + DoubleEndedIterator {
+        self.rows.iter().enumerate().map(|(index, row)| (I::from_index(index), row))
+    }
+
+    /// The id that the next row gets.
+    #[must_use]
+    pub fn next_id(&self) -> I {
+        I::from_index(self.rows.len())
+    }
+}
+
+impl<I, T> Default for Table<I, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<I, T: Clone> Clone for Table<I, T> {
+    fn clone(&self) -> Self {
+        Self::from_vec(self.rows.clone())
+    }
+}
+
+impl<I, T: PartialEq> PartialEq for Table<I, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
+}
+
+impl<I, T: Eq> Eq for Table<I, T> {}
+
+impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rows.fmt(f)
+    }
+}
+
+impl<I, T> From<Vec<T>> for Table<I, T> {
+    fn from(rows: Vec<T>) -> Self {
+        Self::from_vec(rows)
+    }
+}
+
+impl<I, T> FromIterator<T> for Table<I, T> {
+    fn from_iter<R: IntoIterator<Item = T>>(rows: R) -> Self {
+        Self::from_vec(rows.into_iter().collect())
+    }
+}
+
+impl<I, T> Extend<T> for Table<I, T> {
+    fn extend<R: IntoIterator<Item = T>>(&mut self, rows: R) {
+        self.rows.extend(rows);
+    }
+}
+
+impl<I, T> IntoIterator for Table<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.into_iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a Table<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::FrameId;
+
+    #[test]
+    fn rows_come_back_by_their_ids() {
+        let mut table: Table<FrameId, char> = ['a', 'b'].into_iter().collect();
+        assert_eq!(table.push('c'), FrameId::new(2));
+        assert_eq!(table.get(FrameId::new(1)), Some(&'b'));
+        assert_eq!(table.get(FrameId::new(3)), None);
+        table.extend(['d']);
+        assert_eq!(table.next_id(), FrameId::new(4));
+        let ids: Vec<FrameId> = table.ids().collect();
+        assert_eq!(ids, [0, 1, 2, 3].map(FrameId::new));
+        assert_eq!(table.entries().next_back(), Some((FrameId::new(3), &'d')));
+        assert_eq!(table.into_vec(), ['a', 'b', 'c', 'd']);
+    }
+}
