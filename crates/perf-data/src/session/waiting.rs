@@ -51,6 +51,7 @@ impl Waiting {
         self.chains.record(decoded);
     }
 
+    #[inline]
     fn keep(&mut self, found: &RecordBytes<'_>) {
         self.chunks.extend(self.current.take());
         self.bytes += found.bytes.len() as u64;

@@ -114,3 +114,32 @@ impl Window {
         chunk.and_then(|chunk| chunk.bytes.get(at(chunk)?..)).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::Endian;
+
+    #[test]
+    fn bytes_by_position() {
+        let chunk = |start: u64, bytes: &[u8]| RecordChunk { start, bytes: bytes.to_vec().into() };
+        let window = |chunks: Vec<RecordChunk>| Window {
+            head: Arc::new(Head::of_stream(Endian::Little)),
+            samples: Vec::new(),
+            records: Vec::new(),
+            chunks,
+            chains: Vec::new(),
+            starts_over: false,
+        };
+        let one = window(vec![chunk(100, b"abc")]);
+        let two = window(vec![chunk(100, b"abc"), chunk(200, b"de")]);
+        for window in [&one, &two] {
+            assert_eq!(window.at(101), b"bc");
+            assert_eq!(window.at(99), b"");
+            assert_eq!(window.at(104), b"");
+        }
+        assert_eq!(two.at(201), b"e");
+        assert_eq!(two.at(u64::MAX), b"");
+        assert_eq!(window(Vec::new()).at(0), b"");
+    }
+}
