@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek as _, SeekFrom};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use crate::{
@@ -108,6 +108,8 @@ fn kind_of(kind: FileType) -> FileKind {
         FileKind::Directory
     } else if kind.is_symlink() {
         FileKind::Link
+    } else if kind.is_fifo() {
+        FileKind::Fifo
     } else {
         FileKind::Special
     }

@@ -13,7 +13,9 @@ pub enum FileKind {
     Directory,
     /// A symbolic link; only in lists, since [`crate::Host::stat`] follows links.
     Link,
-    /// A FIFO, device or socket.
+    /// A FIFO.
+    Fifo,
+    /// A device or socket.
     Special,
 }
 

@@ -4,29 +4,11 @@
 //! the input was damaged, 2 no output.
 #![allow(clippy::print_stderr, reason = "a command talks to people on stderr")]
 
-mod ahead;
 mod args;
-mod assemble;
 mod commands;
 mod compat;
-#[cfg(feature = "debuginfod")]
-mod debuginfod;
-mod files;
-mod filter;
-mod findings;
-mod input;
-mod jit;
-mod jit_frames;
-mod jitdump;
-mod locations;
-mod memory_limit;
-mod open;
-mod pipeline;
-mod replay;
-mod stream;
-mod symbols;
+mod hotspot;
 mod terminal;
-mod timings;
 
 use std::process::ExitCode;
 

@@ -5,9 +5,12 @@ mod files;
 mod filters;
 mod inject;
 mod inspect;
+mod memory;
+mod options;
 mod profile;
 mod shown;
 mod symbols;
+mod times;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -17,10 +20,12 @@ pub(crate) use files::FileArgs;
 pub(crate) use filters::Filters;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
+pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
 pub(crate) use symbols::{DemangleArg, SymbolArgs};
+pub(crate) use times::{time_of, time_range};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

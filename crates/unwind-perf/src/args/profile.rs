@@ -8,9 +8,9 @@ use formats::Format;
 
 use super::files::FileArgs;
 use super::filters::Filters;
+use super::memory::parse_memory;
 use super::shown::{FoldedArgs, ScriptArgs};
 use super::symbols::SymbolArgs;
-use crate::memory_limit::MemoryLimit;
 
 /// The arguments of the main job.
 #[derive(Debug, Args)]
@@ -81,8 +81,8 @@ pub(crate) struct RunArgs {
     pub(crate) timings: bool,
 
     /// Limit of the memory for tables and prefetched input, such as 500M; a run that needs more ends with an error
-    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
-    pub(crate) max_memory: Option<MemoryLimit>,
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) max_memory: Option<u64>,
 
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]

@@ -10,8 +10,7 @@ use perf_data::{
     Context, CpuMode, Findings, MmapId, Record, Sample, Session, SessionOptions, visit_records,
 };
 
-use crate::args::BuildIdArgs;
-use crate::open::open;
+use crate::args::{BuildIdArgs, open};
 use crate::terminal::{Status, status_of, tell};
 
 /// Lists build ids to standard output, each file once, in order of first appearance.

@@ -7,8 +7,7 @@ use anyhow::Context as _;
 use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_records};
 use serde_json::{Map, Value, json};
 
-use crate::args::InfoArgs;
-use crate::open::open;
+use crate::args::{InfoArgs, open};
 use crate::terminal::{Status, status_of, tell};
 
 /// Tells about a recording on standard output. All of it is read, so that damage anywhere is told, too.

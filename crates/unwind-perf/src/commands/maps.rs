@@ -3,38 +3,26 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use address::{Bias, Pid, Timestamp};
-use anyhow::Context as _;
-use module_map::{LoadedImage, Module, ModuleKind, Piece, Space, Timeline};
-use perf_data::{Findings, Record, Session, SessionOptions};
+use module_map::{LoadedImage, Module, ModuleKind, Piece, Space};
+use perf_data::Record;
+use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
-use unwinder::{apply_record, learn_files};
 
-use crate::args::MapsArgs;
-use crate::files::Files;
-use crate::filter::time_of;
-use crate::open::open;
+use crate::args::{MapsArgs, pipeline, source, time_of, with_argument};
 use crate::terminal::{Status, status_of, tell};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
-    let mut findings = Findings::default();
     let at = args.at.as_deref().map(time_of).transpose()?;
-    let cannot_read = || format!("cannot read {}", args.input.display());
-    let mut session = Session::open(open(&args.input)?, SessionOptions::default(), &mut findings)
-        .with_context(cannot_read)?;
-    let files = Files::new(&args.files, session.head())?;
-    let mut timeline = Timeline::new();
-    files.tell(&mut timeline);
-    for entry in &session.head().features().build_ids {
-        if let Some(id) = entry.build_id {
-            timeline.list_build_id(entry.name, id);
-        }
-    }
+    let options = Options { files: args.files.search()?, ..Options::default() };
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let maps = pipeline().maps(source(&args.input), &options, &observer);
+    let mut maps = maps.map_err(with_argument)?;
     let mut pids = Vec::new();
-    while let Some(window) = session.next_window(&mut findings) {
-        learn_files(&mut timeline, &window);
+    while let Some(window) = maps.next_window() {
         let past = |time: Timestamp| at.is_some_and(|at| time > at);
         for record in window.records().filter(|record| !past(record.time)) {
             if let Record::Mmap(map) = &record.record {
@@ -42,10 +30,10 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
             } else if let Record::Fork(task) = &record.record {
                 pids.push(task.pid);
             }
-            apply_record(&mut timeline, &record);
+            maps.apply(&record);
         }
     }
-    timeline.advance(at.unwrap_or(Timestamp(u64::MAX)));
+    maps.timeline.advance(at.unwrap_or(Timestamp(u64::MAX)));
     if !args.pid.is_empty() {
         pids = args.pid.iter().copied().map(Pid).collect();
     }
@@ -53,26 +41,27 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     pids.dedup();
     let mut text = String::new();
     for pid in pids {
-        print_space(pid, &mut timeline, &files, args.json, &mut text)?;
+        print_space(pid, &mut maps, args.json, &mut text)?;
     }
     std::io::stdout().lock().write_all(text.as_bytes())?;
-    tell(&findings);
-    Ok(status_of(&findings))
+    tell(&maps.findings);
+    Ok(status_of(&maps.findings))
 }
 
 fn print_space(
     pid: Pid,
-    timeline: &mut Timeline,
-    files: &Files,
+    maps: &mut MapReplay,
     json: bool,
     text: &mut String,
 ) -> anyhow::Result<()> {
+    let timeline = &mut maps.timeline;
     let space = if pid.0 < 0 { timeline.kernel() } else { timeline.space(pid).0 };
     if !json && !space.is_empty() {
         let comm = timeline.comm_of(pid, address::Tid(pid.0));
         let name = String::from_utf8_lossy(timeline.comm_name(comm)).into_owned();
         writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
     }
+    let files = maps.files();
     for piece in space.pieces() {
         let Some(module) = space.module(piece) else { continue };
         let row = Row::new(piece, module, code_bias(piece, &space, files), files);

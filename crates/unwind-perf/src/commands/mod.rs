@@ -6,12 +6,14 @@ mod info;
 mod inject;
 mod manual;
 mod maps;
+mod profile;
 
 use anyhow::bail;
 
 use crate::args::{Cli, Command};
-use crate::pipeline;
 use crate::terminal::Status;
+
+pub(crate) use profile::on_pool;
 
 /// Does what the arguments ask for.
 pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
@@ -22,11 +24,11 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
         #[cfg(feature = "flamegraph")]
-        Some(Command::Flamegraph(args)) => pipeline::flamegraph(args),
-        Some(Command::Report(args)) => pipeline::report(args),
+        Some(Command::Flamegraph(args)) => profile::flamegraph(args),
+        Some(Command::Report(args)) => profile::report(args),
         Some(Command::Man) => manual::man(),
         Some(Command::Completions(args)) => manual::completions(args),
         None if cli.main.input.as_os_str().is_empty() => bail!("no recording named; see --help"),
-        None => pipeline::main(&cli.main),
+        None => profile::main(&cli.main),
     }
 }

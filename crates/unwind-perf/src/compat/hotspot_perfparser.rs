@@ -3,7 +3,6 @@
 //! hotspot starts what `HOTSPOT_PERFPARSER` names as `hotspot-perfparser --input RECORDING --max-frames N`, with further
 //! options where its user set them, and reads the stream from standard output.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use perf_data::{Arch, Error};
+use pipeline::{FileSearch, NameOptions, Options, Source, StreamOptions};
 
-use crate::args::Cli;
-use crate::pipeline;
-use crate::stream::{self, BufferTooSmall, NoArchitecture, Reading, Wishes};
+use crate::args::{servers_of_environment, source};
+use crate::commands::on_pool;
+use crate::hotspot::{self, BufferTooSmall, Job, NoArchitecture};
 use crate::terminal::{Status, is_closed_pipe};
 
 /// Turn a recording of perf into the stream that hotspot reads.
@@ -161,29 +161,32 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let cli = Cli::try_parse_from(words(arguments))?;
-    let wishes = Wishes {
-        statistics: arguments.print_stats,
-        needs_arch: true,
-        arch: arguments.arch.as_ref().map(|processor| processor.arch),
-        window_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
-        pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
-    };
-    let run = &cli.main.run;
     let peer = arguments.host.as_ref().map(|host| format!("{host}:{}", arguments.port));
-    let told = match &peer {
-        None => {
-            let input = arguments.input.as_deref().unwrap_or(Path::new("-"));
-            pipeline::on_pool(run, || stream::run(Reading::Path(input), run, wishes))?
-        }
-        Some(name) => {
-            let host = arguments.host.as_deref().unwrap_or_default();
-            let peer = TcpStream::connect((host, arguments.port))
+    let source = match (&peer, &arguments.host) {
+        (Some(name), Some(host)) => {
+            let peer = TcpStream::connect((host.as_str(), arguments.port))
                 .map_err(|error| PeerError(name.clone(), error))?;
-            let reading = Reading::Peer(peer, Path::new(name));
-            pipeline::on_pool(run, || stream::run(reading, run, wishes))?
+            Source::Stream { name: name.into(), bytes: Box::new(peer) }
         }
+        _ => source(arguments.input.as_deref().unwrap_or(Path::new("-"))),
     };
+    let job = Job {
+        source,
+        options: options(arguments),
+        stream: StreamOptions {
+            needs_arch: true,
+            arch: arguments.arch.as_ref().map(|processor| processor.arch),
+            window_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
+            pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
+        },
+        output: arguments.output.as_deref(),
+        in_place: false,
+        named_inputs: arguments.kallsyms.iter().cloned().collect(),
+        quiet: true,
+        timings: false,
+        statistics: arguments.print_stats,
+    };
+    let told = on_pool(0, || hotspot::run(job))?;
     if let Some(said) = &arguments.arch
         && let Some(recorded) = told.arch.filter(|recorded| *recorded != said.arch)
     {
@@ -202,33 +205,23 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command line of the main command that does the same.
-fn words(arguments: &Arguments) -> Vec<OsString> {
-    let mut words: Vec<OsString> =
-        ["unwind-perf", "--format=hotspot", "--quiet"].map(OsString::from).to_vec();
-    let max_frames = usize::try_from(arguments.max_frames).unwrap_or(usize::MAX);
-    words.push(format!("--max-frames={max_frames}").into());
-    // hotspot sets it where its user named servers.
-    let urls = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
-    if cfg!(feature = "debuginfod") && !urls.trim().is_empty() {
-        words.push("--debuginfod".into());
+/// What the arguments say of the run.
+fn options(arguments: &Arguments) -> Options {
+    let extra = arguments.app.iter().chain(&arguments.extra);
+    Options {
+        files: FileSearch {
+            sysroots: arguments.sysroot.iter().cloned().collect(),
+            debug_dirs: arguments.debug.clone(),
+            extra_dirs: extra.cloned().collect(),
+            perf_map_dirs: arguments.perf_map_path.iter().cloned().collect(),
+            // hotspot sets the variable where its user named servers.
+            debuginfod: servers_of_environment(),
+            ..FileSearch::default()
+        },
+        names: NameOptions { kallsyms: arguments.kallsyms.clone(), ..NameOptions::default() },
+        max_frames: usize::try_from(arguments.max_frames).unwrap_or(usize::MAX),
+        ..Options::default()
     }
-    let single = [
-        ("--output", &arguments.output),
-        ("--sysroot", &arguments.sysroot),
-        ("--kallsyms", &arguments.kallsyms),
-        ("--perf-map-dir", &arguments.perf_map_path),
-        ("--extra-dir", &arguments.app),
-    ];
-    let single = single.into_iter().filter_map(|(option, value)| Some((option, value.as_ref()?)));
-    let debug = arguments.debug.iter().map(|dir| ("--debug-dir", dir));
-    let extra = arguments.extra.iter().map(|dir| ("--extra-dir", dir));
-    for (option, value) in single.chain(debug).chain(extra) {
-        words.push(option.into());
-        words.push(value.into());
-    }
-    words.extend(["--", "-"].map(OsString::from));
-    words
 }
 
 fn status(error: &anyhow::Error) -> u8 {

@@ -4,16 +4,18 @@
 //!
 //! Source: <https://github.com/google/perf_data_converter>, README.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Parser;
+use formats::{Format, FormatOptions};
+use pipeline::{Observer, Options, Unobserved};
 
-use crate::args::Cli;
-use crate::pipeline;
-use crate::terminal::{Status, exit_code};
+use crate::args::{pipeline, source, with_argument};
+use crate::commands::on_pool;
+use crate::terminal::{Inputs, Status, Target, exit_code, print_profile};
 
 /// Turn a recording of perf into a profile for pprof.
 ///
@@ -57,17 +59,15 @@ fn run() -> anyhow::Result<Status> {
     if !arguments.force && arguments.output.exists() {
         bail!("{} exists; -f overwrites it", arguments.output.display());
     }
-    let words: [OsString; 9] = [
-        "unwind-perf".into(),
-        "--quiet".into(),
-        // pprof reads through the descriptor of the file that it made, so that file has to stay.
-        "--in-place".into(),
-        "--format".into(),
-        "pprof".into(),
-        "--output".into(),
-        arguments.output.into(),
-        "--".into(),
-        arguments.input.into(),
-    ];
-    pipeline::main(&Cli::try_parse_from(words)?.main)
+    let inputs = Inputs::new(&arguments.input, std::iter::empty());
+    // pprof reads through the descriptor of the file that it made, so that file has to stay.
+    let target = Target::new(Some(&arguments.output), true, &inputs)?;
+    on_pool(0, || {
+        let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+        let analysis = pipeline().analyze(source(&arguments.input), &Options::default(), &observer);
+        let analysis = analysis.map_err(with_argument)?;
+        let printer = Format::Pprof.printer(FormatOptions::DEFAULT);
+        print_profile(&analysis.profile, &*printer, &target)?;
+        Ok(if analysis.is_damaged { Status::Damaged } else { Status::Complete })
+    })
 }

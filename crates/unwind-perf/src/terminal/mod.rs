@@ -6,6 +6,7 @@ mod progress;
 mod status;
 mod summary;
 mod target;
+mod timings;
 
 pub(crate) use color::choose_colors;
 pub(crate) use findings::{status_of, tell};
@@ -13,3 +14,4 @@ pub(crate) use progress::Progress;
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
 pub(crate) use summary::print_summary;
 pub(crate) use target::{Inputs, Out, Target, named, print_profile};
+pub(crate) use timings::timings_text;

@@ -1,12 +1,17 @@
 //! Progress on a terminal. Silent where stderr is none, and with `--quiet`.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pipeline::{Download, Observer, Stage};
 
-/// The progress of a run: a stage at a time.
+/// The progress of a run: a stage at a time, and downloads.
+#[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    /// Made with the first download.
+    download: OnceLock<ProgressBar>,
 }
 
 impl Progress {
@@ -15,36 +20,58 @@ impl Progress {
             if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar }
+        Self { bar, download: OnceLock::new() }
     }
 
     /// A stage of unknown length began.
-    pub(crate) fn stage(&self, what: &'static str) {
+    pub(crate) fn begin(&self, what: &'static str) {
         self.bar.unset_length();
         self.bar.set_style(style("{spinner} {msg} {elapsed}"));
         self.bar.set_message(what);
     }
 
-    /// Samples are being worked on, about `total` in all as far as is known by now.
-    pub(crate) fn samples(&self, what: &'static str, total: u64) {
+    /// Takes the bar off the terminal.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn stage(&self, stage: Stage) {
+        match stage {
+            Stage::Reading => self.begin("reading"),
+            // Until it is known how many samples there are, the stage before stays.
+            Stage::Unwinding => {}
+            Stage::Symbolizing => self.begin("symbolizing"),
+        }
+    }
+
+    fn expected(&self, samples: u64) {
         if self.bar.length().is_none() {
             self.bar.set_position(0);
             self.bar.set_style(style(
                 "{spinner} {msg} {wide_bar} {human_pos}/{human_len} samples, {per_sec}, {eta} left",
             ));
-            self.bar.set_message(what);
+            self.bar.set_message("unwinding");
         }
-        self.bar.set_length(total);
+        self.bar.set_length(samples);
     }
 
-    /// So many samples are done.
-    pub(crate) fn done(&self, samples: u64) {
+    fn done(&self, samples: u64) {
         self.bar.set_position(samples);
     }
 
-    /// Takes the bar off the terminal.
-    pub(crate) fn clear(&self) {
-        self.bar.finish_and_clear();
+    fn download(&self, download: &Download<'_>) {
+        let bar = self.download.get_or_init(|| {
+            let style = style("{spinner} fetching {msg} {bytes} {bytes_per_sec}");
+            ProgressBar::new_spinner().with_style(style)
+        });
+        if download.ended {
+            bar.finish_and_clear();
+            return;
+        }
+        bar.set_message(download.name.to_owned());
+        bar.set_position(download.done);
     }
 }
 

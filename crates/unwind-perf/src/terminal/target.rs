@@ -179,6 +179,12 @@ pub(crate) struct Out {
     temporary: Option<(Temporary, PathBuf)>,
 }
 
+impl std::fmt::Debug for Out {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Out")
+    }
+}
+
 impl Out {
     /// One that forgets what is written to it.
     pub(crate) fn nowhere() -> Self {

@@ -48,6 +48,11 @@ impl<T: Copy + Eq + Hash> Interner<T> {
         }
     }
 
+    /// What it takes, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T>() + self.index.allocation_size()
+    }
+
     /// All values in order of their ids.
     pub(crate) fn values(&self) -> &[T] {
         &self.values

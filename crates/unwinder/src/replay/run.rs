@@ -213,6 +213,14 @@ impl<'r> Replayer<'r> {
         next.filter(|plan| !plan.samples.is_empty())
     }
 
+    /// What the tables take so far, in bytes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> u64 {
+        let Merged { frames, stacks, samples, .. } = &self.merged;
+        let samples = samples.capacity() * size_of::<Outcome>();
+        (frames.heap_bytes() + stacks.heap_bytes() + samples) as u64
+    }
+
     /// What came of all windows.
     #[must_use]
     pub fn finish(mut self, progress: &(dyn Fn(u64) + Sync)) -> Replay {

@@ -11,9 +11,7 @@ use anyhow::Context as _;
 use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
 use self::line::Line;
-use crate::args::DumpArgs;
-use crate::filter::time_range;
-use crate::open::open;
+use crate::args::{DumpArgs, open, time_range};
 use crate::terminal::{Status, status_of, tell};
 
 /// Lines are written out when so many bytes of them are there.

@@ -9,14 +9,15 @@ mod container;
 mod records;
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use host::Origin;
+use pipeline::{Observer, Options, Unobserved};
 
 use self::container::Layout;
 use self::records::{Injected, collect};
-use crate::args::InjectArgs;
-use crate::files::Files;
-use crate::input;
+use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, Status, Target, status_of};
 
 /// Writes the recording anew.
@@ -30,22 +31,20 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     }
     let inputs = Inputs::new(&args.input, args.files.named());
     let target = Target::regular_file(&args.output, &inputs)?;
-    let bytes = input::map(&args.input).with_context(cannot_read)?;
-    let layout = Layout::read(&bytes).with_context(cannot_read)?;
-    let mut findings = perf_data::Findings::default();
-    let session = crate::open::open(&args.input)?;
-    let mut session =
-        perf_data::Session::open(session, perf_data::SessionOptions::default(), &mut findings)
-            .with_context(cannot_read)?;
-    if session.head().features().compressed.is_some() {
+    let file = host().open(&args.input, Origin::User)?;
+    let bytes = &*file.content;
+    let layout = Layout::read(bytes).with_context(cannot_read)?;
+    let options = Options { files: args.files.search()?, ..Options::default() };
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let maps = pipeline().maps(source(&args.input), &options, &observer);
+    let mut maps = maps.map_err(with_argument)?;
+    if maps.head().features().compressed.is_some() {
         bail!("{}: compressed records cannot be rewritten", args.input.display());
     }
-    let files = Files::new(&args.files, session.head())?;
     let output = std::path::absolute(&args.output)?;
-    let Injected { inserted, build_ids, code } =
-        collect(&bytes, &mut session, &files, &layout, &output, &mut findings);
+    let Injected { inserted, build_ids, code } = collect(bytes, &mut maps, &layout, &output);
     let out = layout
-        .write(&bytes, &inserted, &build_ids)
+        .write(bytes, &inserted, &build_ids)
         .with_context(|| format!("{}: its headers are damaged", args.input.display()))?;
     let code: Vec<_> = code
         .iter()
@@ -64,5 +63,5 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         inserted.len(),
         code.len()
     );
-    Ok(status_of(&findings))
+    Ok(status_of(&maps.findings))
 }

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use address::{BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{Image, Module, Piece, Timeline};
-use perf_data::{Event, Findings, Mmap, MmapId, Record, Session};
-use unwinder::{apply_record, learn_files};
+use perf_data::{Event, Mmap, MmapId, Record};
+use pipeline::{Files, MapReplay};
 
 use super::container::{Layout, build_id_union};
-use crate::files::Files;
 
 /// What is to be changed in a recording.
 #[derive(Debug, Default)]
@@ -30,59 +29,45 @@ type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 /// the first one of a later time.
 pub(crate) fn collect(
     bytes: &[u8],
-    session: &mut Session,
-    files: &Files,
+    maps: &mut MapReplay,
     layout: &Layout,
     output: &Path,
-    findings: &mut Findings,
 ) -> Injected {
-    let mut timeline = Timeline::new();
-    files.tell(&mut timeline);
-    timeline.keep_journal();
-    for entry in &session.head().features().build_ids {
-        if let Some(id) = entry.build_id {
-            timeline.list_build_id(entry.name, id);
-        }
-    }
+    maps.timeline.keep_journal();
     let mut taken = Vec::new();
     let mut build_ids = Vec::new();
-    while let Some(window) = session.next_window(findings) {
-        learn_files(&mut timeline, &window);
+    while let Some(window) = maps.next_window() {
         let mut samples = window.samples().iter().peekable();
         for record in window.records() {
             let now = (record.time, record.position);
             while let Some(sample) = samples.next_if(|s| (s.time, s.position) < now) {
-                timeline.advance(sample.time);
-                take(&mut timeline, sample.position, sample.time, &mut taken);
+                maps.timeline.advance(sample.time);
+                take(&mut maps.timeline, sample.position, sample.time, &mut taken);
             }
-            timeline.advance(record.time);
-            take(&mut timeline, record.position, record.time, &mut taken);
-            apply_record(&mut timeline, &record);
+            maps.timeline.advance(record.time);
+            take(&mut maps.timeline, record.position, record.time, &mut taken);
+            maps.apply(&record);
             if let Record::Mmap(map) = &record.record
-                && let Some(id) = listed_id(map, &mut timeline)
+                && let Some(id) = listed_id(map, &mut maps.timeline)
             {
                 build_ids.push((record.position as usize, id));
             }
-            let end = layout.end_of(bytes, record.position);
-            take(
-                &mut timeline,
-                end.map_or(record.position, |end| end as u64),
-                record.time,
-                &mut taken,
-            );
+            let end =
+                layout.end_of(bytes, record.position).map_or(record.position, |end| end as u64);
+            take(&mut maps.timeline, end, record.time, &mut taken);
         }
         for sample in samples {
-            timeline.advance(sample.time);
-            take(&mut timeline, sample.position, sample.time, &mut taken);
+            maps.timeline.advance(sample.time);
+            take(&mut maps.timeline, sample.position, sample.time, &mut taken);
         }
     }
     build_ids.sort_by_key(|&(position, _)| position);
     taken.sort_by_key(|taken| taken.position);
-    let (names, code) = code_files(&timeline, files, output);
-    let trailer = session.head().events().first().map(Trailer::new).unwrap_or_default();
+    let (names, code) = code_files(&maps.timeline, maps.files(), output);
+    let trailer = maps.head().events().first().map(Trailer::new).unwrap_or_default();
     let row = |taken: &Taken| {
         let id = taken.piece.module;
-        let module = timeline.modules().get(id.index());
+        let module = maps.timeline.modules().get(id.index());
         let name = names.get(&id).cloned().or_else(|| Some(path_of(module?)));
         let build_id = module.and_then(|module| module.identity.build_id);
         (taken.position as usize, mmap2(taken, &name.unwrap_or_default(), build_id, &trailer))

@@ -6,7 +6,7 @@ use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
 use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
 
-use crate::symbols::Kernel;
+use crate::names::KernelReport;
 
 /// Fills in the losses and the findings of the summary.
 pub(crate) fn account(
@@ -14,7 +14,7 @@ pub(crate) fn account(
     counts: &RecordCounts,
     found: &Findings,
     timeline: &mut Timeline,
-    kernel: &Kernel,
+    kernel: &KernelReport,
 ) {
     profile.summary.losses = losses(profile, timeline);
     let summary = &mut profile.summary;

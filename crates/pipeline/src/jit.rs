@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid, Svma, Timestamp};
 use hashbrown::HashMap;
+use host::{Host, Origin};
 use module_map::{CodeImage, Image, JitDump, JitLoad, JitReader, Library, LineRow, Machine};
 
-use crate::input;
 use crate::jit_frames::relocated;
 use crate::jitdump::{JitRecord, lines, read};
 
@@ -17,13 +17,14 @@ use crate::jitdump::{JitRecord, lines, read};
 #[derive(Debug)]
 pub(crate) struct DumpReader {
     pub(crate) library: Arc<Library>,
+    pub(crate) host: Arc<dyn Host>,
 }
 
 impl JitReader for DumpReader {
     fn read(&self, path: &[u8], pid: Pid) -> Option<JitDump> {
         let found = self.library.data_file(Path::new(OsStr::from_bytes(path)), pid)?;
-        let bytes = input::map(&found).ok()?;
-        let (dump, code) = collect(&bytes)?;
+        let file = self.host.open(&found, Origin::Recording).ok()?;
+        let (dump, code) = collect(&file.content)?;
         let image = Image::from_vec(&PathBuf::from(OsStr::from_bytes(path)), code).ok()?;
         self.library.provide(path, image);
         Some(dump)

@@ -1,41 +1,9 @@
-//! The filters of the command line as the replay knows them.
+//! Points in time on the command line.
 
-use address::{Pid, Tid, Timestamp};
+use address::Timestamp;
 use anyhow::{Context as _, bail};
-use perf_data::Event;
-use unwinder::Filter;
 
-use crate::args::Filters;
-
-/// The filter that the arguments ask for.
-pub(crate) fn filter(args: &Filters, events: &[Event]) -> anyhow::Result<Filter> {
-    let (from, to) = match &args.time {
-        None => (None, None),
-        Some(text) => {
-            time_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
-        }
-    };
-    let mut wanted = Vec::new();
-    for name in &args.event {
-        let before = wanted.len();
-        let known =
-            events.iter().zip(0..).filter(|(event, _)| event.name == *name).map(|(_, index)| index);
-        wanted.extend(known);
-        if wanted.len() == before {
-            let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
-            bail!("--event {name}: the recording has {}", names.join(", "));
-        }
-    }
-    Ok(Filter {
-        pids: args.pid.iter().copied().map(Pid).collect(),
-        tids: args.tid.iter().copied().map(Tid).collect(),
-        comms: args.comm.iter().map(|name| name.clone().into_bytes()).collect(),
-        events: wanted,
-        from,
-        to,
-    })
-}
-
+/// A range of time: `A,B`, either of which may be left out.
 pub(crate) fn time_range(text: &str) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
     let (from, to) = text.split_once(',').context("no comma")?;
     Ok((seconds(from)?, seconds(to)?))

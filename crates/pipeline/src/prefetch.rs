@@ -16,11 +16,11 @@ use module_map::{Library, LoadedImage, ModuleKind};
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
-use crate::args::RunArgs;
+use crate::options::Options;
 
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetch {
     /// Frames that were looked at.
     frames: usize,
     /// Whether frames of a module were seen, by its number.
@@ -32,20 +32,21 @@ pub(crate) struct Ahead {
     list: Option<KernelListPrefetch>,
 }
 
-impl Ahead {
+impl Prefetch {
     /// Begins with what a replay has found since the last call.
     pub(crate) fn look(
         &mut self,
         partial: &Partial<'_>,
         library: &Arc<Library>,
-        (cli, recording): (&RunArgs, &Path),
+        options: &Options,
+        recording: &Path,
     ) {
         // With one job nothing is done beside other work.
-        if cli.symbols.no_symbols || rayon::current_num_threads() < 2 {
+        if !options.names.look_up || rayon::current_num_threads() < 2 {
             return;
         }
         // A download could take the line from one that a walk waits for. What is unpacked early counts against a limit.
-        let may_unpack = library.options().fetcher.is_none() && cli.max_memory.is_none();
+        let may_unpack = library.options().fetcher.is_none() && options.limits.memory.is_none();
         let modules = partial.timeline.modules();
         self.modules.resize(modules.len(), false);
         let new = partial.frames.get(self.frames..).unwrap_or_default();
@@ -60,7 +61,7 @@ impl Ahead {
                 continue;
             }
             if module.kind == ModuleKind::Kernel && self.list.is_none() {
-                let named = cli.symbols.kallsyms.as_deref();
+                let named = options.names.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, library };
                 self.list = places.find_early(partial.timeline).map(KernelListPrefetch::begin);
             } else if let Some(Ok(file)) = module.outcome().filter(|_| may_unpack) {

@@ -12,10 +12,10 @@ use perf_data::{
 };
 use profile::{EventId, Strings};
 
-use crate::stream::growing::is_tracepoint;
+use crate::hotspot::details::is_tracepoint;
 
 /// What has to be known from one window to the next.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub(super) struct Records {
     /// By id of an event: its number.
     by_id: HashMap<u64, EventId>,

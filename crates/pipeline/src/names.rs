@@ -10,14 +10,13 @@ use module_map::{Library, LoadedImage, ModuleKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
 use rayon::prelude::*;
 use symbolizer::{
-    Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile,
-    KernelListPlaces, KernelListPrefetch, KernelNames, LostNames, Options, PerfMap, RecordedKernel,
-    Request, SplitFinder, StoredSplits, SymbolSource, SymbolTimings, Symbols, WhyNoName,
-    read_perf_map, symbolize,
+    DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile, KernelListPlaces,
+    KernelListPrefetch, KernelNames, LostNames, PerfMap, RecordedKernel, Request, SplitFinder,
+    StoredSplits, SymbolSource, SymbolTimings, Symbols, WhyNoName, read_perf_map, symbolize,
 };
 use unwinder::FrameKey;
 
-use crate::args::{DemangleArg, SymbolArgs};
+use crate::options::NameOptions;
 
 /// A distinct looked-up address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -53,13 +52,13 @@ pub(crate) struct Resolved {
 
 /// What is to be said of the kernel's names, and of names that are missing.
 #[derive(Debug, Default)]
-pub(crate) struct Kernel {
+pub struct KernelReport {
     /// Why there are none, in plain words; only where kernel code was mapped.
-    pub(crate) refused: Option<String>,
+    pub refused: Option<String>,
     /// Build-ids that several modules were recorded with, which therefore prove nothing.
-    pub(crate) shared_ids: Vec<BuildId>,
+    pub shared_ids: Vec<BuildId>,
     /// What was lost in files that are damaged, incomplete or not at hand.
-    pub(crate) lost: LostNames,
+    pub lost: LostNames,
 }
 
 /// Where the names of a location are.
@@ -108,7 +107,7 @@ impl Resolved {
 /// Where names are looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
-    pub(crate) args: &'a SymbolArgs,
+    pub(crate) options: &'a NameOptions,
     pub(crate) head: &'a Head,
     /// The recording's path; a kernel's symbol list can lie beside it.
     pub(crate) recording: &'a Path,
@@ -123,20 +122,20 @@ pub(crate) fn resolve(
     places: &mut Places,
     sources: Sources<'_>,
     ahead: Option<KernelListPrefetch>,
-) -> (Resolved, Kernel) {
-    let Sources { args, head, recording, timeline, library } = sources;
+) -> (Resolved, KernelReport) {
+    let Sources { options, head, recording, timeline, library } = sources;
     let mut resolved = Resolved::nothing(frames, places, timeline);
     let features = head.features();
     let build_ids = features.build_ids.iter();
     let build_ids: Vec<(&[u8], BuildId)> =
         build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let known = RecordedKernel::find(&build_ids, timeline, library);
-    let places = KernelListPlaces { named: args.kallsyms.as_deref(), recording, library };
+    let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, library };
     let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
     let wants_list = resolved.locations.iter().any(in_kernel);
     let (list, nameless) = rayon::join(
         || wants_list.then(|| known.read_list(places, timeline, ahead)),
-        || resolve_files(&mut resolved, timeline, library, &known.files, args),
+        || resolve_files(&mut resolved, timeline, library, &known.files, options),
     );
     let refused = match list {
         Some(Ok(names)) => {
@@ -149,10 +148,10 @@ pub(crate) fn resolve(
     resolve_jit(&mut resolved, timeline, library);
     if head.is_simpleperf() {
         let files = features.simpleperf_files.iter().map(device_file);
-        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(files, demangle_of(args)));
+        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(files, options.demangle));
     }
     let lost = lost_names(&mut resolved, nameless);
-    (resolved, Kernel { refused, shared_ids: known.shared_ids, lost })
+    (resolved, KernelReport { refused, shared_ids: known.shared_ids, lost })
 }
 
 /// A file of the device as the recording has it.
@@ -198,7 +197,7 @@ fn resolve_files(
     timeline: &Timeline,
     library: &Library,
     kernel: &HashMap<ModuleId, KernelFile>,
-    args: &SymbolArgs,
+    options: &NameOptions,
 ) -> Vec<Nameless> {
     let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
     let mut index = HashMap::new();
@@ -247,10 +246,10 @@ fn resolve_files(
         })
         .collect();
     let timings = Mutex::default();
-    let options = Options {
-        inlines: !args.no_inline,
+    let options = symbolizer::Options {
+        inlines: options.inlines,
         lines: true,
-        demangle: demangle_of(args),
+        demangle: options.demangle,
         observer: Some(&timings),
     };
     resolved.symbols = symbolize(&requests, &options);
@@ -293,14 +292,6 @@ fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelN
             *slot = Source::List(resolved.listed.len() as u32);
             resolved.listed.push(Listed { name: name.to_vec(), start: start.0 });
         }
-    }
-}
-
-const fn demangle_of(args: &SymbolArgs) -> Demangle {
-    match args.demangle {
-        DemangleArg::Full => Demangle::Full,
-        DemangleArg::Short => Demangle::Short,
-        DemangleArg::None => Demangle::None,
     }
 }
 

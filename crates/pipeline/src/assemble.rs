@@ -8,10 +8,10 @@ use profile::{
     Profile, RecordingInfo, SampleRow, StackId, StackRow, Strings, Summary, Table, ThreadId,
     ThreadRow,
 };
-use unwinder::{FrameKey, Layout, Outcome, Replay, StackNode, Thread};
+use unwinder::{FrameKey, Layout, Outcome, Partial, Replay, StackNode, Thread};
 
 use crate::locations::locations;
-use crate::symbols::Resolved;
+use crate::names::Resolved;
 
 /// Puts the tables together.
 pub(crate) fn assemble(
@@ -26,6 +26,7 @@ pub(crate) fn assemble(
     let modules =
         timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
     let mut inlines = Table::new();
+    let summary = summary(&replay);
     let Replay { frames, stacks, layouts, samples, .. } = replay;
     let n_samples = samples.len() as u64;
     let (locations, (frames, stacks, layouts, samples)) = rayon::join(
@@ -40,14 +41,7 @@ pub(crate) fn assemble(
     );
     let threads = replay.threads.iter().map(|thread| thread_row(thread, timeline, &mut strings));
     let threads = threads.collect();
-    let summary = Summary {
-        samples: n_samples,
-        samples_filtered: replay.filtered,
-        samples_dropped: replay.undecoded,
-        frames: replay.n_frames,
-        dump_used_up: replay.dump_used_up,
-        ..Summary::default()
-    };
+    let summary = Summary { samples: n_samples, ..summary };
     Profile {
         recording: info,
         events,
@@ -61,6 +55,39 @@ pub(crate) fn assemble(
         samples,
         strings,
         summary,
+    }
+}
+
+/// Adds what a growing replay has found since the last call.
+pub(crate) fn extend(profile: &mut Profile, partial: &Partial<'_>, resolved: &Resolved) {
+    let timeline = partial.timeline;
+    let new = partial.frames.get(profile.frames.len()..).unwrap_or_default();
+    let rows = locations(resolved, &mut profile.strings, &mut profile.inlines);
+    profile.locations.extend(rows);
+    let frames = new.iter().zip(&resolved.of_frame);
+    profile.frames.extend(frames.map(|(frame, &location)| frame_row(frame, location)));
+    // A module's file may have been opened since.
+    let modules = timeline.modules().iter();
+    profile.modules = modules.map(|module| module_row(module, &mut profile.strings)).collect();
+    let new = partial.stacks.get(profile.stacks.len()..).unwrap_or_default();
+    profile.stacks.extend(new.iter().map(stack_row));
+    profile.layouts = partial.layouts().map(layout_row).collect();
+    let new = partial.threads.get(profile.threads.len()..).unwrap_or_default();
+    let strings = &mut profile.strings;
+    profile.threads.extend(new.iter().map(|thread| thread_row(thread, timeline, strings)));
+    let new = partial.samples.get(profile.samples.len()..).unwrap_or_default();
+    profile.samples.extend(new.iter().map(sample_row));
+}
+
+/// The counters of a replay.
+pub(crate) fn summary(replay: &Replay) -> Summary {
+    Summary {
+        samples: replay.samples.len() as u64,
+        samples_filtered: replay.filtered,
+        samples_dropped: replay.undecoded,
+        frames: replay.n_frames,
+        dump_used_up: replay.dump_used_up,
+        ..Summary::default()
     }
 }
 

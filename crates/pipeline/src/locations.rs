@@ -5,7 +5,7 @@ use std::ops::Range;
 use profile::{InlineId, InlineRow, LocationId, LocationRow, StringId, Strings, Table};
 use rayon::prelude::*;
 
-use crate::symbols::{Resolved, Source};
+use crate::names::{Resolved, Source};
 
 /// Locations whose rows are made as one.
 const CHUNK: usize = 1 << 12;

@@ -1,0 +1,102 @@
+//! Why there is no profile.
+
+use std::io;
+use std::path::PathBuf;
+
+use host::HostError;
+
+/// A run has no result. The cause, where there is one, is the [`source`](std::error::Error::source).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that the user named is missing or cannot be read.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A file without a byte.
+    #[error("{} is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder that is not one of `perf record --threads`.
+    #[error("{} is a directory without a file `data`: no recording", path.display())]
+    NoRecordingInFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// What is no recording, or whose header is damaged.
+    #[error("cannot read {}", path.display())]
+    Recording {
+        /// Its path or name.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: perf_data::Error,
+    },
+    /// Nothing says which processor was recorded, and stacks cannot be unwound without.
+    #[error("the recording does not tell its processor")]
+    UnknownProcessor,
+    /// The filter names an event that was not recorded.
+    #[error("the recording has {}", recorded.join(", "))]
+    UnknownEvent {
+        /// The name in the filter.
+        name: String,
+        /// The names that there are.
+        recorded: Vec<String>,
+    },
+    /// What was named as a store of files by build-id is neither a folder nor an archive.
+    #[error("neither a directory nor an archive")]
+    NoBuildIdStore {
+        /// Its path.
+        path: PathBuf,
+        /// Why it cannot be unpacked.
+        source: io::Error,
+    },
+    /// Hints that contradict each other.
+    #[error(transparent)]
+    Hints(#[from] module_map::HintError),
+    /// The file that a hint names cannot be opened.
+    #[error(transparent)]
+    HintFile(#[from] module_map::ImageError),
+    /// The relocatable file that a hint names has no code.
+    #[error("map hint {hint}: the file has no code")]
+    HintWithoutCode {
+        /// The hint.
+        hint: String,
+    },
+    /// The relocatable file that a hint names has several sections with code, and the hint does not say which.
+    #[error(
+        "map hint {hint}: the file has several sections with code, so the hint needs an offset: {first}, {second}, …"
+    )]
+    HintNeedsOffset {
+        /// The hint.
+        hint: String,
+        /// The first such section and its offset.
+        first: String,
+        /// The second.
+        second: String,
+    },
+    /// What was named as a debuginfod server is no address of one.
+    #[error("expected an address that begins with http:// or https://")]
+    NotAServer {
+        /// What was named.
+        url: String,
+    },
+    /// There is no folder in which fetched files could be kept.
+    #[error("no directory to keep fetched files in: set HOME")]
+    NoCacheFolder,
+    /// The limit of memory was reached.
+    #[error("the recording needs more than {} MB", limit >> 20)]
+    MemoryLimit {
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// What is made of a growing profile could not be written.
+    #[error("cannot write")]
+    Output(#[source] io::Error),
+    /// The observer stopped the run.
+    #[error("cancelled")]
+    Cancelled,
+    /// The recording changed while it was read, again and again.
+    #[error("the replay was broken off")]
+    BrokenOff,
+}

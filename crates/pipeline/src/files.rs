@@ -1,0 +1,172 @@
+//! The files of a run: how they are found, by the options and by who made the recording, and what memory holds.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use address::{BuildId, FileOffset};
+use host::{Host, Origin};
+use module_map::{
+    Archive, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Section, Timeline,
+};
+use perf_data::Head;
+
+use crate::error::Error;
+use crate::jit::DumpReader;
+use crate::observer::Observer;
+use crate::options::FileSearch;
+
+/// Where the files of a run come from.
+#[derive(Debug)]
+pub struct Files {
+    /// The images, opened when they are first wanted.
+    pub library: Arc<Library>,
+    host: Arc<dyn Host>,
+    /// What memory holds: the hint, the build-id of its object, where in the object it begins.
+    hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
+    /// Unpacked archives, which are removed at the end of the run.
+    _archives: Vec<Archive>,
+}
+
+impl Files {
+    /// Opens what the options name; everything else is opened when a module asks for it.
+    ///
+    /// # Errors
+    /// Where an archive, a hint or the address of a server cannot be used.
+    pub fn new(
+        search: &FileSearch,
+        head: &Head,
+        host: &Arc<dyn Host>,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<Self, Error> {
+        let (build_id_dirs, archives) = build_id_dirs(search, &**host)?;
+        let fetcher = fetcher(search, host, observer)?;
+        let options = file_options(search, head, &**host, build_id_dirs, fetcher);
+        let library = Arc::new(Library::new(options));
+        let mut hints = Vec::new();
+        for (hint, image) in open_hints(&search.hints)? {
+            let offset = hint.offset.unwrap_or(FileOffset(0));
+            let name = hint.object.as_os_str().as_bytes().to_vec();
+            hints.push((hint, image.build_id(), offset));
+            library.provide(&name, image);
+        }
+        Ok(Self { library, host: host.clone(), hints, _archives: archives })
+    }
+
+    /// A timeline that knows what the options say about memory, and nothing else yet.
+    #[must_use]
+    pub fn timeline(&self) -> Timeline {
+        let mut timeline = Timeline::new();
+        for (hint, build_id, offset) in &self.hints {
+            timeline.hint(hint, *build_id, *offset);
+        }
+        let (library, host) = (self.library.clone(), self.host.clone());
+        timeline.read_jit_with(Box::new(DumpReader { library, host }));
+        timeline
+    }
+}
+
+fn file_options(
+    search: &FileSearch,
+    head: &Head,
+    host: &dyn Host,
+    build_id_dirs: Vec<PathBuf>,
+    fetcher: Option<Fetcher>,
+) -> FileOptions {
+    let sysroots = search.sysroots.as_slice();
+    let debug_dirs = match search.debug_dirs.as_slice() {
+        [] if sysroots.is_empty() => vec![PathBuf::from("/usr/lib/debug")],
+        [] => sysroots.iter().map(|root| root.join("usr/lib/debug")).collect(),
+        dirs => dirs.to_vec(),
+    };
+    let features = head.features();
+    let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
+    FileOptions {
+        modules: search.modules.clone(),
+        path_map: search.path_map.clone(),
+        sysroots: sysroots.to_vec(),
+        build_id_dirs,
+        debug_dirs,
+        trust_running_kernel: sysroots.is_empty()
+            && same(features.hostname, &host.hostname())
+            && same(features.os_release, &host.kernel_release()),
+        kernel_release: features.os_release.map(<[u8]>::to_vec),
+        fetcher,
+        extra: ExtraFiles::below(&search.extra_dirs),
+        perf_map_dirs: search.perf_map_dirs.clone(),
+    }
+}
+
+#[cfg(feature = "debuginfod")]
+fn fetcher(
+    search: &FileSearch,
+    host: &Arc<dyn Host>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Option<Fetcher>, Error> {
+    crate::debuginfod::fetcher(&search.debuginfod, &**host, observer)
+}
+
+#[cfg(not(feature = "debuginfod"))]
+fn fetcher(
+    search: &FileSearch,
+    _host: &Arc<dyn Host>,
+    _observer: &Arc<dyn Observer>,
+) -> Result<Option<Fetcher>, Error> {
+    match search.debuginfod.first() {
+        Some(url) => Err(Error::NotAServer { url: url.clone() }),
+        None => Ok(None),
+    }
+}
+
+/// The build-id caches; archives among them are unpacked.
+fn build_id_dirs(
+    search: &FileSearch,
+    host: &dyn Host,
+) -> Result<(Vec<PathBuf>, Vec<Archive>), Error> {
+    let mut dirs = Vec::new();
+    let mut archives = Vec::new();
+    for path in &search.build_id_stores {
+        if host.is_dir(path, Origin::User) {
+            dirs.push(path.clone());
+            continue;
+        }
+        let archive = Archive::unpack(path, &std::env::temp_dir())
+            .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
+        dirs.push(archive.dir().to_owned());
+        archives.push(archive);
+    }
+    if dirs.is_empty() {
+        dirs.extend(host.home().map(|home| home.join(".debug")));
+    }
+    Ok((dirs, archives))
+}
+
+/// The hints with the images of their files.
+fn open_hints(hints: &[Hint]) -> Result<Vec<(Hint, Image)>, Error> {
+    Hint::check(hints)?;
+    hints.iter().cloned().map(open_hint).collect()
+}
+
+/// Opens the file of a hint. Code is copied out of the one section of a relocatable file that has some, unless the
+/// hint says which.
+fn open_hint(mut hint: Hint) -> Result<(Hint, Image), Error> {
+    let relocatable = Image::open(&hint.object)?.is_relocatable();
+    let image = Image::open_for_copies(&hint.object)?;
+    if relocatable && hint.offset.is_none() {
+        let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
+        let Some(first) = code.next() else {
+            return Err(Error::HintWithoutCode { hint: hint.to_string() });
+        };
+        if let Some(second) = code.next() {
+            let (hint, first, second) = (hint.to_string(), place_of(first), place_of(second));
+            return Err(Error::HintNeedsOffset { hint, first, second });
+        }
+        hint.offset = Some(first.offset());
+    }
+    Ok((hint, image))
+}
+
+/// A section's name and offset, for people.
+fn place_of(section: &Section) -> String {
+    format!("{} at {:#x}", String::from_utf8_lossy(&section.name), section.offset().0)
+}

@@ -1,0 +1,301 @@
+//! The profile of a recording while it is unwound, for output that is written before the end: samples are walked in
+//! batches, and after some of them, each time several times as many as before, what is new is looked up and handed on.
+//!
+//! ```text
+//!   read | walk | names, hand on | walk  .  . | names, hand on | walk  .  .  .  .  .  .  .  .  . | names, hand on
+//! ```
+//!
+//! What was handed on cannot be taken back, so nothing is tried that may have to be done again.
+
+use std::io;
+use std::sync::Arc;
+
+use host::Host;
+use module_map::Timeline;
+use perf_data::{
+    Arch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity, Window,
+};
+use profile::Profile;
+use symbolizer::SymbolTimings;
+use unwinder::{Partial, Replayer};
+
+use crate::assemble::{event_row, extend, recording_info, summary};
+use crate::error::Error;
+use crate::files::Files;
+use crate::findings;
+use crate::limits::heap_bytes;
+use crate::names::{KernelReport, Places, Resolved, Sources, resolve};
+use crate::observer::{Observer, Stage};
+use crate::open::{Opened, open};
+use crate::options::{Options, Source};
+use crate::run::Run;
+use crate::timings::Timings;
+use crate::whole::Analysis;
+
+/// How many times as many samples as were handed on have to be there before the next are looked up: each time the files
+/// are read again.
+const GROWTH: usize = 3;
+
+/// The first window of a stream ends with the first round behind so many bytes.
+const FIRST_BYTES: u64 = 256 << 10;
+
+/// Bytes of a stream that are read at a time: it may be long until more come.
+const READ_BYTES: usize = 256 << 10;
+
+/// How a stream is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamOptions {
+    /// The processor of a recording that does not tell it.
+    pub arch: Option<Arch>,
+    /// Whether a recording with stacks that does not tell its processor is an error.
+    pub needs_arch: bool,
+    /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
+    pub window_bytes: Option<u64>,
+    /// Bytes of a stream that may wait for the end of their round; `None` for as many as usual.
+    pub pending_bytes: Option<u64>,
+}
+
+/// Takes a profile while it grows. What has an id in it keeps that id, and what is new comes behind.
+pub trait Growth {
+    /// Called once, before anything is unwound: the profile has what the header says.
+    ///
+    /// # Errors
+    /// Where nothing can be written; the run ends.
+    fn begin(&mut self, head: &Head, profile: &mut Profile) -> io::Result<()>;
+
+    /// A part of the recording was read, and is unwound next.
+    fn window(&mut self, window: &Window, profile: &mut Profile);
+
+    /// The profile has grown.
+    ///
+    /// # Errors
+    /// Where nothing can be written; the run ends.
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
+
+    /// So large a part of the samples, from 0 to 1, is unwound.
+    ///
+    /// # Errors
+    /// Where nothing can be written; the run ends.
+    fn progress(&mut self, part: f64) -> io::Result<()>;
+}
+
+/// A profile that has grown.
+#[derive(Debug)]
+pub struct Grown<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The index of the first location that is new.
+    pub first_location: usize,
+    /// The modules, and what was mapped where.
+    pub timeline: &'a Timeline,
+    /// What is to be said of the kernel's names.
+    pub kernel: &'a KernelReport,
+    /// How many samples there will be, as far as is known by now.
+    pub expected: usize,
+}
+
+/// Opens, replays and symbolizes a recording step by step.
+pub(crate) fn analyze_growing(
+    host: &Arc<dyn Host>,
+    (source, stream): (Source, StreamOptions),
+    options: &Options,
+    observer: &Arc<dyn Observer>,
+    growth: &mut dyn Growth,
+) -> Result<Analysis, Error> {
+    let mut timings = Timings::start();
+    observer.stage(Stage::Reading);
+    let Opened { input, path, size, .. } = open(&**host, source)?;
+    let run = Run { host, options, observer, path, size };
+    let mut found = Findings::default();
+    let session = Session::open(input, run.stream_reading(stream), &mut found);
+    let session = session.map_err(|it| run.recording_error(it))?;
+    if stream.needs_arch && has_stacks(&session) && session.head().machine().arch == Arch::Unknown {
+        return Err(Error::UnknownProcessor);
+    }
+    timings.ended("open");
+    run.grow(session, found, timings, growth)
+}
+
+/// Whether samples have registers and stacks, for which the processor has to be known; recorded callchains do without.
+fn has_stacks(session: &Session) -> bool {
+    let wanted = |event: &Event| event.attr.sample_type.has(SampleType::REGS_USER);
+    session.head().events().iter().any(wanted)
+}
+
+impl Run<'_> {
+    fn stream_reading(&self, stream: StreamOptions) -> SessionOptions {
+        let usual = SessionOptions::default();
+        self.options.limits.apply(SessionOptions {
+            first_bytes: FIRST_BYTES,
+            read_bytes: READ_BYTES,
+            switches: true,
+            fallback_arch: stream.arch,
+            window_bytes: stream.window_bytes.unwrap_or(usual.window_bytes),
+            pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
+            ..usual
+        })
+    }
+
+    fn grow(
+        &self,
+        mut session: Session,
+        mut found: Findings,
+        mut timings: Timings,
+        growth: &mut dyn Growth,
+    ) -> Result<Analysis, Error> {
+        let mut growing = Growing::new(session.head());
+        growth.begin(session.head(), &mut growing.profile).map_err(Error::Output)?;
+        let files = Files::new(&self.options.files, session.head(), self.host, self.observer)?;
+        let options = self.replay_options(session.head(), true)?;
+        let mut timeline = files.timeline();
+        let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
+        let mut fed = 0;
+        self.observer.stage(Stage::Unwinding);
+        while let Some(window) = session.next_window(&mut found) {
+            timings.ended("scan");
+            growing.learn(window.head());
+            growth.window(&window, &mut growing.profile);
+            fed += window.samples().len();
+            let expected = self.expected_at_last(fed, &session);
+            self.observer.expected(expected as u64);
+            replayer.feed_watched(window, &mut |replayer| {
+                self.step(replayer, &files, (&mut growing, growth), expected)
+            })?;
+            // In a stream it may take long until more comes.
+            if growing.wants(fed) {
+                replayer.settle();
+                self.step(&replayer, &files, (&mut growing, growth), expected)?;
+            }
+            timings.ended("replay");
+        }
+        replayer.settle();
+        self.take(&replayer, &files, (&mut growing, growth), fed)?;
+        let replay = replayer.finish(&|_| {});
+        timings.ended("replay");
+        let Growing { kernel, symbol_timings, .. } = growing;
+        let mut profile = growing.profile;
+        profile.summary = summary(&replay);
+        findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+        profile.summary.findings.extend(findings::late_maps(replay.late_maps));
+        timings.replay = replay.timings;
+        timings.symbols = symbol_timings;
+        timings.images = files.library.n_images();
+        let is_damaged = found.severity() == Some(Severity::Damage);
+        let head = session.head().clone();
+        let sources = Box::new((replay, timeline, session, files));
+        Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
+    }
+
+    /// Looks up and hands on what is new, where that is worth it by now.
+    fn step(
+        &self,
+        replayer: &Replayer<'_>,
+        files: &Files,
+        (growing, growth): (&mut Growing, &mut dyn Growth),
+        expected: usize,
+    ) -> Result<(), Error> {
+        self.go_on()?;
+        self.options.limits.check(|| replayer.heap_bytes() + heap_bytes(&growing.profile))?;
+        let done = replayer.partial().samples.len();
+        self.observer.done(done as u64);
+        if growing.wants(done) {
+            return self.take(replayer, files, (growing, growth), expected);
+        }
+        let part = done as f64 / expected.max(1) as f64;
+        growth.progress(part).map_err(Error::Output)
+    }
+
+    fn take(
+        &self,
+        replayer: &Replayer<'_>,
+        files: &Files,
+        (growing, growth): (&mut Growing, &mut dyn Growth),
+        expected: usize,
+    ) -> Result<(), Error> {
+        let (partial, head) = (replayer.partial(), Arc::clone(&growing.head));
+        let sources = Sources {
+            options: &self.options.names,
+            head: &head,
+            recording: &self.path,
+            timeline: partial.timeline,
+            library: &files.library,
+        };
+        let first_location = growing.profile.locations.len();
+        growing.take(&partial, sources);
+        let Growing { profile, kernel, .. } = growing;
+        let timeline = partial.timeline;
+        growth
+            .grown(&Grown { profile, first_location, timeline, kernel, expected })
+            .map_err(Error::Output)
+    }
+
+    /// How many samples there will be: if the rest of a file is like what was read. Of a stream nobody knows the end;
+    /// it is taken to be in the middle.
+    fn expected_at_last(&self, samples: usize, session: &Session) -> usize {
+        let Some(size) = self.size else { return samples.saturating_mul(2) };
+        let read = u128::from(session.counts().total().bytes.max(1));
+        // Headers and features are no records.
+        if read * 8 > u128::from(size) * 7 {
+            return samples;
+        }
+        let all = self.expected(samples as u64, session.counts());
+        usize::try_from(all).unwrap_or(samples)
+    }
+}
+
+/// A profile that grows.
+struct Growing {
+    profile: Profile,
+    kernel: KernelReport,
+    symbol_timings: SymbolTimings,
+    head: Arc<Head>,
+    places: Places,
+}
+
+impl Growing {
+    fn new(head: &Arc<Head>) -> Self {
+        let mut profile = Profile::default();
+        profile.recording = recording_info(head, &mut profile.strings);
+        let mut growing = Self {
+            profile,
+            kernel: KernelReport::default(),
+            symbol_timings: SymbolTimings::default(),
+            head: Arc::clone(head),
+            places: Places::default(),
+        };
+        growing.learn(head);
+        growing
+    }
+
+    /// Events that were not known by then.
+    fn learn(&mut self, head: &Arc<Head>) {
+        self.head = Arc::clone(head);
+        let Profile { events, strings, .. } = &mut self.profile;
+        let new = head.events().iter().skip(events.len());
+        events.extend(new.map(|event| event_row(event, strings)));
+    }
+
+    /// Whether so many samples are worth a look-up.
+    fn wants(&self, done: usize) -> bool {
+        let written = self.profile.samples.len();
+        done > 0 && done >= written * GROWTH && done > written
+    }
+
+    /// Takes in what is new.
+    fn take(&mut self, partial: &Partial<'_>, sources: Sources<'_>) {
+        let new = partial.frames.get(self.profile.frames.len()..).unwrap_or_default();
+        let resolved = if sources.options.look_up {
+            let (resolved, kernel) = resolve(new, &mut self.places, sources, None);
+            self.kernel.shared_ids = kernel.shared_ids;
+            self.kernel.refused = self.kernel.refused.take().or(kernel.refused);
+            self.kernel.lost.merge(kernel.lost);
+            resolved
+        } else {
+            Resolved::nothing(new, &mut self.places, partial.timeline)
+        };
+        self.symbol_timings.loading += resolved.timings.loading;
+        self.symbol_timings.looking_up += resolved.timings.looking_up;
+        self.symbol_timings.naming += resolved.timings.naming;
+        extend(&mut self.profile, partial, &resolved);
+    }
+}

@@ -1,0 +1,46 @@
+//! How much memory a run may hold.
+//!
+//! What grows with a recording are the tables of distinct stacks, frames and names; nothing of them can be left out. So
+//! the limit makes what is read ahead smaller, and where the tables pass it, the run ends with an error rather than by
+//! the kernel's killing.
+
+use perf_data::SessionOptions;
+use profile::Profile;
+
+use crate::error::Error;
+use crate::options::Limits;
+
+impl Limits {
+    /// Reads less ahead where the usual windows would take more than a part of the limit.
+    pub(crate) fn apply(self, options: SessionOptions) -> SessionOptions {
+        let Some(bytes) = self.memory else { return options };
+        SessionOptions {
+            window_bytes: options.window_bytes.min(bytes / 8),
+            pending_bytes: options.pending_bytes.min(bytes / 2),
+            expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
+            ..options
+        }
+    }
+
+    /// Whether a run that holds so many bytes is within its limit.
+    pub(crate) fn check(self, held: impl FnOnce() -> u64) -> Result<(), Error> {
+        match self.memory {
+            Some(limit) if held() > limit => Err(Error::MemoryLimit { limit }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the tables of a profile take, in bytes: those that grow with a recording.
+pub(crate) fn heap_bytes(profile: &Profile) -> u64 {
+    const fn of<T>(rows: &[T]) -> u64 {
+        size_of_val(rows) as u64
+    }
+    let strings: u64 = profile.strings.iter().map(|string| string.len() as u64).sum();
+    strings
+        + of(profile.inlines.as_slice())
+        + of(profile.locations.as_slice())
+        + of(profile.frames.as_slice())
+        + of(profile.stacks.as_slice())
+        + of(profile.samples.as_slice())
+}

@@ -1,0 +1,81 @@
+//! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
+
+use std::sync::Arc;
+
+use host::Host;
+use module_map::Timeline;
+use perf_data::{Findings, Head, Session, SessionOptions, TimedRecord, Window};
+use unwinder::{apply_record, learn_files};
+
+use crate::error::Error;
+use crate::files::Files;
+use crate::observer::Observer;
+use crate::open::{Opened, open};
+use crate::options::{Options, Source};
+use crate::run::Run;
+
+/// A recording whose maps are replayed, record by record.
+#[derive(Debug)]
+pub struct MapReplay {
+    session: Session,
+    files: Files,
+    /// What was mapped where, as far as the records were replayed.
+    pub timeline: Timeline,
+    /// What is wrong with the recording.
+    pub findings: Findings,
+}
+
+impl MapReplay {
+    /// Opens a recording; nothing but what its header lists is known then.
+    pub(crate) fn open(
+        host: &Arc<dyn Host>,
+        source: Source,
+        options: &Options,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<Self, Error> {
+        let Opened { input, path, size, .. } = open(&**host, source)?;
+        let run = Run { host, options, observer, path, size };
+        let mut findings = Findings::default();
+        let reading = options.limits.apply(SessionOptions::default());
+        let session = Session::open(input, reading, &mut findings);
+        let session = session.map_err(|it| run.recording_error(it))?;
+        let files = Files::new(&options.files, session.head(), host, observer)?;
+        let mut timeline = files.timeline();
+        learn_build_ids(&mut timeline, session.head());
+        Ok(Self { session, files, timeline, findings })
+    }
+
+    /// What the header says.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        self.session.head()
+    }
+
+    /// Where files come from.
+    #[must_use]
+    pub const fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The next part of the recording, `None` at its end. Its records are to be applied, in their order, to
+    /// [`Self::timeline`]: see [`Self::apply`].
+    pub fn next_window(&mut self) -> Option<Window> {
+        let window = self.session.next_window(&mut self.findings)?;
+        learn_files(&mut self.timeline, &window);
+        Some(window)
+    }
+
+    /// Moves the timeline over a record.
+    pub fn apply(&mut self, record: &TimedRecord<'_>) {
+        apply_record(&mut self.timeline, record);
+    }
+}
+
+/// Takes in the build-ids that the header lists by path.
+fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
+    for entry in &head.features().build_ids {
+        if let Some(id) = entry.build_id {
+            timeline.list_build_id(entry.name, id);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Who watches a run: told how far it has come, and asked whether it is still wanted.
+
+use std::fmt::Debug;
+
+/// What a run does at the moment.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stage {
+    /// The recording is opened and read.
+    Reading,
+    /// Stacks are unwound.
+    Unwinding,
+    /// Addresses get their names.
+    Symbolizing,
+}
+
+/// A file that is being fetched from a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Download<'a> {
+    /// What it is: kind and build-id.
+    pub name: &'a str,
+    /// Where it comes from.
+    pub url: &'a str,
+    /// Bytes that are here.
+    pub done: u64,
+    /// All bytes; 0 where the server does not tell.
+    pub total: u64,
+    /// Whether no more will come, of it or at all.
+    pub ended: bool,
+}
+
+/// Watches a run. All methods may be called from several threads, and return soon: the work waits for them.
+pub trait Observer: Debug + Send + Sync {
+    /// A stage began.
+    fn stage(&self, _stage: Stage) {}
+
+    /// So many samples there will be, if the rest of the recording is like what was read.
+    fn expected(&self, _samples: u64) {}
+
+    /// So many samples are unwound.
+    fn done(&self, _samples: u64) {}
+
+    /// A download has come further.
+    fn download(&self, _download: &Download<'_>) {}
+
+    /// Whether the run is to stop. Asked for every few hundred samples and between files; once it says yes, the run
+    /// ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

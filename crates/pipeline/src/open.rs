@@ -1,0 +1,148 @@
+//! The recording that a source names: a file, a FIFO or other stream, a compressed file, or the folder of
+//! `perf record --threads`. Files are mapped and read in place.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+
+use host::{Content, FileKind, Host, Origin, Pages};
+use perf_data::{Input, SharedBytes};
+
+use crate::error::Error;
+use crate::options::Source;
+
+/// An opened recording.
+pub(crate) struct Opened {
+    pub(crate) input: Input,
+    /// Its name in messages.
+    pub(crate) path: PathBuf,
+    /// Its bytes, where it is one file.
+    pub(crate) size: Option<u64>,
+    /// Gives back the pages of a plain file.
+    pub(crate) pages: Option<DonePages>,
+}
+
+/// Opens a recording. What is in it is found out by its content, not by its name.
+pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
+    let path = match source {
+        Source::Stream { name, bytes } => {
+            return Ok(Opened { input: Input::Stream(bytes), path: name, size: None, pages: None });
+        }
+        Source::Path(path) => path,
+    };
+    let stat = host.stat(&path, Origin::User)?;
+    match stat.kind {
+        FileKind::Directory => {
+            let input = open_folder(host, &path)?;
+            Ok(Opened { input, path, size: None, pages: None })
+        }
+        FileKind::Fifo => {
+            let bytes = host.stream(&path, Origin::User)?;
+            Ok(Opened { input: Input::Stream(bytes), path, size: None, pages: None })
+        }
+        _ => {
+            let content = open_file(host, &path)?;
+            let pages = Some(DonePages::new(content.pages()));
+            let size = Some(content.len() as u64);
+            let input = Input::File(SharedBytes::new(Freed(Some(content))));
+            Ok(Opened { input, path, size, pages })
+        }
+    }
+}
+
+/// Whether the source can be opened again, and gives the same bytes then.
+pub(crate) fn can_be_read_again(host: &dyn Host, source: &Source) -> bool {
+    let Source::Path(path) = source else { return false };
+    let stat = host.stat(path, Origin::User);
+    stat.is_ok_and(|stat| matches!(stat.kind, FileKind::Regular | FileKind::Directory))
+}
+
+/// `data` and the `data.N` beside it, in the order of their numbers.
+fn open_folder(host: &dyn Host, folder: &Path) -> Result<Input, Error> {
+    let data = folder.join("data");
+    if !host.is_file(&data, Origin::User) {
+        return Err(Error::NoRecordingInFolder { path: folder.to_owned() });
+    }
+    let mut numbered: Vec<(u32, PathBuf)> = Vec::new();
+    for entry in host.list(folder, Origin::User)? {
+        let name = entry.name.to_str();
+        let number = name.and_then(|name| name.strip_prefix("data.")?.parse().ok());
+        let Some(number) = number else { continue };
+        let path = folder.join(&entry.name);
+        let stat = host.stat(&path, Origin::User);
+        // Processors without samples leave empty files.
+        if stat.is_ok_and(|stat| stat.kind == FileKind::Regular && stat.stamp.size > 0) {
+            numbered.push((number, path));
+        }
+    }
+    numbered.sort();
+    let bytes = |path: &Path| Ok(SharedBytes::new(Freed(Some(open_file(host, path)?))));
+    let parts = numbered.iter().map(|(_, path)| bytes(path));
+    Ok(Input::Directory { data: bytes(&data)?, parts: parts.collect::<Result<_, Error>>()? })
+}
+
+fn open_file(host: &dyn Host, path: &Path) -> Result<Content, Error> {
+    let file = host.open(path, Origin::User)?;
+    if file.content.is_empty() {
+        return Err(Error::Empty { path: path.to_owned() });
+    }
+    Ok(file.content)
+}
+
+/// The bytes of a recording. Nobody waits until the pages of a large one are given back.
+struct Freed(Option<Content>);
+
+/// What is given back at once; more is given back while other work goes on.
+const SMALL: usize = 8 << 20;
+
+impl AsRef<[u8]> for Freed {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        if let Some(content) = self.0.take().filter(|content| content.len() > SMALL) {
+            std::thread::spawn(move || drop(content));
+        }
+    }
+}
+
+/// Gives the pages of a mapped recording back once they are done with, so that a recording does not stay in memory as a
+/// whole. A thread of its own does it, since it takes as long as mapping them did.
+#[derive(Debug)]
+pub(crate) struct DonePages {
+    pages: Pages,
+    /// To the thread, which is started with the first pages.
+    ranges: Option<Sender<Range<usize>>>,
+    /// Everything up to here was given back.
+    from: usize,
+}
+
+/// A multiple of every size of pages.
+const STEP: usize = 2 << 20;
+
+impl DonePages {
+    fn new(pages: Pages) -> Self {
+        Self { pages, ranges: None, from: 0 }
+    }
+
+    /// Nothing below this offset is needed soon.
+    pub(crate) fn done_up_to(&mut self, offset: u64) {
+        let end = usize::try_from(offset).unwrap_or(usize::MAX).min(self.pages.mapped());
+        let end = end / STEP * STEP;
+        if end <= self.from {
+            return;
+        }
+        let ranges = self.ranges.get_or_insert_with(|| {
+            let (ranges, done) = channel::<Range<usize>>();
+            let pages = self.pages.clone();
+            std::thread::spawn(move || done.iter().for_each(|range| pages.give_back(range)));
+            ranges
+        });
+        // The thread ends with the sender, never before it.
+        let _ = ranges.send(self.from..end);
+        self.from = end;
+    }
+}

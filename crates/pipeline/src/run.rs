@@ -1,0 +1,56 @@
+//! What every run has from its start to its end: the machine, the options, who watches.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use host::Host;
+use perf_data::{Head, RecordCounts};
+use unwinder::ReplayOptions;
+
+use crate::error::Error;
+use crate::events::filter;
+use crate::observer::Observer;
+use crate::options::Options;
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) host: &'a Arc<dyn Host>,
+    pub(crate) options: &'a Options,
+    pub(crate) observer: &'a Arc<dyn Observer>,
+    /// The recording's name in messages; a kernel's symbol list can lie beside it.
+    pub(crate) path: PathBuf,
+    /// Bytes of the recording, where it is one file.
+    pub(crate) size: Option<u64>,
+}
+
+impl Run<'_> {
+    /// Ends the run where nobody wants it any more.
+    pub(crate) fn go_on(&self) -> Result<(), Error> {
+        if self.observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    pub(crate) fn recording_error(&self, source: perf_data::Error) -> Error {
+        Error::Recording { path: self.path.clone(), source }
+    }
+
+    /// How to replay a recording with that head.
+    pub(crate) fn replay_options(
+        &self,
+        head: &Head,
+        learn_files: bool,
+    ) -> Result<ReplayOptions, Error> {
+        Ok(ReplayOptions {
+            filter: filter(&self.options.samples, head.events())?,
+            max_frames: self.options.max_frames.max(1),
+            learn_files,
+        })
+    }
+
+    /// How many samples there will be, if the rest of the file is like what was read.
+    pub(crate) fn expected(&self, samples: u64, counts: &RecordCounts) -> u64 {
+        let read = u128::from(counts.total().bytes.max(1));
+        let all = self.size.map_or(0, |size| u128::from(samples) * u128::from(size) / read);
+        samples.max(u64::try_from(all).unwrap_or(samples))
+    }
+}

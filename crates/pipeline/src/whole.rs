@@ -1,0 +1,206 @@
+//! The profile of a recording as a whole: replayed the quick way where that can be done - while the file is read, in
+//! the hope that its rounds keep their promise and that no file was replaced under its path. Where that fails, it is
+//! done again, the slow way. Then the distinct addresses get their names.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use host::Host;
+use module_map::Timeline;
+use perf_data::{EagerWindows, Findings, Head, Session, SessionOptions, Severity, Window};
+use profile::Profile;
+use unwinder::{Replay, Replayer};
+
+use crate::assemble::assemble;
+use crate::error::Error;
+use crate::files::Files;
+use crate::findings;
+use crate::limits::heap_bytes;
+use crate::names::{KernelReport, Places, Resolved, Sources, resolve};
+use crate::observer::{Observer, Stage};
+use crate::open::{DonePages, Opened, can_be_read_again, open};
+use crate::options::{Options, Source};
+use crate::prefetch::Prefetch;
+use crate::run::Run;
+use crate::timings::Timings;
+
+/// What came of a recording.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The profile.
+    pub profile: Profile,
+    /// Whether the recording is damaged: what was lost is in the findings of the profile's summary.
+    pub is_damaged: bool,
+    /// What is wrong with the recording's bytes. It is in the profile's summary, too, in words.
+    pub findings: Findings,
+    /// What the recording's header says.
+    pub head: Arc<Head>,
+    /// Where the time went.
+    pub timings: Timings,
+    /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
+    pub(crate) _sources: Box<dyn Any + Send>,
+}
+
+/// A replayed recording and what it was replayed with.
+struct Replayed {
+    session: Session,
+    found: Findings,
+    files: Files,
+    timeline: Timeline,
+    replay: Replay,
+    prefetch: Prefetch,
+}
+
+/// Opens, replays and symbolizes a recording.
+pub(crate) fn analyze(
+    host: &Arc<dyn Host>,
+    source: Source,
+    options: &Options,
+    observer: &Arc<dyn Observer>,
+) -> Result<Analysis, Error> {
+    let mut timings = Timings::start();
+    observer.stage(Stage::Reading);
+    let mut again = can_be_read_again(&**host, &source).then(|| source.name().to_owned());
+    let mut next = Some(source);
+    // What can be read only once must be replayed right at once.
+    let mut quick = again.is_some();
+    while let Some(source) = next.take() {
+        let Opened { input, path, size, pages } = open(&**host, source)?;
+        let run = Run { host, options, observer, path, size };
+        if let Some(replayed) = run.attempt(input, pages, quick, &mut timings)? {
+            return run.symbolize(replayed, timings);
+        }
+        next = again.take().map(Source::Path);
+        quick = false;
+        observer.stage(Stage::Reading);
+    }
+    Err(Error::BrokenOff)
+}
+
+/// What is read, and what is known of it.
+struct Reading<'r> {
+    session: &'r mut Session,
+    found: &'r mut Findings,
+    pages: &'r mut Option<DonePages>,
+    prefetch: &'r mut Prefetch,
+    files: &'r Files,
+}
+
+impl Run<'_> {
+    /// One way through the whole recording; `None` where the quick way turned out to be wrong.
+    fn attempt(
+        &self,
+        input: perf_data::Input,
+        mut pages: Option<DonePages>,
+        quick: bool,
+        timings: &mut Timings,
+    ) -> Result<Option<Replayed>, Error> {
+        let mut found = Findings::default();
+        let reading = SessionOptions {
+            eager: quick.then(EagerWindows::default),
+            ..SessionOptions::default()
+        };
+        let reading = self.options.limits.apply(reading);
+        let mut session =
+            Session::open(input, reading, &mut found).map_err(|it| self.recording_error(it))?;
+        let options = self.replay_options(session.head(), !quick)?;
+        let files = Files::new(&self.options.files, session.head(), self.host, self.observer)?;
+        timings.ended("open");
+        let mut next = session.next_window(&mut found);
+        loop {
+            let mut timeline = files.timeline();
+            let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
+            let mut prefetch = Prefetch::default();
+            let reading = Reading {
+                session: &mut session,
+                found: &mut found,
+                pages: &mut pages,
+                prefetch: &mut prefetch,
+                files: &files,
+            };
+            next = self.feed(&mut replayer, next, reading, quick, timings)?;
+            if quick && replayer.saw_replaced_file() {
+                return Ok(None);
+            }
+            if next.is_none() {
+                let replay = replayer.finish(&|done| self.observer.done(done));
+                timings.ended("replay");
+                return Ok(Some(Replayed { session, found, files, timeline, replay, prefetch }));
+            }
+        }
+    }
+
+    /// Feeds windows, to the last one or to one that starts over, which is given back.
+    fn feed(
+        &self,
+        replayer: &mut Replayer<'_>,
+        first: Option<Window>,
+        reading: Reading<'_>,
+        quick: bool,
+        timings: &mut Timings,
+    ) -> Result<Option<Window>, Error> {
+        let Reading { session, found, pages, prefetch, files } = reading;
+        let mut samples = 0;
+        let mut next = first;
+        self.observer.stage(Stage::Unwinding);
+        while let Some(window) = next {
+            timings.ended("scan");
+            samples += window.samples().len() as u64;
+            self.observer.expected(self.expected(samples, session.counts()));
+            let first = window.first_position();
+            replayer.feed(window, &|done| self.observer.done(done));
+            if let (Some(pages), Some(first)) = (pages.as_mut(), first) {
+                // The windows before this one were walked; in a plain file positions are offsets.
+                pages.done_up_to(first);
+            }
+            prefetch.look(&replayer.partial(), &files.library, self.options, &self.path);
+            timings.ended("replay");
+            self.go_on()?;
+            self.options.limits.check(|| replayer.heap_bytes())?;
+            if quick && replayer.saw_replaced_file() {
+                return Ok(None);
+            }
+            next = session.next_window(found);
+            if next.as_ref().is_some_and(Window::starts_over) {
+                return Ok(next);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the addresses their names and puts the profile together.
+    fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
+        let Replayed { session, found, files, mut timeline, replay, prefetch } = replayed;
+        let head = session.head();
+        self.go_on()?;
+        self.observer.stage(Stage::Symbolizing);
+        let (replay_timings, late_maps) = (replay.timings, replay.late_maps);
+        let places = &mut Places::default();
+        let (resolved, kernel) = if self.options.names.look_up {
+            let sources = Sources {
+                options: &self.options.names,
+                head,
+                recording: &self.path,
+                timeline: &timeline,
+                library: &files.library,
+            };
+            resolve(&replay.frames, places, sources, prefetch.into_list())
+        } else {
+            (Resolved::nothing(&replay.frames, places, &timeline), KernelReport::default())
+        };
+        timings.ended("symbolize");
+        self.go_on()?;
+        let mut profile = assemble(head, &timeline, replay, &resolved);
+        findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+        profile.summary.findings.extend(findings::late_maps(late_maps));
+        self.options.limits.check(|| heap_bytes(&profile))?;
+        timings.ended("assemble");
+        timings.replay = replay_timings;
+        timings.symbols = resolved.timings;
+        timings.images = files.library.n_images();
+        let is_damaged = found.severity() == Some(Severity::Damage);
+        let head = head.clone();
+        let sources = Box::new((resolved, timeline, session, files));
+        Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
+    }
+}

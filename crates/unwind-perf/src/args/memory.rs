@@ -1,0 +1,37 @@
+//! Sizes of memory.
+
+/// What the program itself and its caches need.
+const LEAST: u64 = 32 << 20;
+
+/// Reads `500M`, `2G`, or a number of bytes; powers of 1024.
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..).unwrap_or_default().to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        other => return Err(format!("unknown unit {other}; there are K, M and G")),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let bytes = bytes.ok_or_else(|| "expected a number with K, M or G".to_owned())?;
+    if bytes < LEAST {
+        return Err(format!("at least {} M are needed", LEAST >> 20));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(parse_memory("33554432"), Ok(32 << 20));
+        assert_eq!(parse_memory("500M"), Ok(500 << 20));
+        assert_eq!(parse_memory("2g"), Ok(2 << 30));
+        assert_eq!(parse_memory("1M"), Err("at least 32 M are needed".to_owned()));
+        assert_eq!(parse_memory("5T"), Err("unknown unit T; there are K, M and G".to_owned()));
+        assert_eq!(parse_memory("M"), Err("expected a number with K, M or G".to_owned()));
+    }
+}

@@ -1,0 +1,205 @@
+//! From the arguments to the options of a run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use address::{Pid, Tid};
+use anyhow::{Context as _, bail};
+use formats::{Fields, FormatOptions};
+use host::{Host, RealHost};
+use module_map::Hint;
+use pipeline::{Error, FileSearch, Limits, NameOptions, Options, Pipeline, SampleFilter, Source};
+use symbolizer::Demangle;
+
+use super::times::time_range;
+use super::{DemangleArg, FileArgs, Filters, RunArgs, SymbolArgs};
+
+/// The recording that an argument names: a path, or `-` for standard input.
+pub(crate) fn source(input: &Path) -> Source {
+    if input == Path::new("-") {
+        let bytes = Box::new(std::io::stdin());
+        return Source::Stream { name: input.to_owned(), bytes };
+    }
+    Source::Path(input.to_owned())
+}
+
+/// The recording that an argument names, for those who read its records themselves.
+pub(crate) fn open(input: &Path) -> anyhow::Result<perf_data::Input> {
+    Ok(pipeline().open(source(input))?)
+}
+
+/// The pipeline of this machine.
+pub(crate) fn pipeline() -> Pipeline {
+    Pipeline::new(host())
+}
+
+/// This machine.
+pub(crate) fn host() -> Arc<dyn Host> {
+    Arc::new(RealHost)
+}
+
+/// An error of a run, with the argument that it is about.
+pub(crate) fn with_argument(error: Error) -> anyhow::Error {
+    let argument = match &error {
+        Error::UnknownEvent { name, .. } => format!("--event {name}"),
+        Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
+        Error::NotAServer { url } => format!("--debuginfod {url}"),
+        Error::UnknownProcessor => {
+            return anyhow::Error::new(error).context("name it with --arch");
+        }
+        Error::MemoryLimit { limit } => {
+            let limit = limit >> 20;
+            return anyhow::Error::msg(format!(
+                "the recording needs more than the {limit} MB of --max-memory; allow more, or ask for less with \
+                 --pid, --comm, --event or --time"
+            ));
+        }
+        _ => return error.into(),
+    };
+    anyhow::Error::new(error).context(argument)
+}
+
+impl RunArgs {
+    /// What the run is to do.
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        Ok(Options {
+            samples: self.filters.wanted()?,
+            files: self.files.search()?,
+            names: self.symbols.options(),
+            max_frames: self.max_frames,
+            limits: Limits { memory: self.max_memory },
+        })
+    }
+
+    /// What the printers are to show.
+    pub(crate) fn format_options(&self, inverted: bool) -> FormatOptions {
+        FormatOptions {
+            inlines: !self.symbols.no_inline,
+            keep_unrooted: self.folded.keep_unrooted,
+            weight: self.folded.weight.into(),
+            kernel_suffix: self.folded.kernel_suffix,
+            root: self.folded.root.into(),
+            reverse: self.folded.reverse,
+            fields: self.script.fields.unwrap_or(Fields::DEFAULT),
+            inverted,
+        }
+    }
+}
+
+impl Filters {
+    fn wanted(&self) -> anyhow::Result<SampleFilter> {
+        let (from, to) = match &self.time {
+            None => (None, None),
+            Some(text) => time_range(text)
+                .with_context(|| format!("--time {text}: expected A,B in seconds"))?,
+        };
+        Ok(SampleFilter {
+            pids: self.pid.iter().copied().map(Pid).collect(),
+            tids: self.tid.iter().copied().map(Tid).collect(),
+            comms: self.comm.iter().map(|name| name.clone().into_bytes()).collect(),
+            events: self.event.clone(),
+            from,
+            to,
+        })
+    }
+}
+
+impl SymbolArgs {
+    fn options(&self) -> NameOptions {
+        NameOptions {
+            look_up: !self.no_symbols,
+            inlines: !self.no_inline,
+            demangle: match self.demangle {
+                DemangleArg::Full => Demangle::Full,
+                DemangleArg::Short => Demangle::Short,
+                DemangleArg::None => Demangle::None,
+            },
+            kallsyms: self.kallsyms.clone(),
+        }
+    }
+}
+
+impl FileArgs {
+    /// Where files are looked for.
+    pub(crate) fn search(&self) -> anyhow::Result<FileSearch> {
+        Ok(FileSearch {
+            modules: self.module.clone(),
+            path_map: path_map(&self.path_map)?,
+            sysroots: self.sysroot.clone(),
+            build_id_stores: self.buildid_dir.clone(),
+            debug_dirs: self.debug_dir.clone(),
+            extra_dirs: self.extra_dir.clone(),
+            perf_map_dirs: self.perf_map_dir.clone(),
+            debuginfod: self.servers()?,
+            hints: self.hints()?,
+        })
+    }
+
+    #[cfg(feature = "debuginfod")]
+    fn servers(&self) -> anyhow::Result<Vec<String>> {
+        let urls = match &self.debuginfod {
+            None => return Ok(Vec::new()),
+            Some(Some(url)) => url.clone(),
+            Some(None) => {
+                let servers = servers_of_environment();
+                if servers.is_empty() {
+                    bail!("--debuginfod names no server, and DEBUGINFOD_URLS is not set");
+                }
+                return Ok(servers);
+            }
+        };
+        Ok(split_servers(&urls))
+    }
+
+    #[cfg(not(feature = "debuginfod"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with the feature there can be an error")]
+    fn servers(&self) -> anyhow::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// The hints of the command line and of the files that it names.
+    fn hints(&self) -> anyhow::Result<Vec<Hint>> {
+        let mut hints = Vec::new();
+        for text in &self.map {
+            hints.push(Hint::parse(text).context("--map")?);
+        }
+        for path in &self.map_file {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read --map-file {}", path.display()))?;
+            for (line, number) in text.lines().zip(1..) {
+                let line = line.trim();
+                if !line.is_empty() && !line.starts_with('#') {
+                    let hint = Hint::parse(line)
+                        .with_context(|| format!("--map-file {}, line {number}", path.display()))?;
+                    hints.push(hint);
+                }
+            }
+        }
+        Ok(hints)
+    }
+}
+
+/// The debuginfod servers that the environment names.
+pub(crate) fn servers_of_environment() -> Vec<String> {
+    if !cfg!(feature = "debuginfod") {
+        return Vec::new();
+    }
+    split_servers(&std::env::var("DEBUGINFOD_URLS").unwrap_or_default())
+}
+
+/// The addresses in a list. elfutils lists may hold words such as `ima:enforcing`, which are no servers.
+fn split_servers(urls: &str) -> Vec<String> {
+    let urls = urls.split_whitespace().filter(|url| !url.starts_with("ima:"));
+    urls.map(str::to_owned).collect()
+}
+
+fn path_map(args: &[String]) -> anyhow::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut pairs = Vec::new();
+    for text in args {
+        let Some((from, to)) = text.split_once('=').filter(|(from, _)| !from.is_empty()) else {
+            bail!("--path-map {text}: expected FROM=TO");
+        };
+        pairs.push((from.as_bytes().to_vec(), to.as_bytes().to_vec()));
+    }
+    Ok(pairs)
+}

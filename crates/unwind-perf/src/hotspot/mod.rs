@@ -1,0 +1,170 @@
+//! The stream for hotspot, written while the recording is unwound.
+
+mod details;
+mod output;
+mod records;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
+use perf_data::{Arch, Finding, Findings, MachineSource};
+use pipeline::{Analysis, Error, Observer, Options, Source, StreamOptions};
+use profile::Profile;
+
+use crate::args::{pipeline, with_argument};
+use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
+use crate::terminal::{Inputs, Out, Progress, Status, Target, named, print_summary, timings_text};
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// The recording.
+    pub(crate) source: Source,
+    /// How it becomes a profile.
+    pub(crate) options: Options,
+    /// How it is read where it is a stream. A limit of what may wait makes more of it an error.
+    pub(crate) stream: StreamOptions,
+    /// Where the stream goes; `None` for standard output.
+    pub(crate) output: Option<&'a Path>,
+    /// Whether a file that is there is written into instead of being replaced.
+    pub(crate) in_place: bool,
+    /// The files that are read beside the recording, as far as they are named.
+    pub(crate) named_inputs: Vec<PathBuf>,
+    /// No progress, no summary.
+    pub(crate) quiet: bool,
+    /// Whether to tell where the time went.
+    pub(crate) timings: bool,
+    /// The summary instead of the stream.
+    pub(crate) statistics: bool,
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: Status,
+    /// Samples that were written.
+    pub(crate) samples: u64,
+    /// The processor, where the recording tells it.
+    pub(crate) arch: Option<Arch>,
+    /// Whether what came bytewise broke off with an error.
+    pub(crate) peer_broke: bool,
+}
+
+/// Nothing says which processor was recorded.
+#[derive(Debug)]
+pub(crate) struct NoArchitecture;
+
+impl fmt::Display for NoArchitecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the recording does not tell its processor; name it with --arch")
+    }
+}
+
+impl std::error::Error for NoArchitecture {}
+
+/// More was waiting for the end of its round than may.
+#[derive(Debug)]
+pub(crate) struct BufferTooSmall;
+
+impl fmt::Display for BufferTooSmall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the records could not be put in order within --max-buffer-size")
+    }
+}
+
+impl std::error::Error for BufferTooSmall {}
+
+/// Turns the recording into the stream, on the current pool of threads.
+pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
+    let path = job.source.name();
+    let output = job.output.map(|output| named(output, path, Format::Hotspot));
+    let inputs = Inputs::new(path, job.named_inputs.iter().map(PathBuf::as_path));
+    let target = Target::new(output.as_deref(), job.in_place, &inputs)?;
+    let progress = Arc::new(Progress::new(job.quiet));
+    let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };
+    let out = out.with_context(|| target.failed())?;
+    let stream = Shared::new(HotspotStream::new(out, job.options.names.inlines));
+    let observer: Arc<dyn Observer> =
+        Arc::new(StreamObserver { progress: progress.clone(), stream: stream.clone() });
+    let mut growth = StreamOutput::new(stream.clone());
+    let Job { source, options, stream: reading, .. } = job;
+    let analysis = pipeline()
+        .analyze_growing(source, reading, &options, &observer, &mut growth)
+        .map_err(|error| explained(error, &target))?;
+    let mut details = growth.into_details();
+    add_disorder(&mut details, &analysis.findings);
+    progress.clear();
+    let mut analysis = analysis;
+    stream
+        .with(|stream| {
+            stream.finish(&analysis.profile, &details)?;
+            stream.output().complete()
+        })
+        .with_context(|| target.failed())?;
+    analysis.timings.ended("print");
+    if job.timings {
+        eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
+    }
+    write_statistics(&analysis.profile, &target, (job.statistics, job.quiet))?;
+    let disorder = |finding: &Finding| matches!(finding, Finding::RoundsMissing { .. });
+    if reading.pending_bytes.is_some() && has(&analysis.findings, disorder) {
+        return Err(BufferTooSmall.into());
+    }
+    let outcome = outcome(&analysis);
+    // The process ends here: nobody needs the tables to be taken apart.
+    std::mem::forget(analysis);
+    Ok(outcome)
+}
+
+/// An error of the run as users of this stream know it.
+fn explained(error: Error, target: &Target) -> anyhow::Error {
+    match error {
+        Error::UnknownProcessor => NoArchitecture.into(),
+        Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
+        error => with_argument(error),
+    }
+}
+
+fn outcome(analysis: &Analysis) -> Outcome {
+    let machine = analysis.head.machine();
+    Outcome {
+        status: if analysis.is_damaged { Status::Damaged } else { Status::Complete },
+        samples: analysis.profile.samples.len() as u64,
+        arch: (machine.source != MachineSource::Nothing).then_some(machine.arch),
+        peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),
+    }
+}
+
+/// The summary, for people on standard error, or as the output itself.
+fn write_statistics(
+    profile: &Profile,
+    target: &Target,
+    (statistics, quiet): (bool, bool),
+) -> anyhow::Result<()> {
+    if statistics {
+        let mut text = Vec::new();
+        write_summary(profile, &mut text)?;
+        target.write_all(&text)?;
+    } else if !quiet {
+        print_summary(profile)?;
+    }
+    Ok(())
+}
+
+/// Tells the user of records that could not be put in order.
+fn add_disorder(details: &mut Details, found: &Findings) {
+    let disorder =
+        |it: &Finding| matches!(it, Finding::OutOfOrder { .. } | Finding::RoundsMissing { .. });
+    let groups = found.iter().filter_map(|group| group.examples.first());
+    for finding in groups.filter(|finding| disorder(finding)) {
+        let (kind, message) = (ErrorKind::TimeOrder, finding.to_string());
+        details.errors.push(ErrorRow { kind, message });
+    }
+}
+
+fn has(found: &Findings, wanted: impl Fn(&Finding) -> bool) -> bool {
+    found.iter().filter_map(|group| group.examples.first()).any(wanted)
+}

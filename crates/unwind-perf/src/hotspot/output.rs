@@ -1,0 +1,147 @@
+//! The stream as what takes a growing profile: each step of it is written at once.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
+use hashbrown::HashSet;
+use module_map::ModuleKind;
+use perf_data::{Head, Window};
+use pipeline::{Download, Grown, Growth, Observer, Stage};
+use profile::Profile;
+
+use crate::hotspot::details::{learn_tracepoints, machine_details};
+use crate::hotspot::records::Records;
+use crate::terminal::{Out, Progress};
+
+/// The stream, which downloads write to from other threads.
+#[derive(Clone, Debug)]
+pub(super) struct Shared(Arc<Mutex<HotspotStream<Out>>>);
+
+impl Shared {
+    pub(super) fn new(stream: HotspotStream<Out>) -> Self {
+        Self(Arc::new(Mutex::new(stream)))
+    }
+
+    /// Does something with the stream.
+    pub(super) fn with<T>(&self, f: impl FnOnce(&mut HotspotStream<Out>) -> T) -> T {
+        // A panic of another thread leaves whole messages.
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Progress on the terminal; downloads in the stream, too.
+#[derive(Debug)]
+pub(super) struct StreamObserver {
+    pub(super) progress: Arc<Progress>,
+    pub(super) stream: Shared,
+}
+
+impl Observer for StreamObserver {
+    fn stage(&self, stage: Stage) {
+        self.progress.stage(stage);
+    }
+
+    fn expected(&self, samples: u64) {
+        self.progress.expected(samples);
+    }
+
+    fn done(&self, samples: u64) {
+        self.progress.done(samples);
+    }
+
+    fn download(&self, download: &Download<'_>) {
+        self.progress.download(download);
+        let Download { name, url, done, total, ended } = *download;
+        if !ended {
+            // A reader that is gone is noticed when the next samples are written.
+            let _ = self
+                .stream
+                .with(|stream| stream.download(name.as_bytes(), url.as_bytes(), done, total));
+        }
+    }
+}
+
+/// Writes a growing profile.
+#[derive(Debug)]
+pub(super) struct StreamOutput {
+    stream: Shared,
+    details: Details,
+    records: Records,
+    /// Modules whose file is missing, reported already.
+    missing: HashSet<u32>,
+    reported_kernel: bool,
+}
+
+impl StreamOutput {
+    pub(super) fn new(stream: Shared) -> Self {
+        Self {
+            stream,
+            details: Details::default(),
+            records: Records::default(),
+            missing: HashSet::new(),
+            reported_kernel: false,
+        }
+    }
+
+    /// What only this stream has, as far as it was not written yet.
+    pub(super) fn into_details(self) -> Details {
+        self.details
+    }
+
+    /// Reports files that are missing for new locations.
+    fn report_missing(&mut self, grown: &Grown<'_>) {
+        let Grown { profile, timeline, kernel, first_location, .. } = grown;
+        let mut nameless = false;
+        for location in profile.locations.iter().skip(*first_location) {
+            let Some(id) = location.module else { continue };
+            let Some(module) = timeline.modules().get(id.index()) else { continue };
+            nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;
+            let wants_file = matches!(module.kind, ModuleKind::File | ModuleKind::Vdso);
+            let refusal = module.outcome().and_then(Result::err).filter(|_| wants_file);
+            if let Some(refusal) = refusal
+                && self.missing.insert(id.0)
+            {
+                let path = String::from_utf8_lossy(&module.path);
+                let message = format!("{path}: {refusal}; stacks end there, names are missing");
+                self.details.errors.push(ErrorRow { kind: ErrorKind::MissingFile, message });
+            }
+        }
+        let refused = kernel.refused.as_ref().filter(|_| nameless && !self.reported_kernel);
+        if let Some(reason) = refused {
+            let message = format!("no kernel names: {reason}");
+            self.details.errors.push(ErrorRow { kind: ErrorKind::KernelSymbols, message });
+            self.reported_kernel = true;
+        }
+    }
+}
+
+impl Growth for StreamOutput {
+    fn begin(&mut self, head: &Head, profile: &mut Profile) -> io::Result<()> {
+        self.details = machine_details(head, &mut profile.strings);
+        learn_tracepoints(head, &mut self.details, &mut profile.strings);
+        self.stream.with(|stream| stream.begin(profile, &self.details))
+    }
+
+    fn window(&mut self, window: &Window, profile: &mut Profile) {
+        learn_tracepoints(window.head(), &mut self.details, &mut profile.strings);
+        self.records.read(window, &mut profile.strings, &mut self.details);
+    }
+
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
+        self.report_missing(grown);
+        let details = &mut self.details;
+        self.stream.with(|stream| {
+            let written = stream.samples(grown.profile, details, grown.expected);
+            // What was written is not needed again: events of threads, and rows of single samples.
+            let (tasks, extras) = stream.take_written();
+            details.tasks.drain(..tasks.min(details.tasks.len()));
+            details.extras.drain(..extras.min(details.extras.len()));
+            written
+        })
+    }
+
+    fn progress(&mut self, part: f64) -> io::Result<()> {
+        self.stream.with(|stream| stream.progress(part))
+    }
+}
