@@ -153,7 +153,7 @@ fn findings(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<(
 
 /// What the user can do for more complete stacks next time.
 fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
-    let hint = format_args!("{style}hint:{style:#}");
+    let hint = format!("{style}hint:{style:#}");
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
     if summary.dump_used_up.saturating_mul(20) >= samples && summary.dump_used_up > 0 {
