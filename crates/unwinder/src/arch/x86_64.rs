@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_from_other_code() {
+    fn calls_are_distinguished_from_other_code() {
         assert!(ends_with_call(&[0x90, 0x90, 0xe8, 1, 2, 3, 4])); // call rel32
         assert!(ends_with_call(&[0, 0, 0, 0, 0x41, 0xff, 0xd3])); // call *%r11
         assert!(ends_with_call(&[0, 0xff, 0x15, 1, 2, 3, 4])); // call *rel(%rip)

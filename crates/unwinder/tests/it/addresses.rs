@@ -69,7 +69,7 @@ fn the_row_of_the_very_instruction_counts() {
 }
 
 #[test]
-fn plt_stubs_have_one_word_more_behind_their_push() {
+fn plt_stubs_have_one_word_more_after_their_push() {
     // DW_OP_breg7 8, DW_OP_breg16 0, and 15, ge 11, shl 3, plus: what linkers write for .plt.
     let rows = ops().def_cfa_expression(&DwarfExpr::plt_x86_64(11));
     let program = Program::new(Arch::X86_64, rows);
@@ -124,7 +124,7 @@ fn the_return_address_can_be_in_a_register() {
 }
 
 #[test]
-fn code_behind_the_last_function_has_no_row() {
+fn code_after_the_last_function_has_no_row() {
     let program = Program::new(Arch::X86_64, ops());
     let regs = UserRegs::x86_64(FREE + 0x100, SP);
     let frames = [(FREE + 0x100, FoundBy::Sampled)];

@@ -24,7 +24,7 @@ fn the_stack_bytes_are_used_up() {
 }
 
 #[test]
-fn far_behind_the_bytes_is_not_the_stack() {
+fn far_past_the_bytes_is_not_the_stack() {
     let program = Program::new(Arch::X86_64, ops().def_cfa(3, 16));
     let one = [(TEST, FoundBy::Sampled)];
     let ends = [

@@ -76,7 +76,7 @@ fn a_frame_pointer_that_is_none() {
 }
 
 #[test]
-fn a_frame_pointer_behind_the_stack_bytes() {
+fn a_frame_pointer_past_the_stack_bytes() {
     for rbp in [SP + 64, SP + 0x4000] {
         let mut stack = stack();
         stack.words(1, 8);

@@ -8,6 +8,7 @@ mod emulated;
 mod ends;
 mod expressions;
 mod fallback;
+mod frame_address;
 mod late;
 mod linear;
 mod nesting;

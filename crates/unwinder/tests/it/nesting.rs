@@ -16,7 +16,7 @@ fn check(rows: CfiOps, expected: &[(u64, usize)]) {
 }
 
 #[test]
-fn code_behind_an_early_return() {
+fn code_after_an_early_return() {
     // push at 1, early pop and ret at 0x10, the rest goes on with the push in place.
     let rows = ops()
         .advance(1)

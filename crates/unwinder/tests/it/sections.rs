@@ -227,7 +227,7 @@ fn of_overlapping_descriptions_the_one_that_begins_last_counts() {
 }
 
 #[test]
-fn damaged_descriptions_are_told_from_missing_ones() {
+fn damaged_descriptions_are_distinguished_from_missing_ones() {
     let bad = Some(EndReason::BadUnwindInfo);
     // An opcode that does not exist; an operand that ends past the description.
     for rows in [ops().raw(&[0x3e]), ops().raw(&[0x0f, 0x7f])] {

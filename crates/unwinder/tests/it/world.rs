@@ -272,6 +272,13 @@ impl World {
         found
     }
 
+    /// The frames themselves.
+    pub(crate) fn frames(&mut self, regs: &UserRegs, stack: &[u8]) -> Vec<Frame> {
+        let space = self.space();
+        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        frames_with(&mut walker, self.arch, &space, (regs, stack, false)).0
+    }
+
     /// Walks samples of one thread, one after another.
     pub(crate) fn walk_all(
         &mut self,
@@ -290,13 +297,23 @@ fn walk_with(
     walker: &mut Walker<'_>,
     arch: Arch,
     space: &Space,
-    (regs, stack, partial_registers): (&UserRegs, &[u8], bool),
+    sample: (&UserRegs, &[u8], bool),
 ) -> (Vec<(u64, FoundBy)>, EndReason) {
-    let state = UserState { arch, stack, big_endian: false, partial_registers, space, thread: 0 };
-    let mut frames: Vec<Frame> = Vec::new();
-    let end = walker.walk(&state, sampled(regs), &mut frames);
+    let (frames, end) = frames_with(walker, arch, space, sample);
     let address = |frame: &Frame| (frame.in_process().0, frame.found_by);
     (frames.iter().map(address).collect(), end)
+}
+
+fn frames_with(
+    walker: &mut Walker<'_>,
+    arch: Arch,
+    space: &Space,
+    (regs, stack, partial_registers): (&UserRegs, &[u8], bool),
+) -> (Vec<Frame>, EndReason) {
+    let state = UserState { arch, stack, big_endian: false, partial_registers, space, thread: 0 };
+    let mut frames = Vec::new();
+    let end = walker.walk(&state, sampled(regs), &mut frames);
+    (frames, end)
 }
 
 impl Drop for World {
