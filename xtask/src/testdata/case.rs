@@ -1,5 +1,5 @@
 //! What a case is, as `case.toml` in its folder says: which program, built how, recorded how. This file is the only
-//! description of a case; what is behind `[made]` in it is written when the case is recorded.
+//! description of a case; what is below `[made]` in it is written when the case is recorded.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::case::Case;
 use crate::command;
 
-/// The text behind `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files that are in the
+/// The text below `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files that are in the
 /// sysroot.
 pub(super) fn by_perf(
     case: &Case,
@@ -36,7 +36,7 @@ pub(super) fn by_perf(
     Ok(text)
 }
 
-/// The text behind `[made]` for a case that was recorded under emulation, in that folder.
+/// The text below `[made]` for a case that was recorded under emulation, in that folder.
 pub(super) fn by_emulator(case: &Case, samples: usize, folder: &Path) -> Result<String> {
     let mut text = String::new();
     let mut line = |key: &str, value: &str| writeln!(text, "{key} = {}", quoted(value));
@@ -66,7 +66,7 @@ fn linker(case: &Case) -> Option<String> {
     }
 }
 
-/// The processor's name as the kernel tells it.
+/// The processor's name as the kernel gives it.
 pub(crate) fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text

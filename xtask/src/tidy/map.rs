@@ -36,8 +36,8 @@ pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Option<String>> {
 /// The page with that list between its marks.
 fn with_map(page: &str, map: &str) -> Result<String> {
     let Some((before, rest)) = page.split_once(BEGIN) else { bail!("{PAGE} has no {BEGIN}") };
-    let Some((_, behind)) = rest.split_once(END) else { bail!("{PAGE} has no {END}") };
-    Ok(format!("{before}{BEGIN}{map}{END}{behind}"))
+    let Some((_, after)) = rest.split_once(END) else { bail!("{PAGE} has no {END}") };
+    Ok(format!("{before}{BEGIN}{map}{END}{after}"))
 }
 
 /// A line for each crate, from the bottom up, and for each of its rooms.
@@ -90,7 +90,7 @@ fn first_sentence(source: &str) -> String {
     for part in parts {
         let target = part.strip_prefix('(').and_then(|rest| rest.split_once(')'));
         text.push('`');
-        text.push_str(target.map_or(part, |(_, behind)| behind));
+        text.push_str(target.map_or(part, |(_, after)| after));
     }
     text
 }

@@ -100,10 +100,10 @@ fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
     for (number, line) in text.lines().enumerate() {
         let hit = homes.iter().flat_map(|home| line.match_indices(home)).any(|(at, home)| {
             let before = line.get(..at).and_then(|front| front.chars().next_back());
-            let behind = line.get(at + home.len()..).unwrap_or_default();
+            let after = line.get(at + home.len()..).unwrap_or_default();
             let inside_another =
                 before.is_some_and(|c| c.is_alphanumeric() || "._-$}/*".contains(c));
-            let user = behind.split(|c: char| !c.is_alphanumeric()).next();
+            let user = after.split(|c: char| !c.is_alphanumeric()).next();
             let example = matches!(user, Some("me" | "user"));
             !inside_another && !example
         });

@@ -5,9 +5,9 @@ use super::tokens::Token;
 /// A path from the root of the crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathUse {
-    /// The words behind `crate::`; the last may be `*` or `self`.
+    /// The words after `crate::`; the last may be `*` or `self`.
     pub(super) words: Vec<String>,
-    /// The name under which a `use` makes it known: the last word, or what stands behind `as`.
+    /// The name under which a `use` makes it known: the last word, or what stands after `as`.
     pub(super) alias: String,
     /// Line of its first word.
     pub(super) line: usize,
@@ -56,7 +56,7 @@ pub(super) fn root_exports(tokens: &[Token<'_>]) -> Vec<PathUse> {
     found
 }
 
-/// Reads one path or group at `at`; gives the place behind it.
+/// Reads one path or group at `at`; gives the place after it.
 fn tree(
     tokens: &[Token<'_>],
     mut at: usize,
@@ -72,7 +72,7 @@ fn tree(
         }
         words.push(token.text.to_owned());
         at += 1;
-        // Behind `::` a path goes on with a word or a group; `::<` begins arguments.
+        // After `::` a path goes on with a word or a group; `::<` begins arguments.
         let goes_on = tokens.get(at).is_some_and(|next| next.text == "::")
             && tokens.get(at + 1).is_some_and(|next| next.text != "<");
         if goes_on {
@@ -94,7 +94,7 @@ fn tree(
     }
 }
 
-/// Reads the members of `{a, b::c}` behind the brace; gives the place behind the closing one.
+/// Reads the members of `{a, b::c}` from after the brace on; gives the place after the closing one.
 fn group(
     tokens: &[Token<'_>],
     mut at: usize,

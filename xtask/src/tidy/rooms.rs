@@ -9,15 +9,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::paths::{PathUse, crate_paths, root_exports};
-use super::tokens::product_tokens;
+use super::tokens::{Token, product_tokens};
 
 /// Crates whose rooms still have circles, and why that is so for now.
-const CIRCLES: &[(&str, &str)] = &[
-    ("module-map", "its files move into folders"),
-    ("formats", "its files move into folders"),
-    ("pipeline", "it is being made"),
-    ("unwind-perf", "its files move into folders"),
-];
+const CIRCLES: &[(&str, &str)] =
+    &[("module-map", "its files move into folders"), ("formats", "its files move into folders")];
 
 /// Who uses whom: from a room to another, with the first place where it does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
@@ -119,7 +115,11 @@ fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
         for &name in test_modules {
             tests.insert([&source.module[..], &[name.to_owned()]].concat());
         }
-        if source.module.is_empty() {
+        if let Some(room) = source.room() {
+            for name in macros(tokens) {
+                exports.entry(name.to_owned()).or_insert_with(|| room.to_owned());
+            }
+        } else {
             for PathUse { words, alias, .. } in root_exports(tokens) {
                 exports.insert(alias, words[0].clone());
             }
@@ -144,16 +144,24 @@ fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
     Ok(arrows)
 }
 
-/// For each knot of rooms that all reach each other its shortest circle, as a line.
+/// The names of the macros that a file defines; the crate knows them at its root.
+fn macros<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = &'a str> {
+    tokens.windows(3).filter_map(|words| match words {
+        [rules, mark, name] if rules.text == "macro_rules" && mark.text == "!" => Some(name.text),
+        _ => None,
+    })
+}
+
+/// For each strongly connected component of rooms its shortest circle, as a line.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let mut found = Vec::new();
-    let mut told = BTreeSet::<&str>::new();
+    let mut reported = BTreeSet::<&str>::new();
     let mut candidates: Vec<Vec<&str>> =
         arrows.keys().filter_map(|room| shortest(arrows, room)).collect();
     candidates.sort_by_key(Vec::len);
     for circle in candidates {
-        let knot = knot(arrows, circle[0]);
-        if told.contains(circle[0]) {
+        let component = component(arrows, circle[0]);
+        if reported.contains(circle[0]) {
             continue;
         }
         let steps: Vec<String> = circle
@@ -161,8 +169,12 @@ fn circles(arrows: &Arrows) -> Vec<String> {
             .zip(circle.iter().cycle().skip(1))
             .map(|(from, to)| format!("{from} -> {to} ({})", arrows[*from][*to]))
             .collect();
-        found.push(format!("a circle in a knot of {} rooms: {}", knot.len(), steps.join(", ")));
-        told.extend(knot);
+        found.push(format!(
+            "{} rooms reach each other, as in {}",
+            component.len(),
+            steps.join(", ")
+        ));
+        reported.extend(component);
     }
     found
 }
@@ -191,7 +203,7 @@ fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
 }
 
 /// The rooms that `room` reaches and that reach it.
-fn knot<'a>(arrows: &'a Arrows, room: &'a str) -> BTreeSet<&'a str> {
+fn component<'a>(arrows: &'a Arrows, room: &'a str) -> BTreeSet<&'a str> {
     let forward = reached(arrows, room);
     forward.iter().copied().filter(|other| reached(arrows, other).contains(room)).collect()
 }
@@ -240,27 +252,31 @@ mod tests {
             "arrows",
             &[
                 ("lib.rs", "mod a;\nmod b;\n#[cfg(test)]\nmod t;\npub use b::inner::Name;\n"),
-                ("a.rs", "//! use crate::c;\nuse crate::Name;\n"),
+                ("a.rs", "//! use crate::c;\nuse crate::Name;\ncrate::rule!();\n"),
                 ("b/mod.rs", "mod inner;\n#[cfg(test)]\nmod tests;\n"),
                 (
                     "b/inner.rs",
                     "use super::Own;\nuse super::super::c::X;\n#[cfg(test)]\nmod m { use crate::a; }\n",
                 ),
                 ("b/tests.rs", "use crate::a::Y;\n"),
-                ("c.rs", "fn f() { \"crate::a\"; }\n"),
+                ("c.rs", "fn f() { \"crate::a\"; }\nmacro_rules! rule { () => {} }\n"),
                 ("t.rs", "use crate::a::Y;\n"),
                 ("bin/p.rs", "use crate::a::Y;\n"),
             ],
         );
         assert_eq!(
             arrow_list(&found),
-            ["a -> b crates/c/src/a.rs:2", "b -> c crates/c/src/b/inner.rs:2"]
+            [
+                "a -> b crates/c/src/a.rs:2",
+                "a -> c crates/c/src/a.rs:3",
+                "b -> c crates/c/src/b/inner.rs:2"
+            ]
         );
         assert_eq!(circles(&found), Vec::<String>::new());
     }
 
     #[test]
-    fn a_circle_is_told_once_by_its_shortest_way() {
+    fn a_circle_is_reported_once_by_its_shortest_way() {
         let found = arrows_of(
             "circle",
             &[
@@ -274,7 +290,7 @@ mod tests {
         assert_eq!(
             circles(&found),
             [
-                "a circle in a knot of 3 rooms: a -> b (crates/c/src/a.rs:1), b -> a (crates/c/src/b.rs:2)"
+                "3 rooms reach each other, as in a -> b (crates/c/src/a.rs:1), b -> a (crates/c/src/b.rs:2)"
             ]
         );
     }

@@ -46,7 +46,7 @@ fn is_test_attribute(tokens: &[Token<'_>], at: usize) -> bool {
         || begins(&["#", "[", "cfg", "(", "all", "(", "test", ","])
 }
 
-/// Where the item ends whose attributes begin at `at`: behind its `;`, or behind the brace that closes it.
+/// Where the item ends whose attributes begin at `at`: after its `;`, or after the brace that closes it.
 fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
     let mut depth = 0_usize;
     let mut braces = 0_usize;
@@ -58,7 +58,7 @@ fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
             "{" => braces += 1,
             "}" => {
                 braces = braces.saturating_sub(1);
-                // `use a::{b, c};` goes on behind its brace.
+                // `use a::{b, c};` goes on after its brace.
                 if braces == 0 && tokens.get(at).is_none_or(|next| next.text != ";") {
                     return at;
                 }
@@ -144,7 +144,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(rest.len() - inner.len() + end)
 }
 
-/// Bytes of a string behind its opening quote, the closing one included.
+/// Bytes of a string after its opening quote, the closing one included.
 fn string(body: &str) -> usize {
     let mut escaped = false;
     for (at, c) in body.char_indices() {
