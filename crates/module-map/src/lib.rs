@@ -14,11 +14,17 @@ mod module;
 mod process;
 mod space;
 
-pub use elf::{Image, ImageError, MODULE_CODE, Machine, Section, Segment};
+pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment};
 pub use files::{
-    Archive, ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, Library, LoadedImage, Refusal,
+    Archive, ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, ImageLimits, ImageStore,
+    LoadError, LoadedImage, SharedImages,
 };
-pub use jit::{CodeImage, JitDump, JitLoad, JitReader, LineRow};
+pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, Module, ModuleKind, kernel_module_name};
 pub use process::{CommId, Hint, HintError, HintScope, Inference, Lineage, MapEvent, Timeline};
 pub use space::{Piece, Space};
+
+/// The image store by its former name.
+pub type Library = ImageStore;
+/// The error of the image store by its former name.
+pub type Refusal = LoadError;

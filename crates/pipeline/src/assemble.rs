@@ -1,7 +1,7 @@
 //! From the replay and the names to the profile that printers print.
 
 use address::{Bias, BuildId};
-use module_map::{Module, ModuleKind as MapKind, Timeline};
+use module_map::{Library, Module, ModuleKind as MapKind, Timeline};
 use perf_data::{Event, Head};
 use profile::{
     EventId, EventRow, FrameId, FrameRow, LayoutId, LayoutRow, LocationId, ModuleKind, ModuleRow,
@@ -17,6 +17,7 @@ use crate::names::Resolved;
 pub(crate) fn assemble(
     head: &Head,
     timeline: &Timeline,
+    library: &Library,
     replay: Replay,
     resolved: &Resolved,
 ) -> Profile {
@@ -24,7 +25,7 @@ pub(crate) fn assemble(
     let info = recording_info(head, &mut strings);
     let events = head.events().iter().map(|event| event_row(event, &mut strings)).collect();
     let modules =
-        timeline.modules().iter().map(|module| module_row(module, &mut strings)).collect();
+        timeline.modules().iter().map(|module| module_row(module, library, &mut strings)).collect();
     let mut inlines = Table::new();
     let summary = summary(&replay);
     let Replay { frames, stacks, layouts, samples, .. } = replay;
@@ -59,7 +60,12 @@ pub(crate) fn assemble(
 }
 
 /// Adds what a growing replay has found since the last call.
-pub(crate) fn extend(profile: &mut Profile, partial: &Partial<'_>, resolved: &Resolved) {
+pub(crate) fn extend(
+    profile: &mut Profile,
+    partial: &Partial<'_>,
+    library: &Library,
+    resolved: &Resolved,
+) {
     let timeline = partial.timeline;
     let new = partial.frames.get(profile.frames.len()..).unwrap_or_default();
     let rows = locations(resolved, &mut profile.strings, &mut profile.inlines);
@@ -68,7 +74,8 @@ pub(crate) fn extend(profile: &mut Profile, partial: &Partial<'_>, resolved: &Re
     profile.frames.extend(frames.map(|(frame, &location)| frame_row(frame, location)));
     // A module's file may have been opened since.
     let modules = timeline.modules().iter();
-    profile.modules = modules.map(|module| module_row(module, &mut profile.strings)).collect();
+    profile.modules =
+        modules.map(|module| module_row(module, library, &mut profile.strings)).collect();
     let new = partial.stacks.get(profile.stacks.len()..).unwrap_or_default();
     profile.stacks.extend(new.iter().map(stack_row));
     profile.layouts = partial.layouts().map(layout_row).collect();
@@ -158,9 +165,9 @@ pub(crate) fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInf
     }
 }
 
-pub(crate) fn module_row(module: &Module, strings: &mut Strings) -> ModuleRow {
+pub(crate) fn module_row(module: &Module, library: &Library, strings: &mut Strings) -> ModuleRow {
     use std::os::unix::ffi::OsStrExt as _;
-    let file = module.outcome().and_then(Result::ok);
+    let file = library.outcome(module).and_then(Result::ok);
     let kind = match (module.kind, file) {
         (_, Some(_)) => ModuleKind::Elf,
         (MapKind::File | MapKind::Unopened | MapKind::Vdso, None) => ModuleKind::File,

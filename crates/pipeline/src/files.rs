@@ -7,12 +7,11 @@ use std::sync::Arc;
 use address::{BuildId, FileOffset};
 use host::{Host, Origin};
 use module_map::{
-    Archive, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Section, Timeline,
+    Archive, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Section, Timeline,
 };
 use perf_data::Head;
 
 use crate::error::Error;
-use crate::jit::DumpReader;
 use crate::observer::Observer;
 use crate::options::FileSearch;
 
@@ -21,7 +20,6 @@ use crate::options::FileSearch;
 pub struct Files {
     /// The images, opened when they are first wanted.
     pub library: Arc<Library>,
-    host: Arc<dyn Host>,
     /// What memory holds: the hint, the build-id of its object, where in the object it begins.
     hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
     /// Unpacked archives, which are removed at the end of the run.
@@ -41,16 +39,16 @@ impl Files {
     ) -> Result<Self, Error> {
         let (build_id_dirs, archives) = build_id_dirs(search, &**host)?;
         let fetcher = fetcher(search, host, observer)?;
-        let options = file_options(search, head, &**host, build_id_dirs, fetcher);
+        let options = file_options(search, head, host, build_id_dirs, fetcher);
         let library = Arc::new(Library::new(options));
         let mut hints = Vec::new();
-        for (hint, image) in open_hints(&search.hints)? {
+        for (hint, image) in open_hints(&search.hints, &**host)? {
             let offset = hint.offset.unwrap_or(FileOffset(0));
             let name = hint.object.as_os_str().as_bytes().to_vec();
             hints.push((hint, image.build_id(), offset));
             library.provide(&name, image);
         }
-        Ok(Self { library, host: host.clone(), hints, _archives: archives })
+        Ok(Self { library, hints, _archives: archives })
     }
 
     /// A timeline that knows what the options say about memory, and nothing else yet.
@@ -60,8 +58,7 @@ impl Files {
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
-        let (library, host) = (self.library.clone(), self.host.clone());
-        timeline.read_jit_with(Box::new(DumpReader { library, host }));
+        timeline.read_jit_with(Box::new(DumpReader::new(self.library.clone())));
         timeline
     }
 }
@@ -69,7 +66,7 @@ impl Files {
 fn file_options(
     search: &FileSearch,
     head: &Head,
-    host: &dyn Host,
+    host: &Arc<dyn Host>,
     build_id_dirs: Vec<PathBuf>,
     fetcher: Option<Fetcher>,
 ) -> FileOptions {
@@ -82,6 +79,7 @@ fn file_options(
     let features = head.features();
     let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
     FileOptions {
+        host: host.clone(),
         modules: search.modules.clone(),
         path_map: search.path_map.clone(),
         sysroots: sysroots.to_vec(),
@@ -92,7 +90,7 @@ fn file_options(
             && same(features.os_release, &host.kernel_release()),
         kernel_release: features.os_release.map(<[u8]>::to_vec),
         fetcher,
-        extra: ExtraFiles::below(&search.extra_dirs),
+        extra: ExtraFiles::below(&**host, &search.extra_dirs),
         perf_map_dirs: search.perf_map_dirs.clone(),
     }
 }
@@ -130,7 +128,7 @@ fn build_id_dirs(
             dirs.push(path.clone());
             continue;
         }
-        let archive = Archive::unpack(path, &std::env::temp_dir())
+        let archive = Archive::unpack(host, path, &std::env::temp_dir())
             .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
         dirs.push(archive.dir().to_owned());
         archives.push(archive);
@@ -142,16 +140,16 @@ fn build_id_dirs(
 }
 
 /// The hints with the images of their files.
-fn open_hints(hints: &[Hint]) -> Result<Vec<(Hint, Image)>, Error> {
+fn open_hints(hints: &[Hint], host: &dyn Host) -> Result<Vec<(Hint, Image)>, Error> {
     Hint::check(hints)?;
-    hints.iter().cloned().map(open_hint).collect()
+    hints.iter().cloned().map(|hint| open_hint(hint, host)).collect()
 }
 
 /// Opens the file of a hint. Code is copied out of the one section of a relocatable file that has some, unless the
 /// hint says which.
-fn open_hint(mut hint: Hint) -> Result<(Hint, Image), Error> {
-    let relocatable = Image::open(&hint.object)?.is_relocatable();
-    let image = Image::open_for_copies(&hint.object)?;
+fn open_hint(mut hint: Hint, host: &dyn Host) -> Result<(Hint, Image), Error> {
+    let relocatable = Image::open(host, &hint.object, Origin::User)?.is_relocatable();
+    let image = Image::open_for_copies(host, &hint.object, Origin::User)?;
     if relocatable && hint.offset.is_none() {
         let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
         let Some(first) = code.next() else {

@@ -1,7 +1,7 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
 use address::ModuleId;
-use module_map::{Module, ModuleKind, Refusal, Timeline};
+use module_map::{Library, Module, ModuleKind, Refusal, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
 use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
@@ -14,9 +14,10 @@ pub(crate) fn account(
     counts: &RecordCounts,
     found: &Findings,
     timeline: &mut Timeline,
+    library: &Library,
     kernel: &KernelReport,
 ) {
-    profile.summary.losses = losses(profile, timeline);
+    profile.summary.losses = losses(profile, timeline, library);
     let summary = &mut profile.summary;
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
@@ -42,7 +43,7 @@ pub(crate) fn account(
             count: timeline.unmappable(),
         });
     }
-    summary.findings.extend(file_findings(timeline));
+    summary.findings.extend(file_findings(timeline, library));
     summary.findings.extend(inferred(timeline));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
@@ -149,11 +150,11 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
 }
 
 /// Files that were refused or taken without proof, one finding a kind and file.
-fn file_findings(timeline: &Timeline) -> Vec<FindingRow> {
+fn file_findings(timeline: &Timeline, library: &Library) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     let mut unproven: (u64, Option<&Module>) = (0, None);
     for module in timeline.modules() {
-        match module.outcome() {
+        match library.outcome(module) {
             Some(Err(refusal @ Refusal::BuildId { .. })) => {
                 rows.push(FindingRow {
                     kind: "build-id-mismatch".to_owned(),
@@ -201,7 +202,7 @@ fn file_findings(timeline: &Timeline) -> Vec<FindingRow> {
 }
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
-fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
+fn losses(profile: &Profile, timeline: &Timeline, library: &Library) -> Vec<ModuleLoss> {
     let is_blamed = |end: EndReason| {
         matches!(
             end,
@@ -228,7 +229,7 @@ fn losses(profile: &Profile, timeline: &Timeline) -> Vec<ModuleLoss> {
         .map(|((module, end), samples)| ModuleLoss {
             module,
             samples,
-            reason: reason(module, end, timeline),
+            reason: reason(module, end, timeline, library),
         })
         .collect();
     losses.sort_by(|a, b| {
@@ -247,9 +248,14 @@ fn outermost(profile: &Profile, stack: StackId) -> Option<&LocationRow> {
     profile.locations.get(profile.frames.get(node.frame)?.location)
 }
 
-fn reason(module: Option<ModuleId>, end: EndReason, timeline: &Timeline) -> String {
+fn reason(
+    module: Option<ModuleId>,
+    end: EndReason,
+    timeline: &Timeline,
+    library: &Library,
+) -> String {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
-    match (end, module.and_then(|module| module.outcome())) {
+    match (end, module.and_then(|module| library.outcome(module))) {
         (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(refusal))) => {
             refusal.to_string()
         }

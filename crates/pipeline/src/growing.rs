@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use host::Host;
-use module_map::Timeline;
+use module_map::{ImageStore, Timeline};
 use perf_data::{
     Arch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity, Window,
 };
@@ -88,6 +88,8 @@ pub struct Grown<'a> {
     pub first_location: usize,
     /// The modules, and what was mapped where.
     pub timeline: &'a Timeline,
+    /// Which file each module is, as far as it was looked for.
+    pub images: &'a ImageStore,
     /// What is to be said of the kernel's names.
     pub kernel: &'a KernelReport,
     /// How many samples there will be, as far as is known by now.
@@ -175,7 +177,14 @@ impl Run<'_> {
         let Growing { kernel, symbol_timings, .. } = growing;
         let mut profile = growing.profile;
         profile.summary = summary(&replay);
-        findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+        findings::account(
+            &mut profile,
+            session.counts(),
+            &found,
+            &mut timeline,
+            &files.library,
+            &kernel,
+        );
         profile.summary.findings.extend(findings::late_maps(replay.late_maps));
         timings.replay = replay.timings;
         timings.symbols = symbol_timings;
@@ -223,9 +232,9 @@ impl Run<'_> {
         let first_location = growing.profile.locations.len();
         growing.take(&partial, sources);
         let Growing { profile, kernel, .. } = growing;
-        let timeline = partial.timeline;
+        let (timeline, images) = (partial.timeline, &*files.library);
         growth
-            .grown(&Grown { profile, first_location, timeline, kernel, expected })
+            .grown(&Grown { profile, first_location, timeline, images, kernel, expected })
             .map_err(Error::Output)
     }
 
@@ -283,6 +292,7 @@ impl Growing {
 
     /// Takes in what is new.
     fn take(&mut self, partial: &Partial<'_>, sources: Sources<'_>) {
+        let library = sources.library;
         let new = partial.frames.get(self.profile.frames.len()..).unwrap_or_default();
         let resolved = if sources.options.look_up {
             let (resolved, kernel) = resolve(new, &mut self.places, sources, None);
@@ -291,11 +301,11 @@ impl Growing {
             self.kernel.lost.merge(kernel.lost);
             resolved
         } else {
-            Resolved::nothing(new, &mut self.places, partial.timeline)
+            Resolved::nothing(new, &mut self.places, partial.timeline, library)
         };
         self.symbol_timings.loading += resolved.timings.loading;
         self.symbol_timings.looking_up += resolved.timings.looking_up;
         self.symbol_timings.naming += resolved.timings.naming;
-        extend(&mut self.profile, partial, &resolved);
+        extend(&mut self.profile, partial, library, &resolved);
     }
 }

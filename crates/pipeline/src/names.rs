@@ -80,10 +80,18 @@ pub(crate) struct Listed {
 
 impl Resolved {
     /// The distinct addresses without any name.
-    pub(crate) fn nothing(frames: &[FrameKey], places: &mut Places, timeline: &Timeline) -> Self {
+    pub(crate) fn nothing(
+        frames: &[FrameKey],
+        places: &mut Places,
+        timeline: &Timeline,
+        library: &Library,
+    ) -> Self {
         let mut resolved = Self::locate(frames, places);
-        resolved.offsets =
-            resolved.locations.iter().map(|location| offset_of(*location, timeline)).collect();
+        resolved.offsets = resolved
+            .locations
+            .iter()
+            .map(|location| offset_of(*location, timeline, library))
+            .collect();
         resolved
     }
 
@@ -124,7 +132,7 @@ pub(crate) fn resolve(
     ahead: Option<KernelListPrefetch>,
 ) -> (Resolved, KernelReport) {
     let Sources { options, head, recording, timeline, library } = sources;
-    let mut resolved = Resolved::nothing(frames, places, timeline);
+    let mut resolved = Resolved::nothing(frames, places, timeline, library);
     let features = head.features();
     let build_ids = features.build_ids.iter();
     let build_ids: Vec<(&[u8], BuildId)> =
@@ -148,7 +156,8 @@ pub(crate) fn resolve(
     resolve_jit(&mut resolved, timeline, library);
     if head.is_simpleperf() {
         let files = features.simpleperf_files.iter().map(device_file);
-        resolve_device(&mut resolved, timeline, &DeviceSymbols::new(files, options.demangle));
+        let symbols = DeviceSymbols::new(files, options.demangle);
+        resolve_device(&mut resolved, timeline, library, &symbols);
     }
     let lost = lost_names(&mut resolved, nameless);
     (resolved, KernelReport { refused, shared_ids: known.shared_ids, lost })
@@ -208,7 +217,7 @@ fn resolve_files(
                 resolved.slides.insert(id, known.slide);
                 (&known.file, known.svma(location.relative).0)
             }
-            None => match file_of(*location, timeline) {
+            None => match file_of(*location, timeline, library) {
                 Some(file) => (file, location.relative),
                 None => continue,
             },
@@ -296,9 +305,14 @@ fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelN
 }
 
 /// What nothing else named, by the names of the recording itself.
-fn resolve_device(resolved: &mut Resolved, timeline: &Timeline, symbols: &DeviceSymbols<'_>) {
+fn resolve_device(
+    resolved: &mut Resolved,
+    timeline: &Timeline,
+    library: &Library,
+    symbols: &DeviceSymbols<'_>,
+) {
     for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        if !matches!(slot, Source::Nothing) || file_of(*location, timeline).is_some() {
+        if !matches!(slot, Source::Nothing) || file_of(*location, timeline, library).is_some() {
             continue;
         }
         let module = location.module.and_then(|module| timeline.modules().get(module.index()));
@@ -332,12 +346,16 @@ fn kind_of(location: Location, timeline: &Timeline) -> Option<ModuleKind> {
 }
 
 /// The opened file of a location's module.
-fn file_of(location: Location, timeline: &Timeline) -> Option<&Arc<LoadedImage>> {
-    timeline.modules().get(location.module?.index())?.outcome()?.ok()
+fn file_of<'l>(
+    location: Location,
+    timeline: &Timeline,
+    library: &'l Library,
+) -> Option<&'l Arc<LoadedImage>> {
+    library.outcome(timeline.modules().get(location.module?.index())?)?.ok()
 }
 
-fn offset_of(location: Location, timeline: &Timeline) -> Option<u64> {
-    if let Some(file) = file_of(location, timeline) {
+fn offset_of(location: Location, timeline: &Timeline, library: &Library) -> Option<u64> {
+    if let Some(file) = file_of(location, timeline, library) {
         return file
             .image()
             .offset_of_svma(Svma(location.relative))

@@ -64,7 +64,7 @@ impl Prefetch {
                 let named = options.names.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, library };
                 self.list = places.find_early(partial.timeline).map(KernelListPrefetch::begin);
-            } else if let Some(Ok(file)) = module.outcome().filter(|_| may_unpack) {
+            } else if let Some(Ok(file)) = library.outcome(module).filter(|_| may_unpack) {
                 self.begin_file(file, library);
             }
         }

@@ -186,12 +186,22 @@ impl Run<'_> {
             };
             resolve(&replay.frames, places, sources, prefetch.into_list())
         } else {
-            (Resolved::nothing(&replay.frames, places, &timeline), KernelReport::default())
+            (
+                Resolved::nothing(&replay.frames, places, &timeline, &files.library),
+                KernelReport::default(),
+            )
         };
         timings.ended("symbolize");
         self.go_on()?;
-        let mut profile = assemble(head, &timeline, replay, &resolved);
-        findings::account(&mut profile, session.counts(), &found, &mut timeline, &kernel);
+        let mut profile = assemble(head, &timeline, &files.library, replay, &resolved);
+        findings::account(
+            &mut profile,
+            session.counts(),
+            &found,
+            &mut timeline,
+            &files.library,
+            &kernel,
+        );
         profile.summary.findings.extend(findings::late_maps(late_maps));
         self.options.limits.check(|| heap_bytes(&profile))?;
         timings.ended("assemble");

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use address::Svma;
+use host::{Origin, RealHost};
 use module_map::Image;
 use symbolizer::{
     Demangle, NameTable, Options, Request, ResolvedFrame, SplitFinder, SymbolSource, Symbols,
@@ -71,11 +72,11 @@ fn main() -> Result<(), Failure> {
     addresses.sort_unstable();
     addresses.dedup();
     let start = Instant::now();
-    let image = Image::open(Path::new(&arguments.file))?;
-    let open =
-        |path: &Option<String>| path.as_ref().map(|path| Image::open(Path::new(path))).transpose();
-    let (debug, alt) = (open(&arguments.debug)?, open(&arguments.alt)?);
-    let split = open(&arguments.split)?.map(OneSplitFile);
+    let open = |path: &String| Image::open(&RealHost, Path::new(path), Origin::User);
+    let named = |path: &Option<String>| path.as_ref().map(open).transpose();
+    let image = open(&arguments.file)?;
+    let (debug, alt) = (named(&arguments.debug)?, named(&arguments.alt)?);
+    let split = named(&arguments.split)?.map(OneSplitFile);
     let source = SymbolSource {
         debug: debug.as_ref(),
         alt: alt.as_ref(),

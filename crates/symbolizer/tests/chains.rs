@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use address::Svma;
+use host::{Origin, RealHost};
 use module_map::Image;
 use symbolizer::{
     Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, Symbols, WhyNoName,
@@ -25,7 +26,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 fn image(name: &str) -> Image {
-    Image::open(&path(name)).expect("a test file")
+    Image::open(&RealHost, &path(name), Origin::User).expect("a test file")
 }
 
 /// The frames of an address as `function file:line`, joined by `<`, innermost first.

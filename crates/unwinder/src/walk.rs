@@ -288,7 +288,7 @@ impl<'e> Walker<'e> {
 
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
-    memory.space.module(memory.space.lookup(lookup)?)?.file(memory.library).ok()
+    memory.library.image(memory.space.module(memory.space.lookup(lookup)?)?).ok()
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.

@@ -12,8 +12,7 @@ use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
 /// Crates whose rooms still have circles, and why that is so for now.
-const CIRCLES: &[(&str, &str)] =
-    &[("module-map", "its files move into folders"), ("formats", "its files move into folders")];
+const CIRCLES: &[(&str, &str)] = &[("formats", "its files move into folders")];
 
 /// Who uses whom: from a room to another, with the first place where it does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;

@@ -2,24 +2,15 @@
 
 use std::path::PathBuf;
 
+use host::HostError;
+
 /// A file could not be opened or read as an ELF image.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file is missing or cannot be read.
-    #[error("cannot read {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A device, FIFO, socket or directory.
-    #[error("{} is not a regular file", path.display())]
-    NotRegular {
-        /// The file.
-        path: PathBuf,
-    },
+    /// The file is missing, no regular file, or cannot be read.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// Not an ELF file, or its headers are damaged.
     #[error("{} is not an ELF file", path.display())]
     NotElf {
@@ -62,4 +53,12 @@ pub enum ImageError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl ImageError {
+    /// Whether nothing is at the path, as opposed to something that cannot be used.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Host(error) if error.is_missing())
+    }
 }

@@ -2,19 +2,24 @@
 //! and where they lie in an archive. Knows nothing of processes, and nothing of where files are looked for.
 
 mod bytes;
-mod early;
+mod compression;
+mod data;
 mod error;
 mod image;
+mod machine;
+mod prefetch;
 mod relocate;
 mod relocate_raw;
 mod section;
-mod unpack;
+mod segment;
 mod zip;
 
-pub(crate) use bytes::FileBytes;
+pub(crate) use compression::{Compression, unpack};
+pub(crate) use data::ElfData;
 pub use error::ImageError;
-pub use image::{Image, Machine, Segment};
+pub use image::Image;
+pub use machine::ElfMachine;
 pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};
 pub use section::Section;
-pub(crate) use unpack::{Packing, unpack};
+pub use segment::Segment;

@@ -10,8 +10,8 @@ use std::path::Path;
 use address::Svma;
 
 use super::ImageError;
+use super::compression::inflate_section;
 use super::relocate_raw::{Header, RawSection, Reader, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR};
-use super::unpack::inflate_section;
 
 /// Where the sections go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

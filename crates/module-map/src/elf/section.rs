@@ -6,8 +6,8 @@ use std::path::Path;
 use address::{FileOffset, Svma};
 use object::CompressionFormat;
 
-use super::early::Early;
-use super::unpack::{inflate, unpack_zstd};
+use super::compression::{inflate, unpack_zstd};
+use super::prefetch::Prefetch;
 use super::{Image, ImageError};
 
 /// A section header, with where its bytes are.
@@ -17,7 +17,7 @@ pub struct Section {
     pub name: Box<[u8]>,
     /// `sh_addr`.
     pub svma: Svma,
-    /// Its size in memory, in bytes (unpacked).
+    /// Its size in memory, in bytes (not compressed).
     pub size: u64,
     /// Whether it holds instructions (`SHF_EXECINSTR`).
     pub executable: bool,
@@ -27,7 +27,7 @@ pub struct Section {
     pub(crate) stored_size: u64,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
-    pub(crate) early: Early,
+    pub(crate) prefetch: Prefetch,
 }
 
 impl Section {
@@ -37,36 +37,36 @@ impl Section {
         self.stored_size != 0
     }
 
-    /// Where its bytes begin in the file (compressed ones: behind the compression header).
+    /// Where its bytes begin in the file (of compressed ones: after the compression header).
     #[must_use]
     pub const fn offset(&self) -> FileOffset {
         self.offset
     }
 
-    /// Whether its bytes are packed.
+    /// Whether its bytes are compressed.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
         self.format != CompressionFormat::None
     }
 
-    /// Unpacks the bytes of this section of `image`, where they are packed, for the first who will ask for them
-    /// ([`Image::section_data`]). Damage is told to who asks.
+    /// Unpacks the bytes of this section of `image`, where they are compressed, for the first who will ask for them
+    /// ([`Image::section_data`]). Damage is reported to whoever asks.
     pub fn unpack_early(&self, image: &Image) {
         if self.is_compressed() {
             let unpack = || decompress(self, image.bytes(), image.path()).ok().map(Cow::into_owned);
-            self.early.unpack(unpack);
+            self.prefetch.unpack(unpack);
         }
     }
 }
 
-/// The bytes of `section` out of the whole file, or as they were unpacked early.
+/// The bytes of `section` out of the whole file, or as they were prefetched.
 pub(crate) fn data<'b>(
     section: &Section,
     file: &'b [u8],
     path: &Path,
 ) -> Result<Cow<'b, [u8]>, ImageError> {
-    let early = if section.is_compressed() { section.early.take() } else { None };
-    early.map_or_else(|| decompress(section, file, path), |bytes| Ok(Cow::Owned(bytes)))
+    let prefetched = if section.is_compressed() { section.prefetch.take() } else { None };
+    prefetched.map_or_else(|| decompress(section, file, path), |bytes| Ok(Cow::Owned(bytes)))
 }
 
 /// The bytes of `section` out of the whole file.

@@ -3,21 +3,23 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use address::BuildId;
 
-use super::find::{below, cached, places, split_id};
-use super::options::{FetchKind, FileOptions};
+use super::candidates::{Candidate, below, cached, places, split_id, user_files, with_suffix};
+use super::fetch::FetchKind;
+use super::options::FileOptions;
+use super::store::ImageStore;
 use crate::elf::Image;
 
 /// The debug file of `image`, if one exists and is proven to belong to it.
-pub(crate) fn find(image: &Image, options: &FileOptions) -> Option<Arc<Image>> {
-    by_build_id(image, options)
-        .or_else(|| by_link(image, options))
-        .or_else(|| by_path(image, options))
-        .or_else(|| fetched(image, options))
+pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
+    by_build_id(image, store)
+        .or_else(|| by_link(image, store))
+        .or_else(|| by_path(image, store))
+        .or_else(|| fetched(image, store))
         .map(Arc::new)
 }
 
@@ -25,50 +27,57 @@ pub(crate) fn find(image: &Image, options: &FileOptions) -> Option<Arc<Image>> {
 pub(crate) fn find_alt(
     image: &Image,
     debug: Option<&Image>,
-    options: &FileOptions,
+    store: &ImageStore,
 ) -> Option<Arc<Image>> {
+    let options = store.options();
     let holders = debug.into_iter().chain([image]);
     let (holder, (name, id)) =
         holders.filter_map(|holder| Some((holder, alt_link(holder)?))).next()?;
     let path = Path::new(OsStr::from_bytes(&name));
-    let mut paths = Vec::new();
+    let mut found = Vec::new();
     if path.is_absolute() {
-        paths.extend(places(options, path));
+        found.extend(places(options, path));
     } else if let Some(dir) = holder.path().parent() {
-        paths.push(dir.join(path));
+        found.push(Candidate::recorded(dir.join(path)));
     }
     // Debug files refer to `../../.dwz/x.debug` from where they are installed, which is not where a cache keeps them.
     if let Some(name) = path.file_name() {
-        paths.extend(options.debug_dirs.iter().map(|dir| dir.join(".dwz").join(name)));
+        let in_dir = |dir: &std::path::PathBuf| Candidate::recorded(dir.join(".dwz").join(name));
+        found.extend(options.debug_dirs.iter().map(in_dir));
     }
-    paths.extend(debug_paths(id, options));
+    found.extend(debug_candidates(id, options));
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
-    let mut paths = paths.into_iter().chain(fetched);
-    let opened = |path: PathBuf| Image::open(&path).ok();
+    let mut found = found.into_iter().chain(fetched.map(Candidate::of_user));
     let fits =
         |alt: &Image| alt.build_id().or_else(|| sup_id(alt)).is_some_and(|own| own.matches(&id));
-    paths.find_map(|path| opened(path).filter(|alt| fits(alt) && is_debug(alt))).map(Arc::new)
+    let opened = |candidate: Candidate| store.open_image(&candidate).ok();
+    found
+        .find_map(|candidate| opened(candidate).filter(|alt| fits(alt) && is_debug(alt)))
+        .map(Arc::new)
 }
 
-fn by_build_id(image: &Image, options: &FileOptions) -> Option<Image> {
+fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
     let id = image.build_id()?;
-    let named = options.modules.iter().filter(|path| *path != image.path()).cloned();
-    let debug = open_by_id(named.chain(debug_paths(id, options)), id);
+    let named = user_files(store.options(), |path| *path != image.path());
+    let debug = open_by_id(named.chain(debug_candidates(id, store.options())), id, store);
     // A user may name the very file that is mapped; it is no debug file then.
     debug.filter(|debug| debug.path() != image.path())
 }
 
-fn debug_paths(id: BuildId, options: &FileOptions) -> Vec<PathBuf> {
-    let mut name = split_id(id).into_os_string();
-    name.push(".debug");
+fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<Candidate> {
+    let name = with_suffix(&split_id(id), ".debug");
     let system = options.debug_dirs.iter().map(|dir| dir.join(".build-id").join(&name));
-    system.chain(cached(options, id, "debug")).collect()
+    system.map(Candidate::of_system).chain(cached(options, id, "debug")).collect()
 }
 
-fn open_by_id(paths: impl IntoIterator<Item = PathBuf>, id: BuildId) -> Option<Image> {
-    paths
+fn open_by_id(
+    candidates: impl IntoIterator<Item = Candidate>,
+    id: BuildId,
+    store: &ImageStore,
+) -> Option<Image> {
+    candidates
         .into_iter()
-        .filter_map(|path| Image::open(&path).ok())
+        .filter_map(|candidate| store.open_image(&candidate).ok())
         .find(|debug| debug.build_id().is_some_and(|found| found.matches(&id)) && is_debug(debug))
 }
 
@@ -83,7 +92,8 @@ fn is_debug(image: &Image) -> bool {
 }
 
 /// Source: the GDB manual, "Separate Debug Files": name, NUL, padding to 4, CRC-32 of the whole debug file.
-fn by_link(image: &Image, options: &FileOptions) -> Option<Image> {
+fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
+    let options = store.options();
     let section = image.section(".gnu_debuglink")?;
     let data = image.section_data(section).ok()?;
     let end = data.iter().position(|&byte| byte == 0)?;
@@ -92,42 +102,40 @@ fn by_link(image: &Image, options: &FileOptions) -> Option<Image> {
     let crc =
         if image.is_little_endian() { u32::from_le_bytes(*crc) } else { u32::from_be_bytes(*crc) };
     let dir = image.path().parent()?;
-    let mut paths: Vec<PathBuf> = vec![dir.join(name), dir.join(".debug").join(name)];
-    paths.extend(
-        options.debug_dirs.iter().map(|debug| below(debug, own_dir(dir, options)).join(name)),
-    );
-    paths.extend(options.extra.named(name.file_name()));
-    paths.extend(
-        options.modules.iter().filter(|path| path.file_name() == Some(name.as_os_str())).cloned(),
-    );
-    paths
+    let beside = [dir.join(name), dir.join(".debug").join(name)];
+    let own = own_dir(dir, options);
+    let below_debug = options.debug_dirs.iter().map(|debug| below(debug, own).join(name));
+    beside
         .into_iter()
-        .filter(|path| path != image.path())
-        .filter_map(|path| Image::open(&path).ok())
+        .chain(below_debug)
+        .map(Candidate::recorded)
+        .chain(options.extra.named(name.file_name()))
+        .chain(user_files(options, |path| path.file_name() == Some(name.as_os_str())))
+        .filter(|candidate| candidate.path != image.path())
+        .filter_map(|candidate| store.open_image(&candidate).ok())
         .find(|debug| crc32(debug.bytes()) == crc)
 }
 
 /// `/usr/lib/debug/PATH.debug` and `/usr/lib/debug/PATH`, where the build-id proves them.
-fn by_path(image: &Image, options: &FileOptions) -> Option<Image> {
+fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
     let id = image.build_id()?;
-    let path = own_dir(image.path(), options);
-    let mut paths = Vec::new();
-    for dir in &options.debug_dirs {
+    let path = own_dir(image.path(), store.options());
+    let mut found = Vec::new();
+    for dir in &store.options().debug_dirs {
         let plain = below(dir, path);
-        let mut suffixed = plain.clone().into_os_string();
-        suffixed.push(".debug");
-        paths.extend([PathBuf::from(suffixed), plain]);
+        found.extend([with_suffix(&plain, ".debug"), plain].map(Candidate::recorded));
     }
-    open_by_id(paths, id)
+    open_by_id(found, id, store)
 }
 
-fn fetched(image: &Image, options: &FileOptions) -> Option<Image> {
+fn fetched(image: &Image, store: &ImageStore) -> Option<Image> {
     let id = image.build_id()?;
     // What has its debug information inside needs no other file.
     if image.section(".debug_info").is_some() {
         return None;
     }
-    open_by_id(options.fetched(id, FetchKind::DebugInfo), id)
+    let path = store.options().fetched(id, FetchKind::DebugInfo);
+    open_by_id(path.map(Candidate::of_user), id, store)
 }
 
 /// A path as the recorded machine knew it: without the sysroot that was put before it.

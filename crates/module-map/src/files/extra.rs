@@ -1,54 +1,88 @@
-//! Files below directories that the user named: found by the last part of a recorded path, wherever they are below.
+//! Files below folders that the user named: found by the last part of a recorded path, wherever they are below.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Directories below each other that are entered.
+use host::{FileKind, Host, Origin};
+
+use super::candidates::Candidate;
+
+/// Folders below each other that are entered.
 const DEEPEST: usize = 32;
-/// Files that are kept in mind; a whole system has less.
+/// Entries that are looked at; a whole system has fewer.
 const MOST: usize = 1 << 20;
 
-/// The files below some directories.
-#[derive(Debug, Clone, Default)]
+/// The files below some folders.
+#[derive(Debug, Clone, Default, Hash)]
 pub struct ExtraFiles(Arc<BTreeMap<OsString, Vec<PathBuf>>>);
 
 impl ExtraFiles {
-    /// Lists the directories; what cannot be read is left out, and links to directories are not followed.
+    /// Lists the folders; what cannot be read is left out, and links to folders are not followed.
     #[must_use]
-    pub fn below(dirs: &[PathBuf]) -> Self {
-        let mut files = BTreeMap::new();
-        let mut room = MOST;
-        dirs.iter().for_each(|dir| list(dir, DEEPEST, &mut room, &mut files));
-        Self(Arc::new(files))
+    pub fn below(host: &dyn Host, dirs: &[PathBuf]) -> Self {
+        let mut listing = Listing { host, room: MOST, files: BTreeMap::new() };
+        dirs.iter().for_each(|dir| listing.add(dir, DEEPEST));
+        Self(Arc::new(listing.files))
     }
 
-    /// The files of that name, those in the first directory and nearest to it first.
-    pub(crate) fn named(&self, name: Option<&OsStr>) -> impl Iterator<Item = PathBuf> + use<'_> {
+    /// The files of that name, those in the first folder and nearest to it first.
+    pub(crate) fn named(&self, name: Option<&OsStr>) -> impl Iterator<Item = Candidate> + use<'_> {
         let found = name.and_then(|name| self.0.get(name));
-        found.into_iter().flatten().cloned()
+        found.into_iter().flatten().cloned().map(Candidate::of_user)
     }
 }
 
-fn list(dir: &Path, depth: usize, room: &mut usize, files: &mut BTreeMap<OsString, Vec<PathBuf>>) {
-    let entries = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
-    let mut entries: Vec<_> = entries.take(*room).collect();
-    *room -= entries.len();
-    // The order of a directory is not the same everywhere.
-    entries.sort_by_key(fs::DirEntry::file_name);
-    let mut below = Vec::new();
-    for entry in entries {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => below.push(entry.path()),
-            Ok(kind) if kind.is_file() || kind.is_symlink() && entry.path().is_file() => {
-                files.entry(entry.file_name()).or_default().push(entry.path());
+/// Folders that are being listed.
+struct Listing<'h> {
+    host: &'h dyn Host,
+    /// Entries that may still be looked at.
+    room: usize,
+    files: BTreeMap<OsString, Vec<PathBuf>>,
+}
+
+impl Listing<'_> {
+    fn add(&mut self, dir: &Path, depth: usize) {
+        let mut entries = self.host.list(dir, Origin::User).unwrap_or_default();
+        entries.truncate(self.room);
+        self.room -= entries.len();
+        let mut below = Vec::new();
+        for entry in entries {
+            let path = dir.join(&entry.name);
+            match entry.kind {
+                FileKind::Directory => below.push(path),
+                FileKind::Link if !self.host.is_file(&path, Origin::User) => {}
+                FileKind::Regular | FileKind::Link => {
+                    self.files.entry(entry.name).or_default().push(path);
+                }
+                FileKind::Fifo | FileKind::Special => {}
             }
-            _ => {}
+        }
+        if depth > 0 {
+            below.iter().for_each(|dir| self.add(dir, depth - 1));
         }
     }
-    if depth > 0 {
-        below.iter().for_each(|dir| list(dir, depth - 1, room, files));
+}
+
+#[cfg(test)]
+mod tests {
+    use host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn the_nearest_file_of_a_name_is_first() {
+        let host = MemoryHost::new();
+        for path in ["/b/deep/er/app", "/b/app", "/a/z/app", "/a/other"] {
+            host.insert(path, *b"");
+        }
+        host.insert_special("/a/app");
+        let extra = ExtraFiles::below(&host, &["/a".into(), "/none".into(), "/b".into()]);
+        let named = |name: &str| extra.named(Some(OsStr::new(name))).collect::<Vec<_>>();
+        let expected = ["/a/z/app", "/b/app", "/b/deep/er/app"];
+        assert_eq!(named("app"), expected.map(|path| Candidate::of_user(path.into())));
+        assert_eq!(named("z"), []);
+        assert_eq!(extra.named(None).count(), 0);
     }
 }

@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use super::debug_file;
+use super::shared::{DebugMark, Identity};
 use super::split_dwarf::SplitFiles;
-use super::{Library, debug_file};
-use crate::elf::Image;
-use crate::elf::unpack;
+use super::store::ImageStore;
+use crate::elf::{Image, unpack};
 
-/// An opened file and what belongs to it. Shared by all modules of the same content.
+/// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
 #[derive(Debug)]
 pub struct LoadedImage {
-    /// Unique among the images of a run; the key of caches.
+    /// The key of caches: unique among all that were opened through one [`crate::SharedImages`], and the same in another
+    /// run that finds the same content and the same debug file.
     pub serial: u32,
+    identity: Arc<Identity>,
     image: Image,
     debug: OnceLock<Option<Arc<Image>>>,
     alt: OnceLock<Option<Arc<Image>>>,
@@ -21,11 +24,19 @@ pub struct LoadedImage {
 }
 
 impl LoadedImage {
-    pub(crate) fn new(serial: u32, image: Image) -> Self {
+    pub(crate) fn new(
+        identity: Arc<Identity>,
+        image: Image,
+        debug: OnceLock<Option<Arc<Image>>>,
+    ) -> Self {
+        if let Some(debug) = debug.get() {
+            identity.note_debug(mark_of(debug.as_deref()));
+        }
         Self {
-            serial,
+            serial: identity.serial,
+            identity,
             image,
-            debug: OnceLock::new(),
+            debug,
             alt: OnceLock::new(),
             mini: OnceLock::new(),
             split: SplitFiles::default(),
@@ -39,8 +50,13 @@ impl LoadedImage {
     }
 
     /// Its separate debug file, looked for at the first call and checked by build-id or CRC.
-    pub fn debug(&self, library: &Library) -> Option<&Arc<Image>> {
-        self.debug.get_or_init(|| debug_file::find(&self.image, library.options())).as_ref()
+    pub fn debug(&self, store: &ImageStore) -> Option<&Arc<Image>> {
+        let find = || {
+            let found = debug_file::find(&self.image, store);
+            self.identity.note_debug(mark_of(found.as_deref()));
+            found
+        };
+        self.debug.get_or_init(find).as_ref()
     }
 
     /// The debug file, if somebody asked for it and there is one.
@@ -49,30 +65,35 @@ impl LoadedImage {
     }
 
     /// The supplementary file that the debug file or the file itself names (dwz), proven by its build-id.
-    pub fn alt(&self, library: &Library) -> Option<&Arc<Image>> {
+    pub fn alt(&self, store: &ImageStore) -> Option<&Arc<Image>> {
         let find = || {
-            let debug = self.debug(library).map(|debug| &**debug);
-            debug_file::find_alt(&self.image, debug, library.options())
+            let debug = self.debug(store).map(|debug| &**debug);
+            debug_file::find_alt(&self.image, debug, store)
         };
         self.alt.get_or_init(find).as_ref()
     }
 
     /// The symbols that distributions leave in a stripped file.
     ///
-    /// Source: the GDB manual, "`MiniDebugInfo`": `.gnu_debugdata` is an ELF file packed with xz.
+    /// Source: the GDB manual, "`MiniDebugInfo`": `.gnu_debugdata` is an ELF file compressed with xz.
     pub fn mini(&self) -> Option<&Image> {
         let open = || {
-            let packed = self.image.section_data(self.image.section(".gnu_debugdata")?).ok()?;
+            let data = self.image.section_data(self.image.section(".gnu_debugdata")?).ok()?;
             let mut name = self.image.path().as_os_str().to_owned();
             name.push("[.gnu_debugdata]");
-            Image::from_vec(&PathBuf::from(name), unpack(&packed).ok()?.into_owned()).ok()
+            Image::from_vec(&PathBuf::from(name), unpack(&data).ok()?.into_owned()).ok()
         };
         self.mini.get_or_init(open).as_ref()
     }
 
     /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
-    pub fn split(&self, library: &Library, id: u64, dir: &[u8], name: &[u8]) -> Option<&Image> {
+    pub fn split(&self, store: &ImageStore, id: u64, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);
-        self.split.find(&self.image, debug, library.options(), (id, dir, name))
+        self.split.find(&self.image, debug, store, (id, dir, name))
     }
+}
+
+/// What a debug file is known by.
+pub(crate) fn mark_of(debug: Option<&Image>) -> DebugMark {
+    debug.map(|debug| (debug.build_id(), debug.bytes().len()))
 }

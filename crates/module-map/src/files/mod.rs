@@ -2,19 +2,25 @@
 //! was recorded; with the separate debug files that belong to it.
 
 mod archive;
+mod candidates;
 mod debug_file;
 mod extra;
-mod find;
+mod fetch;
 mod kernel_files;
-mod library;
 mod live;
+mod load_error;
 mod loaded;
 mod options;
+mod outcomes;
+mod shared;
 mod split_dwarf;
-mod vdso;
+mod store;
 
 pub use archive::Archive;
 pub use extra::ExtraFiles;
-pub use library::{Library, Refusal};
+pub use fetch::{Fetch, FetchKind, Fetcher};
+pub use load_error::LoadError;
 pub use loaded::LoadedImage;
-pub use options::{Fetch, FetchKind, Fetcher, FileOptions};
+pub use options::FileOptions;
+pub use shared::{ImageLimits, SharedImages};
+pub use store::ImageStore;

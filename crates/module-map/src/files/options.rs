@@ -1,16 +1,20 @@
-//! Where to look for files: what the user said, and what the recording allows.
+//! Where to look for files: on which machine, and below which folders.
 
-use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::BuildId;
+use host::{Host, RealHost};
 
 use super::extra::ExtraFiles;
+use super::fetch::{FetchKind, Fetcher};
 
 /// Where to look for files.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct FileOptions {
+    /// The machine whose files they are.
+    pub host: Arc<dyn Host>,
     /// Files that the user named; used for the module of the same build-id, or else of the same file name.
     pub modules: Vec<PathBuf>,
     /// Prefixes of recorded paths and what to put in their place; tried before the sysroots.
@@ -34,39 +38,22 @@ pub struct FileOptions {
     pub fetcher: Option<Fetcher>,
 }
 
-/// What a server is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum FetchKind {
-    /// The file that is mapped at run time.
-    Executable,
-    /// Its separate debug file.
-    DebugInfo,
-}
-
-impl FetchKind {
-    /// The last component of the address at a debuginfod server, and of the file in its clients' cache.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Executable => "executable",
-            Self::DebugInfo => "debuginfo",
+impl Default for FileOptions {
+    /// The real machine, and no folder.
+    fn default() -> Self {
+        Self {
+            host: Arc::new(RealHost),
+            modules: Vec::new(),
+            path_map: Vec::new(),
+            sysroots: Vec::new(),
+            build_id_dirs: Vec::new(),
+            debug_dirs: Vec::new(),
+            extra: ExtraFiles::default(),
+            perf_map_dirs: Vec::new(),
+            trust_running_kernel: false,
+            kernel_release: None,
+            fetcher: None,
         }
-    }
-}
-
-/// Something that brings files by build-id onto this machine. Called from several threads.
-pub trait Fetch: Send + Sync {
-    /// The file of that id, or `None` where it cannot be had. Its content is checked by the caller.
-    fn fetch(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf>;
-}
-
-/// A shared [`Fetch`].
-#[derive(Clone)]
-pub struct Fetcher(pub Arc<dyn Fetch>);
-
-impl fmt::Debug for Fetcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fetcher")
     }
 }
 
@@ -80,5 +67,14 @@ impl FileOptions {
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         let own = self.sysroots.is_empty().then_some(Path::new("/"));
         self.sysroots.iter().map(PathBuf::as_path).chain(own)
+    }
+
+    /// A number that agrees where two runs look for separate debug files in the same places.
+    pub(crate) fn debug_search(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.modules, &self.path_map, &self.sysroots).hash(&mut hasher);
+        (&self.build_id_dirs, &self.debug_dirs, &self.extra).hash(&mut hasher);
+        self.fetcher.is_some().hash(&mut hasher);
+        hasher.finish()
     }
 }

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
-use super::find::{below, places, split_id};
-use super::options::FileOptions;
+use super::candidates::{Candidate, below, places, split_id, user_files, with_suffix};
+use super::store::ImageStore;
 use crate::elf::Image;
 
 /// The split files of one image. They are opened when they are first asked for, and stay as long as the image.
@@ -39,10 +39,10 @@ impl SplitFiles {
         &self,
         owner: &Image,
         debug: Option<&Image>,
-        options: &FileOptions,
+        store: &ImageStore,
         unit: (u64, &[u8], &[u8]),
     ) -> Option<&Image> {
-        let package = self.package.get_or_init(|| open_package(owner, debug, options));
+        let package = self.package.get_or_init(|| open_package(owner, debug, store));
         if let Some(package) = package {
             return Some(package);
         }
@@ -50,7 +50,7 @@ impl SplitFiles {
         let mut slot = self.units.get(id as usize % BUCKETS)?;
         loop {
             let node = slot.get_or_init(|| {
-                let image = open_unit(owner, options, dir, name);
+                let image = open_unit(owner, store, dir, name);
                 Box::new(Node { id, image, next: OnceLock::new() })
             });
             if node.id == id {
@@ -63,45 +63,41 @@ impl SplitFiles {
 
 /// `PROGRAM.dwp` beside the program or its debug file, below the debug directories, or among the files that the user
 /// named.
-fn open_package(owner: &Image, debug: Option<&Image>, options: &FileOptions) -> Option<Image> {
-    let with_suffix = |path: &Path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".dwp");
-        PathBuf::from(name)
-    };
-    let mut paths = vec![with_suffix(owner.path())];
-    paths.extend(debug.map(|debug| with_suffix(debug.path())));
-    let wanted = with_suffix(owner.path());
-    paths.extend(
-        options.modules.iter().filter(|path| path.file_name() == wanted.file_name()).cloned(),
-    );
+fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Option<Image> {
+    let options = store.options();
+    let wanted = with_suffix(owner.path(), ".dwp");
+    let mut found = vec![Candidate::recorded(wanted.clone())];
+    let beside_debug = debug.map(|debug| with_suffix(debug.path(), ".dwp"));
+    found.extend(beside_debug.map(Candidate::recorded));
+    found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
     for dir in &options.debug_dirs {
-        paths.push(with_suffix(&below(dir, owner.path())));
-        paths.extend(
-            owner.build_id().map(|id| with_suffix(&dir.join(".build-id").join(split_id(id)))),
-        );
+        found.push(Candidate::recorded(with_suffix(&below(dir, owner.path()), ".dwp")));
+        let by_id = owner.build_id().map(|id| dir.join(".build-id").join(split_id(id)));
+        found.extend(by_id.map(|path| Candidate::of_system(with_suffix(&path, ".dwp"))));
     }
-    paths.iter().find_map(|path| {
-        Image::open(path).ok().filter(|image| image.section(".debug_info.dwo").is_some())
-    })
+    open_split(&found, store)
 }
 
 /// Source: DWARF 5, 3.1.2: `DW_AT_dwo_name` is relative to `DW_AT_comp_dir`.
-fn open_unit(owner: &Image, options: &FileOptions, dir: &[u8], name: &[u8]) -> Option<Image> {
+fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<Image> {
+    let options = store.options();
     let name = Path::new(OsStr::from_bytes(name));
     let stated = Path::new(OsStr::from_bytes(dir)).join(name);
-    let mut paths = options
-        .modules
-        .iter()
-        .filter(|path| path.file_name() == name.file_name())
-        .cloned()
-        .collect::<Vec<_>>();
-    paths.extend(places(options, &stated));
+    let mut found: Vec<Candidate> =
+        user_files(options, |path| path.file_name() == name.file_name()).collect();
+    found.extend(places(options, &stated));
     if let Some(beside) = owner.path().parent() {
-        paths.push(beside.join(name));
-        paths.extend(name.file_name().map(|name| beside.join(name)));
+        found.push(Candidate::recorded(beside.join(name)));
+        let flat = name.file_name().map(|name| beside.join(name));
+        found.extend(flat.map(Candidate::recorded));
     }
-    paths.iter().find_map(|path| {
-        Image::open(path).ok().filter(|image| image.section(".debug_info.dwo").is_some())
+    open_split(&found, store)
+}
+
+/// The first that opens and has split units.
+fn open_split(candidates: &[Candidate], store: &ImageStore) -> Option<Image> {
+    candidates.iter().find_map(|candidate| {
+        let image = store.open_image(candidate).ok()?;
+        image.section(".debug_info.dwo").is_some().then_some(image)
     })
 }

@@ -11,7 +11,7 @@
 use address::Svma;
 
 use super::line_write::{LINE_ABBREVIATIONS, line_program, line_unit};
-use crate::elf::Machine;
+use crate::elf::ElfMachine;
 
 /// Lines of a piece of code begin at their addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Sequence {
 /// Code that is collected for a file.
 #[derive(Debug)]
 pub struct CodeImage {
-    machine: Machine,
+    machine: ElfMachine,
     text: Vec<u8>,
     symbols: Vec<u8>,
     strings: Vec<u8>,
@@ -53,7 +53,7 @@ const SYMBOL: usize = 24;
 impl CodeImage {
     /// A file without code for that processor.
     #[must_use]
-    pub fn new(machine: Machine) -> Self {
+    pub fn new(machine: ElfMachine) -> Self {
         Self {
             machine,
             text: Vec::new(),
@@ -221,7 +221,7 @@ impl Writer {
     }
 
     /// Adds the headers; segments are (flags, offset, address, size).
-    fn finish(mut self, machine: Machine, segments: [(u32, u64, u64, u64); 2]) -> Vec<u8> {
+    fn finish(mut self, machine: ElfMachine, segments: [(u32, u64, u64, u64); 2]) -> Vec<u8> {
         let at = self.names.len() as u64;
         self.names.extend(b".shstrtab\0");
         let names = std::mem::take(&mut self.names);
@@ -251,17 +251,17 @@ impl Writer {
 
 /// The file header and the program headers.
 fn head(
-    machine: Machine,
+    machine: ElfMachine,
     sections: u64,
     n_sections: u16,
     segments: &[(u32, u64, u64, u64)],
 ) -> Vec<u8> {
     let machine: u16 = match machine {
-        Machine::X86_64 => 62,
-        Machine::Aarch64 => 183,
-        Machine::X86 => 3,
-        Machine::Arm => 40,
-        Machine::Other(machine) => machine,
+        ElfMachine::X86_64 => 62,
+        ElfMachine::Aarch64 => 183,
+        ElfMachine::X86 => 3,
+        ElfMachine::Arm => 40,
+        ElfMachine::Other(machine) => machine,
     };
     let mut head = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
     head.extend(3_u16.to_le_bytes());
@@ -295,13 +295,13 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let mut code = CodeImage::new(Machine::X86_64);
+        let mut code = CodeImage::new(ElfMachine::X86_64);
         let first = code.add_code(b"first", &[0x90; 5]).expect("room");
         let second = code.add_code(b"second", &[0xc3]).expect("room");
         code.add_lines(second.add(1), &[LineRow { address: second, line: 7, file: b"a.js" }]);
         let image = Image::from_vec(Path::new("jit"), code.finish()).expect("an ELF file");
         assert_eq!((first, second), (Svma(0x1000), Svma(0x1010)));
-        assert_eq!(image.machine(), Machine::X86_64);
+        assert_eq!(image.machine(), ElfMachine::X86_64);
         assert_eq!(image.svma_of_offset(FileOffset(0x1010), true), Some(second));
         assert_eq!(image.read_only_bytes(first, 5), Some(&[0x90; 5][..]));
         let names: Vec<_> = image

@@ -1,18 +1,22 @@
-//! A module: something that was mapped, with the file that was found for it or why there is none.
+//! A module: something that was mapped, as the recording states it. Which file of this machine it is, the image store
+//! knows.
 
-mod modules;
+mod grow_table;
 mod name;
 mod table;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Pid};
 
-use crate::files::{Library, LoadedImage, Refusal};
-pub(crate) use modules::Modules;
+pub(crate) use grow_table::GrowTable;
 pub use name::kernel_module_name;
 pub(crate) use name::{is_archive, kernel_name, kind_of, path_on_disk};
 pub(crate) use table::{ModuleKey, ModuleTable};
+
+/// The modules of a timeline, to be read while it goes on and finds more.
+pub(crate) type Modules = GrowTable<Arc<Module>>;
 
 /// What kind of thing was mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,7 +53,7 @@ pub struct Inode {
     pub minor: u32,
     /// Its number.
     pub number: u64,
-    /// Its generation; 0 in records that the recorder made up.
+    /// Its generation; 0 in records that the recorder synthesized.
     pub generation: u64,
 }
 
@@ -67,7 +71,7 @@ impl Inode {
 }
 
 /// Something that was mapped. Two mappings of the same path and identity are the same module; two modules of the same
-/// content share one [`LoadedImage`].
+/// content share one [`crate::LoadedImage`].
 #[derive(Debug)]
 pub struct Module {
     /// Its number, in the order of first appearance.
@@ -84,33 +88,17 @@ pub struct Module {
     pub part: Option<FileOffset>,
     /// Who mapped it first, and where.
     pub first_mapped: Option<(Pid, Avma)>,
-    file: OnceLock<Result<Arc<LoadedImage>, Refusal>>,
+    /// Which timeline it is on: ids of modules are unique on one timeline only.
+    pub(crate) timeline: TimelineId,
 }
 
-impl Module {
-    pub(crate) fn new(id: ModuleId, key: ModuleKey<'_>, first_mapped: Option<(Pid, Avma)>) -> Self {
-        Self {
-            id,
-            path: key.path.into(),
-            kind: key.kind,
-            identity: key.identity,
-            owner: key.owner,
-            part: key.part,
-            first_mapped,
-            file: OnceLock::new(),
-        }
-    }
+/// A number that no two timelines of this process share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TimelineId(u64);
 
-    /// The file of this module, found, opened and checked at the first call.
-    ///
-    /// # Errors
-    /// The reason why no file can be used for it.
-    pub fn file(&self, library: &Library) -> Result<&Arc<LoadedImage>, &Refusal> {
-        self.file.get_or_init(|| library.load(self)).as_ref()
-    }
-
-    /// What came of looking for its file; `None` where nobody asked.
-    pub fn outcome(&self) -> Option<Result<&Arc<LoadedImage>, &Refusal>> {
-        self.file.get().map(Result::as_ref)
+impl Default for TimelineId {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use address::{Avma, FileOffset, ModuleId, Pid};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::modules::Modules;
-use super::{FileIdentity, Module, ModuleKind};
+use super::{FileIdentity, Module, ModuleKind, Modules, TimelineId};
 
 /// Distinct modules in order of first appearance.
 #[derive(Debug, Default)]
@@ -17,6 +16,7 @@ pub(crate) struct ModuleTable {
     shared: Arc<Modules>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
+    timeline: TimelineId,
 }
 
 /// What makes a module: two maps that agree in all of it are of the same module.
@@ -44,7 +44,7 @@ impl<'a> From<&'a Module> for ModuleKey<'a> {
 impl ModuleTable {
     /// The module of that key, made where it is new; `first` says who mapped it then, and where.
     pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> ModuleId {
-        let Self { modules, shared, index, hasher } = self;
+        let Self { modules, shared, index, hasher, timeline } = self;
         let of = |&at: &u32| modules.get(at as usize).map(|module| ModuleKey::from(&**module));
         let hash = hasher.hash_one(key);
         if let Some(module) =
@@ -54,9 +54,17 @@ impl ModuleTable {
         }
         let id = u32::try_from(modules.len()).unwrap_or(u32::MAX);
         index.insert_unique(hash, id, |at| of(at).map_or(0, |key| hasher.hash_one(key)));
-        let module = Arc::new(Module::new(ModuleId(id), key, first));
-        shared.add(&module);
-        modules.push(module);
+        let module = Arc::new(Module {
+            id: ModuleId(id),
+            path: key.path.into(),
+            kind: key.kind,
+            identity: key.identity,
+            owner: key.owner,
+            part: key.part,
+            first_mapped: first,
+            timeline: *timeline,
+        });
+        modules.push(shared.get_or_init(module.id, || module).clone());
         ModuleId(id)
     }
 

@@ -96,7 +96,7 @@ impl Space {
     /// The module of a piece of this space.
     #[must_use]
     pub fn module(&self, piece: &Piece) -> Option<&Module> {
-        self.modules.get(piece.module)
+        self.modules.get(piece.module).map(|module| &**module)
     }
 
     /// A number that tells contents apart: two spaces of the same version are equal.

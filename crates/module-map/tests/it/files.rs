@@ -1,17 +1,23 @@
 //! Where files are found, and which are refused.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use address::BuildId;
+use host::RefusingHost;
 use module_map::{
-    Fetch, FetchKind, Fetcher, FileOptions, Library, MapEvent, Module, Refusal, Timeline,
+    Fetch, FetchKind, Fetcher, FileOptions, ImageStore, LoadError, MapEvent, Module, Timeline,
 };
 use synth::{ElfBuilder, Section, Segment, Symbol, elf_const, gnu_build_id_note};
 
-use crate::support::{Dir, code, code_of};
+use crate::support::{code, code_of, machine};
 
-fn elf(id: u8) -> Vec<u8> {
+/// A program with that byte in its build-id.
+pub(crate) fn elf(id: u8) -> Vec<u8> {
+    builder(id).build()
+}
+
+pub(crate) fn builder(id: u8) -> ElfBuilder {
     let note = Section {
         flags: elf_const::SHF_ALLOC,
         addr: 0x200,
@@ -28,10 +34,10 @@ fn elf(id: u8) -> Vec<u8> {
         symbols: vec![Symbol::function("f", 0x1600, 16)],
         ..ElfBuilder::x86_64()
     }
-    .build()
 }
 
-fn hex(id: u8) -> String {
+/// Its build-id.
+pub(crate) fn hex(id: u8) -> String {
     format!("{id:02x}").repeat(20)
 }
 
@@ -42,94 +48,85 @@ fn module(event: &MapEvent<'_>) -> Arc<Module> {
 }
 
 fn opened(options: FileOptions, module: &Module) -> Result<PathBuf, String> {
-    let library = Library::new(options);
-    let file = module.file(&library);
+    let store = ImageStore::new(options);
+    let file = store.image(module);
     file.map(|file| file.image().path().to_owned()).map_err(ToString::to_string)
 }
 
 #[test]
 fn candidates_are_tried_in_their_order_and_only_by_content() {
-    let dir = Dir::new();
     let id = hex(7);
     let wanted = module(&code_of(code(1, 0x1000, 0x1000, 0, "/opt/app"), &id));
     let entry = format!(".build-id/07/{}", &id[2..]);
     let places = [
-        dir.write("named/other-name", &elf(7)),
-        dir.write("mapped/app", &elf(7)),
-        dir.write("root/opt/app", &elf(7)),
-        dir.write(&format!("cache/{entry}/elf"), &elf(7)),
-        dir.write(&format!("old/{entry}"), &elf(7)),
-        dir.write(&format!("cache/opt/app/{id}/elf"), &elf(7)),
-        dir.write(&format!("debug/{entry}"), &elf(7)),
-        dir.write("debug/opt/app", &elf(7)),
+        "/named/other-name".to_owned(),
+        "/mapped/app".to_owned(),
+        "/sysroot/opt/app".to_owned(),
+        format!("/cache/{entry}/elf"),
+        format!("/old/{entry}"),
+        format!("/cache/opt/app/{id}/elf"),
+        format!("/debug/{entry}"),
+        "/debug/opt/app".to_owned(),
     ];
+    let (host, options) = machine(&[]);
+    places.iter().for_each(|place| host.insert(place, elf(7)));
     let options = FileOptions {
-        modules: vec![places[0].clone()],
-        path_map: vec![(
-            b"/opt".to_vec(),
-            dir.0.join("mapped").as_os_str().as_encoded_bytes().to_vec(),
-        )],
-        sysroots: vec![dir.0.join("root")],
-        build_id_dirs: vec![dir.0.join("cache"), dir.0.join("old")],
-        debug_dirs: vec![dir.0.join("debug")],
-        ..FileOptions::default()
+        modules: vec![places[0].clone().into()],
+        path_map: vec![(b"/opt".to_vec(), b"/mapped".to_vec())],
+        sysroots: vec!["/sysroot".into()],
+        build_id_dirs: vec!["/cache".into(), "/old".into()],
+        debug_dirs: vec!["/debug".into()],
+        ..options
     };
     for place in &places {
         // Another file in every place before has the right name and the wrong content.
-        assert_eq!(opened(options.clone(), &module_again(&wanted)), Ok(place.clone()));
-        std::fs::write(place, elf(8)).expect("replaced");
+        assert_eq!(opened(options.clone(), &wanted), Ok(place.into()));
+        host.insert(place, elf(8));
     }
-    let refused = opened(options, &module_again(&wanted)).expect_err("nothing fits");
-    assert!(refused.contains(&hex(8)) && refused.contains(&id), "{refused}");
-}
-
-/// The same module, of which no file was looked for yet.
-fn module_again(module: &Module) -> Arc<Module> {
-    let path = String::from_utf8_lossy(&module.path).into_owned();
-    let id = module.identity.build_id.map(|id| id.to_string()).unwrap_or_default();
-    self::module(&code_of(code(1, 0x1000, 0x1000, 0, &path), &id))
+    let refused = opened(options, &wanted).expect_err("nothing fits");
+    let other = hex(8);
+    assert_eq!(refused, format!("/named/other-name has build-id {other}, recorded was {id}"));
 }
 
 #[test]
 fn without_a_recorded_id_only_names_lead_to_files() {
-    let dir = Dir::new();
-    let file = dir.write("app", &elf(7));
+    let (_, options) = machine(&[("/dir/app", &elf(7))]);
     let wanted = module(&code(1, 0x1000, 0x1000, 0, "/opt/app"));
-    let options = FileOptions {
-        modules: vec![file.clone()],
-        sysroots: vec![dir.0.clone()],
-        ..FileOptions::default()
-    };
-    assert_eq!(opened(options.clone(), &wanted), Ok(file));
+    let options =
+        FileOptions { modules: vec!["/dir/app".into()], sysroots: vec!["/dir".into()], ..options };
+    assert_eq!(opened(options.clone(), &wanted), Ok("/dir/app".into()));
     let other = module(&code(1, 0x1000, 0x1000, 0, "/opt/other"));
     assert_eq!(opened(options, &other), Err("file not found".to_owned()));
 }
 
 #[test]
 fn memory_of_a_memfd_is_found_by_its_id_alone() {
-    let dir = Dir::new();
-    let file = dir.write("copy", &elf(7));
-    let options = FileOptions { modules: vec![file.clone()], ..FileOptions::default() };
+    let (_, options) = machine(&[("/dir/copy", &elf(7))]);
+    let options = FileOptions { modules: vec!["/dir/copy".into()], ..options };
     let memfd = code(1, 0x1000, 0x1000, 0, "/memfd:copy (deleted)");
-    assert_eq!(opened(options.clone(), &module(&code_of(memfd, &hex(7)))), Ok(file));
+    let with_id = module(&code_of(memfd, &hex(7)));
+    assert_eq!(opened(options.clone(), &with_id), Ok("/dir/copy".into()));
     let unknown = module(&memfd);
     assert_eq!(opened(options, &unknown), Err("a name that is not opened as a path".to_owned()));
 }
 
 #[test]
 fn what_is_no_regular_file_is_not_opened() {
-    let dir = Dir::new();
-    dir.write("bin/dir/inside", b"");
-    dir.write("bin/text", b"#!/bin/sh\n");
-    let options = FileOptions { sysroots: vec![dir.0.clone()], ..FileOptions::default() };
-    for (path, word) in [("/bin/dir", "is not a regular file"), ("/bin/text", "ELF")] {
-        let refused = opened(options.clone(), &module(&code(1, 0x1000, 0x1000, 0, path)));
-        assert!(refused.as_ref().is_err_and(|error| error.contains(word)), "{refused:?}");
+    let (host, options) = machine(&[("/bin/dir/inside", b""), ("/bin/text", b"#!/bin/sh\n")]);
+    host.insert_special("/bin/fifo");
+    for (path, error) in [
+        ("/bin/dir", "/bin/dir is not a regular file"),
+        ("/bin/fifo", "/bin/fifo is not a regular file"),
+        ("/bin/text", "/bin/text is not an ELF file"),
+    ] {
+        let module = module(&code(1, 0x1000, 0x1000, 0, path));
+        assert_eq!(opened(options.clone(), &module), Err(error.to_owned()));
     }
-    // The terminal's own FIFO: opening a FIFO without writer would block for ever.
-    let fifo = FileOptions { modules: vec![PathBuf::from("/dev/null")], ..FileOptions::default() };
-    let refused = opened(fifo, &module(&code(1, 0x1000, 0x1000, 0, "/x/null")));
-    assert!(refused.is_err_and(|error| error.contains("not a regular file")));
+    // On the real machine opening a FIFO without writer would block for ever.
+    let options =
+        FileOptions { modules: vec![PathBuf::from("/dev/null")], ..FileOptions::default() };
+    let refused = opened(options, &module(&code(1, 0x1000, 0x1000, 0, "/x/null")));
+    assert_eq!(refused, Err("/dev/null is not a regular file".to_owned()));
 }
 
 struct Server(PathBuf, Mutex<Vec<(BuildId, FetchKind)>>);
@@ -143,14 +140,13 @@ impl Fetch for Server {
 
 #[test]
 fn servers_are_asked_last_and_not_believed() {
-    let dir = Dir::new();
-    let server = Arc::new(Server(dir.write("served", &elf(7)), Mutex::default()));
-    let options = FileOptions { fetcher: Some(Fetcher(server.clone())), ..FileOptions::default() };
-    let library = Library::new(options);
+    let (_, options) = machine(&[("/cache/served", &elf(7))]);
+    let server = Arc::new(Server("/cache/served".into(), Mutex::default()));
+    let store = ImageStore::new(FileOptions { fetcher: Some(Fetcher(server.clone())), ..options });
     let good = module(&code_of(code(1, 0x1000, 0x1000, 0, "/none/app"), &hex(7)));
-    assert!(good.file(&library).is_ok());
+    assert!(store.image(&good).is_ok());
     let bad = module(&code_of(code(1, 0x1000, 0x1000, 0, "/none/other"), &hex(9)));
-    assert!(matches!(bad.file(&library), Err(Refusal::BuildId { .. })));
+    assert!(matches!(store.image(&bad), Err(LoadError::BuildId { .. })));
     let asked: Vec<_> = server
         .1
         .lock()
@@ -163,7 +159,6 @@ fn servers_are_asked_last_and_not_believed() {
 
 #[test]
 fn a_debug_file_is_no_program() {
-    let dir = Dir::new();
     let mut stripped = ElfBuilder::x86_64();
     stripped.sections = vec![
         Section {
@@ -181,16 +176,38 @@ fn a_debug_file_is_no_program() {
         },
         Section::new(".debug_info", elf_const::SHT_PROGBITS, vec![0]),
     ];
-    let debug = dir.write("app", &stripped.build());
-    let real = dir.write("root/opt/app", &elf(7));
+    let (_, options) = machine(&[("/dir/app", &stripped.build()), ("/sysroot/opt/app", &elf(7))]);
     let options = FileOptions {
-        modules: vec![debug.clone()],
-        sysroots: vec![dir.0.join("root")],
-        ..FileOptions::default()
+        modules: vec!["/dir/app".into()],
+        sysroots: vec!["/sysroot".into()],
+        ..options
     };
     let wanted = module(&code_of(code(1, 0x1000, 0x1000, 0, "/opt/app"), &hex(7)));
-    let library = Library::new(options);
-    let file = wanted.file(&library).expect("the program");
-    assert_eq!(file.image().path(), real);
-    assert_eq!(file.debug(&library).map(|debug| debug.path().to_owned()), Some(debug));
+    let store = ImageStore::new(options);
+    let file = store.image(&wanted).expect("the program");
+    assert_eq!(file.image().path(), Path::new("/sysroot/opt/app"));
+    let debug = file.debug(&store).map(|debug| debug.path());
+    assert_eq!(debug, Some(Path::new("/dir/app")));
+}
+
+/// What a recording names is not opened where the host refuses it; what the user named and what a build-id leads to is.
+#[test]
+fn each_candidate_says_who_named_it() {
+    let id = hex(7);
+    let wanted = module(&code_of(code(1, 0x1000, 0x1000, 0, "/opt/app"), &id));
+    let cached = format!("/cache/.build-id/07/{}/elf", &id[2..]);
+    let (host, options) = machine(&[("/opt/app", &elf(7))]);
+    let options = FileOptions {
+        host: Arc::new(RefusingHost::new(host.clone())),
+        build_id_dirs: vec!["/cache".into()],
+        ..options
+    };
+    let refused = opened(options.clone(), &wanted);
+    let message = "/opt/app is named by the recording; such files are not opened here";
+    assert_eq!(refused, Err(message.to_owned()));
+    host.insert(&cached, elf(7));
+    assert_eq!(opened(options.clone(), &wanted), Ok(cached.into()));
+    host.insert("/given/app", elf(7));
+    let options = FileOptions { modules: vec!["/given/app".into()], ..options };
+    assert_eq!(opened(options, &wanted), Ok("/given/app".into()));
 }

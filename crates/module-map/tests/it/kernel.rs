@@ -1,51 +1,55 @@
-//! Kernel modules: found by build-id, whatever they are called and however they are packed, and laid out as the
+//! Kernel modules: found by build-id, whatever they are called and however they are compressed, and laid out as the
 //! kernel does.
 
-use std::fs;
+use std::path::Path;
 
 use address::{BuildId, FileOffset, Svma};
-use module_map::{FileOptions, Image, Library, MODULE_CODE, Refusal};
+use host::{Host as _, Origin, RealHost};
+use module_map::{FileOptions, Image, ImageStore, LoadError, MODULE_CODE};
 
-use crate::support::{Dir, data};
+use crate::support::{data, machine};
 
 /// Addresses of `work` and `rare`: `.text` is of 13 bytes.
 const WORK: u64 = MODULE_CODE.0 + 4;
 const RARE: u64 = MODULE_CODE.0 + 13;
 
+fn bytes_of(name: &str) -> Vec<u8> {
+    RealHost.read(&data("kernel").join(name), Origin::User).expect("a module")
+}
+
 fn build_id() -> BuildId {
-    Image::open(&data("kernel/kmod.ko")).expect("a module").build_id().expect("its id")
+    let image = Image::from_vec(Path::new("kmod.ko"), bytes_of("kmod.ko")).expect("a module");
+    image.build_id().expect("its id")
 }
 
 #[test]
-fn packed_modules_are_found_through_the_list_of_the_release() {
+fn compressed_modules_are_found_through_the_list_of_the_release() {
     for suffix in ["", ".gz", ".xz", ".zst"] {
-        let dir = Dir::new();
-        let packed = fs::read(data(&format!("kernel/kmod.ko{suffix}"))).expect("a module");
-        // The list has `-` where the kernel's name has `_`; what the file is packed with is told by its content.
-        let path = dir.write("lib/modules/6.1.0-x/kernel/drivers/my-mod.ko.xz", &packed);
-        dir.write(
-            "lib/modules/6.1.0-x/modules.dep",
-            b"kernel/a.ko:\nkernel/drivers/my-mod.ko.xz: kernel/a.ko\n",
-        );
-        let library = Library::new(FileOptions {
-            sysroots: vec![dir.0.clone()],
+        let compressed = bytes_of(&format!("kmod.ko{suffix}"));
+        // The list has `-` where the kernel's name has `_`; how the file is compressed, its content says.
+        let path = "/sysroot/lib/modules/6.1.0-x/kernel/drivers/my-mod.ko.xz";
+        let list = b"kernel/a.ko:\nkernel/drivers/my-mod.ko.xz: kernel/a.ko\n";
+        let (_, options) =
+            machine(&[(path, &compressed), ("/sysroot/lib/modules/6.1.0-x/modules.dep", list)]);
+        let store = ImageStore::new(FileOptions {
+            sysroots: vec!["/sysroot".into()],
             kernel_release: Some(b"6.1.0-x".to_vec()),
-            ..FileOptions::default()
+            ..options
         });
-        let file = library.kernel_file(b"[my_mod]", build_id()).expect(suffix);
-        assert_eq!(file.image().path(), path);
-        let other = library.kernel_file(b"[my_mod]", BuildId::new(&[1; 20]).expect("an id"));
-        assert!(matches!(other, Err(Refusal::BuildId { .. })), "{other:?}");
+        let file = store.kernel_file(b"[my_mod]", build_id()).expect(suffix);
+        assert_eq!(file.image().path(), Path::new(path));
+        let other = store.kernel_file(b"[my_mod]", BuildId::new(&[1; 20]).expect("an id"));
+        assert!(matches!(other, Err(LoadError::BuildId { .. })), "{other:?}");
     }
 }
 
 #[test]
 fn modules_are_laid_out_as_the_kernel_does() {
-    let library = Library::new(FileOptions {
+    let store = ImageStore::new(FileOptions {
         modules: vec![data("kernel/kmod.ko")],
         ..FileOptions::default()
     });
-    let file = library.kernel_file(b"/anywhere/kmod.ko.xz", build_id()).expect("the module");
+    let file = store.kernel_file(b"/anywhere/kmod.ko.xz", build_id()).expect("the module");
     let image = file.image();
     // .text first, .text.unlikely behind it; .init.text elsewhere.
     assert_eq!(image.symbol_address(b"helper"), Some(MODULE_CODE));
@@ -59,8 +63,8 @@ fn modules_are_laid_out_as_the_kernel_does() {
 #[test]
 fn copies_of_objects_are_found_at_their_offsets() {
     let path = data("kernel/kmod.ko");
-    assert!(Image::open(&path).expect("an object").is_relocatable());
-    let image = Image::open_for_copies(&path).expect("laid out");
+    assert!(Image::open(&RealHost, &path, Origin::User).expect("an object").is_relocatable());
+    let image = Image::open_for_copies(&RealHost, &path, Origin::User).expect("laid out");
     assert!(!image.is_relocatable());
     let text = image.section(".text").expect("code");
     assert_eq!(text.svma.0, text.offset().0);
@@ -84,16 +88,17 @@ fn copies_of_objects_are_found_at_their_offsets() {
 
 #[test]
 fn damaged_objects_are_refused_or_harmless() {
-    let bytes = fs::read(data("kernel/kmod.ko")).expect("a module");
-    let dir = Dir::new();
+    let bytes = bytes_of("kmod.ko");
+    let (host, _) = machine(&[]);
+    let path = Path::new("/damaged.o");
     for at in (0..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0xff;
-        let path = dir.write("damaged.o", &damaged);
-        if let Ok(image) = Image::open_for_copies(&path) {
+        host.insert(path, damaged);
+        if let Ok(image) = Image::open_for_copies(&*host, path, Origin::User) {
             image.sections().iter().for_each(|section| drop(image.section_data(section)));
         }
-        let path = dir.write("cut.o", &bytes[..at]);
-        let _ = Image::open_for_copies(&path);
+        host.insert(path, &bytes[..at]);
+        let _ = Image::open_for_copies(&*host, path, Origin::User);
     }
 }

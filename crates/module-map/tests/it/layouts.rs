@@ -1,10 +1,13 @@
 //! The layouts of the linkers, from real files: the loader's maps of each are made as the kernel makes them.
 
+use std::path::Path;
+
 use address::{Avma, FileOffset, Svma};
+use host::{Origin, RealHost};
 use module_map::Image;
 use synth::{ElfBuilder, Section, Segment, stored_zip};
 
-use crate::support::data;
+use crate::support::{data, machine};
 
 /// File, and for its function `known` what `nm` and `readelf -l` say: address, offset in the file.
 const FILES: &[(&str, u64, u64)] = &[
@@ -26,7 +29,7 @@ const PAGE: u64 = 0x1000;
 #[test]
 fn every_byte_of_every_segment_goes_there_and_back() {
     for (name, known, known_offset) in FILES {
-        let image = Image::open(&data("layouts").join(name)).expect(name);
+        let image = Image::open(&RealHost, &data("layouts").join(name), Origin::User).expect(name);
         let load = 0x5555_0000_0000_u64;
         assert_eq!(
             image.svma_of_offset(FileOffset(*known_offset), true),
@@ -60,7 +63,8 @@ fn every_byte_of_every_segment_goes_there_and_back() {
 
 #[test]
 fn relro_over_data_and_a_split_piece_keep_the_bias() {
-    let image = Image::open(&data("layouts/bfd-separate")).expect("an ELF file");
+    let image =
+        Image::open(&RealHost, &data("layouts/bfd-separate"), Origin::User).expect("an ELF file");
     let data = image.segments().iter().find(|s| s.writable).expect("data");
     let page = data.offset.0 & !(PAGE - 1);
     let start = Avma(0x7000_0000 + (data.svma.0 & !(PAGE - 1)));
@@ -81,7 +85,7 @@ fn a_page_that_two_segments_share_belongs_to_the_one_that_was_mapped() {
         sections: vec![Section::text(0x1760, vec![0xc3; 0x100])],
         ..ElfBuilder::x86_64()
     };
-    let image = Image::from_vec(std::path::Path::new("lld"), elf.build()).expect("an ELF file");
+    let image = Image::from_vec(Path::new("lld"), elf.build()).expect("an ELF file");
     assert_eq!(image.svma_of_offset(FileOffset(0x760), true), Some(Svma(0x1760)));
     assert_eq!(image.svma_of_offset(FileOffset(0x700), false), Some(Svma(0x700)));
     // Padding of the page that was mapped with the text.
@@ -93,11 +97,12 @@ fn a_page_that_two_segments_share_belongs_to_the_one_that_was_mapped() {
 fn a_library_stored_in_an_archive_keeps_the_offsets_of_the_archive() {
     let elf = std::fs::read(data("layouts/lld-pie")).expect("an ELF file");
     let (archive, at) = stored_zip(b"lib/x86_64/libx.so", &elf);
-    let dir = crate::support::Dir::new();
-    let path = dir.write("base.apk", &archive);
-    let image = Image::open_at(&path, FileOffset(at)).expect("the library in it");
+    let (host, _) = machine(&[("/base.apk", &archive)]);
+    let open =
+        |offset| Image::open_at(&*host, Path::new("/base.apk"), Origin::User, FileOffset(offset));
+    let image = open(at).expect("the library in it");
     assert_eq!(image.base(), FileOffset(at));
     assert_eq!(image.svma_of_offset(FileOffset(at + 0x320), true), Some(Svma(0x1320)));
     assert_eq!(image.offset_of_svma(Svma(0x1320)), Some(FileOffset(at + 0x320)));
-    assert!(Image::open_at(&path, FileOffset(0)).is_err());
+    assert!(open(0).is_err());
 }

@@ -4,6 +4,7 @@ mod files;
 mod hints;
 mod kernel;
 mod layouts;
+mod sharing;
 mod space;
 mod support;
 mod timeline;

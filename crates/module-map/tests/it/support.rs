@@ -1,11 +1,11 @@
-//! What several tests need: short forms of events, and a directory that is removed again.
+//! What several tests need: short forms of events, and a machine in memory.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
-use module_map::{FileIdentity, MapEvent, Timeline};
+use host::MemoryHost;
+use module_map::{FileIdentity, FileOptions, MapEvent, Timeline};
 
 /// An executable mapping of a file.
 pub(crate) fn code(pid: i32, start: u64, len: u64, offset: u64, path: &str) -> MapEvent<'_> {
@@ -49,29 +49,9 @@ pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-/// A fresh directory.
-pub(crate) struct Dir(pub(crate) PathBuf);
-
-impl Dir {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("module-map-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).expect("a temporary directory");
-        Self(path)
-    }
-
-    /// Writes a file, with the directories that lead to it.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
-        fs::write(&path, bytes).expect("a file");
-        path
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A machine that has these files only, and options to look for files on it.
+pub(crate) fn machine(files: &[(&str, &[u8])]) -> (Arc<MemoryHost>, FileOptions) {
+    let host = Arc::new(MemoryHost::new());
+    files.iter().for_each(|&(path, bytes)| host.insert(path, bytes));
+    (host.clone(), FileOptions { host, ..FileOptions::default() })
 }

@@ -8,7 +8,7 @@
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::{Image, Machine};
+use module_map::{ElfMachine, Image};
 
 use crate::addresses::AddressIndex;
 use crate::bytes::ByteCursor;
@@ -45,8 +45,8 @@ pub(crate) fn names(
         let Ok(code) = image.section_data(section) else { continue };
         let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
         let stubs = match image.machine() {
-            Machine::X86_64 => x86_64_stubs(&code, start, relocations),
-            Machine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
+            ElfMachine::X86_64 => x86_64_stubs(&code, start, relocations),
+            ElfMachine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
         for (at, address) in

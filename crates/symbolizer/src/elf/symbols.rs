@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use address::{FileOffset, Svma};
-use module_map::{Image, Machine, Section};
+use module_map::{ElfMachine, Image, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::{ByteCursor, c_string_at};
@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
             strings: data(strings)?,
             wide: image.bytes().get(4) == Some(&2),
             big_endian: !image.is_little_endian(),
-            thumb: image.machine() == Machine::Arm,
+            thumb: image.machine() == ElfMachine::Arm,
         }))
     }
 

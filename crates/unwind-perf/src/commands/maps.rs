@@ -76,7 +76,7 @@ fn print_space(
 
 /// The bias of the code of the piece's module, which all its pieces have where it is mapped once.
 fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
-    let image = space.module(piece)?.file(&files.library).ok()?.image();
+    let image = files.library.image(space.module(piece)?).ok()?.image();
     let same = space.pieces().filter(|other| other.executable && other.module == piece.module);
     let nearest = same.min_by_key(|other| other.start.0.abs_diff(piece.start.0))?;
     image.bias(nearest.start, nearest.offset, true)
@@ -94,11 +94,16 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn new(piece: &'p Piece, module: &'p Module, code_bias: Option<Bias>, files: &Files) -> Self {
+    fn new(
+        piece: &'p Piece,
+        module: &'p Module,
+        code_bias: Option<Bias>,
+        files: &'p Files,
+    ) -> Self {
         let path = String::from_utf8_lossy(&module.path).into_owned();
         let file = match module.kind {
             ModuleKind::Anonymous | ModuleKind::Kernel => Err(String::new()),
-            _ => module.file(&files.library).map(|file| &**file).map_err(ToString::to_string),
+            _ => files.library.image(module).map(|file| &**file).map_err(ToString::to_string),
         };
         let image = file.as_ref().ok().map(|file| file.image());
         let bias = image.and_then(|image| {

@@ -91,14 +91,14 @@ impl StreamOutput {
 
     /// Reports files that are missing for new locations.
     fn report_missing(&mut self, grown: &Grown<'_>) {
-        let Grown { profile, timeline, kernel, first_location, .. } = grown;
+        let Grown { profile, timeline, images, kernel, first_location, .. } = grown;
         let mut nameless = false;
         for location in profile.locations.iter().skip(*first_location) {
             let Some(id) = location.module else { continue };
             let Some(module) = timeline.modules().get(id.index()) else { continue };
             nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;
             let wants_file = matches!(module.kind, ModuleKind::File | ModuleKind::Vdso);
-            let refusal = module.outcome().and_then(Result::err).filter(|_| wants_file);
+            let refusal = images.outcome(module).and_then(Result::err).filter(|_| wants_file);
             if let Some(refusal) = refusal
                 && self.missing.insert(id.0)
             {

@@ -5,7 +5,7 @@
 mod aarch64;
 mod x86_64;
 
-use module_map::Machine;
+use module_map::ElfMachine;
 
 /// A processor that is unwound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,10 +28,10 @@ pub(crate) const UNUSED: u8 = u8::MAX;
 impl Arch {
     /// The processor of a file's machine, if it is one that is unwound.
     #[must_use]
-    pub const fn of(machine: Machine) -> Option<Self> {
+    pub const fn of(machine: ElfMachine) -> Option<Self> {
         match machine {
-            Machine::X86_64 => Some(Self::X86_64),
-            Machine::Aarch64 => Some(Self::Aarch64),
+            ElfMachine::X86_64 => Some(Self::X86_64),
+            ElfMachine::Aarch64 => Some(Self::Aarch64),
             _ => None,
         }
     }

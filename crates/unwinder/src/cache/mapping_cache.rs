@@ -116,7 +116,7 @@ fn resolve(piece: &Piece, module: &Module, address: Avma, library: &Library) -> 
         bias: piece.start.0.wrapping_sub(piece.offset.0),
         ..mapping
     };
-    let Ok(file) = module.file(library) else {
+    let Ok(file) = library.image(module) else {
         return match module.kind {
             ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => by_offset(whole),
             ModuleKind::Anonymous | ModuleKind::Kernel => whole,

@@ -24,7 +24,7 @@ fn opened(path: &Path, library: &Library) -> Arc<LoadedImage> {
         identity: FileIdentity::default(),
     });
     let module = timeline.modules().first().expect("one map").clone();
-    module.file(library).expect("an ELF file of the test data").clone()
+    library.image(&module).expect("an ELF file of the test data").clone()
 }
 
 /// All descriptions of a file: at the start, the end and every few bytes between, the fast way gives no rule or

@@ -10,7 +10,7 @@ pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
 
 /// The byte order of a file.
-pub(crate) const fn endian_of(image: &Image) -> RunTimeEndian {
+pub(crate) fn endian_of(image: &Image) -> RunTimeEndian {
     if image.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
 }
 

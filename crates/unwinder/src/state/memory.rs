@@ -87,7 +87,7 @@ impl Memory<'_> {
     /// Up to `len` bytes of a file that is mapped there and not writable.
     pub(crate) fn code(&self, address: Avma, len: usize) -> Option<&[u8]> {
         let piece = self.space.lookup(address).filter(|piece| !piece.writable)?;
-        let image = self.space.module(piece)?.file(self.library).ok()?.image();
+        let image = self.library.image(self.space.module(piece)?).ok()?.image();
         let svma = image.svma_of_offset(piece.offset_of(address), piece.executable)?;
         image.read_only_bytes(svma, len)
     }

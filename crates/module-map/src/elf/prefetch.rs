@@ -1,11 +1,11 @@
-//! Bytes of a packed section that were unpacked before anybody asked for them.
+//! Bytes of a compressed section that were unpacked before anybody asked for them.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What became of a section so far. Whoever asks first takes the bytes, so that no more is held than without this.
+/// What became of a section so far. The first to ask takes the bytes, so that no more is held than without this.
 #[derive(Default)]
-pub(crate) struct Early(Mutex<State>);
+pub(crate) struct Prefetch(Mutex<State>);
 
 #[derive(Default)]
 enum State {
@@ -16,8 +16,8 @@ enum State {
     Asked,
 }
 
-impl Early {
-    /// Unpacks, where nobody asked yet. Who asks meanwhile waits.
+impl Prefetch {
+    /// Unpacks, where nobody asked yet. Whoever asks meanwhile waits.
     pub(crate) fn unpack(&self, unpack: impl FnOnce() -> Option<Vec<u8>>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Untouched) {
@@ -35,9 +35,9 @@ impl Early {
     }
 }
 
-impl fmt::Debug for Early {
+impl fmt::Debug for Prefetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Early")
+        f.write_str("Prefetch")
     }
 }
 
@@ -47,17 +47,17 @@ mod tests {
 
     #[test]
     fn bytes_are_unpacked_and_given_once() {
-        let early = Early::default();
-        early.unpack(|| Some(vec![1]));
-        early.unpack(|| Some(vec![2]));
-        assert_eq!([early.take(), early.take()], [Some(vec![1]), None]);
-        early.unpack(|| Some(vec![3]));
-        assert_eq!(early.take(), None);
+        let prefetch = Prefetch::default();
+        prefetch.unpack(|| Some(vec![1]));
+        prefetch.unpack(|| Some(vec![2]));
+        assert_eq!([prefetch.take(), prefetch.take()], [Some(vec![1]), None]);
+        prefetch.unpack(|| Some(vec![3]));
+        assert_eq!(prefetch.take(), None);
     }
 
     #[test]
-    fn who_comes_too_late_or_fails_leaves_nothing() {
-        let (asked, failed) = (Early::default(), Early::default());
+    fn a_late_or_failed_prefetch_leaves_nothing() {
+        let (asked, failed) = (Prefetch::default(), Prefetch::default());
         assert_eq!(asked.take(), None);
         asked.unpack(|| Some(vec![1]));
         failed.unpack(|| None);

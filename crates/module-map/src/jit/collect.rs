@@ -1,44 +1,18 @@
-//! JIT code: everything from the dump that its process marked.
+//! The code of a dump as one ELF file, with what else the dump says of it: names, lines, call frame information.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use address::{Avma, FileOffset, Pid, Svma, Timestamp};
+use address::{Avma, FileOffset, Svma, Timestamp};
 use hashbrown::HashMap;
-use host::{Host, Origin};
-use module_map::{CodeImage, Image, JitDump, JitLoad, JitReader, Library, LineRow, Machine};
 
-use crate::jit_frames::relocated;
-use crate::jitdump::{JitRecord, lines, read};
-
-/// Reads dumps for the timeline, and gives the image of their code to the library.
-#[derive(Debug)]
-pub(crate) struct DumpReader {
-    pub(crate) library: Arc<Library>,
-    pub(crate) host: Arc<dyn Host>,
-}
-
-impl JitReader for DumpReader {
-    fn read(&self, path: &[u8], pid: Pid) -> Option<JitDump> {
-        let found = self.library.data_file(Path::new(OsStr::from_bytes(path)), pid)?;
-        let file = self.host.open(&found, Origin::Recording).ok()?;
-        let (dump, code) = collect(&file.content)?;
-        let image = Image::from_vec(&PathBuf::from(OsStr::from_bytes(path)), code).ok()?;
-        self.library.provide(path, image);
-        Some(dump)
-    }
-}
+use super::dump::{JitDump, JitLoad};
+use super::elf_write::{CodeImage, LineRow};
+use super::frames::relocated;
+use super::records::{JitRecord, lines, read};
+use crate::elf::ElfMachine;
 
 /// What a dump says, and an ELF file of its code.
-pub(crate) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>)> {
+pub(super) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>)> {
     let (head, records) = read(bytes)?;
-    let machine = match head.machine {
-        62 => Machine::X86_64,
-        183 => Machine::Aarch64,
-        other => Machine::Other(other),
-    };
+    let machine = ElfMachine::from_e_machine(head.machine);
     // The time in the head is of another clock for some writers.
     let mut records = records.peekable();
     let first = records.peek().map_or(head.time, |&(time, _)| time);
@@ -120,7 +94,10 @@ impl<'d> Collected<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jitdump::tests::{dump, load};
+    use std::path::Path;
+
+    use super::super::records::tests::{dump, load};
+    use crate::elf::Image;
 
     #[test]
     fn loads_and_moves_share_code() {

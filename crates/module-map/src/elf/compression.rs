@@ -1,4 +1,4 @@
-//! Packed files: told by their first bytes, never by their names, and unpacked with a limit.
+//! Compressed files and sections: recognized by their first bytes, never by their names, and unpacked with a limit.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -6,16 +6,16 @@ use std::io::{self, Read};
 /// The most that a file or section may become when it is unpacked.
 const LIMIT: u64 = 1 << 30;
 
-/// How a stream is packed.
+/// How a stream is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Packing {
+pub(crate) enum Compression {
     Gzip,
     Xz,
     Zstd,
     Bzip2,
 }
 
-impl Packing {
+impl Compression {
     /// By the magic number.
     ///
     /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's `BZh`.
@@ -27,10 +27,10 @@ impl Packing {
             (b"BZh", Self::Bzip2),
         ]
         .into_iter()
-        .find_map(|(magic, packing)| bytes.starts_with(magic).then_some(packing))
+        .find_map(|(magic, compression)| bytes.starts_with(magic).then_some(compression))
     }
 
-    /// A reader of what is packed in `bytes`.
+    /// A reader of what is compressed in `bytes`.
     pub(crate) fn reader(self, bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
@@ -43,16 +43,16 @@ impl Packing {
     }
 }
 
-/// The bytes of a file, unpacked where it is packed.
+/// The bytes of a file, unpacked where it is compressed.
 ///
 /// # Errors
 /// Where it does not unpack, or becomes larger than any file that is of use here.
 pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
-    let Some(packing) = Packing::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
+    let Some(compression) = Compression::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
     // The best compressors reach about a thousand to one on zeros; code and symbols never come near that.
     let limit = LIMIT.min((bytes.len() as u64).saturating_mul(256).max(1 << 20));
     let mut unpacked = Vec::new();
-    packing.reader(bytes)?.take(limit + 1).read_to_end(&mut unpacked)?;
+    compression.reader(bytes)?.take(limit + 1).read_to_end(&mut unpacked)?;
     if unpacked.len() as u64 > limit {
         return Err(io::Error::other("unpacks to more than it can sensibly hold"));
     }
@@ -64,12 +64,12 @@ pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
 ///
 /// Source: gABI, "Section Compression": `Elf64_Chdr` is type (4 bytes), reserved (4), size (8), alignment (8).
 pub(crate) fn inflate_section(section: &[u8], limit: u64) -> Option<Vec<u8>> {
-    let (header, packed) = section.split_first_chunk::<24>()?;
+    let (header, compressed) = section.split_first_chunk::<24>()?;
     let size = header.get(8..16)?.first_chunk().map(|size| u64::from_le_bytes(*size))?;
     let size = size.min(limit);
     match header.first()? {
-        1 => inflate(packed, size).ok(),
-        2 => unpack_zstd(packed, size).ok(),
+        1 => inflate(compressed, size).ok(),
+        2 => unpack_zstd(compressed, size).ok(),
         _ => None,
     }
 }
@@ -78,24 +78,25 @@ pub(crate) fn inflate_section(section: &[u8], limit: u64) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// Where it is damaged.
-pub(crate) fn inflate(packed: &[u8], size: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn inflate(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
     // Sections of debug information become four to eight times as large.
     const USUAL: u64 = 16;
-    if size <= (packed.len() as u64).saturating_mul(USUAL)
-        && let Some(unpacked) = usize::try_from(size).ok().and_then(|size| at_once(packed, size))
+    if size <= (compressed.len() as u64).saturating_mul(USUAL)
+        && let Some(unpacked) =
+            usize::try_from(size).ok().and_then(|size| at_once(compressed, size))
     {
         return Ok(unpacked);
     }
     // The stated size is only a limit: memory grows with what really comes out.
     let mut unpacked = Vec::new();
-    flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked)?;
+    flate2::read::ZlibDecoder::new(compressed).take(size).read_to_end(&mut unpacked)?;
     Ok(unpacked)
 }
 
 /// A sound zlib stream of that very size; all others are for the decoder that goes step by step.
-fn at_once(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+fn at_once(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut unpacked = vec![0; size];
-    let len = libdeflater::Decompressor::new().zlib_decompress(packed, &mut unpacked).ok()?;
+    let len = libdeflater::Decompressor::new().zlib_decompress(compressed, &mut unpacked).ok()?;
     (len == size).then_some(unpacked)
 }
 
@@ -103,8 +104,8 @@ fn at_once(packed: &[u8], size: usize) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// Where it is damaged.
-pub(crate) fn unpack_zstd(packed: &[u8], size: u64) -> io::Result<Vec<u8>> {
-    let decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?;
+pub(crate) fn unpack_zstd(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
+    let decoder = ruzstd::decoding::StreamingDecoder::new(compressed).map_err(io::Error::other)?;
     let mut unpacked = Vec::new();
     decoder.take(size).read_to_end(&mut unpacked)?;
     Ok(unpacked)
@@ -119,13 +120,13 @@ mod tests {
 
     #[test]
     fn magic_numbers_decide() {
-        assert_eq!(Packing::of(XZ), Some(Packing::Xz));
-        assert_eq!(Packing::of(&[0x1f, 0x8b, 8]), Some(Packing::Gzip));
-        assert_eq!(Packing::of(b"BZh91"), Some(Packing::Bzip2));
-        assert_eq!(Packing::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Packing::Zstd));
-        assert_eq!(Packing::of(b"\x7fELF"), None);
+        assert_eq!(Compression::of(XZ), Some(Compression::Xz));
+        assert_eq!(Compression::of(&[0x1f, 0x8b, 8]), Some(Compression::Gzip));
+        assert_eq!(Compression::of(b"BZh91"), Some(Compression::Bzip2));
+        assert_eq!(Compression::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Compression::Zstd));
+        assert_eq!(Compression::of(b"\x7fELF"), None);
         assert!(unpack(XZ).is_err());
-        assert_eq!(unpack(b"plain").expect("not packed").as_ref(), b"plain");
+        assert_eq!(unpack(b"plain").expect("not compressed").as_ref(), b"plain");
     }
 
     /// `zlib.compress(b"module text, module text, module text")` of Python.

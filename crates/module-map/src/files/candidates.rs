@@ -1,0 +1,135 @@
+//! Where the file of a module may be: candidates in the order in which they are tried. Whoever opens one checks it.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use address::BuildId;
+use host::Origin;
+
+use super::live::live_path;
+use super::options::FileOptions;
+use crate::module::{Module, ModuleKind, path_on_disk};
+
+/// A path that may lead to a file, and who named it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) origin: Origin,
+}
+
+impl Candidate {
+    /// A file that the user named.
+    pub(crate) const fn of_user(path: PathBuf) -> Self {
+        Self { path, origin: Origin::User }
+    }
+
+    /// A path that a recording or an ELF file states, or that has a part of one in it.
+    pub(crate) const fn recorded(path: PathBuf) -> Self {
+        Self { path, origin: Origin::Recording }
+    }
+
+    /// A fixed place, or one that a build-id leads to.
+    pub(crate) const fn of_system(path: PathBuf) -> Self {
+        Self { path, origin: Origin::System }
+    }
+}
+
+/// All places where the module's file may be, the best first.
+pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<Candidate> {
+    let recorded = recorded_path(module);
+    let id = module.identity.build_id;
+    let mut found = Vec::new();
+    // What has no path that can be opened is found by its content alone.
+    let by_path = module.kind == ModuleKind::File;
+    let is_named = |path: &&PathBuf| by_path && path.file_name() == recorded.file_name();
+    found.extend(user_files(options, is_named));
+    if id.is_some() {
+        found.extend(user_files(options, |path| !is_named(path)));
+    }
+    if by_path {
+        found.extend(options.extra.named(recorded.file_name()));
+        found.extend(places(options, &recorded));
+        found.extend(live_path(options, module).map(Candidate::recorded));
+    }
+    if let Some(id) = id {
+        found.extend(cached(options, id, "elf"));
+        if by_path {
+            let entry = |dir: &PathBuf| below(dir, &recorded).join(id.to_string()).join("elf");
+            found.extend(options.build_id_dirs.iter().map(entry).map(Candidate::recorded));
+        }
+        let entry = |dir: &PathBuf| dir.join(".build-id").join(split_id(id));
+        found.extend(options.debug_dirs.iter().map(entry).map(Candidate::of_system));
+    }
+    if by_path {
+        let at = |dir: &PathBuf| below(dir, &recorded);
+        found.extend(options.debug_dirs.iter().map(at).map(Candidate::recorded));
+    }
+    found
+}
+
+/// The files that the user named, as far as they are wanted.
+pub(crate) fn user_files<'o>(
+    options: &'o FileOptions,
+    wanted: impl Fn(&&PathBuf) -> bool + 'o,
+) -> impl Iterator<Item = Candidate> + 'o {
+    options.modules.iter().filter(wanted).cloned().map(Candidate::of_user)
+}
+
+/// The places of a recorded path: mapped as the user said, below each sysroot; where there is none, as it is.
+pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<Candidate> {
+    let bytes = recorded.as_os_str().as_bytes();
+    let mapped = options.path_map.iter().filter_map(|(from, to)| {
+        let rest = bytes.strip_prefix(from.as_slice())?;
+        Some(PathBuf::from(std::ffi::OsString::from_vec([to.as_slice(), rest].concat())))
+    });
+    let as_it_is = options.sysroots.is_empty().then(|| recorded.to_owned());
+    let in_sysroots = options.sysroots.iter().map(|root| below(root, recorded));
+    mapped.chain(as_it_is).chain(in_sysroots).map(Candidate::recorded).collect()
+}
+
+/// The entry of an id in the build-id caches: `what` in the directory of today's layout, or the file that older
+/// recorders linked to.
+///
+/// Source: `tools/perf/util/build-id.c`, `build_id_cache__linkname`, `__dso__build_id_filename`.
+pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for dir in &options.build_id_dirs {
+        let entry = dir.join(".build-id").join(split_id(id));
+        found.extend([entry.join(what), entry].map(Candidate::of_system));
+    }
+    found
+}
+
+/// The recorded path, without the mark of a deleted file.
+pub(crate) fn recorded_path(module: &Module) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(path_on_disk(&module.path)))
+}
+
+/// The places of the vdso of that build-id in the build-id caches.
+pub(crate) fn cached_vdso(
+    options: &FileOptions,
+    id: BuildId,
+) -> impl Iterator<Item = Candidate> + '_ {
+    let in_dir = move |dir: &PathBuf| dir.join("[vdso]").join(id.to_string()).join("vdso");
+    options.build_id_dirs.iter().map(in_dir).map(Candidate::of_system)
+}
+
+/// A path below a root, whether it is absolute or not.
+pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// A path with something appended to its last part.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// `ab/cdef…`: how build-id directories name an id.
+pub(crate) fn split_id(id: BuildId) -> PathBuf {
+    let hex = id.to_string();
+    let (first, rest) = hex.split_at(hex.len().min(2));
+    Path::new(first).join(rest)
+}

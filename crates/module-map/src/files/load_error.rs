@@ -1,0 +1,67 @@
+//! Why a module has no image.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use address::BuildId;
+use host::HostError;
+
+use crate::elf::ImageError;
+
+/// Why no file is used for a module.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The memory has no file.
+    NoFile,
+    /// A file of that kind is never opened by its name.
+    NotOpened,
+    /// No candidate exists.
+    Missing(PathBuf),
+    /// Candidates exist, but with other contents than what was recorded.
+    BuildId {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What was recorded.
+        recorded: BuildId,
+        /// What the file has.
+        found: Option<BuildId>,
+    },
+    /// The path led to another file later on, and nothing tells what the recorded one was.
+    Replaced(PathBuf),
+    /// A candidate exists, but it cannot be used.
+    Unusable(Arc<ImageError>),
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unusable(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFile => f.write_str("no file behind this memory"),
+            Self::NotOpened => f.write_str("a name that is not opened as a path"),
+            Self::Missing(_) => f.write_str("file not found"),
+            Self::Replaced(path) => {
+                write!(f, "{} was replaced while it was recorded", path.display())
+            }
+            Self::BuildId { path, recorded, found: Some(found) } => {
+                write!(f, "{} has build-id {found}, recorded was {recorded}", path.display())
+            }
+            Self::BuildId { path, recorded, found: None } => {
+                write!(f, "{} has no build-id, recorded was {recorded}", path.display())
+            }
+            Self::Unusable(error) => match &**error {
+                ImageError::Host(HostError::Io { source, .. }) => write!(f, "{error}: {source}"),
+                _ => error.fmt(f),
+            },
+        }
+    }
+}

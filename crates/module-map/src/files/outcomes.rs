@@ -1,0 +1,55 @@
+//! What came of looking for the files of modules, in one run: a look-up takes no lock and no hash.
+
+use std::sync::{Arc, OnceLock};
+
+use super::load_error::LoadError;
+use super::loaded::LoadedImage;
+use crate::module::{GrowTable, Module, TimelineId};
+
+/// A file, or why there is none.
+pub(crate) type Outcome = Result<Arc<LoadedImage>, LoadError>;
+
+/// The outcomes of a run. A run has one timeline as a rule, and a second one where its replay had to begin again.
+#[derive(Debug, Default)]
+pub(crate) struct Outcomes(OnceLock<Box<OfTimeline>>);
+
+/// The outcomes of the modules of one timeline, and those of the next timeline.
+#[derive(Debug)]
+struct OfTimeline {
+    timeline: TimelineId,
+    by_module: GrowTable<Outcome>,
+    next: Outcomes,
+}
+
+impl Outcomes {
+    /// What came of a module, if somebody asked for it.
+    pub(crate) fn get(&self, module: &Module) -> Option<&Outcome> {
+        let mut at = self;
+        loop {
+            let table = at.0.get()?;
+            if table.timeline == module.timeline {
+                return table.by_module.get(module.id);
+            }
+            at = &table.next;
+        }
+    }
+
+    /// The same, found out by the first who asks.
+    pub(crate) fn get_or_init(&self, module: &Module, load: impl FnOnce() -> Outcome) -> &Outcome {
+        let mut at = self;
+        loop {
+            let table = at.0.get_or_init(|| {
+                let timeline = module.timeline;
+                Box::new(OfTimeline {
+                    timeline,
+                    by_module: GrowTable::default(),
+                    next: Self::default(),
+                })
+            });
+            if table.timeline == module.timeline {
+                return table.by_module.get_or_init(module.id, load);
+            }
+            at = &table.next;
+        }
+    }
+}

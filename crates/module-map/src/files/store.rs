@@ -1,0 +1,328 @@
+//! The images behind modules: found, opened, checked against the recorded identity, shared by content.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use address::{BuildId, Pid};
+use hashbrown::{HashMap, HashSet};
+use host::{HostError, HostFile};
+
+use super::candidates::{Candidate, below, cached_vdso, candidates, places, recorded_path};
+use super::fetch::FetchKind;
+use super::live::live_root;
+use super::load_error::LoadError;
+use super::loaded::{LoadedImage, mark_of};
+use super::options::FileOptions;
+use super::outcomes::{Outcome, Outcomes};
+use super::shared::{ContentKey, Form, SharedImages};
+use super::{debug_file, kernel_files};
+use crate::elf::{ElfData, Image, ImageError};
+use crate::module::{Module, ModuleKind};
+
+/// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
+/// Opened files are kept in [`SharedImages`], which other runs may share.
+#[derive(Debug)]
+pub struct ImageStore {
+    options: FileOptions,
+    shared: Arc<SharedImages>,
+    /// In which places debug files are looked for.
+    debug_search: u64,
+    run: Mutex<RunImages>,
+    outcomes: Outcomes,
+}
+
+#[derive(Debug, Default)]
+struct RunImages {
+    by_path: HashMap<(PathBuf, Form), Result<Arc<LoadedImage>, Arc<ImageError>>>,
+    by_id: HashMap<BuildId, Arc<LoadedImage>>,
+    provided: HashMap<Box<[u8]>, Arc<LoadedImage>>,
+    /// The serials that this run has: two paths are two images, though they may lead to the same file.
+    serials: HashSet<u32>,
+}
+
+impl Default for ImageStore {
+    fn default() -> Self {
+        Self::new(FileOptions::default())
+    }
+}
+
+impl ImageStore {
+    /// A store that shares its files with no other run.
+    #[must_use]
+    pub fn new(options: FileOptions) -> Self {
+        Self::sharing(options, Arc::default())
+    }
+
+    /// A store for one run, which takes opened files from `shared` and leaves them there for others.
+    #[must_use]
+    pub fn sharing(options: FileOptions, shared: Arc<SharedImages>) -> Self {
+        Self {
+            debug_search: options.debug_search(),
+            options,
+            shared,
+            run: Mutex::default(),
+            outcomes: Outcomes::default(),
+        }
+    }
+
+    /// How it looks for files.
+    #[must_use]
+    pub const fn options(&self) -> &FileOptions {
+        &self.options
+    }
+
+    /// Where opened files are kept.
+    #[must_use]
+    pub const fn shared(&self) -> &Arc<SharedImages> {
+        &self.shared
+    }
+
+    /// How many files were opened and are in use.
+    #[must_use]
+    pub fn n_images(&self) -> u32 {
+        self.with_run(|run| {
+            let opened = run.by_path.values().filter_map(|outcome| outcome.as_ref().ok());
+            let images = opened.chain(run.provided.values());
+            images.map(|image| image.serial).collect::<HashSet<_>>().len() as u32
+        })
+    }
+
+    /// Serves `image` for modules of that name whose build-id, where one is recorded, is the image's. What the user
+    /// named for a range of memory and what was made of JIT code comes this way.
+    pub fn provide(&self, name: &[u8], image: Image) {
+        let loaded = self.loaded(image, None);
+        self.with_run(|run| run.provided.insert(name.into(), loaded));
+    }
+
+    /// The image of a module, found, opened and checked at the first call. Later calls take no lock.
+    ///
+    /// # Errors
+    /// The reason why no file can be used for it.
+    pub fn image(&self, module: &Module) -> Result<&Arc<LoadedImage>, &LoadError> {
+        self.outcomes.get_or_init(module, || self.load(module)).as_ref()
+    }
+
+    /// What came of looking for a module's image; `None` where nobody asked.
+    pub fn outcome(&self, module: &Module) -> Option<Result<&Arc<LoadedImage>, &LoadError>> {
+        self.outcomes.get(module).map(Result::as_ref)
+    }
+
+    fn load(&self, module: &Module) -> Outcome {
+        if let Some(image) = self.provided(module) {
+            return Ok(image);
+        }
+        match module.kind {
+            ModuleKind::File if module.identity.replaced => {
+                Err(LoadError::Replaced(recorded_path(module)))
+            }
+            ModuleKind::File => self.load_file(module),
+            ModuleKind::Vdso => self.load_vdso(module),
+            ModuleKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
+            ModuleKind::Unopened => Err(LoadError::NotOpened),
+            ModuleKind::Anonymous | ModuleKind::Kernel => Err(LoadError::NoFile),
+        }
+    }
+
+    /// The image of the kernel or of a kernel module, found by its build-id alone: `name` is the kernel's own
+    /// (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
+    ///
+    /// # Errors
+    /// Why no file can be used for it.
+    pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, LoadError> {
+        if let Some(image) = self.with_run(|run| run.by_id.get(&id).cloned()) {
+            return Ok(image);
+        }
+        let mut error = None;
+        let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(Candidate::of_user);
+        let found = kernel_files::candidates(&self.options, name, id)
+            .into_iter()
+            .chain(fetched)
+            .find_map(|candidate| {
+                let loaded = self.open(&candidate, Form::Kernel).ok()?;
+                match loaded.image().build_id() {
+                    Some(found) if found.matches(&id) => Some(loaded),
+                    found => {
+                        let path = candidate.path;
+                        error.get_or_insert(LoadError::BuildId { path, recorded: id, found });
+                        None
+                    }
+                }
+            });
+        let name = String::from_utf8_lossy(name).into_owned();
+        found.ok_or_else(|| error.unwrap_or(LoadError::Missing(PathBuf::from(name))))
+    }
+
+    /// Where a file that is no program is on this machine: by its recorded path, mapped and below sysroots as the
+    /// options say, or below the root of the process that has it, where that still lives.
+    #[must_use]
+    pub fn data_file(&self, path: &Path, pid: Pid) -> Option<PathBuf> {
+        let host = &self.options.host;
+        let mut found = places(&self.options, path);
+        let live = live_root(&self.options, pid).map(|root| below(&root, path));
+        found.extend(live.map(Candidate::recorded));
+        found.into_iter().find(|it| host.is_file(&it.path, it.origin)).map(|it| it.path)
+    }
+
+    /// The content of such a file.
+    #[must_use]
+    pub fn open_data_file(&self, path: &Path, pid: Pid) -> Option<HostFile> {
+        let path = self.data_file(path, pid)?;
+        self.options.host.open(&path, host::Origin::Recording).ok()
+    }
+
+    fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
+        let image = self.with_run(|run| {
+            if run.provided.is_empty() { None } else { run.provided.get(&module.path).cloned() }
+        })?;
+        let wanted = module.identity.build_id;
+        let fits = wanted.is_none_or(|wanted| {
+            image.image().build_id().is_some_and(|found| found.matches(&wanted))
+        });
+        fits.then_some(image)
+    }
+
+    fn load_file(&self, module: &Module) -> Outcome {
+        let wanted = module.identity.build_id;
+        // In an archive the same library lies at other offsets.
+        let known = wanted.filter(|_| module.part.is_none());
+        if let Some(image) = known.and_then(|id| self.with_run(|run| run.by_id.get(&id).cloned())) {
+            return Ok(image);
+        }
+        let mut refused = None;
+        let fetched = || {
+            let path = self.options.fetched(wanted?, FetchKind::Executable)?;
+            Some(Candidate::of_user(path))
+        };
+        let form = module.part.map_or(Form::Whole, Form::Part);
+        let found = candidates(&self.options, module).into_iter();
+        for candidate in found.chain(std::iter::once_with(fetched).flatten()) {
+            match self.open(&candidate, form) {
+                Ok(loaded) => match (wanted, loaded.image().build_id()) {
+                    (Some(recorded), found) if !found.is_some_and(|id| id.matches(&recorded)) => {
+                        let path = candidate.path;
+                        refused.get_or_insert(LoadError::BuildId { path, recorded, found });
+                    }
+                    // A debug file of that id has no code: it serves symbols, not unwinding.
+                    _ if loaded.image().is_stripped_of_code() => {}
+                    _ => return Ok(loaded),
+                },
+                Err(error) => {
+                    if !error.is_missing() {
+                        refused.get_or_insert(LoadError::Unusable(error));
+                    }
+                }
+            }
+        }
+        Err(refused.unwrap_or_else(|| LoadError::Missing(recorded_path(module))))
+    }
+
+    fn load_vdso(&self, module: &Module) -> Outcome {
+        let wanted = module.identity.build_id;
+        let fits = |loaded: &Arc<LoadedImage>, wanted: BuildId| {
+            loaded.image().build_id().is_some_and(|found| found.matches(&wanted))
+        };
+        let cached = wanted.and_then(|id| {
+            let mut opened =
+                cached_vdso(&self.options, id).filter_map(|at| self.open(&at, Form::Whole).ok());
+            opened.find(|loaded| fits(loaded, id))
+        });
+        if let Some(loaded) = cached {
+            return Ok(loaded);
+        }
+        let path = Path::new("[vdso]");
+        let missing = || LoadError::Missing(path.to_owned());
+        let running = self.remember(path, Form::Whole, || {
+            let bytes = self.options.host.running_vdso();
+            let bytes = bytes.ok_or_else(|| HostError::missing(path))?;
+            Ok((Image::from_vec(path, bytes)?, None))
+        });
+        let loaded = running.map_err(|_| missing())?;
+        match (wanted, loaded.image().build_id()) {
+            (Some(wanted), Some(found)) if wanted.matches(&found) => Ok(loaded),
+            (Some(recorded), found) => {
+                Err(LoadError::BuildId { path: path.to_owned(), recorded, found })
+            }
+            // Without a recorded id nothing says that it is the same kernel's.
+            (None, _) if self.options.trust_running_kernel => Ok(loaded),
+            (None, _) => Err(missing()),
+        }
+    }
+
+    /// Opens a file that is no module's own: a debug file, for example.
+    pub(crate) fn open_image(&self, candidate: &Candidate) -> Result<Image, ImageError> {
+        self.open_content(candidate, Form::Whole).map(|(image, _)| image)
+    }
+
+    fn open_content(
+        &self,
+        candidate: &Candidate,
+        form: Form,
+    ) -> Result<(Image, ContentKey), ImageError> {
+        let parse = |path: &Path, content| match form {
+            Form::Whole => ElfData::parse(path, content),
+            Form::Part(offset) => ElfData::parse_part(path, content, offset),
+            Form::Kernel => kernel_files::parse(path, content),
+        };
+        self.shared.open(&*self.options.host, candidate, form, parse)
+    }
+
+    fn open(&self, candidate: &Candidate, form: Form) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+        self.remember(&candidate.path, form, || {
+            self.open_content(candidate, form).map(|(image, key)| (image, Some(key)))
+        })
+    }
+
+    /// What came of opening a path in this run.
+    fn remember(
+        &self,
+        path: &Path,
+        form: Form,
+        open: impl FnOnce() -> Result<(Image, Option<ContentKey>), ImageError>,
+    ) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+        let name = (path.to_owned(), form);
+        if let Some(known) = self.with_run(|run| run.by_path.get(&name).cloned()) {
+            return known;
+        }
+        // Opened outside the lock: another thread may do the same, then the first one to come back wins.
+        let opened = match open() {
+            Ok((image, key)) => Ok(self.by_content(image, key)),
+            Err(error) => Err(Arc::new(error)),
+        };
+        self.with_run(|run| run.by_path.entry(name).or_insert(opened).clone())
+    }
+
+    /// Files of one content are one image in a run, whatever their paths are.
+    fn by_content(&self, image: Image, key: Option<ContentKey>) -> Arc<LoadedImage> {
+        // The same library in an archive lies at other offsets, and its debug file has no code: those are other images.
+        let alike = image.base().0 == 0 && !image.is_stripped_of_code();
+        let id = image.build_id().filter(|_| alike);
+        let known = |run: &mut RunImages| id.and_then(|id| run.by_id.get(&id).cloned());
+        if let Some(known) = self.with_run(known) {
+            return known;
+        }
+        let loaded = self.loaded(image, key);
+        self.with_run(|run| match id {
+            Some(id) => run.by_id.entry(id).or_insert(loaded).clone(),
+            None => loaded,
+        })
+    }
+
+    /// An image of this run, with the serial of another run that found the same content and the same debug file.
+    fn loaded(&self, image: Image, key: Option<ContentKey>) -> Arc<LoadedImage> {
+        let debug = OnceLock::new();
+        let identity = self.shared.identity(key.as_ref(), self.debug_search, |known| {
+            let same = known.debug().is_none_or(|mark| {
+                let now = debug.get_or_init(|| debug_file::find(&image, self));
+                mark_of(now.as_deref()) == *mark
+            });
+            same && self.with_run(|run| run.serials.insert(known.serial))
+        });
+        self.with_run(|run| run.serials.insert(identity.serial));
+        Arc::new(LoadedImage::new(identity, image, debug))
+    }
+
+    fn with_run<T>(&self, f: impl FnOnce(&mut RunImages) -> T) -> T {
+        // A panic of another thread cannot leave the maps half-changed.
+        f(&mut self.run.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,80 @@
+//! Code of dumps that is still to come on the timeline, in the order of its time.
+
+use address::{Pid, Timestamp};
+
+use super::dump::{JitDump, JitLoad};
+
+/// Loads that are still to come, of all processes.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// By time, the latest first.
+    loads: Vec<(Timestamp, PendingLoad)>,
+}
+
+/// A load with its process and the name of its dump as an index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingLoad {
+    pub(crate) pid: Pid,
+    pub(crate) dump: u32,
+    pub(crate) load: JitLoad,
+}
+
+impl Pending {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.loads.is_empty()
+    }
+
+    /// Adds the loads of a dump whose mapping was recorded at `now`.
+    pub(crate) fn add(&mut self, dump: &JitDump, pid: Pid, number: u32, now: Timestamp) {
+        // Two clocks that differ by more than a program takes to begin are different clocks.
+        const SAME_CLOCK: u64 = 10_000_000_000;
+        let shift = match (dump.begun, now) {
+            (Timestamp(0), _) | (_, Timestamp(0)) => 0,
+            (begun, now) if begun.0.abs_diff(now.0) <= SAME_CLOCK => 0,
+            (begun, now) => now.0.wrapping_sub(begun.0),
+        };
+        let timeless = dump.begun == Timestamp(0);
+        let older = std::mem::take(&mut self.loads);
+        // Loads of the same time stay in the order of the dump, which is from the end of this list.
+        self.loads.extend(dump.loads.iter().rev().map(|&load| {
+            let time = if timeless { now.0 } else { load.time.0.wrapping_add(shift) };
+            (Timestamp(time), PendingLoad { pid, dump: number, load })
+        }));
+        self.loads.extend(older);
+        self.loads.sort_by_key(|&(time, _)| std::cmp::Reverse(time));
+    }
+
+    /// The next load, if it has happened by `now`.
+    pub(crate) fn next(&mut self, now: Timestamp) -> Option<PendingLoad> {
+        self.loads.pop_if(|(time, _)| *time <= now).map(|(_, load)| load)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use address::{Avma, FileOffset};
+
+    use super::*;
+
+    #[test]
+    fn loads_come_by_time_and_in_order() {
+        let load = |time, start| JitLoad {
+            time: Timestamp(time),
+            start: Avma(start),
+            len: 1,
+            offset: FileOffset(0),
+        };
+        let mut pending = Pending::default();
+        let begun = Timestamp(1_000);
+        let loads = vec![load(1_010, 1), load(1_010, 2), load(1_005, 3)];
+        pending.add(&JitDump { begun, loads }, Pid(1), 0, Timestamp(1_001));
+        let mut at = |now| pending.next(Timestamp(now)).map(|next| next.load.start.0);
+        assert_eq!((at(1_004), at(1_009), at(1_009)), (None, Some(3), None));
+        assert_eq!((at(1_010), at(1_010), at(1_010)), (Some(1), Some(2), None));
+        let far =
+            JitDump { begun: Timestamp(90_000_000_000), loads: vec![load(90_000_000_007, 4)] };
+        pending.add(&far, Pid(1), 0, Timestamp(100));
+        assert!(pending.next(Timestamp(106)).is_none());
+        assert!(pending.next(Timestamp(107)).is_some());
+    }
+}
