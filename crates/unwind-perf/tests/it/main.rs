@@ -3,6 +3,7 @@
 //! No test needs root, a network, perf or a compiler; all inputs are in `testdata`, or written here.
 
 mod agree;
+mod build_ids;
 mod cases;
 mod cli;
 mod completeness;
