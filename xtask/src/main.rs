@@ -93,7 +93,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "fuzz",
         usage: "TARGET SECONDS [--corpus FOLDER]",
-        about: "hostile input for a reader (file, pipe, sample, compressed); installs cargo-fuzz where it is missing",
+        about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
         run: fuzz::run,
     },
     Task {

@@ -27,7 +27,7 @@ pub(super) fn state() -> String {
 pub(super) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let governor = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    let governor = governor.map_or_else(|_| "not told".to_owned(), |text| text.trim().to_owned());
+    let governor = governor.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
     let mut text = String::new();
     let mut line = |name: &str, value: &str| text.push_str(&format!("- {name}: {value}\n"));
     line("processor", &format!("{}, {cores} cores, governor {governor}", cpu_model()));
