@@ -75,6 +75,22 @@ struct Bench {
 }
 
 impl Bench {
+    /// Empties the folder for files, and records.
+    fn new(root: &Path, target: &Path) -> Result<Self> {
+        let scratch = target.join("ci");
+        if scratch.exists() {
+            std::fs::remove_dir_all(&scratch)?;
+        }
+        std::fs::create_dir_all(&scratch)?;
+        Ok(Self {
+            root: root.to_owned(),
+            target: target.to_owned(),
+            ours: target.join("release/unwind-perf"),
+            input: Input::new(root, &scratch),
+            scratch,
+        })
+    }
+
     /// The command on the recording of the checks, without diagnostics.
     fn ours(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.ours);
@@ -101,19 +117,14 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     for (name, check) in SOURCE {
         tally.check(name, || check(&root));
     }
-    let scratch = target.join("ci");
-    if scratch.exists() {
-        std::fs::remove_dir_all(&scratch)?;
-    }
-    std::fs::create_dir_all(&scratch)?;
-    let input = Input::new(&root, &scratch);
-    let ours = target.join("release/unwind-perf");
-    let bench = Bench { root, target, ours, scratch, input };
-    for (name, check) in OUTPUT {
-        tally.check(name, || check(&bench));
+    if OUTPUT.iter().any(|(name, _)| tally.wants(name)) {
+        let bench = Bench::new(&root, &target)?;
+        for (name, check) in OUTPUT {
+            tally.check(name, || check(&bench));
+        }
     }
     for (name, check) in LAST {
-        tally.check(name, || check(&bench.root));
+        tally.check(name, || check(&root));
     }
     Ok(tally.report())
 }
@@ -128,9 +139,13 @@ struct Tally {
 }
 
 impl Tally {
+    fn wants(&self, name: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
+    }
+
     /// Runs a check, counts it, goes on.
     fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
-        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
+        if !self.wants(name) {
             return;
         }
         println!("\n== {name}");
