@@ -15,7 +15,7 @@ pub(crate) enum ColorArg {
     Never,
 }
 
-/// What was chosen, found in the arguments before they are understood: for what is told of them.
+/// The choice, found in the arguments before they are parsed: messages about wrong arguments follow it, too.
 pub(crate) fn color_in_arguments(arguments: impl Iterator<Item = OsString>) -> ColorChoice {
     let mut choice = ColorChoice::Auto;
     let mut value_follows = false;

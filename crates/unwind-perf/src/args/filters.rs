@@ -5,7 +5,7 @@ use clap::Args;
 /// The samples that are wanted. The mappings are replayed in full whatever they are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
-pub(crate) struct Filters {
+pub(crate) struct FilterArgs {
     /// Only samples of these processes
     #[arg(long, value_name = "PID,…", value_delimiter = ',')]
     pub(crate) pid: Vec<i32>,

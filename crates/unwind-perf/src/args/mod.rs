@@ -17,7 +17,7 @@ use clap_complete::Shell;
 
 pub(crate) use color::{ColorArg, color_in_arguments};
 pub(crate) use files::FileArgs;
-pub(crate) use filters::Filters;
+pub(crate) use filters::FilterArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};

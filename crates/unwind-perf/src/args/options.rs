@@ -12,7 +12,7 @@ use pipeline::{Error, FileSearch, Limits, NameOptions, Options, Pipeline, Sample
 use symbolizer::Demangle;
 
 use super::times::time_range;
-use super::{DemangleArg, FileArgs, Filters, RunArgs, SymbolArgs};
+use super::{DemangleArg, FileArgs, FilterArgs, RunArgs, SymbolArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
@@ -86,7 +86,7 @@ impl RunArgs {
     }
 }
 
-impl Filters {
+impl FilterArgs {
     fn wanted(&self) -> anyhow::Result<SampleFilter> {
         let (from, to) = match &self.time {
             None => (None, None),

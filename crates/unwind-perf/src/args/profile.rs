@@ -7,7 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use formats::Format;
 
 use super::files::FileArgs;
-use super::filters::Filters;
+use super::filters::FilterArgs;
 use super::memory::parse_memory;
 use super::shown::{FoldedArgs, ScriptArgs};
 use super::symbols::SymbolArgs;
@@ -64,10 +64,6 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Overwrite an existing FILE in place instead of replacing it
-    #[arg(long, requires = "output", hide = true)]
-    pub(crate) in_place: bool,
-
     /// Number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -89,7 +85,7 @@ pub(crate) struct RunArgs {
     pub(crate) max_frames: usize,
 
     #[command(flatten)]
-    pub(crate) filters: Filters,
+    pub(crate) filters: FilterArgs,
 
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,

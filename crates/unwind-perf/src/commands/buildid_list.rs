@@ -12,7 +12,7 @@ use perf_data::{Context, CpuMode, Findings, MmapId, RawBody, Record, Sample, vis
 use pipeline::{Observer, Options, Unobserved};
 
 use crate::args::{BuildIdArgs, open, pipeline, source, with_argument};
-use crate::terminal::{Status, status_of, tell};
+use crate::terminal::{Status, print_findings, status_of};
 
 /// Build-ids with names.
 type List = Vec<(BuildId, Vec<u8>)>;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
         }
     }
     std::io::stdout().lock().write_all(&text)?;
-    tell(&findings);
+    print_findings(&findings);
     Ok(status_of(&findings))
 }
 

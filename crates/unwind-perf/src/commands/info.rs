@@ -8,9 +8,9 @@ use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_rec
 use serde_json::{Map, Value, json};
 
 use crate::args::{InfoArgs, open};
-use crate::terminal::{Status, status_of, tell};
+use crate::terminal::{Status, print_findings, status_of};
 
-/// Tells about a recording on standard output. All of it is read, so that damage anywhere is told, too.
+/// Prints what is known about a recording. All of it is read, so that damage anywhere is reported.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     let mut findings = Findings::default();
     let visited =
@@ -22,15 +22,15 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     let events = visited.head.events().iter().map(event).collect();
     info.push(("events", Value::Array(events)));
     records(&mut info, &visited.head, &visited.counts);
-    let told = findings.iter().map(|group| {
+    let rows = findings.iter().map(|group| {
         let message = group.examples.first().map(ToString::to_string).unwrap_or_default();
         let kind = group.examples.first().map_or("", perf_data::Finding::kind);
         json!({ "kind": kind, "message": message, "count": group.count })
     });
-    let told: Vec<Value> = told.collect();
+    let rows: Vec<Value> = rows.collect();
     let mut text = Vec::new();
     if args.json {
-        info.push(("findings", Value::Array(told)));
+        info.push(("findings", Value::Array(rows)));
         for (index, (key, value)) in info.iter().enumerate() {
             writeln!(text, "{} \"{key}\": {value}", if index == 0 { '{' } else { ',' })?;
         }
@@ -40,12 +40,12 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     }
     std::io::stdout().lock().write_all(&text)?;
     if !args.json {
-        tell(&findings);
+        print_findings(&findings);
     }
     Ok(status_of(&findings))
 }
 
-/// Keys with their values, in the order in which they are told.
+/// Keys with their values, in the order of the output.
 type Info = Vec<(&'static str, Value)>;
 
 fn set(info: &mut Info, key: &'static str, value: Option<Value>) {

@@ -12,7 +12,7 @@ use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
 
 use crate::args::{MapsArgs, pipeline, source, time_of, with_argument};
-use crate::terminal::{Status, status_of, tell};
+use crate::terminal::{Status, print_findings, status_of};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
         print_space(pid, &mut maps, args.json, &mut text)?;
     }
     std::io::stdout().lock().write_all(text.as_bytes())?;
-    tell(&maps.findings);
+    print_findings(&maps.findings);
     Ok(status_of(&maps.findings))
 }
 

@@ -12,7 +12,7 @@ use crate::args::FlamegraphArgs;
 use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, Progress, Status, Target, named, print_profile, print_summary, timings_text,
+    Inputs, Progress, Status, Target, output_path, print_profile, print_summary, timings_text,
 };
 
 /// A run: of what, into what, with which options.
@@ -52,7 +52,6 @@ fn run(job: Job<'_>) -> anyhow::Result<Status> {
                 options: job.args.options()?,
                 stream: StreamOptions::default(),
                 output: job.args.output.as_deref(),
-                in_place: job.args.in_place,
                 named_inputs: job.args.named_inputs().map(Path::to_owned).collect(),
                 quiet: job.args.quiet,
                 timings: job.args.timings,
@@ -78,9 +77,9 @@ pub(crate) fn on_pool<T: Send>(
 
 fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     let Job { input, format, inverted, args } = job;
-    let path = args.output.as_deref().map(|path| named(path, input, format));
+    let path = args.output.as_deref().map(|path| output_path(path, input, format));
     let inputs = Inputs::new(input, args.named_inputs());
-    let target = Target::new(path.as_deref(), args.in_place, &inputs)?;
+    let target = Target::new(path.as_deref(), &inputs)?;
     let options = args.options()?;
     let progress = Arc::new(Progress::new(args.quiet));
     let observer: Arc<dyn Observer> = progress.clone();
@@ -99,7 +98,7 @@ fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
         print_summary(&analysis.profile)?;
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
-    // The process ends here: nobody needs the tables to be taken apart, which takes as long as printing some of them.
+    // The process ends here, and taking the tables apart takes as long as printing some of them.
     std::mem::forget(analysis);
     Ok(status)
 }

@@ -144,7 +144,7 @@ pub(crate) fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nobody to tell where the streams are closed.
+            // With closed streams there is no place for it.
             let _ = error.print();
             let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return ExitCode::from(if asked { 0 } else { INVALID_OPTION });
@@ -180,26 +180,25 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
         },
         output: arguments.output.as_deref(),
-        in_place: false,
         named_inputs: arguments.kallsyms.iter().cloned().collect(),
         quiet: true,
         timings: false,
         statistics: arguments.print_stats,
     };
-    let told = on_pool(0, || hotspot::run(job))?;
-    if let Some(said) = &arguments.arch
-        && let Some(recorded) = told.arch.filter(|recorded| *recorded != said.arch)
+    let outcome = on_pool(0, || hotspot::run(job))?;
+    if let Some(named) = &arguments.arch
+        && let Some(recorded) = outcome.arch.filter(|recorded| *recorded != named.arch)
     {
         eprintln!(
             "hotspot-perfparser: --arch says {}, the recording {recorded:?}, which was taken",
-            said.name
+            named.name
         );
     }
-    if told.peer_broke {
+    if outcome.peer_broke {
         let name = peer.unwrap_or_default();
         return Err(PeerError(name, std::io::ErrorKind::ConnectionReset.into()).into());
     }
-    if told.status == Status::Damaged && told.samples == 0 {
+    if outcome.status == Status::Damaged && outcome.samples == 0 {
         return Err(NothingLeft.into());
     }
     Ok(())

@@ -61,7 +61,7 @@ fn run() -> anyhow::Result<Status> {
     }
     let inputs = Inputs::new(&arguments.input, std::iter::empty());
     // pprof reads through the descriptor of the file that it made, so that file has to stay.
-    let target = Target::new(Some(&arguments.output), true, &inputs)?;
+    let target = Target::in_place(&arguments.output, &inputs)?;
     on_pool(0, || {
         let observer: Arc<dyn Observer> = Arc::new(Unobserved);
         let analysis = pipeline().analyze(source(&arguments.input), &Options::default(), &observer);

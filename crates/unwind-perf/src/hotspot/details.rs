@@ -32,7 +32,7 @@ pub(super) const fn is_tracepoint(event: &perf_data::Event) -> bool {
     event.attr.kind == TRACEPOINT
 }
 
-/// What the header tells of the machine.
+/// What the header says about the machine.
 pub(super) fn machine_details(head: &Head, strings: &mut Strings) -> Details {
     let features = head.features();
     let mut details = Details::default();

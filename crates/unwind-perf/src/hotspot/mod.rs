@@ -16,7 +16,9 @@ use profile::Profile;
 
 use crate::args::{pipeline, with_argument};
 use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
-use crate::terminal::{Inputs, Out, Progress, Status, Target, named, print_summary, timings_text};
+use crate::terminal::{
+    Inputs, Out, Progress, Status, Target, output_path, print_summary, timings_text,
+};
 
 /// What is to be done.
 #[derive(Debug)]
@@ -29,13 +31,11 @@ pub(crate) struct Job<'a> {
     pub(crate) stream: StreamOptions,
     /// Where the stream goes; `None` for standard output.
     pub(crate) output: Option<&'a Path>,
-    /// Whether a file that is there is written into instead of being replaced.
-    pub(crate) in_place: bool,
     /// The files that are read beside the recording, as far as they are named.
     pub(crate) named_inputs: Vec<PathBuf>,
     /// No progress, no summary.
     pub(crate) quiet: bool,
-    /// Whether to tell where the time went.
+    /// Whether to print the time that each stage took.
     pub(crate) timings: bool,
     /// The summary instead of the stream.
     pub(crate) statistics: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) status: Status,
     /// Samples that were written.
     pub(crate) samples: u64,
-    /// The processor, where the recording tells it.
+    /// The processor, where the recording names it.
     pub(crate) arch: Option<Arch>,
     /// Whether what came bytewise broke off with an error.
     pub(crate) peer_broke: bool,
@@ -80,9 +80,9 @@ impl std::error::Error for BufferTooSmall {}
 /// Turns the recording into the stream, on the current pool of threads.
 pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
     let path = job.source.name();
-    let output = job.output.map(|output| named(output, path, Format::Hotspot));
+    let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
     let inputs = Inputs::new(path, job.named_inputs.iter().map(PathBuf::as_path));
-    let target = Target::new(output.as_deref(), job.in_place, &inputs)?;
+    let target = Target::new(output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(job.quiet));
     let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
@@ -114,7 +114,7 @@ pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
         return Err(BufferTooSmall.into());
     }
     let outcome = outcome(&analysis);
-    // The process ends here: nobody needs the tables to be taken apart.
+    // The process ends here, and taking the tables apart takes a while.
     std::mem::forget(analysis);
     Ok(outcome)
 }

@@ -5,7 +5,7 @@ use perf_data::{Findings, Severity};
 use super::status::Status;
 
 /// Findings for people, on standard error.
-pub(crate) fn tell(findings: &Findings) {
+pub(crate) fn print_findings(findings: &Findings) {
     for group in findings.iter() {
         if let Some(first) = group.examples.first() {
             let times =

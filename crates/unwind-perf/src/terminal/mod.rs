@@ -9,9 +9,9 @@ mod target;
 mod timings;
 
 pub(crate) use color::choose_colors;
-pub(crate) use findings::{status_of, tell};
+pub(crate) use findings::{print_findings, status_of};
 pub(crate) use progress::Progress;
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
 pub(crate) use summary::print_summary;
-pub(crate) use target::{Inputs, Out, Target, named, print_profile};
+pub(crate) use target::{Inputs, Out, Target, output_path, print_profile};
 pub(crate) use timings::timings_text;

@@ -77,17 +77,22 @@ impl Target {
     ///
     /// # Errors
     /// Where the target is one of the `inputs`, or cannot be reached.
-    pub(crate) fn new(
-        path: Option<&Path>,
-        in_place: bool,
-        inputs: &Inputs,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn new(path: Option<&Path>, inputs: &Inputs) -> anyhow::Result<Self> {
         let Some(path) = path else {
             inputs.check(id_of_stream(io::stdout()), &"standard output")?;
             return Ok(Self::Stdout);
         };
         let (target, is_regular) = Self::at(path, inputs)?;
-        Ok(if in_place || !is_regular { Self::InPlace(path.to_owned()) } else { target })
+        Ok(if is_regular { target } else { Self::InPlace(path.to_owned()) })
+    }
+
+    /// The file itself, which is overwritten instead of being replaced: for those who hold it open.
+    ///
+    /// # Errors
+    /// Where it is one of the `inputs`, or cannot be reached.
+    pub(crate) fn in_place(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
+        Self::at(path, inputs)?;
+        Ok(Self::InPlace(path.to_owned()))
     }
 
     /// A regular file, there or not.
@@ -212,7 +217,7 @@ impl Write for Out {
 }
 
 /// The file to write: in a folder, it is named after the recording, with the usual ending of the format.
-pub(crate) fn named(path: &Path, input: &Path, format: Format) -> PathBuf {
+pub(crate) fn output_path(path: &Path, input: &Path, format: Format) -> PathBuf {
     if !path.is_dir() {
         return path.to_owned();
     }
@@ -291,10 +296,10 @@ mod tests {
             (".data", Format::Firefox, "perf.json.gz"),
             ("b", Format::Callgrind, "callgrind.out.b"),
         ] {
-            assert_eq!(named(&folder, Path::new(input), format), folder.join(name));
+            assert_eq!(output_path(&folder, Path::new(input), format), folder.join(name));
         }
         let file = folder.join("no such folder");
-        assert_eq!(named(&file, Path::new("perf.data"), Format::Json), file);
+        assert_eq!(output_path(&file, Path::new("perf.data"), Format::Json), file);
     }
     /// The name of a temporary can be foreseen; what others put there is neither written to nor removed.
     #[test]

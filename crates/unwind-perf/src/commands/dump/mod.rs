@@ -12,7 +12,7 @@ use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
 use self::line::Line;
 use crate::args::{DumpArgs, open, time_range};
-use crate::terminal::{Status, status_of, tell};
+use crate::terminal::{Status, print_findings, status_of};
 
 /// Lines are written out when so many bytes of them are there.
 const FULL: usize = 1 << 18;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
     if let Some(error) = dump.failed {
         return Err(error.into());
     }
-    tell(&findings);
+    print_findings(&findings);
     Ok(status_of(&findings))
 }
 

@@ -1,10 +1,10 @@
-//! The container of a recording that is rewritten: its data section gets longer, and everything behind it moves.
+//! The container of a recording that is rewritten: its data section gets longer, and everything after it moves.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
 
 use address::BuildId;
 use anyhow::{Context as _, bail};
-use perf_data::Feature;
+use perf_data::{Feature, RecordKind};
 
 /// Where the sections of a plain little-endian file are.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +65,7 @@ impl Layout {
         let end = self.data.1 as u64;
         let data_size = (self.data.1 - self.data.0 + grown) as u64;
         patched.get_mut(DATA_SIZE..DATA_SIZE + 8)?.copy_from_slice(&data_size.to_le_bytes());
-        // What lies behind the data moves: attributes and event types, their ids, and the features.
+        // What comes after the data moves: attributes and event types, their ids, and the features.
         let attr_size = usize::try_from(word(bytes, 16)?).ok()?;
         let attrs = usize::try_from(word(bytes, 24)?).ok()?;
         let n_attrs = usize::try_from(word(bytes, 32)?).ok()?.checked_div(attr_size)?;
@@ -97,10 +97,9 @@ impl Layout {
 /// Source: the comment on `PERF_RECORD_MMAP2` and `PERF_RECORD_MISC_MMAP_BUILD_ID` in
 /// `include/uapi/linux/perf_event.h`.
 fn set_build_id(bytes: &mut [u8], position: usize, id: BuildId) -> Option<()> {
-    const MMAP2: u32 = 10;
     const MISC_BUILD_ID: u8 = 0x40;
     let record = bytes.get_mut(position..position.checked_add(64)?)?;
-    if *record.first_chunk()? != MMAP2.to_le_bytes() {
+    if *record.first_chunk()? != RecordKind::MMAP2.0.to_le_bytes() {
         return None;
     }
     *record.get_mut(5)? |= MISC_BUILD_ID;

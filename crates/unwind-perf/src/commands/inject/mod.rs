@@ -20,7 +20,7 @@ use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, Status, Target, status_of};
 
-/// Writes the recording anew.
+/// Rewrites the recording.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let cannot_read = || format!("cannot read {}", args.input.display());
     if args.input.is_dir() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use address::{BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{Image, Module, Piece, Timeline};
-use perf_data::{Event, Mmap, MmapId, Record};
+use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
 use pipeline::{Files, MapReplay};
 
 use super::container::{Layout, build_id_union};
@@ -25,7 +25,7 @@ pub(crate) struct Injected {
 /// Paths and contents.
 type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 
-/// Replays the maps and collects what is known beyond them. A record goes behind the one that made it true, or before
+/// Replays the maps and collects what is known beyond them. A record goes after the one that made it true, or before
 /// the first one of a later time.
 pub(crate) fn collect(
     bytes: &[u8],
@@ -182,11 +182,10 @@ impl Trailer {
 
 /// An `MMAP2` record of a readable and executable private mapping.
 fn mmap2(taken: &Taken, name: &[u8], id: Option<BuildId>, trailer: &Trailer) -> Vec<u8> {
-    const MMAP2: u32 = 10;
     const USER: u16 = 2;
     const BUILD_ID: u16 = 1 << 14;
     let Taken { pid, piece, time, .. } = taken;
-    let mut record = MMAP2.to_le_bytes().to_vec();
+    let mut record = RecordKind::MMAP2.0.to_le_bytes().to_vec();
     record.extend((if id.is_some() { USER | BUILD_ID } else { USER }).to_le_bytes());
     record.extend([0; 2]);
     record.extend((pid.0 as u32).to_le_bytes());
