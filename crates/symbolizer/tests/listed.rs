@@ -1,12 +1,14 @@
 //! Names that come from lists: the kernel's, and those that simpleperf wrote.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
+use host::MemoryHost;
 use module_map::{FileIdentity, FileOptions, Library, MapEvent, Timeline};
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
-    KernelNames, NoKernelNames, RecordedKernel,
+    KernelNames, NoKernelNames, RecordedKernel, read_perf_map,
 };
 
 /// Where the kernel of the recording lay, and how far that is from where its list has it.
@@ -42,21 +44,35 @@ fn recorded(len: u64) -> Timeline {
     timeline
 }
 
+/// A store on a machine that has these files, with a build-id cache and a folder of maps.
+fn store(files: &[(&str, &[u8])]) -> Library {
+    let host = MemoryHost::new();
+    for &(path, bytes) in files {
+        host.insert(path, bytes);
+    }
+    Library::new(FileOptions {
+        host: Arc::new(host),
+        build_id_dirs: vec!["/cache".into()],
+        perf_map_dirs: vec!["/maps".into()],
+        ..FileOptions::default()
+    })
+}
+
+fn places<'a>(named: Option<&'a str>, library: &'a Library) -> KernelListPlaces<'a> {
+    KernelListPlaces { named: named.map(Path::new), recording: Path::new("/recording"), library }
+}
+
 /// Reads the list `text`, which the user named.
-fn read(test: &str, text: &str, timeline: &Timeline) -> Result<KernelNames, NoKernelNames> {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("kallsyms-{test}"));
-    std::fs::write(&path, text).expect("the list is written");
-    let library = Library::new(FileOptions::default());
+fn read(text: &str, timeline: &Timeline) -> Result<KernelNames, NoKernelNames> {
+    let library = store(&[("/list", text.as_bytes())]);
     let kernel = RecordedKernel::find(&[], timeline, &library);
-    let recording = Path::new("perf.data");
-    let places = KernelListPlaces { named: Some(&path), recording, library: &library };
-    kernel.read_list(places, timeline, None)
+    kernel.read_list(places(Some("/list"), &library), timeline, None)
 }
 
 #[test]
 fn a_list_is_moved_to_where_the_kernel_lay() {
     assert_eq!(TEXT - SLIDE, 0xffff_ffff_8100_0000);
-    let names = read("moved", LIST, &recorded(0x888)).expect("the kernel's list");
+    let names = read(LIST, &recorded(0x888)).expect("the kernel's list");
     let one = Some((&b"do_one"[..], Avma(TEXT + 0x100)));
     assert_eq!(names.lookup(Avma(TEXT + 0x2ff)), one);
     assert_eq!(names.lookup(Avma(TEXT - 1)), None);
@@ -64,23 +80,107 @@ fn a_list_is_moved_to_where_the_kernel_lay() {
 
 #[test]
 fn the_list_of_another_kernel_is_refused() {
-    let error = read("other", LIST, &recorded(0x999)).expect_err("another end");
+    let error = read(LIST, &recorded(0x999)).expect_err("another end");
     let NoKernelNames::OtherKernel { listed, recorded: end, .. } = &error else {
         panic!("{error}")
     };
     assert_eq!((*listed, *end), (Avma(TEXT + 0x888), Avma(TEXT + 0x999)));
-    let sentence = error.to_string();
-    let (_, sentence) = sentence.split_once(" is of ").expect("a path, a sentence");
     assert_eq!(
-        sentence,
-        "another kernel: its code ends at 0xffffffff9a000888, that of the recorded one at \
+        error.to_string(),
+        "/list is of another kernel: its code ends at 0xffffffff9a000888, that of the recorded one at \
             0xffffffff9a000999"
     );
     let hidden = "0000000000000000 T _text\n0000000000000000 T _etext\n";
-    let error = read("hidden", hidden, &recorded(0x888)).expect_err("no addresses");
-    let sentence = error.to_string();
-    let (_, sentence) = sentence.split_once(": ").expect("a path, a sentence");
-    assert_eq!(sentence, "all 2 addresses are zero: they were hidden (kernel.kptr_restrict)");
+    let error = read(hidden, &recorded(0x888)).expect_err("no addresses");
+    assert_eq!(
+        error.to_string(),
+        "/list: all 2 addresses are zero: they were hidden (kernel.kptr_restrict)"
+    );
+}
+
+/// The note of the build-id that the running kernel shows.
+fn notes(id: &[u8; 4]) -> Vec<u8> {
+    let words = [4_u32, 4, 3].map(u32::to_ne_bytes);
+    [words.as_flattened(), b"GNU\0", id].concat()
+}
+
+/// How a list is found that nobody named, for a recording of the kernel with the build-id aabbccdd.
+fn found(files: &[(&str, &[u8])]) -> String {
+    let event = map(-1, TEXT, 0x888, TEXT, "[kernel.kallsyms]_text");
+    let mut timeline = Timeline::new();
+    timeline.map(&with_id(event, "aabbccdd"));
+    let library = store(files);
+    let kernel = RecordedKernel::find(&[], &timeline, &library);
+    let places = places(None, &library);
+    let now = kernel.read_list(places, &timeline, None);
+    let prefetched = kernel.read_list(places, &timeline, places.prefetch(&timeline));
+    let shown = |names: Result<KernelNames, NoKernelNames>| match names {
+        Ok(names) => {
+            let (name, start) = names.lookup(Avma(TEXT + 0x300)).expect("a symbol");
+            format!("{} {start:?}", String::from_utf8_lossy(name))
+        }
+        Err(error) => error.to_string(),
+    };
+    let now = shown(now);
+    assert_eq!(shown(prefetched), now);
+    now
+}
+
+#[test]
+fn where_a_list_is_looked_for() {
+    let list = |name: &str| LIST.replace("do_two", name).into_bytes();
+    let [beside, cache, old, running] = ["beside", "cache", "old", "running"].map(list);
+    let same = notes(&[0xaa, 0xbb, 0xcc, 0xdd]);
+    let files: [(&str, &[u8]); 5] = [
+        ("/recording/kcore_dir/kallsyms", &beside),
+        ("/cache/[kernel.kallsyms]/aabbccdd/kallsyms", &cache),
+        ("/cache/[kernel.kallsyms]/aabbccdd", &old),
+        ("/sys/kernel/notes", &same),
+        ("/proc/kallsyms", &running),
+    ];
+    let start = format!("{:?}", Avma(TEXT + 0x300));
+    assert_eq!(found(&files), format!("beside {start}"));
+    assert_eq!(found(&files[1..2]), format!("cache {start}"));
+    assert_eq!(found(&files[2..]), format!("old {start}"));
+    assert_eq!(found(&files[3..]), format!("running {start}"));
+    let missing = "the running kernel tells no build-id; name the symbols with --kallsyms";
+    assert_eq!(found(&files[4..]), missing);
+    let other = notes(&[1, 2, 3, 4]);
+    assert_eq!(
+        found(&[("/sys/kernel/notes", &other)]),
+        "the recorded kernel has build-id aabbccdd, the running one 01020304; name its symbols \
+            with --kallsyms"
+    );
+}
+
+#[test]
+fn a_recording_that_does_not_say_which_kernel_it_was() {
+    let (timeline, library) = (recorded(0x888), store(&[]));
+    let kernel = RecordedKernel::find(&[], &timeline, &library);
+    let error = kernel.read_list(places(None, &library), &timeline, None).expect_err("no id");
+    assert_eq!(
+        error.to_string(),
+        "the recording does not say which kernel it was; name its symbols with --kallsyms"
+    );
+    let error = kernel.read_list(places(Some("/none"), &library), &timeline, None);
+    let error = error.expect_err("no list").to_string();
+    assert!(error.starts_with("cannot read /none: "), "{error}");
+}
+
+#[test]
+fn the_map_of_a_process_in_a_container() {
+    let status: &[u8] = b"Name:\tapp\nNSpid:\t77\t5\n";
+    let files: [(&str, &[u8]); 4] = [
+        ("/maps/perf-77.map", b"kept"),
+        ("/tmp/perf-77.map", b"own"),
+        ("/tmp/perf-5.map", b"inner"),
+        ("/proc/77/status", status),
+    ];
+    let read = |files| read_perf_map(Pid(77), &store(files));
+    assert_eq!(read(&files[..]), Some(b"kept".to_vec()));
+    assert_eq!(read(&files[1..]), Some(b"own".to_vec()));
+    assert_eq!(read(&files[2..]), Some(b"inner".to_vec()));
+    assert_eq!(read(&files[3..]), None);
 }
 
 #[test]
@@ -92,7 +192,7 @@ fn an_id_that_several_modules_have_proves_nothing() {
         let event = map(-1, 0xffff_ffff_c000_0000 + start, 0x1000, 0, path);
         timeline.map(&with_id(event, id));
     }
-    let library = Library::new(FileOptions::default());
+    let library = store(&[]);
     let kernel = RecordedKernel::find(&[], &timeline, &library);
     assert_eq!(kernel.shared_ids, [BuildId::from_hex("aa").expect("an id")]);
     assert!(kernel.files.is_empty());

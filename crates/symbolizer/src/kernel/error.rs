@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use address::{Avma, BuildId};
+use host::HostError;
 
 use crate::kernel::kallsyms::KallsymsError;
 
@@ -11,13 +12,8 @@ use crate::kernel::kallsyms::KallsymsError;
 #[non_exhaustive]
 pub enum NoKernelNames {
     /// The list cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The list.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("{}", with_cause(.0))]
+    Unreadable(#[from] HostError),
     /// The list is of no use.
     #[error("{}: {source}", path.display())]
     Useless {
@@ -52,4 +48,12 @@ pub enum NoKernelNames {
     /// No list was found, and the running kernel's build-id is not known.
     #[error("the running kernel tells no build-id; name the symbols with --kallsyms")]
     RunningUnknown,
+}
+
+/// The sentence, with what the system said.
+fn with_cause(error: &HostError) -> String {
+    match error {
+        HostError::Io { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
+    }
 }

@@ -1,10 +1,11 @@
 //! Where the list of the kernel's symbols is, and reading it, beside other work where that is wanted.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use address::BuildId;
+use host::{Host, Origin};
 use module_map::{Library, Timeline};
 
 use crate::kernel::error::NoKernelNames;
@@ -19,79 +20,93 @@ pub struct KernelListPlaces<'a> {
     pub named: Option<&'a Path>,
     /// The recording; where it is a folder, a list can lie in it.
     pub recording: &'a Path,
-    /// The store whose options have the build-id caches.
+    /// The store whose options have the machine and its build-id caches.
     pub library: &'a Library,
 }
 
+/// A file with a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct KernelListFile {
+    pub(super) path: PathBuf,
+    origin: Origin,
+}
+
 impl KernelListPlaces<'_> {
-    /// The list that [`RecordedKernel::read_list`](super::RecordedKernel::read_list) will read, where that is sure
-    /// before the replay has ended.
+    /// Begins to read the list that [`RecordedKernel::read_list`](super::RecordedKernel::read_list) will take, where
+    /// that is sure before the replay has ended.
     #[must_use]
-    pub fn find_early(self, timeline: &Timeline) -> Option<PathBuf> {
+    pub fn prefetch(self, timeline: &Timeline) -> Option<KernelListPrefetch> {
         // Once the records tell the build-id, no later record changes it.
-        self.find(mapped_id(timeline)).ok()
+        let file = self.find(mapped_id(timeline)).ok()?;
+        Some(KernelListPrefetch::begin(file, Arc::clone(self.host())))
+    }
+
+    /// The machine.
+    pub(super) fn host(&self) -> &Arc<dyn Host> {
+        &self.library.options().host
     }
 
     /// The list for the kernel of that build-id.
-    pub(super) fn find(self, id: Option<BuildId>) -> Result<PathBuf, NoKernelNames> {
-        let named = self.named.map(Path::to_owned);
-        let beside = self.recording.is_dir().then(|| self.recording.join("kcore_dir/kallsyms"));
-        let kept = named
-            .or_else(|| beside.filter(|path| path.is_file()))
-            .or_else(|| cached(self.library, id?));
-        match kept {
-            Some(path) => Ok(path),
-            None => running_kernel_is(id).map(|()| PathBuf::from("/proc/kallsyms")),
+    pub(super) fn find(self, id: Option<BuildId>) -> Result<KernelListFile, NoKernelNames> {
+        let host = &**self.host();
+        let by_user = |path| KernelListFile { path, origin: Origin::User };
+        if let Some(path) = self.named {
+            return Ok(by_user(path.to_owned()));
         }
+        let beside = self.recording.join("kcore_dir/kallsyms");
+        if host.is_file(&beside, Origin::User) {
+            return Ok(by_user(beside));
+        }
+        let system = |path| KernelListFile { path, origin: Origin::System };
+        if let Some(path) = id.and_then(|id| cached(self.library, id)) {
+            return Ok(system(path));
+        }
+        running_kernel_is(host, id).map(|()| system(PathBuf::from("/proc/kallsyms")))
     }
 }
 
 /// A list of symbols that is read by a thread of its own.
 #[derive(Debug)]
 pub struct KernelListPrefetch {
-    path: PathBuf,
+    file: KernelListFile,
     thread: JoinHandle<Result<Kallsyms, NoKernelNames>>,
 }
 
 impl KernelListPrefetch {
-    /// Begins to read.
-    #[must_use]
-    pub fn begin(path: PathBuf) -> Self {
-        let own = path.clone();
-        Self { path, thread: std::thread::spawn(move || read(&own)) }
+    fn begin(file: KernelListFile, host: Arc<dyn Host>) -> Self {
+        let own = file.clone();
+        Self { file, thread: std::thread::spawn(move || read(&*host, &own)) }
     }
 
-    /// What was read, where it is of that path; else what is read now.
+    /// What was read, where it is of that file; else what is read now.
     pub(super) fn take_or_read(
         prefetched: Option<Self>,
-        path: &Path,
+        host: &dyn Host,
+        file: &KernelListFile,
     ) -> Result<Kallsyms, NoKernelNames> {
-        let begun = prefetched.filter(|prefetched| prefetched.path == path);
-        begun.and_then(|begun| begun.thread.join().ok()).unwrap_or_else(|| read(path))
+        let begun = prefetched.filter(|prefetched| prefetched.file == *file);
+        begun.and_then(|begun| begun.thread.join().ok()).unwrap_or_else(|| read(host, file))
     }
 }
 
-fn read(path: &Path) -> Result<Kallsyms, NoKernelNames> {
-    let regular = |metadata: fs::Metadata| match metadata.is_file() {
-        true => fs::read(path),
-        false => Err(std::io::ErrorKind::InvalidInput.into()),
-    };
-    let text = fs::metadata(path)
-        .and_then(regular)
-        .map_err(|source| NoKernelNames::Unreadable { path: path.to_owned(), source })?;
-    Kallsyms::parse(text).map_err(|source| NoKernelNames::Useless { path: path.to_owned(), source })
+fn read(host: &dyn Host, file: &KernelListFile) -> Result<Kallsyms, NoKernelNames> {
+    let text = host.read(&file.path, file.origin)?;
+    Kallsyms::parse(text)
+        .map_err(|source| NoKernelNames::Useless { path: file.path.clone(), source })
 }
 
 /// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.
 fn cached(library: &Library, id: BuildId) -> Option<PathBuf> {
-    let dirs = library.options().build_id_dirs.iter();
+    let options = library.options();
+    let dirs = options.build_id_dirs.iter();
     let entries = dirs.map(|dir| dir.join("[kernel.kallsyms]").join(id.to_string()));
-    entries.flat_map(|entry| [entry.join("kallsyms"), entry]).find(|path| path.is_file())
+    let mut files = entries.flat_map(|entry| [entry.join("kallsyms"), entry]);
+    files.find(|path| options.host.is_file(path, Origin::System))
 }
 
-fn running_kernel_is(recorded: Option<BuildId>) -> Result<(), NoKernelNames> {
-    let running = fs::read("/sys/kernel/notes").ok().and_then(|notes| build_id_of_notes(&notes));
-    match (recorded, running) {
+fn running_kernel_is(host: &dyn Host, recorded: Option<BuildId>) -> Result<(), NoKernelNames> {
+    let notes = host.read(Path::new("/sys/kernel/notes"), Origin::System).ok();
+    match (recorded, notes.and_then(|notes| build_id_of_notes(&notes))) {
         (Some(recorded), Some(running)) if recorded.matches(&running) => Ok(()),
         (Some(recorded), Some(running)) => Err(NoKernelNames::OtherRunning { recorded, running }),
         (None, _) => Err(NoKernelNames::NotRecorded),

@@ -59,8 +59,8 @@ impl RecordedKernel {
         timeline: &Timeline,
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
-        let path = places.find(self.id)?;
-        let list = KernelListPrefetch::take_or_read(prefetched, &path)?;
-        KernelNames::proven(list, &path, timeline)
+        let file = places.find(self.id)?;
+        let list = KernelListPrefetch::take_or_read(prefetched, &**places.host(), &file)?;
+        KernelNames::proven(list, &file.path, timeline)
     }
 }
