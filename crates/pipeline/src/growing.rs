@@ -228,9 +228,11 @@ impl Run<'_> {
             recording: &self.path,
             timeline: partial.timeline,
             library: &files.library,
+            observer: &**self.observer,
         };
         let first_location = growing.profile.locations.len();
         growing.take(&partial, sources);
+        self.go_on()?;
         let Growing { profile, kernel, .. } = growing;
         let (timeline, images) = (partial.timeline, &*files.library);
         growth

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Svma};
 use hashbrown::HashMap;
@@ -12,10 +13,12 @@ use rayon::prelude::*;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile, KernelListPlaces,
     KernelListPrefetch, KernelNames, LostNames, PerfMap, RecordedKernel, Request, SplitFinder,
-    StoredSplits, SymbolSource, SymbolTimings, Symbols, WhyNoName, read_perf_map, symbolize,
+    StoredSplits, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings, Symbols, WhyNoName,
+    read_perf_map, symbolize,
 };
 use unwinder::FrameKey;
 
+use crate::observer::Observer;
 use crate::options::NameOptions;
 
 /// A distinct looked-up address.
@@ -121,6 +124,25 @@ pub(crate) struct Sources<'a> {
     pub(crate) recording: &'a Path,
     pub(crate) timeline: &'a Timeline,
     pub(crate) library: &'a Library,
+    /// Asked whether the names are still wanted; where not, they are not complete.
+    pub(crate) observer: &'a dyn Observer,
+}
+
+/// Adds up where the time goes, and passes on whether the run is cancelled.
+#[derive(Debug)]
+struct LookUp<'a> {
+    timings: Mutex<SymbolTimings>,
+    observer: &'a dyn Observer,
+}
+
+impl SymbolObserver for LookUp<'_> {
+    fn ended(&self, stage: SymbolStage, took: Duration) {
+        self.timings.ended(stage, took);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.observer.is_cancelled()
+    }
 }
 
 /// Looks up all distinct addresses of frames that `places` does not know yet. The kernel's symbol list is read beside the
@@ -131,7 +153,7 @@ pub(crate) fn resolve(
     sources: Sources<'_>,
     ahead: Option<KernelListPrefetch>,
 ) -> (Resolved, KernelReport) {
-    let Sources { options, head, recording, timeline, library } = sources;
+    let Sources { options, head, recording, timeline, library, .. } = sources;
     let mut resolved = Resolved::nothing(frames, places, timeline, library);
     let features = head.features();
     let build_ids = features.build_ids.iter();
@@ -143,7 +165,7 @@ pub(crate) fn resolve(
     let wants_list = resolved.locations.iter().any(in_kernel);
     let (list, nameless) = rayon::join(
         || wants_list.then(|| known.read_list(places, timeline, ahead)),
-        || resolve_files(&mut resolved, timeline, library, &known.files, options),
+        || resolve_files(&mut resolved, sources, &known.files),
     );
     let refused = match list {
         Some(Ok(names)) => {
@@ -203,10 +225,8 @@ type Wanted = Vec<(u64, u32)>;
 
 fn resolve_files(
     resolved: &mut Resolved,
-    timeline: &Timeline,
-    library: &Library,
+    Sources { options, timeline, library, observer, .. }: Sources<'_>,
     kernel: &HashMap<ModuleId, KernelFile>,
-    options: &NameOptions,
 ) -> Vec<Nameless> {
     let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
     let mut index = HashMap::new();
@@ -254,15 +274,15 @@ fn resolve_files(
             addresses,
         })
         .collect();
-    let timings = Mutex::default();
+    let look_up = LookUp { timings: Mutex::default(), observer };
     let options = symbolizer::Options {
         inlines: options.inlines,
         lines: true,
         demangle: options.demangle,
-        observer: Some(&timings),
+        observer: Some(&look_up),
     };
     resolved.symbols = symbolize(&requests, &options);
-    resolved.timings = timings.into_inner().unwrap_or_default();
+    resolved.timings = look_up.timings.into_inner().unwrap_or_default();
     let mut nameless = Vec::new();
     for (request, (file, wanted)) in files.iter().enumerate() {
         let mut at = 0_u32;

@@ -183,6 +183,7 @@ impl Run<'_> {
                 recording: &self.path,
                 timeline: &timeline,
                 library: &files.library,
+                observer: &**self.observer,
             };
             resolve(&replay.frames, places, sources, prefetch.into_list())
         } else {
