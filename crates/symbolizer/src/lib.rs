@@ -57,9 +57,9 @@
 //!     |          each hit unit: DIE walk, line program -> frames with local names and files
 //!     '-- run:   the order of all that; distinct names demangled once, frames by address
 //!
-//!   kernel: which kernel was recorded, its files, its list of symbols     [`RecordedKernel`]
-//!   jit:    maps that just-in-time compilers wrote                        [`PerfMap`]
-//!   device: names that simpleperf wrote into the recording                [`DeviceSymbols`]
+//!   kernel: which kernel was recorded, its files, its list of symbols     RecordedKernel
+//!   jit:    maps that just-in-time compilers wrote                        PerfMap
+//!   device: names that simpleperf wrote into the recording                DeviceSymbols
 //! ```
 //!
 //! Known differences from `perf script`: data objects name no code, a label without size does not cut the function
