@@ -1,6 +1,6 @@
 //! The arguments that say where files are, and what memory held.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -49,13 +49,4 @@ pub(crate) struct FileArgs {
     /// Map hints from FILE, one per line; can be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) map_file: Vec<PathBuf>,
-}
-
-impl FileArgs {
-    /// The files among the arguments: modules, archives, map hints. Directories are no files.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
-        let paths = self.module.iter().chain(&self.buildid_dir).chain(&self.map_file);
-        let objects = self.map.iter().filter_map(|hint| Some(hint.rsplit_once('@')?.0));
-        paths.map(PathBuf::as_path).chain(objects.map(Path::new))
-    }
 }

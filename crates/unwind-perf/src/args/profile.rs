@@ -1,6 +1,6 @@
 //! The arguments of the jobs that make a profile.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -98,13 +98,6 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) folded: FoldedArgs,
-}
-
-impl RunArgs {
-    /// The files that are read beside the recording, as far as they are named.
-    pub(crate) fn named_inputs(&self) -> impl Iterator<Item = &Path> {
-        self.files.named().chain(self.symbols.kallsyms.as_deref())
-    }
 }
 
 fn parse_format(name: &str) -> Result<Format, String> {

@@ -52,7 +52,7 @@ fn run(job: Job<'_>) -> anyhow::Result<Status> {
                 options: job.args.options()?,
                 stream: StreamOptions::default(),
                 output: job.args.output.as_deref(),
-                named_inputs: job.args.named_inputs().map(Path::to_owned).collect(),
+                map_files: &job.args.files.map_file,
                 quiet: job.args.quiet,
                 timings: job.args.timings,
                 statistics: false,
@@ -78,9 +78,9 @@ pub(crate) fn on_pool<T: Send>(
 fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
     let Job { input, format, inverted, args } = job;
     let path = args.output.as_deref().map(|path| output_path(path, input, format));
-    let inputs = Inputs::new(input, args.named_inputs());
-    let target = Target::new(path.as_deref(), &inputs)?;
     let options = args.options()?;
+    let inputs = Inputs::new(input, &options, &args.files.map_file);
+    let target = Target::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =

@@ -180,7 +180,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
         },
         output: arguments.output.as_deref(),
-        named_inputs: arguments.kallsyms.iter().cloned().collect(),
+        map_files: &[],
         quiet: true,
         timings: false,
         statistics: arguments.print_stats,

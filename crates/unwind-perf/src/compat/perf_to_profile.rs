@@ -59,12 +59,13 @@ fn run() -> anyhow::Result<Status> {
     if !arguments.force && arguments.output.exists() {
         bail!("{} exists; -f overwrites it", arguments.output.display());
     }
-    let inputs = Inputs::new(&arguments.input, std::iter::empty());
+    let options = Options::default();
+    let inputs = Inputs::new(&arguments.input, &options, &[]);
     // pprof reads through the descriptor of the file that it made, so that file has to stay.
     let target = Target::in_place(&arguments.output, &inputs)?;
     on_pool(0, || {
         let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-        let analysis = pipeline().analyze(source(&arguments.input), &Options::default(), &observer);
+        let analysis = pipeline().analyze(source(&arguments.input), &options, &observer);
         let analysis = analysis.map_err(with_argument)?;
         let printer = Format::Pprof.printer(FormatOptions::DEFAULT);
         print_profile(&analysis.profile, &*printer, &target)?;

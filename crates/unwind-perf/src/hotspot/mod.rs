@@ -31,8 +31,8 @@ pub(crate) struct Job<'a> {
     pub(crate) stream: StreamOptions,
     /// Where the stream goes; `None` for standard output.
     pub(crate) output: Option<&'a Path>,
-    /// The files that are read beside the recording, as far as they are named.
-    pub(crate) named_inputs: Vec<PathBuf>,
+    /// The files that map hints were read from.
+    pub(crate) map_files: &'a [PathBuf],
     /// No progress, no summary.
     pub(crate) quiet: bool,
     /// Whether to print the time that each stage took.
@@ -81,7 +81,7 @@ impl std::error::Error for BufferTooSmall {}
 pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
     let path = job.source.name();
     let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
-    let inputs = Inputs::new(path, job.named_inputs.iter().map(PathBuf::as_path));
+    let inputs = Inputs::new(path, &job.options, job.map_files);
     let target = Target::new(output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(job.quiet));
     let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use formats::{Format, Printer};
+use pipeline::{FileSearch, Options};
 use profile::Profile;
 
 /// The regular files that a run reads, by device and inode, so that any name of one of them is recognized.
@@ -22,8 +23,9 @@ pub(crate) struct Inputs {
 type FileId = (u64, u64);
 
 impl Inputs {
-    /// The recording (`-` for standard input, of a directory all its files) and `others` that were named.
-    pub(crate) fn new<'a>(recording: &Path, others: impl Iterator<Item = &'a Path>) -> Self {
+    /// The recording (`-` for standard input, of a directory all its files), what the options name, and the files
+    /// that map hints were read from.
+    pub(crate) fn new(recording: &Path, options: &Options, map_files: &[PathBuf]) -> Self {
         let of_path = |path: &Path| file_id(&fs::metadata(path).ok()?);
         let recording = if recording == Path::new("-") {
             id_of_stream(io::stdin()).into_iter().collect()
@@ -32,7 +34,11 @@ impl Inputs {
         } else {
             of_path(recording).into_iter().collect()
         };
-        Self { recording, others: others.filter_map(of_path).collect() }
+        let FileSearch { modules, build_id_stores, hints, .. } = &options.files;
+        let others = modules.iter().chain(build_id_stores).chain(map_files);
+        let others = others.chain(&options.names.kallsyms).map(PathBuf::as_path);
+        let objects = hints.iter().map(|hint| &*hint.object);
+        Self { recording, others: others.chain(objects).filter_map(of_path).collect() }
     }
 
     /// Refuses a target that is one of them.

@@ -138,18 +138,23 @@ fn files_of_a_directory_are_the_recording() {
 fn other_inputs_are_not_overwritten() {
     let (folder, _) = folder_with_recording("targets-inputs");
     let other = folder.join("other");
-    fs::write(&other, "ffffffff81000000 T _stext\n").expect("written");
+    let text = "# other\n";
+    fs::write(&other, text).expect("written");
+    fs::write(folder.join("hints"), "other@*,0x1000,0x10\n").expect("written");
     let object = "other@*,0x1000,0x10";
     for arguments in [
         &["perf.data", "--kallsyms", "other"][..],
         &["perf.data", "--module", "other"],
         &["perf.data", "--map-file", "other"],
         &["perf.data", "--map", object],
+        &["perf.data", "--map-file", "hints"],
+        &["perf.data", "--buildid-dir", "other"],
+        &["perf.data", "-f", "hotspot", "--map", object],
         &["inject", "perf.data", "--module", "other"],
     ] {
         let ran = run(&folder, &[arguments, &["-o", "other"]].concat());
         let message = "unwind-perf: other is read by this run; name another file";
-        refused(ran, message, &other, b"ffffffff81000000 T _stext\n");
+        refused(ran, message, &other, text.as_bytes());
     }
 }
 

@@ -29,12 +29,12 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
             args.input.display()
         );
     }
-    let inputs = Inputs::new(&args.input, args.files.named());
+    let options = Options { files: args.files.search()?, ..Options::default() };
+    let inputs = Inputs::new(&args.input, &options, &args.files.map_file);
     let target = Target::regular_file(&args.output, &inputs)?;
     let file = host().open(&args.input, Origin::User)?;
     let bytes = &*file.content;
     let layout = Layout::read(bytes).with_context(cannot_read)?;
-    let options = Options { files: args.files.search()?, ..Options::default() };
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let maps = pipeline().maps(source(&args.input), &options, &observer);
     let mut maps = maps.map_err(with_argument)?;
