@@ -93,7 +93,6 @@ pub(crate) fn summary(replay: &Replay) -> Summary {
         samples_filtered: replay.filtered,
         samples_dropped: replay.undecoded,
         frames: replay.n_frames,
-        dump_used_up: replay.dump_used_up,
         ..Summary::default()
     }
 }

@@ -93,10 +93,6 @@ words! {
         Prologue = "prologue",
         /// The callee's frame pointer, checked for plausibility.
         FramePointer = "frame-pointer",
-        /// Joined from another sample of the same thread that saw more of the stack.
-        Joined = "joined",
-        /// A guess, such as a scan of the stack.
-        Guess = "guess",
     }
 }
 
@@ -105,6 +101,6 @@ impl FoundBy {
     /// for plausibility, and every frame outside of it stands on it.
     #[must_use]
     pub const fn is_unproven(self) -> bool {
-        matches!(self, Self::FramePointer | Self::Joined | Self::Guess)
+        matches!(self, Self::FramePointer)
     }
 }

@@ -156,8 +156,9 @@ fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
     let hint = format!("{style}hint:{style:#}");
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
-    if summary.dump_used_up.saturating_mul(20) >= samples && summary.dump_used_up > 0 {
-        let used_up = share(summary.dump_used_up, samples);
+    let exhausted = profile.end_counts()[EndReason::StackExhausted as usize];
+    if exhausted.saturating_mul(20) >= samples && exhausted > 0 {
+        let used_up = share(exhausted, samples);
         let size = dump_size(profile);
         write!(
             text,

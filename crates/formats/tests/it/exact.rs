@@ -30,7 +30,7 @@ fn ndjson() {
         r#"{"addr":"0x5555000010b1","module":"/opt/my app/t\"x","build_id":"d587e5ae","svma":"0x10b1","offset":"0xb1","function":"main","function_offset":49,"file":"t\\.c","line":12,"inlined":false,"found_by":"cfi","kernel":false}]}"#,
         "\n",
         r#"{"pid":42,"tid":43,"comm":"a b;\"c","event":"cycles:u","period":3,"end":"stack-exhausted","frames":["#,
-        r#"{"addr":"0x7f00000010b1","module":"/opt/my app/t\"x","build_id":"d587e5ae","svma":"0x10b1","offset":"0xb1","function":"main","function_offset":49,"file":"t\\.c","line":12,"inlined":false,"found_by":"joined","kernel":false}]}"#,
+        r#"{"addr":"0x7f00000010b1","module":"/opt/my app/t\"x","build_id":"d587e5ae","svma":"0x10b1","offset":"0xb1","function":"main","function_offset":49,"file":"t\\.c","line":12,"inlined":false,"found_by":"frame-pointer","kernel":false}]}"#,
         "\n",
         "{\"time_ns\":20000000000,\"pid\":123456,\"tid\":123456,\"comm\":\"\u{fffd}t\\n\",\"event\":\"cpu-clock\",\"end\":\"root\",\"frames\":[",
         r#"{"addr":"0xffffffff81d33dfb","module":"[kernel.kallsyms]","function":"read_zero","function_offset":123,"inlined":false,"found_by":"callchain","kernel":true},"#,
@@ -39,7 +39,7 @@ fn ndjson() {
         "{\"pid\":123456,\"tid\":123456,\"comm\":\"\u{fffd}t\\n\",\"cpu\":1000,\"event\":\"cpu-clock\",\"end\":\"not-mapped\",\"frames\":[",
         "{\"addr\":\"0x7f0000001000\",\"module\":\"//anon\",\"function\":\"jit\\n\u{fffd}name\",\"inlined\":false,\"found_by\":\"sampled\",\"kernel\":false},",
         r#"{"addr":"0x600000002000","module":"/tmp/x.bin","offset":"0x2000","inlined":false,"found_by":"frame-pointer","kernel":false},"#,
-        r#"{"addr":"0xdead","inlined":false,"found_by":"guess","kernel":false}]}"#,
+        r#"{"addr":"0xdead","inlined":false,"found_by":"prologue","kernel":false}]}"#,
         "\n",
         r#"{"pid":-1,"tid":7,"comm":"","event":"cpu-clock","end":"no-user-regs","frames":[]}"#,
         "\n",
@@ -178,21 +178,21 @@ fn json() {
     let version = env!("CARGO_PKG_VERSION");
     let lines = [
         &format!(
-            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":0,"generator":"unwind-perf {version}"}},"#
+            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":1,"generator":"unwind-perf {version}"}},"#
         ),
         r#""recording":{"command_line":["perf","record","--call-graph","dwarf,16384"],"hostname":"box","arch":"x86_64","cpus_online":2},"#,
-        r#""words":{"end":["root","stack-exhausted","memory-not-recorded","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded"],"found_by":["sampled","cfi","callchain","leaf-rule","prologue","frame-pointer","joined","guess"],"module_kind":["elf","file","anonymous","kernel"]},"#,
+        r#""words":{"end":["root","stack-exhausted","memory-not-recorded","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded"],"found_by":["sampled","cfi","callchain","leaf-rule","prologue","frame-pointer"],"module_kind":["elf","file","anonymous","kernel"]},"#,
         "\"strings\":[\"cycles:u\",\"cpu-clock\",\"/debug/t\",\"/opt/my app/t\\\"x\",\"[kernel.kallsyms]\",\"/tmp/x.bin\",\"//anon\",\"inl2\",\"t\\\\.c\",\"op;\\\"x\\\"\",\"main\",\"read_zero\",\"jit\\n\u{fffd}name\",\"a b;\\\"c\",\"\u{fffd}t\\n\",\"\",\"box\",\"x86_64\",\"perf\",\"record\",\"--call-graph\",\"dwarf,16384\"],",
         r#""events":{"length":2,"name":[0,1]},"#,
         r#""modules":{"length":4,"path":[3,4,5,6],"opened":[2,null,null,null],"build_id":["d587e5ae",null,null,null],"kind":[0,3,1,2]},"#,
         r#""inlines":{"length":5,"function":[7,9,10,11,12],"file":[8,null,8,null,null],"line":[8,null,12,null,null],"column":[3,null,null,null,null],"inlined":[true,false,false,false,false]},"#,
         r#""locations":{"length":6,"module":[0,0,1,null,2,3],"relative":["0x11c0","0x10b1","0xffffffff81d33dfb","0xdead","0x2000","0x7f0000001000"],"offset":["0x1c0","0xb1",null,null,"0x2000",null],"function_offset":[16,49,123,null,null,null],"first_inline":[0,2,3,4,4,4],"n_inlines":[2,1,1,0,0,1]},"#,
-        r#""frames":{"length":7,"location":[0,1,1,2,3,4,5],"found_by":[0,1,6,2,7,5,0],"kernel":[false,false,false,true,false,false,false],"instance":[0,0,1,0,0,0,0]},"#,
+        r#""frames":{"length":7,"location":[0,1,1,2,3,4,5],"found_by":[0,1,5,2,4,5,0],"kernel":[false,false,false,true,false,false,false],"instance":[0,0,1,0,0,0,0]},"#,
         r#""stacks":{"length":7,"parent":[null,0,null,0,null,4,5],"frame":[1,0,2,3,4,5,6]},"#,
         r#""layouts":{"length":2,"biases":[[[0,0,"0x555500000000"],[0,1,"0x7f0000000000"],[2,0,"0x600000000000"]],[[0,0,"0x400000"]]]},"#,
         r#""threads":{"length":3,"pid":[42,123456,-1],"tid":[43,123456,7],"comm":[13,14,15]},"#,
         r#""samples":{"length":5,"time_ns":[1445157017999,null,20000000000,null,null],"thread":[0,0,1,1,2],"event":[1,0,1,1,1],"end":[0,1,0,4,12],"cpu":[1,null,null,1000,null],"period":[4000000,3,null,null,null],"stack":[1,2,3,6,null],"layout":[0,0,1,0,1]},"#,
-        r#""summary":{"samples":5,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"dump_used_up":1,"lost_by_event":[{"event":1,"samples":1,"records":0}],"end":[2,1,0,0,1,0,0,0,0,0,0,0,1,0,0,0],"losses":[{"module":2,"samples":1,"reason":"the file is missing"},{"samples":1,"reason":"nothing is mapped there"}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
+        r#""summary":{"samples":5,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"lost_by_event":[{"event":1,"samples":1,"records":0}],"end":[2,1,0,0,1,0,0,0,0,0,0,0,1,0,0,0],"losses":[{"module":2,"samples":1,"reason":"the file is missing"},{"samples":1,"reason":"nothing is mapped there"}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
     ];
     assert_eq!(text.lines().count(), lines.len());
     for (printed, expected) in text.lines().zip(lines) {

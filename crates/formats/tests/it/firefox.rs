@@ -87,7 +87,7 @@ fn threads_stacks_and_markers() {
         stack(&document, &samples["stack"][1]),
         [
             "[truncated] 0 null 4/0",
-            "[unknown] 0 null 3/1",
+            "[unknown] 0 null 3/0",
             "[unknown] 0 null 1/1",
             "jit\n\u{fffd}name 0 null 3/0"
         ]

@@ -96,7 +96,7 @@ fn the_tables_of_a_page() {
             ("inl2", 1.0, 1.0, 8.0),
             ("main", none, 2.0, 12.0),
             ("read_zero", 0.0, 4.0, 0.0),
-            ("[unknown]", none, 10.0, 0.0),
+            ("[unknown]", none, 8.0, 0.0),
             ("[unknown]", 5.0, 2.0, 0.0),
             ("jit\n\u{fffd}name", 6.0, 8.0, 0.0),
         ]

@@ -66,7 +66,7 @@ fn rows_are_samples() {
         format!(
             "{{time_ns: null, pid: 42, tid: 43, comm: \"a b;\"c\", cpu: null, event: \"cycles:u\", \
              period: 3, weight: 3, end: \"stack-exhausted\", complete: false, frames: [{}]}}",
-            main(0x7f00_0000_10b1, "joined"),
+            main(0x7f00_0000_10b1, "frame-pointer"),
         ),
         format!(
             "{{time_ns: 20000000000, pid: 123456, tid: 123456, comm: \"\u{fffd}t\n\", cpu: null, \
@@ -80,7 +80,7 @@ fn rows_are_samples() {
              frames: [{}, {}, {}]}}",
             elsewhere(0x7f00_0000_1000, jit, "sampled"),
             elsewhere(0x6000_0000_2000, unopened, "frame-pointer"),
-            elsewhere(0xdead, nowhere, "guess"),
+            elsewhere(0xdead, nowhere, "prologue"),
         ),
         "{time_ns: null, pid: -1, tid: 7, comm: \"\", cpu: null, event: \"cpu-clock\", period: null, \
          weight: 1, end: \"no-user-regs\", complete: false, frames: []}"

@@ -43,7 +43,6 @@ pub(crate) fn one_of_everything() -> Profile {
         frames: 9,
         lost_samples: 1,
         lost_by_event: vec![EventLoss { event: EventId::new(1), samples: 1, records: 0 }],
-        dump_used_up: 1,
         losses: vec![
             ModuleLoss {
                 module: Some(ModuleId(2)),
@@ -127,9 +126,9 @@ fn fill_stacks(profile: &mut Profile) {
     profile.frames = Table::from_vec(vec![
         frame(0, FoundBy::Sampled),
         frame(1, FoundBy::Cfi),
-        FrameRow { instance: 1, ..frame(1, FoundBy::Joined) },
+        FrameRow { instance: 1, ..frame(1, FoundBy::FramePointer) },
         FrameRow { kernel: true, ..frame(2, FoundBy::Callchain) },
-        frame(3, FoundBy::Guess),
+        frame(3, FoundBy::Prologue),
         frame(4, FoundBy::FramePointer),
         frame(5, FoundBy::Sampled),
     ]);

@@ -22,8 +22,6 @@ pub struct Summary {
     pub lost_by_event: Vec<EventLoss>,
     /// Times that the kernel throttled an event.
     pub throttled: u64,
-    /// Samples whose stack bytes were used to the end: a larger dump would show more.
-    pub dump_used_up: u64,
     /// Modules at which chains ended before their root, most samples first.
     pub losses: Vec<ModuleLoss>,
     /// Everything else that was found wrong with the input, in plain words.

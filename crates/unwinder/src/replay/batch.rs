@@ -25,7 +25,6 @@ pub(crate) struct Walked {
     pub(crate) layout: u32,
     pub(crate) end: EndReason,
     pub(crate) n_frames: u32,
-    pub(crate) dump_used_up: bool,
 }
 
 /// What came of a run of samples.
@@ -78,7 +77,6 @@ pub(crate) fn walk_batch(
                 result.late_maps += 1;
             }
         }
-        let dump_used_up = end == EndReason::StackExhausted;
         let (stack, layout) = result.intern((lineage, planned.thread), &frames, &mut scratch);
         result.samples.push(Walked {
             planned: index as u32,
@@ -88,7 +86,6 @@ pub(crate) fn walk_batch(
             layout,
             end,
             n_frames: frames.len() as u32,
-            dump_used_up,
         });
     }
     result.cache_hits = walker.hits - before.0;

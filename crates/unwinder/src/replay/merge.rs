@@ -52,7 +52,7 @@ impl FrameKey {
     #[must_use]
     pub fn found_by(&self) -> FoundBy {
         let index = usize::from((self.rest >> 8) as u8);
-        FoundBy::ALL.get(index).copied().unwrap_or(FoundBy::Guess)
+        FoundBy::ALL.get(index).copied().unwrap_or(FoundBy::Sampled)
     }
 
     /// Whether it ran in kernel mode.
@@ -118,7 +118,6 @@ pub(crate) struct Merged {
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
-    pub(crate) dump_used_up: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
 }
@@ -138,7 +137,6 @@ impl Merged {
         for walked in &batch.samples {
             let Some(planned) = planned.get(walked.planned as usize) else { continue };
             self.n_frames += u64::from(walked.n_frames);
-            self.dump_used_up += u64::from(walked.dump_used_up);
             self.samples.push(Outcome {
                 time: planned.entry.time,
                 thread: planned.thread,

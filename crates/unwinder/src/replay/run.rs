@@ -48,8 +48,6 @@ pub struct Replay {
     pub undecoded: u64,
     /// Samples whose chain needed a map that was recorded shortly after them.
     pub late_maps: u64,
-    /// Samples whose stack bytes were used to the end.
-    pub dump_used_up: u64,
     /// Where the time went.
     pub timings: ReplayTimings,
 }
@@ -241,7 +239,6 @@ impl<'r> Replayer<'r> {
             n_frames: merged.n_frames,
             undecoded: merged.undecoded,
             late_maps: merged.late_maps,
-            dump_used_up: merged.dump_used_up,
         }
     }
 }
