@@ -17,10 +17,10 @@ pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]
 pub use formats::Parquet;
 pub use formats::{
-    Callgrind, Details, ErrorKind, ErrorRow, FieldValue, Fields, Firefox, Folded, GroupRow,
-    Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PerfScript, Pprof, SampleExtra,
-    Speedscope, TaskChange, TaskEvent, TracepointRow,
+    Callgrind, Details, ErrorKind, ErrorRow, FieldValue, Firefox, Folded, GroupRow, Hotspot,
+    HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PerfScript, Pprof, SampleExtra, Speedscope,
+    TaskChange, TaskEvent, TracepointRow,
 };
-pub use options::{FormatOptions, Root, Weight};
+pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
 pub use summary::{SummaryStyles, write_styled_summary, write_summary};

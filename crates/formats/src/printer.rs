@@ -6,7 +6,7 @@ use profile::Profile;
 
 /// Writes a profile in one format.
 pub trait Printer {
-    /// Writes the whole of `profile` to `out`, in pieces of some hundred kilobytes: `out` needs no buffer of its own.
+    /// Writes the whole of `profile` to `out`, in chunks of some hundred kilobytes: `out` needs no buffer of its own.
     /// The bytes depend on the profile and the options only, not on the number of threads.
     ///
     /// # Errors

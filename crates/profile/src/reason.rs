@@ -1,4 +1,4 @@
-//! Why a chain ended and how a frame was found: the two words that every result of this crate carries.
+//! Why a chain ended and how a frame was found: the words that chains and frames carry.
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -35,7 +35,7 @@ words! {
     EndReason {
         /// The outermost frame was reached: its unwind information says that there is no caller.
         Root = "root",
-        /// The next frame lies behind the end of the recorded stack bytes.
+        /// The next frame lies past the end of the recorded stack bytes.
         StackExhausted = "stack-exhausted",
         /// The unwind information needs memory that was not recorded and that no file holds, such as memory below the
         /// stack pointer or on the heap.

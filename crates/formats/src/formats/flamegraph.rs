@@ -6,7 +6,7 @@ use std::io;
 use inferno::flamegraph::{Direction, Options, from_lines};
 
 use crate::formats::folded::Folded;
-use crate::options::Weight;
+use crate::options::StackWeight;
 use crate::printer::Printer;
 use profile::Profile;
 use profile::query::period_units;
@@ -50,9 +50,9 @@ impl Flamegraph {
         let units = period_units(profile);
         let nanoseconds = units.iter().flatten().all(|&unit| unit == "nanoseconds");
         match self.stacks.weight {
-            Weight::Samples => "samples",
-            Weight::Period if nanoseconds && !units.is_empty() => "ns",
-            Weight::Period => "events",
+            StackWeight::Samples => "samples",
+            StackWeight::Period if nanoseconds && !units.is_empty() => "ns",
+            StackWeight::Period => "events",
         }
     }
 }

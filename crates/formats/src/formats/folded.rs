@@ -8,7 +8,7 @@ use std::io;
 
 use hashbrown::HashMap;
 
-use crate::options::{Root, Weight};
+use crate::options::{StackRoot, StackWeight};
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::name_tree::{NameId, NameTree};
@@ -23,12 +23,12 @@ pub struct Folded {
     /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a stack weighs.
-    pub weight: Weight,
+    pub weight: StackWeight,
     /// Whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
     /// What stands outside of all functions.
-    pub root: Root,
-    /// Whether stacks begin with the innermost function, behind the root.
+    pub root: StackRoot,
+    /// Whether stacks begin with the innermost function, after the root.
     pub reverse: bool,
 }
 
@@ -48,7 +48,7 @@ impl Printer for Folded {
             let mut path = Vec::new();
             for line in lines.get(rows).unwrap_or_default() {
                 let start = text.len();
-                if self.root != Root::None {
+                if self.root != StackRoot::None {
                     text.extend_from_slice(tree.label(line.comm));
                     text.push(b';');
                 }
@@ -131,24 +131,24 @@ impl Folded {
 
     fn root_name(&self, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
         let mut name = profile.strings.get(thread.comm).to_vec();
-        if name.is_empty() && matches!(self.root, Root::Process | Root::Thread) {
+        if name.is_empty() && matches!(self.root, StackRoot::Process | StackRoot::Thread) {
             name.extend_from_slice(b"[unknown]");
         }
         match self.root {
-            Root::Comm => {}
-            Root::Process => name.extend_from_slice(format!("-{}", thread.pid).as_bytes()),
-            Root::Thread => {
+            StackRoot::Comm => {}
+            StackRoot::Process => name.extend_from_slice(format!("-{}", thread.pid).as_bytes()),
+            StackRoot::Thread => {
                 name.extend_from_slice(format!("-{}/{}", thread.pid, thread.tid).as_bytes());
             }
-            Root::None => name.clear(),
+            StackRoot::None => name.clear(),
         }
         name
     }
 
     fn weight_of(&self, sample: &SampleRow) -> u64 {
         match self.weight {
-            Weight::Samples => 1,
-            Weight::Period => sample.period.unwrap_or(1),
+            StackWeight::Samples => 1,
+            StackWeight::Period => sample.period.unwrap_or(1),
         }
     }
 }

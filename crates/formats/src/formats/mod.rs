@@ -12,7 +12,6 @@ mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perf_script;
-mod perf_script_fields;
 mod pprof;
 mod speedscope;
 
@@ -31,6 +30,5 @@ pub use page::Page;
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;
-pub use perf_script_fields::Fields;
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;

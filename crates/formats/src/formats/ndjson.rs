@@ -1,4 +1,4 @@
-//! NDJSON: one JSON object a sample, one sample a line; every line stands for itself. `docs/OUTPUT.md` tells the fields.
+//! NDJSON: one JSON object a sample, one sample a line; every line stands for itself. `docs/OUTPUT.md` has the fields.
 
 use std::io;
 

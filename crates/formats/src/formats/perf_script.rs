@@ -16,7 +16,7 @@
 
 use std::io;
 
-use crate::formats::perf_script_fields::Fields;
+use crate::options::ScriptFields;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
@@ -36,7 +36,7 @@ pub struct PerfScript {
     /// Whether inlined functions are frames of their own; without, as `perf script --no-inline`.
     pub inlines: bool,
     /// What is printed.
-    pub fields: Fields,
+    pub fields: ScriptFields,
 }
 
 impl Printer for PerfScript {
@@ -96,7 +96,7 @@ struct ScriptLines<'a> {
 }
 
 impl<'a> ScriptLines<'a> {
-    fn new(profile: &'a Profile, fields: Fields) -> Self {
+    fn new(profile: &'a Profile, fields: ScriptFields) -> Self {
         let shown = Shown::new(fields);
         let strings = Escaped::new(&profile.strings, push_line_safe);
         let threads = profile
@@ -193,7 +193,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(fields: Fields) -> Self {
+    fn new(fields: ScriptFields) -> Self {
         Self {
             cpu: fields.has("cpu"),
             time: fields.has("time"),
@@ -209,7 +209,7 @@ impl Shown {
 
 /// The header up to and with the thread id. It never begins with a space, a tab or `#`: readers would take it for a
 /// frame or a comment.
-fn thread_text(thread: &ThreadRow, comm: &[u8], fields: Fields) -> Box<[u8]> {
+fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8]> {
     let mut text = Vec::new();
     match comm.split_first() {
         _ if !fields.has("comm") => {}

@@ -9,7 +9,7 @@ use std::io;
 
 use hashbrown::HashMap;
 
-use crate::options::Weight;
+use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
@@ -30,7 +30,7 @@ pub struct Speedscope {
     /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a sample weighs.
-    pub weight: Weight,
+    pub weight: StackWeight,
 }
 
 /// A stack and its weight.
@@ -93,8 +93,8 @@ impl Printer for Speedscope {
 impl Speedscope {
     const fn weight(&self, count: u64, period: u64) -> u64 {
         match self.weight {
-            Weight::Samples => count,
-            Weight::Period => period,
+            StackWeight::Samples => count,
+            StackWeight::Period => period,
         }
     }
 
@@ -105,7 +105,7 @@ impl Speedscope {
     fn unit(&self, profile: &Profile, event: EventId) -> &'static str {
         let unit = period_units(profile).get(event).copied().flatten();
         match (self.weight, unit) {
-            (Weight::Period, Some("nanoseconds")) => "nanoseconds",
+            (StackWeight::Period, Some("nanoseconds")) => "nanoseconds",
             _ => "none",
         }
     }
@@ -124,7 +124,7 @@ impl Speedscope {
         event: EventId,
         functions: &Functions,
     ) -> Vec<WeighedStack> {
-        // Threads of one name are one frame, behind the functions' frames.
+        // Threads of one name are one frame, after the functions' frames.
         let comms = comms(profile);
         let rows = group(profile, |sample| {
             let comm = comms.1.get(sample.thread).copied().unwrap_or(0);
@@ -193,7 +193,7 @@ impl SpeedscopeDocument<'_> {
             let name = function.name.map_or(b"[unknown]".as_slice(), |name| strings.get(name));
             self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
             self.text.push(b'"');
-            // Code without a known source has its module there: it tells unknown functions apart.
+            // Code without a known source has its module there: which keeps unknown functions apart.
             if let Some(file) = function.file.or(function.module) {
                 self.text.extend_from_slice(b",\"file\":\"");
                 self.text.extend_from_slice(strings.get(file));

@@ -21,7 +21,7 @@ const CHUNK_COST: u64 = 4096;
 /// Chunks of a batch for each thread: enough to even out unequal ones, few enough to hold their texts.
 const CHUNKS_PER_THREAD: usize = 2;
 
-/// Writes the texts of `rows` rows to `out`. `cost` tells about how many frames a row has; `render` appends the text
+/// Writes the texts of `rows` rows to `out`. `cost` gives about how many frames a row has; `render` appends the text
 /// of a range of rows to a buffer.
 ///
 /// # Errors
@@ -48,8 +48,8 @@ pub(crate) fn write_chunks<C: Send + Sync>(
     render: impl Fn(&C, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
     let size = per_thread * rayon::current_num_threads().max(1);
-    let mut current = Batch::default();
-    let mut following = Batch::default();
+    let mut current = TextBatch::default();
+    let mut following = TextBatch::default();
     current.refill(&mut chunks, size);
     current.render(&render);
     while !current.chunks.is_empty() {
@@ -65,18 +65,18 @@ pub(crate) fn write_chunks<C: Send + Sync>(
 }
 
 /// Chunks and their texts; the texts' memory is used again.
-struct Batch<C> {
+struct TextBatch<C> {
     chunks: Vec<C>,
     texts: Vec<Vec<u8>>,
 }
 
-impl<C> Default for Batch<C> {
+impl<C> Default for TextBatch<C> {
     fn default() -> Self {
         Self { chunks: Vec::new(), texts: Vec::new() }
     }
 }
 
-impl<C: Send + Sync> Batch<C> {
+impl<C: Send + Sync> TextBatch<C> {
     fn refill(&mut self, chunks: &mut impl Iterator<Item = C>, size: usize) {
         self.chunks.clear();
         self.chunks.extend(chunks.take(size));

@@ -1,4 +1,4 @@
-//! What printers have in common: pieces that are rendered in parallel, numbers and names as text, trees of names.
+//! What printers have in common: chunks that are rendered in parallel, numbers and names as text, trees of names.
 
 pub(crate) mod chunks;
 pub(crate) mod escaped;

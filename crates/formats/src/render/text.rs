@@ -93,8 +93,8 @@ fn is_plain_json(text: &[u8]) -> bool {
     text.iter().all(|&byte| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\')
 }
 
-/// Appends `text` as the inside of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each longest piece
-/// that could have begun a character.
+/// Appends `text` as the inside of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each longest
+/// sequence that could have begun a character.
 pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
     if is_plain_json(text) {
         out.extend_from_slice(text);

@@ -1,8 +1,8 @@
-//! How the pieces of the summary that want to be seen look on a terminal.
+//! How the parts of the summary that want to be seen look on a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// A style for each kind of piece; by default none has any, and the text is plain.
+/// A style for each kind of part; by default none has any, and the text is plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SummaryStyles {

@@ -1,6 +1,6 @@
 //! The exact bytes of every format.
 
-use formats::{Format, FormatOptions, Root, Weight};
+use formats::{Format, FormatOptions, StackRoot, StackWeight};
 use profile::{LayoutId, SampleRow};
 
 use crate::printed;
@@ -125,7 +125,7 @@ fn folded() {
 #[test]
 fn folded_roots_and_reverse() {
     let options =
-        FormatOptions { root: Root::Thread, reverse: true, keep_unrooted: true, ..DEFAULT };
+        FormatOptions { root: StackRoot::Thread, reverse: true, keep_unrooted: true, ..DEFAULT };
     let text = [
         b"[unknown]--1/7 1\n".as_slice(),
         b"a b:\"c-42/43;inl2;op:\"x\";main 1\n",
@@ -134,7 +134,7 @@ fn folded_roots_and_reverse() {
         b"\xfft\\n-123456/123456;read_zero;main 1\n",
     ];
     check(Format::Folded, options, &text.concat());
-    let options = FormatOptions { root: Root::Process, ..DEFAULT };
+    let options = FormatOptions { root: StackRoot::Process, ..DEFAULT };
     assert_eq!(
         printed(&of_first_event(), Format::Folded, options),
         b"a b:\"c-42;[truncated];main 1\n"
@@ -146,7 +146,7 @@ fn folded_roots_and_reverse() {
         b"main;op:\"x\";inl2 1\n",
         b"main;read_zero 1\n",
     ];
-    let options = FormatOptions { root: Root::None, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions { root: StackRoot::None, keep_unrooted: true, ..DEFAULT };
     check(Format::Folded, options, &text.concat());
 }
 
@@ -160,7 +160,7 @@ fn of_first_event() -> profile::Profile {
 
 #[test]
 fn folded_weights() {
-    let options = FormatOptions { weight: Weight::Period, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions { weight: StackWeight::Period, keep_unrooted: true, ..DEFAULT };
     assert_eq!(printed(&of_first_event(), Format::Folded, options), b"a b:\"c;main 3\n");
     let mut profile = one_of_everything();
     let again = profile.samples.as_slice()[0];

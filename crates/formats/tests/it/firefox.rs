@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use formats::{Format, FormatOptions, Weight};
+use formats::{Format, FormatOptions, StackWeight};
 use profile::Profile;
 use serde_json::{Value, json};
 
@@ -112,8 +112,11 @@ fn threads_stacks_and_markers() {
 
 #[test]
 fn weights_and_nothing() {
-    let options =
-        FormatOptions { weight: Weight::Period, keep_unrooted: true, ..FormatOptions::DEFAULT };
+    let options = FormatOptions {
+        weight: StackWeight::Period,
+        keep_unrooted: true,
+        ..FormatOptions::DEFAULT
+    };
     let document_ = document(&one_of_everything(), options);
     let samples = &document_["threads"][2]["samples"];
     assert_eq!((&samples["weight"], &samples["weightType"]), (&json!([4]), &json!("tracing-ms")));

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use formats::{Format, FormatOptions, Weight};
+use formats::{Format, FormatOptions, StackWeight};
 use profile::{FrameId, StackRow};
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn speedscope() {
             profile(" -1/7, cpu-clock", &[1], json!([[7]])),
         ])
     );
-    let options = FormatOptions { weight: Weight::Period, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions { weight: StackWeight::Period, keep_unrooted: true, ..DEFAULT };
     let text = printed(&one_of_everything(), Format::Speedscope, options);
     let document: Value = serde_json::from_slice(&text).expect("valid JSON");
     assert_eq!(document["profiles"][1]["unit"], "nanoseconds");

@@ -57,7 +57,7 @@ crate::row_ids! {
     pub FunctionId(u32);
 }
 
-/// A function as users tell them apart.
+/// A function as users see it: name, source file and module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Function {
     /// Its name; `None` where unknown.

@@ -54,7 +54,7 @@ pub fn event_name(profile: &Profile, event: EventId) -> &[u8] {
     profile.events.get(event).map_or(&[], |event| profile.strings.get(event.name))
 }
 
-/// The clocks of the kernel count nanoseconds, with or without modifiers behind a colon.
+/// The clocks of the kernel count nanoseconds, with or without modifiers after a colon.
 fn unit_of(event: &[u8]) -> &'static str {
     let name = event.split(|&byte| byte == b':').next().unwrap_or_default();
     if name == b"cpu-clock" || name == b"task-clock" { "nanoseconds" } else { "count" }

@@ -14,7 +14,7 @@ pub struct LocationRow {
     /// The module; `None` where nothing was mapped.
     pub module: Option<ModuleId>,
     /// The looked-up address (of callers: return address - 1) in the space that the kind of the module decides:
-    /// stated address, offset in the file, or address in the process or the kernel. [`Self::address`] tells which.
+    /// stated address, offset in the file, or address in the process or the kernel. [`Self::address`] says which.
     pub relative: u64,
     /// The offset in the module's file, where it has one.
     pub offset: Option<u64>,

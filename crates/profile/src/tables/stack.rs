@@ -27,9 +27,9 @@ mod tests {
 
     /// Takes down what it is given.
     #[derive(Default)]
-    struct Written(Vec<u64>);
+    struct HashedWords(Vec<u64>);
 
-    impl Hasher for Written {
+    impl Hasher for HashedWords {
         fn finish(&self) -> u64 {
             0
         }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_node_is_hashed_as_one_word() {
-        let mut written = Written::default();
+        let mut written = HashedWords::default();
         let frame = FrameId::new(4);
         StackRow { parent: None, frame }.hash(&mut written);
         StackRow { parent: Some(StackId::new(0)), frame }.hash(&mut written);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
-use formats::{Fields, FormatOptions};
+use formats::{FormatOptions, ScriptFields};
 use host::{Host, RealHost};
 use module_map::Hint;
 use pipeline::{Error, FileSearch, Limits, NameOptions, Options, Pipeline, SampleFilter, Source};
@@ -80,7 +80,7 @@ impl RunArgs {
             kernel_suffix: self.folded.kernel_suffix,
             root: self.folded.root.into(),
             reverse: self.folded.reverse,
-            fields: self.script.fields.unwrap_or(Fields::DEFAULT),
+            fields: self.script.fields.unwrap_or(ScriptFields::DEFAULT),
             inverted,
         }
     }

@@ -1,7 +1,7 @@
 //! The arguments of single formats: what they show, and how stacks are counted.
 
 use clap::{Args, ValueEnum};
-use formats::{Fields, Root, Weight};
+use formats::{ScriptFields, StackRoot, StackWeight};
 
 /// The arguments of the format perf-script.
 #[derive(Debug, Args)]
@@ -9,8 +9,8 @@ use formats::{Fields, Root, Weight};
 pub(crate) struct ScriptArgs {
     /// Fields of perf-script, named as in perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym, symoff,
     /// dso, srcline; or changes to the default, such as +srcline,-cpu [default: all but srcline]
-    #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = Fields::parse, allow_hyphen_values = true)]
-    pub(crate) fields: Option<Fields>,
+    #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = ScriptFields::parse, allow_hyphen_values = true)]
+    pub(crate) fields: Option<ScriptFields>,
 }
 
 /// The arguments of formats that count stacks.
@@ -60,7 +60,7 @@ pub(crate) enum RootArg {
     None,
 }
 
-impl From<RootArg> for Root {
+impl From<RootArg> for StackRoot {
     fn from(root: RootArg) -> Self {
         match root {
             RootArg::Comm => Self::Comm,
@@ -71,7 +71,7 @@ impl From<RootArg> for Root {
     }
 }
 
-impl From<WeightArg> for Weight {
+impl From<WeightArg> for StackWeight {
     fn from(weight: WeightArg) -> Self {
         match weight {
             WeightArg::Samples => Self::Samples,

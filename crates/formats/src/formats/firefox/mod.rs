@@ -11,7 +11,7 @@ mod threads;
 
 use std::io;
 
-use crate::options::Weight;
+use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
@@ -34,7 +34,7 @@ pub struct Firefox {
     /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a sample weighs.
-    pub weight: Weight,
+    pub weight: StackWeight,
 }
 
 impl Printer for Firefox {

@@ -1,4 +1,4 @@
-//! Text that is collected and compressed piece by piece, and the columns that tables are made of.
+//! Text that is collected and compressed in chunks, and the columns that tables are made of.
 
 use std::io::{self, Write as _};
 
@@ -92,7 +92,7 @@ impl<'a> GzipSink<'a> {
     }
 }
 
-/// Appends nanoseconds as milliseconds with six digits behind the point.
+/// Appends nanoseconds as milliseconds with six digits after the point.
 pub(super) fn push_milliseconds(text: &mut Vec<u8>, nanoseconds: u64) {
     push_number(text, nanoseconds / 1_000_000);
     let rest = nanoseconds % 1_000_000;

@@ -39,7 +39,7 @@ struct FrameEntry {
 }
 
 /// A column of frames: its name, the value of a frame, and that of `[truncated]`.
-type FrameColumn<'a> = (&'a str, fn(&FrameEntry) -> u32, u32);
+type FrameTableColumn<'a> = (&'a str, fn(&FrameEntry) -> u32, u32);
 
 /// Everything that the threads share.
 pub(super) struct SharedTables<'a> {
@@ -309,7 +309,7 @@ impl<'a> SharedTables<'a> {
             Some(address) => push_number(text, address),
             None => text.extend_from_slice(b"-1"),
         })?;
-        let columns: [FrameColumn<'_>; 4] = [
+        let columns: [FrameTableColumn<'_>; 4] = [
             ("inlineDepth", |frame| frame.depth, 0),
             ("category", |frame| frame.category.into(), category::TRUNCATED.into()),
             ("subcategory", |frame| frame.guessed.into(), 0),

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::sink::{GzipSink, push_milliseconds};
 use super::tables::SharedTables;
-use super::{ThreadContext, Weight};
+use super::{StackWeight, ThreadContext};
 use crate::render::text::{push_json, push_number};
 use profile::query::{event_name, period_units};
 use profile::{EventId, Profile, SampleId, SampleRow, StringId};
@@ -151,10 +151,10 @@ impl ThreadTrack {
         let units = period_units(profile);
         let nanoseconds = units.get(self.event) == Some(&Some("nanoseconds"));
         let kind = match shared.printer.weight {
-            Weight::Period if nanoseconds => "tracing-ms",
+            StackWeight::Period if nanoseconds => "tracing-ms",
             _ => "samples",
         };
-        if shared.printer.weight == Weight::Period {
+        if shared.printer.weight == StackWeight::Period {
             sink.raw(b",");
             let periods = self.rows(profile).map(|row| row.period.unwrap_or(1));
             let put = |text: &mut Vec<u8>, period: u64| {

@@ -25,7 +25,7 @@ pub struct Details {
     pub tasks: Vec<TaskEvent>,
     /// What single samples have beside a period, in the order of the samples.
     pub extras: Vec<SampleExtra>,
-    /// What a user should be told, each once.
+    /// Messages for the user, each once.
     pub errors: Vec<ErrorRow>,
 }
 
@@ -128,7 +128,7 @@ pub enum FieldValue {
     List(Vec<Self>),
 }
 
-/// Something that a user should be told.
+/// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorRow {
     /// What kind of thing.

@@ -50,7 +50,7 @@ impl Printer for Hotspot {
     }
 }
 
-/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes behind.
+/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes after it.
 #[derive(Debug)]
 pub struct HotspotStream<W> {
     tables: Definitions<W>,
@@ -62,8 +62,8 @@ pub struct HotspotStream<W> {
     n_tasks: usize,
     n_extras: usize,
     n_errors: usize,
-    /// Whether a record told of losses.
-    told_lost: bool,
+    /// Whether a record reported losses.
+    reported_lost: bool,
     /// The last progress; it never goes back.
     progress: f64,
 }
@@ -80,7 +80,7 @@ impl<W: io::Write> HotspotStream<W> {
             n_tasks: 0,
             n_extras: 0,
             n_errors: 0,
-            told_lost: false,
+            reported_lost: false,
             progress: 0.0,
         }
     }
@@ -123,7 +123,7 @@ impl<W: io::Write> HotspotStream<W> {
         self.progress(self.n_samples as f64 / expected as f64)
     }
 
-    /// Tells how far the work has come, from 0 to 1, and lets the reader see all that was written.
+    /// Writes how far the work has come, from 0 to 1, and lets the reader see all that was written.
     ///
     /// # Errors
     /// What the output returns.
@@ -136,7 +136,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.flush_all()
     }
 
-    /// Tells how far the download of a module's file has come: bytes that are here, and all of them (0: not known).
+    /// Writes how far the download of a module's file has come: bytes that are here, and all of them (0: not known).
     ///
     /// # Errors
     /// What the output returns.
@@ -152,7 +152,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.flush_all()
     }
 
-    /// Writes what comes behind the last sample; the work is done.
+    /// Writes what comes after the last sample; the work is done.
     ///
     /// # Errors
     /// What the output returns.
@@ -190,7 +190,7 @@ impl<W: io::Write> HotspotStream<W> {
         let tasks = details.tasks.get(self.n_tasks..).unwrap_or_default();
         for event in tasks.iter().take_while(|event| event.time <= until) {
             self.names.event(&mut self.tables, profile, event);
-            self.told_lost |= matches!(event.what, TaskChange::Lost(_));
+            self.reported_lost |= matches!(event.what, TaskChange::Lost(_));
             self.n_tasks += 1;
         }
     }
@@ -272,11 +272,12 @@ impl<W: io::Write> HotspotStream<W> {
         }
     }
 
-    /// Losses that no record tells, at the end: there are no times for them.
+    /// Losses that no record reports, at the end: there are no times for them.
     fn lost(&mut self, profile: &Profile) {
-        let told = self.told_lost;
+        let reported = self.reported_lost;
         let lost = profile.summary.lost_samples;
-        let Some(last) = profile.samples.iter().next_back().filter(|_| lost > 0 && !told) else {
+        let Some(last) = profile.samples.iter().next_back().filter(|_| lost > 0 && !reported)
+        else {
             return;
         };
         let Some(thread) = profile.threads.get(last.thread) else { return };
@@ -287,7 +288,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.end();
     }
 
-    /// What a user should be told and was not yet.
+    /// Messages for the user that were not written yet.
     fn errors(&mut self, details: &Details) {
         for error in details.errors.get(self.n_errors..).unwrap_or_default() {
             let stream = &mut self.tables.stream;

@@ -8,7 +8,7 @@ use super::message::{Kind, Stream};
 use super::tables::Definitions;
 use profile::{Profile, SampleRow, StringId, ThreadRow};
 
-/// The names of threads as the stream has told them.
+/// The names of threads as the stream has them.
 #[derive(Debug, Default)]
 pub(super) struct ThreadNames(HashMap<(Pid, Tid), StringId>);
 
@@ -69,7 +69,7 @@ impl ThreadNames {
         }
     }
 
-    /// Tells the name of a sample's thread where the stream has told none, or another one: a child has that of its
+    /// Writes the name of a sample's thread where the stream has none, or another one: a child has that of its
     /// parent without a record of its own.
     pub(super) fn of_sample<W>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` tells the fields,
+//! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` has the fields,
 //! `docs/stacks.schema.json` is their JSON Schema.
 
 mod tables;

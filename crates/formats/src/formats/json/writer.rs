@@ -9,7 +9,7 @@ use crate::render::text::{push_hex, push_json, push_number};
 /// Elements that a thread renders at a time.
 const CHUNK: usize = 1 << 13;
 
-/// How many such pieces, of some ten kilobytes each, a thread renders before it waits for the others.
+/// How many such chunks, of some ten kilobytes each, a thread renders before it waits for the others.
 const PER_THREAD: usize = 12;
 
 /// Holds a document until it is written; the caller sees to it that it is one.

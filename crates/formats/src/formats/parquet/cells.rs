@@ -18,7 +18,7 @@ use profile::SampleRow;
 /// Values that are handed over at once, about: they and their levels stay in the cache.
 const BATCH: usize = 4096;
 
-type Written = Result<(), ParquetError>;
+type CellResult = Result<(), ParquetError>;
 
 /// Writes the cells of a column.
 pub(super) fn fill(
@@ -26,7 +26,7 @@ pub(super) fn fill(
     group: &RowGroup<'_>,
     names: &Values<'_>,
     writer: &mut ColumnWriter<'_>,
-) -> Written {
+) -> CellResult {
     match column {
         ParquetColumn::Addr
         | ParquetColumn::Module
@@ -49,7 +49,7 @@ fn fill_samples(
     samples: &[SampleRow],
     names: &Values<'_>,
     writer: &mut ColumnWriter<'_>,
-) -> Written {
+) -> CellResult {
     let thread = |sample: &SampleRow| names.profile.threads.get(sample.thread);
     match column {
         ParquetColumn::TimeNs => {
@@ -90,7 +90,7 @@ fn each_sample<T: DataType>(
     writer: &mut ColumnWriter<'_>,
     samples: &[SampleRow],
     cell: impl Fn(&SampleRow) -> Option<T::T>,
-) -> Written {
+) -> CellResult {
     let writer = T::get_column_writer_mut(writer).ok_or_else(wrong_type)?;
     let (mut values, mut defined) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     for batch in samples.chunks(BATCH) {
@@ -115,7 +115,7 @@ struct FrameColumn<'f, 'a, 'w> {
 }
 
 impl<'a> FrameColumn<'_, 'a, '_> {
-    fn fill(self, column: ParquetColumn) -> Written {
+    fn fill(self, column: ParquetColumn) -> CellResult {
         let names = self.names;
         match column {
             ParquetColumn::Addr => self.each::<Int64Type>(|cell| Some(cell.addr.0 as i64)),
@@ -155,7 +155,7 @@ impl<'a> FrameColumn<'_, 'a, '_> {
     }
 
     /// Writes the column: `value` gives that of each frame; of a column that is always there, always one.
-    fn each<T: DataType>(self, value: impl Fn(FrameCell<'a>) -> Option<T::T>) -> Written {
+    fn each<T: DataType>(self, value: impl Fn(FrameCell<'a>) -> Option<T::T>) -> CellResult {
         let Self { group, names, writer } = self;
         let writer = T::get_column_writer_mut(writer).ok_or_else(wrong_type)?;
         let there = writer.get_descriptor().max_def_level();

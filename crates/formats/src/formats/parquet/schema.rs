@@ -10,7 +10,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use crate::render::text::push_json;
 use profile::{Profile, StringId};
 
-/// The columns in the language of Parquet; `docs/OUTPUT.md` tells what they mean.
+/// The columns in the language of Parquet; `docs/OUTPUT.md` says what they mean.
 const SCHEMA: &str = "message samples {
     OPTIONAL INT64 time_ns (INTEGER(64, false));
     REQUIRED INT32 pid;
@@ -107,12 +107,12 @@ pub(super) fn schema() -> Result<Type, ParquetError> {
     parse_message_type(SCHEMA)
 }
 
-/// How columns are written, and what the file tells beside them.
+/// How columns are written, and what the file says beside them.
 pub(super) fn properties(profile: &Profile) -> WriterProperties {
     let time = ColumnPath::from("time_ns");
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(told(profile)))
+        .set_key_value_metadata(Some(key_values(profile)))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -127,10 +127,10 @@ pub(super) fn properties(profile: &Profile) -> WriterProperties {
 }
 
 /// The keys and values of the file: what it is, and of which recording.
-fn told(profile: &Profile) -> Vec<KeyValue> {
+fn key_values(profile: &Profile) -> Vec<KeyValue> {
     let info = &profile.recording;
     let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
-    let mut told = vec![
+    let mut pairs = vec![
         KeyValue::new("unwind_perf.schema".to_owned(), "unwind-perf-samples".to_owned()),
         KeyValue::new("unwind_perf.version".to_owned(), "1".to_owned()),
     ];
@@ -143,7 +143,7 @@ fn told(profile: &Profile) -> Vec<KeyValue> {
         }
         line.push(b']');
         let line = String::from_utf8_lossy(&line).into_owned();
-        told.push(KeyValue::new("unwind_perf.command_line".to_owned(), line));
+        pairs.push(KeyValue::new("unwind_perf.command_line".to_owned(), line));
     }
     let known = [
         ("hostname", info.hostname),
@@ -152,12 +152,12 @@ fn told(profile: &Profile) -> Vec<KeyValue> {
         ("perf_version", info.perf_version),
         ("cpu_desc", info.cpu_desc),
     ];
-    told.extend(
+    pairs.extend(
         known
             .into_iter()
             .filter_map(|(key, id)| Some(KeyValue::new(format!("unwind_perf.{key}"), text(id?)))),
     );
-    told
+    pairs
 }
 
 #[cfg(test)]

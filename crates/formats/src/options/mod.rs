@@ -1,6 +1,8 @@
 //! What a user can choose about a format.
 
-use crate::formats::Fields;
+mod script_fields;
+
+pub use script_fields::ScriptFields;
 
 /// What a user can choose about a format. Folded stacks know all of it, others what they can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,15 +12,15 @@ pub struct FormatOptions {
     /// Folded, speedscope, Firefox: whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// Folded, speedscope, Firefox: what a stack weighs.
-    pub weight: Weight,
+    pub weight: StackWeight,
     /// Folded: whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
     /// Folded: what stands outside of all functions.
-    pub root: Root,
+    pub root: StackRoot,
     /// Folded: whether stacks begin with the innermost function.
     pub reverse: bool,
     /// perf script: what is printed.
-    pub fields: Fields,
+    pub fields: ScriptFields,
     /// Flame graph: whether the outermost functions are at the top.
     pub inverted: bool,
 }
@@ -28,18 +30,18 @@ impl FormatOptions {
     pub const DEFAULT: Self = Self {
         inlines: true,
         keep_unrooted: false,
-        weight: Weight::Samples,
+        weight: StackWeight::Samples,
         kernel_suffix: false,
-        root: Root::Comm,
+        root: StackRoot::Comm,
         reverse: false,
-        fields: Fields::DEFAULT,
+        fields: ScriptFields::DEFAULT,
         inverted: false,
     };
 }
 
 /// What a sample counts in the folded format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weight {
+pub enum StackWeight {
     /// 1.
     Samples,
     /// Its period, in units of its event; 1 where none was recorded.
@@ -48,7 +50,7 @@ pub enum Weight {
 
 /// What the outermost frame of a folded stack is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Root {
+pub enum StackRoot {
     /// The thread's name.
     Comm,
     /// The thread's name and its process: `comm-pid`.

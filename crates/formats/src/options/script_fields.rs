@@ -9,9 +9,9 @@ const SRCLINE: &str = "srcline";
 
 /// A set of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fields(u16);
+pub struct ScriptFields(u16);
 
-impl Fields {
+impl ScriptFields {
     /// What is printed where nothing is chosen: all but the lines of source.
     pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn names_are_read() {
         let names = |text| {
-            Fields::parse(text).map(|fields| {
+            ScriptFields::parse(text).map(|fields| {
                 NAMES.iter().chain([&SRCLINE]).filter(|name| fields.has(name)).copied().collect()
             })
         };
@@ -73,6 +73,6 @@ mod tests {
         assert_eq!(joined("-sym"), Err("symoff needs sym".to_owned()));
         let error = joined("comm,x").expect_err("unknown");
         assert_eq!(error, format!("x is none of {}, srcline", NAMES.join(", ")));
-        assert_eq!(Fields::parse(&NAMES.join(",")), Ok(Fields::DEFAULT));
+        assert_eq!(ScriptFields::parse(&NAMES.join(",")), Ok(ScriptFields::DEFAULT));
     }
 }
