@@ -1,8 +1,59 @@
 //! Printers: one [`Profile`](profile::Profile) in, one text out.
 //!
-//! A [`Format`] names a [`Printer`]; each writes a profile in pieces to what it is given, with the same bytes for any
-//! number of threads. [`write_summary`] is the account of a run for people. How the profile was made is not known here.
-//! `docs/OUTPUT.md` describes the formats field by field.
+//! A [`Format`] is a format by name: `json`, `folded`, `pprof` and others. [`Format::printer`] gives its [`Printer`],
+//! which writes a profile in chunks to any [`io::Write`](std::io::Write), with the same bytes for any number of
+//! threads.
+//! [`FormatOptions`] are what a user can choose about it. `docs/OUTPUT.md` describes the formats field by field.
+//!
+//! [`write_summary`] is what the run says about itself, for people. [`HotspotStream`] is the one format that is written
+//! while the profile grows. How the profile was made is not known here.
+//!
+//! Each format is a file or a folder below `formats/`; what several of them need is in `render/`. A new format is a
+//! printer there and a variant of [`Format`].
+//!
+//! # Example
+//! Two samples of one stack, as folded stacks.
+//! ```
+//! use address::{Pid, Tid};
+//! use formats::{Format, FormatOptions};
+//! use profile::{
+//!     EndReason, EventId, FoundBy, FrameRow, InlineRow, LayoutId, LocationRow, Profile, SampleRow,
+//!     StackRow, ThreadRow,
+//! };
+//!
+//! let mut profile = Profile::default();
+//! let mut stack = None;
+//! // The outermost frame comes first: a node names its caller's.
+//! for name in ["main", "parse"] {
+//!     let function = Some(profile.strings.intern(name.as_bytes()));
+//!     let function = InlineRow { function, file: None, line: 0, column: 0, inlined: false };
+//!     let first_inline = profile.inlines.push(function);
+//!     let place = LocationRow::unnamed(None, 0x1000 + first_inline.index() as u64);
+//!     let location =
+//!         profile.locations.push(LocationRow { first_inline, n_inlines: 1, ..place });
+//!     let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance: 0 };
+//!     let frame = profile.frames.push(frame);
+//!     stack = Some(profile.stacks.push(StackRow { parent: stack, frame }));
+//! }
+//! let comm = profile.strings.intern(b"program");
+//! let thread = profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm });
+//! let sample = SampleRow {
+//!     time: None,
+//!     thread,
+//!     event: EventId::new(0),
+//!     end: EndReason::Root,
+//!     cpu: None,
+//!     period: None,
+//!     stack,
+//!     layout: LayoutId::new(0),
+//! };
+//! profile.samples.extend([sample, sample]);
+//!
+//! let mut text = Vec::new();
+//! Format::Folded.printer(FormatOptions::DEFAULT).print(&profile, &mut text)?;
+//! assert_eq!(text, b"program;main;parse 2\n");
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod format;
 mod formats;

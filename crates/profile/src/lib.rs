@@ -1,8 +1,83 @@
 //! The profile: the one value that a recording becomes, and what can be asked of it.
 //!
-//! A [`Profile`] is a set of tables. Samples name a node of the prefix tree of stacks, nodes name frames, frames name
-//! locations, and locations name the functions at them; every string is kept once. How the profile was made and how it
-//! is printed are not known here.
+//! A [`Profile`] is a set of tables. Each row is named by an id of its table's own type, and rows name each other by
+//! these ids:
+//!
+//! ```text
+//!   sample -> stack node -> frame -> location -> functions (name, file, line)
+//!      |          |           |          '-> module (path, build-id)
+//!      |          |           '-> how it was found
+//!      |          '-> the caller's node
+//!      '-> thread, event, and the layout: where the modules lay in that process
+//! ```
+//!
+//! Every string is kept once, in [`Strings`]. Stacks are a prefix tree: a stack is named by the node of its innermost
+//! frame, and stacks that share their outer frames share the nodes of these. An address is split into what all
+//! processes share (the [location](LocationRow)) and where the module lay in one of them (the [layout](LayoutRow)), so
+//! that a thousand processes of one program have one set of locations.
+//!
+//! Every sample says why its chain ended ([`EndReason`]), every frame how it was found ([`FoundBy`]), and the
+//! [`Summary`] what was lost and what is wrong with the input. How the profile was made and how it is printed are not
+//! known here.
+//!
+//! # Example
+//! `main` of a program that was mapped at 0x5000 was sampled once.
+//! ```
+//! use address::{Bias, Pid, Tid};
+//! use profile::query::{BiasCache, StackWalker, frame_functions};
+//! use profile::{
+//!     EndReason, EventRow, FoundBy, FrameRow, InlineRow, LocationRow, ModuleKind, ModuleRow, Profile,
+//!     SampleRow, StackRow, ThreadRow,
+//! };
+//!
+//! let mut profile = Profile::default();
+//! let mut name = |text: &str| profile.strings.intern(text.as_bytes());
+//! let (path, main, comm, cycles) = (name("/bin/x"), name("main"), name("x"), name("cycles"));
+//!
+//! // What was mapped, an address in it, and the function there.
+//! let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
+//! let module = profile.modules.push(module);
+//! let function =
+//!     InlineRow { function: Some(main), file: None, line: 7, column: 0, inlined: false };
+//! let location = LocationRow {
+//!     first_inline: profile.inlines.push(function),
+//!     n_inlines: 1,
+//!     ..LocationRow::unnamed(Some(module), 0x1760)
+//! };
+//! let location = profile.locations.push(location);
+//!
+//! // A stack of one frame.
+//! let frame = FrameRow { location, found_by: FoundBy::Sampled, kernel: false, instance: 0 };
+//! let frame = profile.frames.push(frame);
+//! let stack = profile.stacks.push(StackRow { parent: None, frame });
+//!
+//! // The sample.
+//! let event = EventRow { name: cycles, kind: 0, config: 0, frequency: true, rate: 997 };
+//! let sample = SampleRow {
+//!     time: None,
+//!     thread: profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm }),
+//!     event: profile.events.push(event),
+//!     end: EndReason::Root,
+//!     cpu: None,
+//!     period: None,
+//!     stack: Some(stack),
+//!     layout: profile.layouts.push([(module, Bias(0x5000))].into_iter().collect()),
+//! };
+//! profile.samples.push(sample);
+//!
+//! let walker = StackWalker::new(&profile);
+//! let mut biases = BiasCache::new();
+//! let mut seen = Vec::new();
+//! for sample in &profile.samples {
+//!     walker.walk(sample, &mut biases, |frame, address| {
+//!         for it in frame_functions(&profile, frame, true) {
+//!             let name = it.function.and_then(|row| row.function).expect("named above");
+//!             seen.push((address.0, profile.strings.get(name)));
+//!         }
+//!     });
+//! }
+//! assert_eq!(seen, [(0x6760, b"main".as_slice())]);
+//! ```
 
 mod id;
 mod profile;

@@ -11,9 +11,6 @@ use anyhow::{Context, Result};
 use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
-/// Crates whose rooms still have circles, and why that is so for now.
-const CIRCLES: &[(&str, &str)] = &[("formats", "its files move into folders")];
-
 /// Who uses whom: from a room to another, with the first place where it does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
@@ -22,16 +19,7 @@ pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, sources) in crates(files) {
         let circles = circles(&arrows(root, &sources)?);
-        let exempt = CIRCLES.iter().find(|&&(exempt, _)| exempt == name);
-        for circle in &circles {
-            match exempt {
-                Some((_, reason)) => println!("note: {name}: {circle}; {reason}"),
-                None => found.push(format!("{name}: {circle}")),
-            }
-        }
-        if circles.is_empty() && exempt.is_some() {
-            println!("note: {name} has no circle any more: take it off the list in tidy/rooms.rs");
-        }
+        found.extend(circles.iter().map(|circle| format!("{name}: {circle}")));
     }
     Ok(found)
 }

@@ -32,8 +32,8 @@ pub struct FrameFunction<'a> {
     pub function: Option<&'a InlineRow>,
 }
 
-/// The functions of a frame as [`functions`] gives them, innermost first; one without a function where nothing is known.
-/// Empty where the frame or its location is not in the tables.
+/// The functions of a frame as [`functions`] gives them, innermost first; one without a function where nothing is
+/// known. Empty where the frame or its location is not in the tables.
 #[inline]
 pub fn frame_functions(
     profile: &Profile,

@@ -65,9 +65,9 @@ impl Strings {
         self.hasher.clone()
     }
 
-    /// The id of `string`, which is added where it is new. `hash` comes from [`Self::hasher`] of this table: strings are
-    /// hashed in parallel and then interned in an order that does not depend on threads. With another hash, the same
-    /// string can get a second id.
+    /// The id of `string`, which is added where it is new. `hash` comes from [`Self::hasher`] of this table: strings
+    /// are hashed in parallel and then interned in an order that does not depend on threads. With another hash, the
+    /// same string can get a second id.
     ///
     /// # Panics
     /// Where all strings together pass 4 GiB.

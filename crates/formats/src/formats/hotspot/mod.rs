@@ -50,7 +50,8 @@ impl Printer for Hotspot {
     }
 }
 
-/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes after it.
+/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes after
+/// it.
 #[derive(Debug)]
 pub struct HotspotStream<W> {
     tables: Definitions<W>,
