@@ -36,6 +36,7 @@ type OutputCheck = fn(&Bench) -> Result<Outcome>;
 const SOURCE: &[(&str, SourceCheck)] = &[
     ("formatting", source::formatting),
     ("lints", source::lints),
+    ("features", source::features),
     ("documentation", source::documentation),
     ("conventions", source::conventions),
     ("dependencies", dependencies::policy),

@@ -20,6 +20,15 @@ pub(super) fn lints(root: &Path) -> Result<Outcome> {
     passes("cargo clippy --quiet --workspace --all-targets -- -D warnings", root)
 }
 
+/// The command without each of its features, and with each alone: what belongs to one must not be needed by the rest.
+pub(super) fn features(root: &Path) -> Result<Outcome> {
+    for features in ["", "debuginfod", "flamegraph", "parquet"] {
+        let check = "cargo clippy --quiet -p unwind-perf --no-default-features";
+        passes(&format!("{check} --features={features} -- -D warnings"), root)?;
+    }
+    Ok(Outcome::Passed)
+}
+
 pub(super) fn documentation(root: &Path) -> Result<Outcome> {
     let mut doc = command::words("cargo doc --quiet --workspace --no-deps");
     command::run(doc.env("RUSTDOCFLAGS", "-Dwarnings").current_dir(root))?;
