@@ -99,6 +99,7 @@ words! {
 impl FoundBy {
     /// Whether neither unwind information nor the recorder vouches for a frame that was found so: it was only checked
     /// for plausibility, and every frame outside of it stands on it.
+    #[inline]
     #[must_use]
     pub const fn is_unproven(self) -> bool {
         matches!(self, Self::FramePointer)

@@ -66,6 +66,7 @@ impl LocationRow {
     }
 
     /// Its rows of [`Profile::inlines`](crate::Profile::inlines).
+    #[inline]
     #[must_use]
     pub const fn inlines(&self) -> Range<usize> {
         let start = self.first_inline.index();
