@@ -11,10 +11,10 @@ use memmap2::{Mmap, UncheckedAdvice};
 
 /// The bytes of a file, shared by all clones.
 #[derive(Clone)]
-pub struct Content(Bytes);
+pub struct Content(ContentBytes);
 
 #[derive(Clone)]
-enum Bytes {
+enum ContentBytes {
     Mapped(Arc<Mmap>),
     Owned(Arc<Vec<u8>>),
 }
@@ -31,15 +31,15 @@ impl Content {
         // rename, not cut in place, and reading gigabytes of recordings and debug information in whole instead would
         // cost more than everything else that is done with them.
         let map = unsafe { Mmap::map(file) }?;
-        Ok(Self(Bytes::Mapped(Arc::new(map))))
+        Ok(Self(ContentBytes::Mapped(Arc::new(map))))
     }
 
     /// What gives pages of this content back; it does not keep the content alive.
     #[must_use]
     pub fn pages(&self) -> Pages {
         Pages(match &self.0 {
-            Bytes::Mapped(map) => Arc::downgrade(map),
-            Bytes::Owned(_) => Weak::new(),
+            ContentBytes::Mapped(map) => Arc::downgrade(map),
+            ContentBytes::Owned(_) => Weak::new(),
         })
     }
 }
@@ -49,8 +49,8 @@ impl Deref for Content {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Bytes::Mapped(map) => map,
-            Bytes::Owned(bytes) => bytes,
+            ContentBytes::Mapped(map) => map,
+            ContentBytes::Owned(bytes) => bytes,
         }
     }
 }
@@ -63,7 +63,7 @@ impl AsRef<[u8]> for Content {
 
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Bytes::Owned(Arc::new(bytes)))
+        Self(ContentBytes::Owned(Arc::new(bytes)))
     }
 }
 

@@ -8,14 +8,14 @@ const LIMIT: u64 = 1 << 30;
 
 /// How a stream is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Compression {
+pub(crate) enum FileCompression {
     Gzip,
     Xz,
     Zstd,
     Bzip2,
 }
 
-impl Compression {
+impl FileCompression {
     /// By the magic number.
     ///
     /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's `BZh`.
@@ -48,7 +48,7 @@ impl Compression {
 /// # Errors
 /// Where it does not unpack, or becomes larger than any file that is of use here.
 pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
-    let Some(compression) = Compression::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
+    let Some(compression) = FileCompression::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
     // The best compressors reach about a thousand to one on zeros; code and symbols never come near that.
     let limit = LIMIT.min((bytes.len() as u64).saturating_mul(256).max(1 << 20));
     let mut unpacked = Vec::new();
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn magic_numbers_decide() {
-        assert_eq!(Compression::of(XZ), Some(Compression::Xz));
-        assert_eq!(Compression::of(&[0x1f, 0x8b, 8]), Some(Compression::Gzip));
-        assert_eq!(Compression::of(b"BZh91"), Some(Compression::Bzip2));
-        assert_eq!(Compression::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Compression::Zstd));
-        assert_eq!(Compression::of(b"\x7fELF"), None);
+        assert_eq!(FileCompression::of(XZ), Some(FileCompression::Xz));
+        assert_eq!(FileCompression::of(&[0x1f, 0x8b, 8]), Some(FileCompression::Gzip));
+        assert_eq!(FileCompression::of(b"BZh91"), Some(FileCompression::Bzip2));
+        assert_eq!(FileCompression::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(FileCompression::Zstd));
+        assert_eq!(FileCompression::of(b"\x7fELF"), None);
         assert!(unpack(XZ).is_err());
         assert_eq!(unpack(b"plain").expect("not compressed").as_ref(), b"plain");
     }

@@ -8,7 +8,7 @@ use host::Content;
 use object::{Object as _, ObjectSection as _, SectionFlags, elf};
 
 use super::bytes::FileBytes;
-use super::prefetch::Prefetch;
+use super::prefetch::SectionPrefetch;
 use super::zip::stored_entry;
 use super::{ElfMachine, ImageError, Section, Segment};
 
@@ -110,7 +110,7 @@ fn section_of(section: &object::Section<'_, '_>) -> Option<Section> {
         stored_size: range.compressed_size,
         unpacked_size: range.uncompressed_size,
         format: range.format,
-        prefetch: Prefetch::default(),
+        prefetch: SectionPrefetch::default(),
         executable: flags & elf::SHF_EXECINSTR.0 != 0,
         allocated: flags & elf::SHF_ALLOC.0 != 0,
     })

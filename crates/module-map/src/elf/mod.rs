@@ -14,7 +14,7 @@ mod section;
 mod segment;
 mod zip;
 
-pub(crate) use compression::{Compression, unpack};
+pub(crate) use compression::{FileCompression, unpack};
 pub(crate) use data::ElfData;
 pub use error::ImageError;
 pub use image::Image;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// What became of a section so far. The first to ask takes the bytes, so that no more is held than without this.
 #[derive(Default)]
-pub(crate) struct Prefetch(Mutex<State>);
+pub(crate) struct SectionPrefetch(Mutex<State>);
 
 #[derive(Default)]
 enum State {
@@ -16,7 +16,7 @@ enum State {
     Asked,
 }
 
-impl Prefetch {
+impl SectionPrefetch {
     /// Unpacks, where nobody asked yet. Whoever asks meanwhile waits.
     pub(crate) fn unpack(&self, unpack: impl FnOnce() -> Option<Vec<u8>>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,9 +35,9 @@ impl Prefetch {
     }
 }
 
-impl fmt::Debug for Prefetch {
+impl fmt::Debug for SectionPrefetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Prefetch")
+        f.write_str("SectionPrefetch")
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn bytes_are_unpacked_and_given_once() {
-        let prefetch = Prefetch::default();
+        let prefetch = SectionPrefetch::default();
         prefetch.unpack(|| Some(vec![1]));
         prefetch.unpack(|| Some(vec![2]));
         assert_eq!([prefetch.take(), prefetch.take()], [Some(vec![1]), None]);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_late_or_failed_prefetch_leaves_nothing() {
-        let (asked, failed) = (Prefetch::default(), Prefetch::default());
+        let (asked, failed) = (SectionPrefetch::default(), SectionPrefetch::default());
         assert_eq!(asked.take(), None);
         asked.unpack(|| Some(vec![1]));
         failed.unpack(|| None);

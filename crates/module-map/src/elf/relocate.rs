@@ -11,7 +11,9 @@ use address::Svma;
 
 use super::ImageError;
 use super::compression::inflate_section;
-use super::relocate_raw::{Header, RawSection, Reader, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR};
+use super::relocate_raw::{
+    Header, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
+};
 
 /// Where the sections go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +46,7 @@ pub(crate) fn link(
     layout: SectionLayout,
 ) -> Result<Vec<u8>, ImageError> {
     let damaged = || ImageError::Relocatable { path: path.to_owned() };
-    let reader = Reader { bytes };
+    let reader = ObjectReader { bytes };
     let header = Header::read(&reader).ok_or_else(damaged)?;
     let mut sections = header.sections(&reader).ok_or_else(damaged)?;
     let mut out = bytes.to_vec();

@@ -12,11 +12,11 @@ const SECTION_HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 
 /// Bytes with numbers in them.
-pub(crate) struct Reader<'b> {
+pub(crate) struct ObjectReader<'b> {
     pub(crate) bytes: &'b [u8],
 }
 
-impl Reader<'_> {
+impl ObjectReader<'_> {
     fn u16(&self, at: usize) -> Option<u16> {
         self.bytes.get(at..at.checked_add(2)?)?.first_chunk().map(|b| u16::from_le_bytes(*b))
     }
@@ -69,7 +69,7 @@ impl RawSection {
 
 impl Header {
     /// The header of a relocatable file (`ET_REL`).
-    pub(crate) fn read(reader: &Reader<'_>) -> Option<Self> {
+    pub(crate) fn read(reader: &ObjectReader<'_>) -> Option<Self> {
         const ET_REL: u16 = 1;
         let little_64 = reader.bytes.starts_with(b"\x7fELF\x02\x01");
         if !little_64 || reader.u16(16)? != ET_REL {
@@ -91,7 +91,7 @@ impl Header {
         in_file.then_some(Self { machine, section_headers, n_sections, names })
     }
 
-    pub(crate) fn sections(&self, reader: &Reader<'_>) -> Option<Vec<RawSection>> {
+    pub(crate) fn sections(&self, reader: &ObjectReader<'_>) -> Option<Vec<RawSection>> {
         let read = |index: usize| {
             let at = self.section_headers + index * SECTION_HEADER;
             Some(RawSection {
@@ -121,7 +121,7 @@ impl Header {
 
     pub(crate) fn name<'b>(
         &self,
-        reader: &Reader<'b>,
+        reader: &ObjectReader<'b>,
         sections: &[RawSection],
         section: &RawSection,
     ) -> &'b [u8] {

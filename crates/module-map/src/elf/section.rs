@@ -7,7 +7,7 @@ use address::{FileOffset, Svma};
 use object::CompressionFormat;
 
 use super::compression::{inflate, unpack_zstd};
-use super::prefetch::Prefetch;
+use super::prefetch::SectionPrefetch;
 use super::{Image, ImageError};
 
 /// A section header, with where its bytes are.
@@ -27,7 +27,7 @@ pub struct Section {
     pub(crate) stored_size: u64,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
-    pub(crate) prefetch: Prefetch,
+    pub(crate) prefetch: SectionPrefetch,
 }
 
 impl Section {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use host::{Host, Origin, ScratchDir};
 
-use crate::elf::Compression;
+use crate::elf::FileCompression;
 
 /// An archive unpacked into a directory of its own, which has the layout of a build-id cache and is removed with this
 /// value.
@@ -42,7 +42,7 @@ impl Archive {
     fn add(&self, host: &dyn Host, archive: &Path) -> io::Result<()> {
         let content = host.open(archive, Origin::User).map_err(io::Error::other)?.content;
         let bytes = &content[..];
-        let reader: Box<dyn io::Read> = match Compression::of(bytes) {
+        let reader: Box<dyn io::Read> = match FileCompression::of(bytes) {
             Some(compression) => compression.reader(bytes)?,
             None => Box::new(bytes),
         };

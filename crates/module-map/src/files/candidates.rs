@@ -13,12 +13,12 @@ use crate::module::{Module, ModuleKind, path_on_disk};
 
 /// A path that may lead to a file, and who named it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct FileCandidate {
     pub(crate) path: PathBuf,
     pub(crate) origin: Origin,
 }
 
-impl Candidate {
+impl FileCandidate {
     /// A file that the user named.
     pub(crate) const fn of_user(path: PathBuf) -> Self {
         Self { path, origin: Origin::User }
@@ -36,7 +36,7 @@ impl Candidate {
 }
 
 /// All places where the module's file may be, the best first.
-pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<Candidate> {
+pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCandidate> {
     let recorded = recorded_path(module);
     let id = module.identity.build_id;
     let mut found = Vec::new();
@@ -50,20 +50,20 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<Candidat
     if by_path {
         found.extend(options.extra.named(recorded.file_name()));
         found.extend(places(options, &recorded));
-        found.extend(live_path(options, module).map(Candidate::recorded));
+        found.extend(live_path(options, module).map(FileCandidate::recorded));
     }
     if let Some(id) = id {
         found.extend(cached(options, id, "elf"));
         if by_path {
             let entry = |dir: &PathBuf| below(dir, &recorded).join(id.to_string()).join("elf");
-            found.extend(options.build_id_dirs.iter().map(entry).map(Candidate::recorded));
+            found.extend(options.build_id_dirs.iter().map(entry).map(FileCandidate::recorded));
         }
         let entry = |dir: &PathBuf| dir.join(".build-id").join(split_id(id));
-        found.extend(options.debug_dirs.iter().map(entry).map(Candidate::of_system));
+        found.extend(options.debug_dirs.iter().map(entry).map(FileCandidate::of_system));
     }
     if by_path {
         let at = |dir: &PathBuf| below(dir, &recorded);
-        found.extend(options.debug_dirs.iter().map(at).map(Candidate::recorded));
+        found.extend(options.debug_dirs.iter().map(at).map(FileCandidate::recorded));
     }
     found
 }
@@ -72,12 +72,12 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<Candidat
 pub(crate) fn user_files<'o>(
     options: &'o FileOptions,
     wanted: impl Fn(&&PathBuf) -> bool + 'o,
-) -> impl Iterator<Item = Candidate> + 'o {
-    options.modules.iter().filter(wanted).cloned().map(Candidate::of_user)
+) -> impl Iterator<Item = FileCandidate> + 'o {
+    options.modules.iter().filter(wanted).cloned().map(FileCandidate::of_user)
 }
 
 /// The places of a recorded path: mapped as the user said, below each sysroot; where there is none, as it is.
-pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<Candidate> {
+pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let bytes = recorded.as_os_str().as_bytes();
     let mapped = options.path_map.iter().filter_map(|(from, to)| {
         let rest = bytes.strip_prefix(from.as_slice())?;
@@ -85,18 +85,18 @@ pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<Candidate> {
     });
     let as_it_is = options.sysroots.is_empty().then(|| recorded.to_owned());
     let in_sysroots = options.sysroots.iter().map(|root| below(root, recorded));
-    mapped.chain(as_it_is).chain(in_sysroots).map(Candidate::recorded).collect()
+    mapped.chain(as_it_is).chain(in_sysroots).map(FileCandidate::recorded).collect()
 }
 
 /// The entry of an id in the build-id caches: `what` in the directory of today's layout, or the file that older
 /// recorders linked to.
 ///
 /// Source: `tools/perf/util/build-id.c`, `build_id_cache__linkname`, `__dso__build_id_filename`.
-pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<Candidate> {
+pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<FileCandidate> {
     let mut found = Vec::new();
     for dir in &options.build_id_dirs {
         let entry = dir.join(".build-id").join(split_id(id));
-        found.extend([entry.join(what), entry].map(Candidate::of_system));
+        found.extend([entry.join(what), entry].map(FileCandidate::of_system));
     }
     found
 }
@@ -110,9 +110,9 @@ pub(crate) fn recorded_path(module: &Module) -> PathBuf {
 pub(crate) fn cached_vdso(
     options: &FileOptions,
     id: BuildId,
-) -> impl Iterator<Item = Candidate> + '_ {
+) -> impl Iterator<Item = FileCandidate> + '_ {
     let in_dir = move |dir: &PathBuf| dir.join("[vdso]").join(id.to_string()).join("vdso");
-    options.build_id_dirs.iter().map(in_dir).map(Candidate::of_system)
+    options.build_id_dirs.iter().map(in_dir).map(FileCandidate::of_system)
 }
 
 /// A path below a root, whether it is absolute or not.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use address::BuildId;
 
-use super::candidates::{Candidate, below, cached, places, split_id, user_files, with_suffix};
+use super::candidates::{FileCandidate, below, cached, places, split_id, user_files, with_suffix};
 use super::fetch::FetchKind;
 use super::options::FileOptions;
 use super::store::ImageStore;
@@ -38,19 +38,20 @@ pub(crate) fn find_alt(
     if path.is_absolute() {
         found.extend(places(options, path));
     } else if let Some(dir) = holder.path().parent() {
-        found.push(Candidate::recorded(dir.join(path)));
+        found.push(FileCandidate::recorded(dir.join(path)));
     }
     // Debug files refer to `../../.dwz/x.debug` from where they are installed, which is not where a cache keeps them.
     if let Some(name) = path.file_name() {
-        let in_dir = |dir: &std::path::PathBuf| Candidate::recorded(dir.join(".dwz").join(name));
+        let in_dir =
+            |dir: &std::path::PathBuf| FileCandidate::recorded(dir.join(".dwz").join(name));
         found.extend(options.debug_dirs.iter().map(in_dir));
     }
     found.extend(debug_candidates(id, options));
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
-    let mut found = found.into_iter().chain(fetched.map(Candidate::of_user));
+    let mut found = found.into_iter().chain(fetched.map(FileCandidate::of_user));
     let fits =
         |alt: &Image| alt.build_id().or_else(|| sup_id(alt)).is_some_and(|own| own.matches(&id));
-    let opened = |candidate: Candidate| store.open_image(&candidate).ok();
+    let opened = |candidate: FileCandidate| store.open_image(&candidate).ok();
     found
         .find_map(|candidate| opened(candidate).filter(|alt| fits(alt) && is_debug(alt)))
         .map(Arc::new)
@@ -64,14 +65,14 @@ fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
     debug.filter(|debug| debug.path() != image.path())
 }
 
-fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<Candidate> {
+fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
     let name = with_suffix(&split_id(id), ".debug");
     let system = options.debug_dirs.iter().map(|dir| dir.join(".build-id").join(&name));
-    system.map(Candidate::of_system).chain(cached(options, id, "debug")).collect()
+    system.map(FileCandidate::of_system).chain(cached(options, id, "debug")).collect()
 }
 
 fn open_by_id(
-    candidates: impl IntoIterator<Item = Candidate>,
+    candidates: impl IntoIterator<Item = FileCandidate>,
     id: BuildId,
     store: &ImageStore,
 ) -> Option<Image> {
@@ -108,7 +109,7 @@ fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
     beside
         .into_iter()
         .chain(below_debug)
-        .map(Candidate::recorded)
+        .map(FileCandidate::recorded)
         .chain(options.extra.named(name.file_name()))
         .chain(user_files(options, |path| path.file_name() == Some(name.as_os_str())))
         .filter(|candidate| candidate.path != image.path())
@@ -123,7 +124,7 @@ fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
     let mut found = Vec::new();
     for dir in &store.options().debug_dirs {
         let plain = below(dir, path);
-        found.extend([with_suffix(&plain, ".debug"), plain].map(Candidate::recorded));
+        found.extend([with_suffix(&plain, ".debug"), plain].map(FileCandidate::recorded));
     }
     open_by_id(found, id, store)
 }
@@ -135,7 +136,7 @@ fn fetched(image: &Image, store: &ImageStore) -> Option<Image> {
         return None;
     }
     let path = store.options().fetched(id, FetchKind::DebugInfo);
-    open_by_id(path.map(Candidate::of_user), id, store)
+    open_by_id(path.map(FileCandidate::of_user), id, store)
 }
 
 /// A path as the recorded machine knew it: without the sysroot that was put before it.

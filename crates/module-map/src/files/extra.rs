@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use host::{FileKind, Host, Origin};
 
-use super::candidates::Candidate;
+use super::candidates::FileCandidate;
 
 /// Folders below each other that are entered.
 const DEEPEST: usize = 32;
@@ -28,9 +28,12 @@ impl ExtraFiles {
     }
 
     /// The files of that name, those in the first folder and nearest to it first.
-    pub(crate) fn named(&self, name: Option<&OsStr>) -> impl Iterator<Item = Candidate> + use<'_> {
+    pub(crate) fn named(
+        &self,
+        name: Option<&OsStr>,
+    ) -> impl Iterator<Item = FileCandidate> + use<'_> {
         let found = name.and_then(|name| self.0.get(name));
-        found.into_iter().flatten().cloned().map(Candidate::of_user)
+        found.into_iter().flatten().cloned().map(FileCandidate::of_user)
     }
 }
 
@@ -81,7 +84,7 @@ mod tests {
         let extra = ExtraFiles::below(&host, &["/a".into(), "/none".into(), "/b".into()]);
         let named = |name: &str| extra.named(Some(OsStr::new(name))).collect::<Vec<_>>();
         let expected = ["/a/z/app", "/b/app", "/b/deep/er/app"];
-        assert_eq!(named("app"), expected.map(|path| Candidate::of_user(path.into())));
+        assert_eq!(named("app"), expected.map(|path| FileCandidate::of_user(path.into())));
         assert_eq!(named("z"), []);
         assert_eq!(extra.named(None).count(), 0);
     }

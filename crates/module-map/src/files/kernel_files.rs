@@ -9,31 +9,32 @@ use std::path::{Path, PathBuf};
 use address::BuildId;
 use host::{Content, HostError, Origin};
 
-use super::candidates::{Candidate, below, cached, split_id, user_files, with_suffix};
+use super::candidates::{FileCandidate, below, cached, split_id, user_files, with_suffix};
 use super::options::FileOptions;
 use crate::elf::{ElfData, ImageError, SectionLayout, link, unpack};
 use crate::module::kernel_module_name;
 
 /// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
 /// usual places of the recorded release.
-pub(crate) fn candidates(options: &FileOptions, name: &[u8], id: BuildId) -> Vec<Candidate> {
+pub(crate) fn candidates(options: &FileOptions, name: &[u8], id: BuildId) -> Vec<FileCandidate> {
     let is_kernel = name.starts_with(b"[kernel") || name.starts_with(b"[guest.kernel");
-    let mut found: Vec<Candidate> = user_files(options, |_| true).collect();
+    let mut found: Vec<FileCandidate> = user_files(options, |_| true).collect();
     found.extend(cached(options, id, "debug"));
     found.extend(cached(options, id, "elf"));
     for dir in &options.debug_dirs {
         let entry = dir.join(".build-id").join(split_id(id));
-        found.extend([with_suffix(&entry, ".debug"), entry].map(Candidate::of_system));
+        found.extend([with_suffix(&entry, ".debug"), entry].map(FileCandidate::of_system));
     }
     let release = options.kernel_release.as_deref().map(OsStr::from_bytes);
     for root in options.roots() {
         if is_kernel {
             let paths = release.iter().flat_map(|release| kernels(root, release));
-            found.extend(paths.map(Candidate::recorded));
-            found.push(Candidate::of_system(root.join("boot/vmlinux")));
+            found.extend(paths.map(FileCandidate::recorded));
+            found.push(FileCandidate::of_system(root.join("boot/vmlinux")));
         } else {
-            found
-                .extend(modules(options, root, release, name).into_iter().map(Candidate::recorded));
+            found.extend(
+                modules(options, root, release, name).into_iter().map(FileCandidate::recorded),
+            );
         }
     }
     found

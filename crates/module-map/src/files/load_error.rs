@@ -28,7 +28,7 @@ pub enum LoadError {
         /// What the file has.
         found: Option<BuildId>,
     },
-    /// The path led to another file later on, and nothing tells what the recorded one was.
+    /// The path led to another file later on, and nothing says what the recorded one was.
     Replaced(PathBuf),
     /// A candidate exists, but it cannot be used.
     Unusable(Arc<ImageError>),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::debug_file;
-use super::shared::{DebugMark, Identity};
+use super::shared::{CacheIdentity, DebugMark};
 use super::split_dwarf::SplitFiles;
 use super::store::ImageStore;
 use crate::elf::{Image, unpack};
@@ -15,7 +15,7 @@ pub struct LoadedImage {
     /// The key of caches: unique among all that were opened through one [`crate::SharedImages`], and the same in another
     /// run that finds the same content and the same debug file.
     pub serial: u32,
-    identity: Arc<Identity>,
+    identity: Arc<CacheIdentity>,
     image: Image,
     debug: OnceLock<Option<Arc<Image>>>,
     alt: OnceLock<Option<Arc<Image>>>,
@@ -25,7 +25,7 @@ pub struct LoadedImage {
 
 impl LoadedImage {
     pub(crate) fn new(
-        identity: Arc<Identity>,
+        identity: Arc<CacheIdentity>,
         image: Image,
         debug: OnceLock<Option<Arc<Image>>>,
     ) -> Self {

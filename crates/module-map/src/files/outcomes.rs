@@ -7,7 +7,7 @@ use super::loaded::LoadedImage;
 use crate::module::{GrowTable, Module, TimelineId};
 
 /// A file, or why there is none.
-pub(crate) type Outcome = Result<Arc<LoadedImage>, LoadError>;
+pub(crate) type ImageOutcome = Result<Arc<LoadedImage>, LoadError>;
 
 /// The outcomes of a run. A run has one timeline as a rule, and a second one where its replay had to begin again.
 #[derive(Debug, Default)]
@@ -17,13 +17,13 @@ pub(crate) struct Outcomes(OnceLock<Box<OfTimeline>>);
 #[derive(Debug)]
 struct OfTimeline {
     timeline: TimelineId,
-    by_module: GrowTable<Outcome>,
+    by_module: GrowTable<ImageOutcome>,
     next: Outcomes,
 }
 
 impl Outcomes {
     /// What came of a module, if somebody asked for it.
-    pub(crate) fn get(&self, module: &Module) -> Option<&Outcome> {
+    pub(crate) fn get(&self, module: &Module) -> Option<&ImageOutcome> {
         let mut at = self;
         loop {
             let table = at.0.get()?;
@@ -34,8 +34,12 @@ impl Outcomes {
         }
     }
 
-    /// The same, found out by the first who asks.
-    pub(crate) fn get_or_init(&self, module: &Module, load: impl FnOnce() -> Outcome) -> &Outcome {
+    /// The same, loaded by the first caller.
+    pub(crate) fn get_or_init(
+        &self,
+        module: &Module,
+        load: impl FnOnce() -> ImageOutcome,
+    ) -> &ImageOutcome {
         let mut at = self;
         loop {
             let table = at.0.get_or_init(|| {

@@ -9,7 +9,7 @@ use address::{BuildId, FileOffset};
 use hashbrown::HashMap;
 use host::{FileKind, FileStamp, Host, HostError};
 
-use super::candidates::Candidate;
+use super::candidates::FileCandidate;
 use crate::elf::{ElfData, Image, ImageError};
 
 /// What is kept at most.
@@ -47,7 +47,7 @@ pub(crate) type DebugMark = Option<(Option<BuildId>, usize)>;
 /// A serial, and what it holds for: caches that are keyed by serials keep what was made of one content together with
 /// the debug file that was found for it.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct CacheIdentity {
     pub(crate) serial: u32,
     /// In which places its debug file was looked for.
     search: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Identity {
     debug: OnceLock<DebugMark>,
 }
 
-impl Identity {
+impl CacheIdentity {
     /// Notes which debug file was found.
     pub(crate) fn note_debug(&self, mark: DebugMark) {
         // Runs that share a serial look in the same places; the first to look decides.
@@ -97,7 +97,7 @@ struct Kept {
 #[derive(Debug)]
 struct Entry {
     data: Arc<ElfData>,
-    identities: Vec<Arc<Identity>>,
+    identities: Vec<Arc<CacheIdentity>>,
     used: u64,
 }
 
@@ -120,7 +120,7 @@ impl SharedImages {
         }
     }
 
-    /// A number that tells this value from all others of the process: what is cached by serials belongs to it.
+    /// A number that no other such value of the process has: what is cached by serials belongs to it.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -145,11 +145,11 @@ impl SharedImages {
     pub(crate) fn open(
         &self,
         host: &dyn Host,
-        candidate: &Candidate,
+        candidate: &FileCandidate,
         form: Form,
         parse: impl FnOnce(&Path, host::Content) -> Result<ElfData, ImageError>,
     ) -> Result<(Image, ContentKey), ImageError> {
-        let Candidate { path, origin } = candidate;
+        let FileCandidate { path, origin } = candidate;
         let stat = host.stat(path, *origin)?;
         if stat.kind != FileKind::Regular {
             return Err(HostError::NotRegular { path: path.clone() }.into());
@@ -171,13 +171,13 @@ impl SharedImages {
         &self,
         key: Option<&ContentKey>,
         search: u64,
-        mut fits: impl FnMut(&Identity) -> bool,
-    ) -> Arc<Identity> {
+        mut fits: impl FnMut(&CacheIdentity) -> bool,
+    ) -> Arc<CacheIdentity> {
         let known = key.map_or_else(Vec::new, |key| self.with(|kept| kept.identities(key)));
         let known = known.into_iter().find(|known| known.search == search && fits(known));
         known.unwrap_or_else(|| {
             let serial = self.next_serial.fetch_add(1, Ordering::Relaxed);
-            let new = Arc::new(Identity { serial, search, debug: OnceLock::new() });
+            let new = Arc::new(CacheIdentity { serial, search, debug: OnceLock::new() });
             if let Some(key) = key {
                 self.with(|kept| kept.add_identity(key, &new));
             }
@@ -241,12 +241,12 @@ impl Kept {
         true
     }
 
-    fn identities(&self, key: &ContentKey) -> Vec<Arc<Identity>> {
+    fn identities(&self, key: &ContentKey) -> Vec<Arc<CacheIdentity>> {
         self.contents.get(key).map_or_else(Vec::new, |entry| entry.identities.clone())
     }
 
     /// Adds an identity. Of those whose debug files are not there any more, a few are kept.
-    fn add_identity(&mut self, key: &ContentKey, identity: &Arc<Identity>) {
+    fn add_identity(&mut self, key: &ContentKey, identity: &Arc<CacheIdentity>) {
         const MOST: usize = 8;
         if let Some(entry) = self.contents.get_mut(key) {
             if entry.identities.len() == MOST {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::candidates::{Candidate, below, places, split_id, user_files, with_suffix};
+use super::candidates::{FileCandidate, below, places, split_id, user_files, with_suffix};
 use super::store::ImageStore;
 use crate::elf::Image;
 
@@ -66,14 +66,14 @@ impl SplitFiles {
 fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Option<Image> {
     let options = store.options();
     let wanted = with_suffix(owner.path(), ".dwp");
-    let mut found = vec![Candidate::recorded(wanted.clone())];
+    let mut found = vec![FileCandidate::recorded(wanted.clone())];
     let beside_debug = debug.map(|debug| with_suffix(debug.path(), ".dwp"));
-    found.extend(beside_debug.map(Candidate::recorded));
+    found.extend(beside_debug.map(FileCandidate::recorded));
     found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
     for dir in &options.debug_dirs {
-        found.push(Candidate::recorded(with_suffix(&below(dir, owner.path()), ".dwp")));
+        found.push(FileCandidate::recorded(with_suffix(&below(dir, owner.path()), ".dwp")));
         let by_id = owner.build_id().map(|id| dir.join(".build-id").join(split_id(id)));
-        found.extend(by_id.map(|path| Candidate::of_system(with_suffix(&path, ".dwp"))));
+        found.extend(by_id.map(|path| FileCandidate::of_system(with_suffix(&path, ".dwp"))));
     }
     open_split(&found, store)
 }
@@ -83,19 +83,19 @@ fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Opti
     let options = store.options();
     let name = Path::new(OsStr::from_bytes(name));
     let stated = Path::new(OsStr::from_bytes(dir)).join(name);
-    let mut found: Vec<Candidate> =
+    let mut found: Vec<FileCandidate> =
         user_files(options, |path| path.file_name() == name.file_name()).collect();
     found.extend(places(options, &stated));
     if let Some(beside) = owner.path().parent() {
-        found.push(Candidate::recorded(beside.join(name)));
+        found.push(FileCandidate::recorded(beside.join(name)));
         let flat = name.file_name().map(|name| beside.join(name));
-        found.extend(flat.map(Candidate::recorded));
+        found.extend(flat.map(FileCandidate::recorded));
     }
     open_split(&found, store)
 }
 
 /// The first that opens and has split units.
-fn open_split(candidates: &[Candidate], store: &ImageStore) -> Option<Image> {
+fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> Option<Image> {
     candidates.iter().find_map(|candidate| {
         let image = store.open_image(candidate).ok()?;
         image.section(".debug_info.dwo").is_some().then_some(image)

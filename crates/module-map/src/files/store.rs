@@ -1,4 +1,4 @@
-//! The images behind modules: found, opened, checked against the recorded identity, shared by content.
+//! The images of modules: found, opened, checked against the recorded identity, shared by content.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,13 +7,13 @@ use address::{BuildId, Pid};
 use hashbrown::{HashMap, HashSet};
 use host::{HostError, HostFile};
 
-use super::candidates::{Candidate, below, cached_vdso, candidates, places, recorded_path};
+use super::candidates::{FileCandidate, below, cached_vdso, candidates, places, recorded_path};
 use super::fetch::FetchKind;
 use super::live::live_root;
 use super::load_error::LoadError;
 use super::loaded::{LoadedImage, mark_of};
 use super::options::FileOptions;
-use super::outcomes::{Outcome, Outcomes};
+use super::outcomes::{ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
 use crate::elf::{ElfData, Image, ImageError};
@@ -107,7 +107,7 @@ impl ImageStore {
         self.outcomes.get(module).map(Result::as_ref)
     }
 
-    fn load(&self, module: &Module) -> Outcome {
+    fn load(&self, module: &Module) -> ImageOutcome {
         if let Some(image) = self.provided(module) {
             return Ok(image);
         }
@@ -133,7 +133,7 @@ impl ImageStore {
             return Ok(image);
         }
         let mut error = None;
-        let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(Candidate::of_user);
+        let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
         let found = kernel_files::candidates(&self.options, name, id)
             .into_iter()
             .chain(fetched)
@@ -159,7 +159,7 @@ impl ImageStore {
         let host = &self.options.host;
         let mut found = places(&self.options, path);
         let live = live_root(&self.options, pid).map(|root| below(&root, path));
-        found.extend(live.map(Candidate::recorded));
+        found.extend(live.map(FileCandidate::recorded));
         found.into_iter().find(|it| host.is_file(&it.path, it.origin)).map(|it| it.path)
     }
 
@@ -181,7 +181,7 @@ impl ImageStore {
         fits.then_some(image)
     }
 
-    fn load_file(&self, module: &Module) -> Outcome {
+    fn load_file(&self, module: &Module) -> ImageOutcome {
         let wanted = module.identity.build_id;
         // In an archive the same library lies at other offsets.
         let known = wanted.filter(|_| module.part.is_none());
@@ -191,7 +191,7 @@ impl ImageStore {
         let mut refused = None;
         let fetched = || {
             let path = self.options.fetched(wanted?, FetchKind::Executable)?;
-            Some(Candidate::of_user(path))
+            Some(FileCandidate::of_user(path))
         };
         let form = module.part.map_or(Form::Whole, Form::Part);
         let found = candidates(&self.options, module).into_iter();
@@ -216,7 +216,7 @@ impl ImageStore {
         Err(refused.unwrap_or_else(|| LoadError::Missing(recorded_path(module))))
     }
 
-    fn load_vdso(&self, module: &Module) -> Outcome {
+    fn load_vdso(&self, module: &Module) -> ImageOutcome {
         let wanted = module.identity.build_id;
         let fits = |loaded: &Arc<LoadedImage>, wanted: BuildId| {
             loaded.image().build_id().is_some_and(|found| found.matches(&wanted))
@@ -249,13 +249,13 @@ impl ImageStore {
     }
 
     /// Opens a file that is no module's own: a debug file, for example.
-    pub(crate) fn open_image(&self, candidate: &Candidate) -> Result<Image, ImageError> {
+    pub(crate) fn open_image(&self, candidate: &FileCandidate) -> Result<Image, ImageError> {
         self.open_content(candidate, Form::Whole).map(|(image, _)| image)
     }
 
     fn open_content(
         &self,
-        candidate: &Candidate,
+        candidate: &FileCandidate,
         form: Form,
     ) -> Result<(Image, ContentKey), ImageError> {
         let parse = |path: &Path, content| match form {
@@ -266,7 +266,11 @@ impl ImageStore {
         self.shared.open(&*self.options.host, candidate, form, parse)
     }
 
-    fn open(&self, candidate: &Candidate, form: Form) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+    fn open(
+        &self,
+        candidate: &FileCandidate,
+        form: Form,
+    ) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
         self.remember(&candidate.path, form, || {
             self.open_content(candidate, form).map(|(image, key)| (image, Some(key)))
         })

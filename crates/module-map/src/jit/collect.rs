@@ -3,8 +3,8 @@
 use address::{Avma, FileOffset, Svma, Timestamp};
 use hashbrown::HashMap;
 
+use super::code_image::{CodeImage, LineRow};
 use super::dump::{JitDump, JitLoad};
-use super::elf_write::{CodeImage, LineRow};
 use super::frames::relocated;
 use super::records::{JitRecord, lines, read};
 use crate::elf::ElfMachine;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use address::{Avma, FileOffset, Pid, Timestamp};
 
-/// A piece of code that came to an address at a time.
+/// Code that came to an address at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JitLoad {
     /// When, on the clock of the dump.

@@ -12,7 +12,7 @@ pub(crate) struct Frames {
     pub(crate) descriptions: Vec<(Svma, u64)>,
 }
 
-/// Moves the information of `data` (whose `header` bytes of `.eh_frame_hdr` are left out) from behind its code of
+/// Moves the information of `data` (whose `header` bytes of `.eh_frame_hdr` are left out) from after its code of
 /// `len` bytes to `to`, the code being at `place`.
 ///
 /// ```text
@@ -177,7 +177,7 @@ fn pointer_encoding(cie: &[u8]) -> Option<gimli::DwEhPe> {
 mod tests {
     use super::*;
 
-    /// What V8 wrote behind 676 bytes of code: a CIE, an FDE, a terminator, and the header.
+    /// What V8 wrote after 676 bytes of code: a CIE, an FDE, a terminator, and the header.
     const V8: &str = "1800000000000000037a4c520001781002ff1b0c0708900100000000\
                       200000002000000034fdffffa4020000004f0e108602430d0602550d07410e08520c0610\
                       00000000011b033bb8ffffff0100000014fdffffd8ffffff";

@@ -1,6 +1,6 @@
 //! Writes a line program of DWARF 4 and the unit that points to it.
 
-use super::elf_write::Sequence;
+use super::code_image::Sequence;
 
 /// One abbreviation: a unit without children, with `low_pc`, `high_pc` (as a size) and `stmt_list`.
 pub(crate) const LINE_ABBREVIATIONS: &[u8] =

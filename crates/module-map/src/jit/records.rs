@@ -30,8 +30,8 @@ pub(crate) enum JitRecord<'d> {
 const MAGIC: u32 = 0x4a69_5444;
 const HEADER: usize = 40;
 
-/// The head, and the records behind it with their times.
-pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, Records<'_>)> {
+/// The head, and the records after it with their times.
+pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, DumpRecords<'_>)> {
     let magic = u32::from_le_bytes(*dump.first_chunk()?);
     let big_endian = match magic {
         MAGIC => false,
@@ -44,15 +44,15 @@ pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, Records<'_>)> {
     let (_pad, _pid, time, flags) = (head.u32()?, head.u32()?, head.u64()?, head.u64()?);
     let size = usize::try_from(size).ok().filter(|&size| size >= HEADER && version == 1)?;
     let head = JitHead { machine: machine as u16, time, arch_time: flags & 1 != 0 };
-    Some((head, Records { cursor: Cursor { at: size, ..cursor } }))
+    Some((head, DumpRecords { cursor: Cursor { at: size, ..cursor } }))
 }
 
 /// Records in the order of the dump.
-pub(crate) struct Records<'d> {
+pub(crate) struct DumpRecords<'d> {
     cursor: Cursor<'d>,
 }
 
-impl<'d> Iterator for Records<'d> {
+impl<'d> Iterator for DumpRecords<'d> {
     type Item = (u64, JitRecord<'d>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -82,7 +82,7 @@ fn record(id: u32, mut body: Cursor<'_>) -> Option<JitRecord<'_>> {
             let (address, size, index) = (body.u64()?, body.u64()?, body.u64()?);
             let rest = body.rest();
             let name = rest.split(|&byte| byte == 0).next()?;
-            // The code is at the end of the record; there may be padding behind the name.
+            // The code is at the end of the record; there may be padding after the name.
             let code = rest.len().checked_sub(usize::try_from(size).ok()?)?;
             Some(JitRecord::Load { address, index, name, code: rest.get(code..)? })
         }

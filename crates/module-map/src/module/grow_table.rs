@@ -13,7 +13,7 @@ const BLOCKS: usize = 28;
 /// A row of places, each filled once.
 type Block<T> = Box<[OnceLock<T>]>;
 
-/// Values by module. Blocks stay where they are, so nobody waits for anybody but for who fills the same place.
+/// Values by module. Blocks stay where they are, so that nobody waits for anybody but for whoever fills the same place.
 #[derive(Debug)]
 pub(crate) struct GrowTable<T> {
     blocks: [OnceLock<Block<T>>; BLOCKS],
@@ -32,7 +32,7 @@ impl<T> GrowTable<T> {
         self.blocks.get(block)?.get()?.get(at)?.get()
     }
 
-    /// The value of a module, made by the first who asks for it; others wait meanwhile.
+    /// The value of a module, made by the first caller; others wait meanwhile.
     pub(crate) fn get_or_init(&self, id: ModuleId, make: impl FnOnce() -> T) -> &T {
         let (block, at) = place_of(id);
         let new_block = || (0..FIRST << block).map(|_| OnceLock::new()).collect();

@@ -34,7 +34,7 @@ pub(crate) fn is_archive(path: &[u8]) -> bool {
     path_on_disk(path).ends_with(b".apk")
 }
 
-/// The name by which the kernel knows a module: without directory, brackets, `.ko` and what it was packed with, and
+/// The name by which the kernel knows a module: without directory, brackets, `.ko` and how it was compressed, and
 /// with `_` for `-`.
 ///
 /// Source: `kmod_path__parse` in `tools/perf/util/dso.c`; `KBUILD_MODNAME`.
@@ -43,7 +43,7 @@ pub fn kernel_module_name(name: &[u8]) -> Vec<u8> {
     let base = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
     let base = base.strip_prefix(b"[").and_then(|base| base.strip_suffix(b"]")).unwrap_or(base);
     let end = base.windows(3).rposition(|window| window == b".ko").filter(|&end| {
-        // `.ko` is the end of the name, or what follows says how it was packed or that it is the debug file.
+        // `.ko` is the end of the name, or what follows says how it was compressed or that it is the debug file.
         matches!(base.get(end + 3), None | Some(b'.'))
     });
     let base = end.map_or(base, |end| base.get(..end).unwrap_or(base));

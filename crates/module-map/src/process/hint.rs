@@ -85,7 +85,7 @@ impl Hint {
         Ok(Self { object: object.into(), scope, start: Avma(start), len, offset })
     }
 
-    /// The address behind the last byte.
+    /// The address past the last byte.
     #[must_use]
     pub const fn end(&self) -> Avma {
         self.start.add(self.len)

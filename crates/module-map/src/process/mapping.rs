@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Pid};
 
-use super::infer::{Files, infer};
-use super::recent::Named;
-use super::{Inference, MapEvent, Timeline, end_of};
+use super::event::{MapEvent, end_of};
+use super::infer::{Inference, KnownFiles, infer};
+use super::recent::NamedMapping;
+use super::timeline::Timeline;
 use crate::module::ModuleKey;
-use crate::module::{FileIdentity, Inode, ModuleKind};
+use crate::module::{FileIdentity, ModuleKind};
 use crate::module::{is_archive, kernel_name, kind_of};
-use crate::space::Piece;
+use crate::space::Mapping;
 
 impl Timeline {
     /// A mapping came into being.
@@ -29,7 +30,7 @@ impl Timeline {
         };
         // The vdso is mapped from its first byte, whatever recorders write as its offset.
         let offset = if named.kind == ModuleKind::Vdso { FileOffset(0) } else { event.offset };
-        let piece = Piece {
+        let mapping = Mapping {
             start: event.start,
             end,
             offset,
@@ -37,7 +38,7 @@ impl Timeline {
             executable: event.executable || named.injected,
             writable: event.writable,
         };
-        self.lay(event.pid, piece, named.kind);
+        self.lay(event.pid, mapping, named.kind);
         if named.marker && named.kind == ModuleKind::File && event.executable {
             self.marked(event.path, event.pid);
         }
@@ -46,12 +47,13 @@ impl Timeline {
     fn map_kernel(&mut self, event: &MapEvent<'_>, end: Avma) {
         let (path, reference) = kernel_name(event.path);
         if let Some(symbol) = reference.filter(|_| event.offset.0 != 0) {
-            self.kernel_reference.get_or_insert_with(|| (symbol.into(), Avma(event.offset.0)));
+            self.kernel.refer(symbol, Avma(event.offset.0));
         }
-        let (kind, identity) = (ModuleKind::Kernel, self.identity(path, event.identity));
+        let kind = ModuleKind::Kernel;
+        let identity = self.file_history.identity(path, event.identity);
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
         let module = self.modules.intern(key, None);
-        Arc::make_mut(&mut self.kernel).map(Piece {
+        self.kernel.map(Mapping {
             start: event.start,
             end,
             offset: event.offset,
@@ -61,51 +63,46 @@ impl Timeline {
         });
     }
 
-    /// Puts a piece into the space of a process.
-    fn lay(&mut self, pid: Pid, piece: Piece, kind: ModuleKind) {
-        let Some(process) = self.processes.get_mut(&pid) else {
-            self.meet(pid);
-            if self.processes.contains_key(&pid) {
-                self.lay(pid, piece, kind);
+    /// Puts a mapping into the space of a process.
+    fn lay(&mut self, pid: Pid, mapping: Mapping, kind: ModuleKind) {
+        let Some(process) = self.processes.get_mut(pid) else {
+            self.discover(pid);
+            if self.processes.contains(pid) {
+                self.lay(pid, mapping, kind);
             }
             return;
         };
         if kind == ModuleKind::Anonymous {
-            let files = Files { modules: self.modules.all(), hints: &self.hints };
-            let code = infer(process, &piece, files);
+            let files = KnownFiles { modules: self.modules.all(), hints: &self.hints };
+            let code = infer(process, &mapping, files);
             if let Some(code) = code {
                 self.journal.add(pid, &code);
                 self.inferences.push(Inference::new(pid, &code));
             }
-            let piece = code.unwrap_or(piece);
+            let mapping = code.unwrap_or(mapping);
             let space = Arc::make_mut(&mut process.space);
             // JIT code outlives records about the memory that it is in: a change of its protection makes one.
-            let jit: Vec<Piece> = if self.jit_modules.is_empty() {
-                Vec::new()
-            } else {
-                let is_jit = |piece: &&Piece| self.jit_modules.contains(&piece.module);
-                space.overlapping(piece.start, piece.end).filter(is_jit).copied().collect()
-            };
-            space.map(piece);
-            for piece in jit {
-                self.journal.add(pid, &piece);
-                space.map(piece);
+            let jit = self.jit.among(space.overlapping(mapping.start, mapping.end));
+            space.map(mapping);
+            for mapping in jit {
+                self.journal.add(pid, &mapping);
+                space.map(mapping);
             }
         } else {
-            Arc::make_mut(&mut process.space).map(piece);
+            Arc::make_mut(&mut process.space).map(mapping);
         }
         if !process.hints.is_empty() {
             let space = Arc::make_mut(&mut process.space);
-            let place = (pid, piece.start, piece.end);
+            let place = (pid, mapping.start, mapping.end);
             self.hints.lay(&process.hints, space, place, &mut self.journal);
         }
     }
 
     /// What a map of a process is of, in full.
-    fn name(&mut self, event: &MapEvent<'_>) -> Named {
+    fn name(&mut self, event: &MapEvent<'_>) -> NamedMapping {
         let kind = kind_of(event.path);
         let module = self.module(kind, event);
-        let named = Named::new(module, kind, event.path);
+        let named = NamedMapping::new(module, kind, event.path);
         let by_name = kind != ModuleKind::Anonymous || !event.executable;
         if by_name && !is_archive(event.path) {
             self.recent.keep(event, named);
@@ -117,7 +114,7 @@ impl Timeline {
         let path = event.path;
         let identity =
             if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
-        let identity = self.identity(path, identity);
+        let identity = self.file_history.identity(path, identity);
         // Code in memory without a file belongs to its process: the same address means something else in another.
         let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
         let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
@@ -127,20 +124,8 @@ impl Timeline {
         if let Some(inode) = identity.inode.filter(|_| {
             kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
         }) {
-            let before = self.files.insert(path.into(), inode);
-            self.saw_replaced_file |= before.is_some_and(|before: Inode| inode.replaces(before));
+            self.file_history.mapped(path, inode);
         }
         module
-    }
-
-    /// Which file it is, with what was told of the path.
-    fn identity(&self, path: &[u8], stated: FileIdentity) -> FileIdentity {
-        let mut identity = stated;
-        if identity.build_id.is_none() {
-            let last = self.last_files.get(path).zip(identity.inode);
-            identity.replaced = last.is_some_and(|(last, inode)| last.replaces(inode));
-            identity.build_id = self.listed_ids.get(path).copied().filter(|_| !identity.replaced);
-        }
-        identity
     }
 }

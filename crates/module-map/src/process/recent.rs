@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use address::ModuleId;
 
-use super::MapEvent;
+use super::event::MapEvent;
 use crate::jit::{is_injected, is_marker};
 use crate::module::{FileIdentity, Module, ModuleKind};
 
-/// What is known of the name of a map.
+/// What the name of a map says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct NamedMapping {
     pub(super) module: ModuleId,
     pub(super) kind: ModuleKind,
     /// It is the name of memory that is executable whatever its protection is.
@@ -20,7 +20,7 @@ pub(super) struct Named {
     pub(super) marker: bool,
 }
 
-impl Named {
+impl NamedMapping {
     pub(super) fn new(module: ModuleId, kind: ModuleKind, path: &[u8]) -> Self {
         Self { module, kind, injected: is_injected(path), marker: is_marker(path) }
     }
@@ -31,12 +31,12 @@ const KEPT: usize = 512;
 
 /// Names of maps, each at the one place that it can be at.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct RecentModules {
     /// With the identity that the record states, which is not all that the module's is made of.
-    names: Vec<Option<(FileIdentity, Named)>>,
+    names: Vec<Option<(FileIdentity, NamedMapping)>>,
 }
 
-impl Recent {
+impl RecentModules {
     /// Forgets all: the same record may be of another module from here on.
     pub(super) fn clear(&mut self) {
         self.names.clear();
@@ -44,7 +44,11 @@ impl Recent {
 
     /// What a map of a process is of, where one of the same path and identity came before.
     #[inline]
-    pub(super) fn find(&self, event: &MapEvent<'_>, modules: &[Arc<Module>]) -> Option<Named> {
+    pub(super) fn find(
+        &self,
+        event: &MapEvent<'_>,
+        modules: &[Arc<Module>],
+    ) -> Option<NamedMapping> {
         let (identity, named) = self.names.get(place(event))?.as_ref()?;
         let path = &*modules.get(named.module.index())?.path;
         let same = *identity == event.identity && *path == *event.path;
@@ -52,8 +56,8 @@ impl Recent {
         (same && !(named.kind == ModuleKind::Anonymous && event.executable)).then_some(*named)
     }
 
-    /// Keeps what a map is of. Nothing but its path and its identity may have told.
-    pub(super) fn keep(&mut self, event: &MapEvent<'_>, named: Named) {
+    /// Keeps what a map is of. It must follow from nothing but its path and its identity.
+    pub(super) fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
         self.names.resize(KEPT, None);
         if let Some(place) = self.names.get_mut(place(event)) {
             *place = Some((event.identity, named));

@@ -1,16 +1,16 @@
-//! A run of pieces of an address space, in one block of memory: copied as a whole where another space shares it,
+//! A run of mappings of an address space, in one block of memory: copied as a whole where another space shares it,
 //! changed in place where none does.
 
 use address::{Avma, FileOffset, ModuleId};
 
-use super::Piece;
+use super::Mapping;
 
-/// How many pieces a chunk holds before it is split: a copy of one is what a change costs.
+/// How many mappings a chunk holds before it is split: a copy of one is what a change costs.
 pub(crate) const CHUNK: usize = 22;
-/// A change replaces a piece by three at most.
+/// A change replaces a mapping by three at most.
 const ROOM: usize = CHUNK + 2;
 /// What a place holds that holds nothing.
-const NOTHING: Piece = Piece {
+const NOTHING: Mapping = Mapping {
     start: Avma(0),
     end: Avma(0),
     offset: FileOffset(0),
@@ -24,44 +24,44 @@ const NOTHING: Piece = Piece {
 pub(crate) struct Chunk {
     /// How many there are. Invariant: not above [`ROOM`].
     n: usize,
-    pieces: [Piece; ROOM],
+    mappings: [Mapping; ROOM],
 }
 
 impl Chunk {
-    /// A chunk of these pieces; what is beyond its room is left out.
-    pub(crate) fn new(pieces: &[Piece]) -> Self {
-        let mut chunk = Self { n: pieces.len().min(ROOM), pieces: [NOTHING; ROOM] };
-        for (place, &piece) in chunk.pieces.iter_mut().zip(pieces) {
-            *place = piece;
+    /// A chunk of these mappings; what is beyond its room is left out.
+    pub(crate) fn new(mappings: &[Mapping]) -> Self {
+        let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM] };
+        for (place, &mapping) in chunk.mappings.iter_mut().zip(mappings) {
+            *place = mapping;
         }
         chunk
     }
 
-    /// Its pieces.
-    pub(crate) fn pieces(&self) -> &[Piece] {
-        self.pieces.get(..self.n).unwrap_or_default()
+    /// Its mappings.
+    pub(crate) fn mappings(&self) -> &[Mapping] {
+        self.mappings.get(..self.n).unwrap_or_default()
     }
 
     /// Where it begins.
     pub(crate) fn start(&self) -> Avma {
-        self.pieces().first().map_or(Avma(0), |piece| piece.start)
+        self.mappings().first().map_or(Avma(0), |mapping| mapping.start)
     }
 
-    /// Puts `new`, or nothing, in the place of everything between two addresses. Where that makes too many pieces, the
+    /// Puts `new`, or nothing, in the place of everything between two addresses. Where that makes too many mappings, the
     /// rear ones leave as a chunk of their own.
-    pub(crate) fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) -> Option<Self> {
-        let change = Change::new(self.pieces(), start, end, new);
-        let behind = change.low + change.n;
-        self.pieces.copy_within(change.high..self.n, behind);
-        for (place, &piece) in self.pieces.iter_mut().skip(change.low).zip(change.pieces()) {
-            *place = piece;
+    pub(crate) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
+        let change = Change::new(self.mappings(), start, end, new);
+        let next = change.low + change.n;
+        self.mappings.copy_within(change.high..self.n, next);
+        for (place, &mapping) in self.mappings.iter_mut().skip(change.low).zip(change.mappings()) {
+            *place = mapping;
         }
-        self.n = behind + (self.n - change.high);
+        self.n = next + (self.n - change.high);
         (self.n > CHUNK).then(|| self.split(change.low))
     }
 
-    /// Splits off the rear pieces, `at` being the last change. Maps come in rows as a rule: where one row grows at an end
-    /// of the chunk, what is behind or in front of it stays together, so that chunks become full.
+    /// Splits off the rear mappings, `at` being the last change. Maps come in rows as a rule: where one row grows at an end
+    /// of the chunk, what is after or before it stays together, so that chunks become full.
     fn split(&mut self, at: usize) -> Self {
         let first = if at <= self.n / 4 {
             at + 1
@@ -71,51 +71,51 @@ impl Chunk {
             self.n / 2
         };
         let first = first.clamp(self.n - CHUNK, CHUNK);
-        let rear = Self::new(self.pieces().get(first..).unwrap_or_default());
+        let rear = Self::new(self.mappings().get(first..).unwrap_or_default());
         self.n = first;
         rear
     }
 }
 
-/// What changes in a row of pieces where something is put in the place of everything between two addresses.
+/// What changes in a row of mappings where something is put in the place of everything between two addresses.
 pub(crate) struct Change {
-    /// The pieces from here...
+    /// The mappings from here...
     pub(crate) low: usize,
     /// ...up to here are replaced.
     pub(crate) high: usize,
     /// By so many of these.
     n: usize,
-    new: [Piece; 3],
+    new: [Mapping; 3],
 }
 
 impl Change {
-    pub(crate) fn new(pieces: &[Piece], start: Avma, end: Avma, new: Option<Piece>) -> Self {
-        let low = pieces.partition_point(|piece| piece.end <= start);
-        let met = pieces.get(low..).unwrap_or_default();
-        let n_met = met.iter().take_while(|piece| piece.start < end).count();
+    pub(crate) fn new(mappings: &[Mapping], start: Avma, end: Avma, new: Option<Mapping>) -> Self {
+        let low = mappings.partition_point(|mapping| mapping.end <= start);
+        let met = mappings.get(low..).unwrap_or_default();
+        let n_met = met.iter().take_while(|mapping| mapping.start < end).count();
         let mut change = Self { low, high: low + n_met, n: 0, new: [NOTHING; 3] };
         let met = met.get(..n_met).unwrap_or_default();
-        if let Some(head) = met.first().filter(|piece| piece.start < start) {
-            change.add(Piece { end: start, ..*head });
+        if let Some(head) = met.first().filter(|mapping| mapping.start < start) {
+            change.add(Mapping { end: start, ..*head });
         }
         if let Some(new) = new {
             change.add(new);
         }
-        if let Some(tail) = met.last().filter(|piece| piece.end > end) {
+        if let Some(tail) = met.last().filter(|mapping| mapping.end > end) {
             change.add(tail.tail(end));
         }
         change
     }
 
-    fn add(&mut self, piece: Piece) {
+    fn add(&mut self, mapping: Mapping) {
         if let Some(place) = self.new.get_mut(self.n) {
-            *place = piece;
+            *place = mapping;
             self.n += 1;
         }
     }
 
     /// What comes there.
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn mappings(&self) -> &[Mapping] {
         self.new.get(..self.n).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! The address space of one process at one time: disjoint pieces in order of address. A space that somebody holds
+//! The address space of one process at one time: disjoint mappings in order of address. A space that somebody holds
 //! never changes: the next version shares all chunks that a change does not touch.
 
 mod chunk;
@@ -13,12 +13,12 @@ use crate::module::Module;
 use crate::module::Modules;
 use chunk::{CHUNK, Change, Chunk};
 
-/// A piece of an address space: bytes of a module (or of anonymous memory) mapped in a row.
+/// A mapping: bytes of a module (or of anonymous memory) in a row of an address space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece {
+pub struct Mapping {
     /// The first address.
     pub start: Avma,
-    /// The address behind the last. Invariant: above `start`.
+    /// The address past the last. Invariant: above `start`.
     pub end: Avma,
     /// The offset in the module's file of the byte at `start`. Meaningless for anonymous memory.
     pub offset: FileOffset,
@@ -30,25 +30,25 @@ pub struct Piece {
     pub writable: bool,
 }
 
-impl Piece {
-    /// Whether the address is in this piece.
+impl Mapping {
+    /// Whether the address is in this mapping.
     #[must_use]
     pub fn contains(&self, avma: Avma) -> bool {
         self.start <= avma && avma < self.end
     }
 
-    /// The offset in the file of an address of this piece.
+    /// The offset in the file of an address of this mapping.
     #[must_use]
     pub const fn offset_of(&self, avma: Avma) -> FileOffset {
         self.offset.add(avma.since(self.start))
     }
 
-    /// The part of this piece between two of its addresses.
+    /// The part of this mapping between two of its addresses.
     pub(crate) fn part(&self, start: Avma, end: Avma) -> Self {
         Self { end, ..self.tail(start) }
     }
 
-    /// The part of this piece from `start` on.
+    /// The part of this mapping from `start` on.
     pub(crate) fn tail(&self, start: Avma) -> Self {
         Self { start, offset: self.offset_of(start), ..*self }
     }
@@ -56,47 +56,47 @@ impl Piece {
 
 /// An immutable address space, cheap to clone and to derive the next version from.
 ///
-/// Invariant: pieces are disjoint and sorted; no chunk is empty.
+/// Invariant: mappings are disjoint and sorted; no chunk is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     /// Differs between any two spaces of different contents; a clone has the same.
     version: u64,
     modules: Arc<Modules>,
-    runs: Vec<Run>,
+    runs: Vec<ChunkRef>,
 }
 
 /// A chunk, and where it begins.
 #[derive(Clone, Debug)]
-struct Run {
+struct ChunkRef {
     start: Avma,
     chunk: Arc<Chunk>,
 }
 
-impl Run {
+impl ChunkRef {
     fn new(chunk: Chunk) -> Self {
         Self { start: chunk.start(), chunk: Arc::new(chunk) }
     }
 }
 
 impl Space {
-    /// A space without pieces, whose pieces are going to be of these modules.
+    /// A space without mappings, whose mappings are going to be of these modules.
     pub(crate) const fn of(modules: Arc<Modules>) -> Self {
         Self { version: 0, modules, runs: Vec::new() }
     }
 
-    /// The piece at an address.
+    /// The mapping at an address.
     #[must_use]
-    pub fn lookup(&self, avma: Avma) -> Option<&Piece> {
+    pub fn lookup(&self, avma: Avma) -> Option<&Mapping> {
         let run = self.runs.partition_point(|run| run.start <= avma).checked_sub(1)?;
-        let pieces = self.runs.get(run)?.chunk.pieces();
-        let index = pieces.partition_point(|piece| piece.start <= avma).checked_sub(1)?;
-        pieces.get(index).filter(|piece| avma < piece.end)
+        let mappings = self.runs.get(run)?.chunk.mappings();
+        let index = mappings.partition_point(|mapping| mapping.start <= avma).checked_sub(1)?;
+        mappings.get(index).filter(|mapping| avma < mapping.end)
     }
 
-    /// The module of a piece of this space.
+    /// The module of a mapping of this space.
     #[must_use]
-    pub fn module(&self, piece: &Piece) -> Option<&Module> {
-        self.modules.get(piece.module).map(|module| &**module)
+    pub fn module(&self, mapping: &Mapping) -> Option<&Module> {
+        self.modules.get(mapping.module).map(|module| &**module)
     }
 
     /// A number that tells contents apart: two spaces of the same version are equal.
@@ -105,18 +105,18 @@ impl Space {
         self.version
     }
 
-    /// All pieces in order of address.
-    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.runs.iter().flat_map(|run| run.chunk.pieces())
+    /// All mappings in order of address.
+    pub fn pieces(&self) -> impl Iterator<Item = &Mapping> {
+        self.runs.iter().flat_map(|run| run.chunk.mappings())
     }
 
-    /// The pieces that have addresses from `start` up to `end`.
-    pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = &Piece> {
+    /// The mappings that have addresses from `start` up to `end`.
+    pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = &Mapping> {
         let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
         let runs = self.runs.get(low..).unwrap_or_default().iter();
-        runs.flat_map(|run| run.chunk.pieces())
-            .skip_while(move |piece| piece.end <= start)
-            .take_while(move |piece| piece.start < end)
+        runs.flat_map(|run| run.chunk.mappings())
+            .skip_while(move |mapping| mapping.end <= start)
+            .take_while(move |mapping| mapping.start < end)
     }
 
     /// Whether nothing is mapped.
@@ -125,7 +125,7 @@ impl Space {
         self.runs.is_empty()
     }
 
-    /// Maps a piece over whatever was there: it wins exactly the bytes that it covers, older pieces keep what sticks
+    /// Puts a mapping over whatever was there: it wins exactly the bytes that it covers, older mappings keep what sticks
     /// out at either end.
     ///
     /// ```text
@@ -135,7 +135,7 @@ impl Space {
     /// ```
     ///
     /// Source: there is no munmap record; the rule is that of `__maps__fixup_overlap_and_insert`.
-    pub fn map(&mut self, new: Piece) {
+    pub fn map(&mut self, new: Mapping) {
         if new.start < new.end {
             self.replace(new.start, new.end, Some(new));
         }
@@ -148,38 +148,39 @@ impl Space {
         }
     }
 
-    fn replace(&mut self, start: Avma, end: Avma, new: Option<Piece>) {
+    fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) {
         self.version = new_version();
-        // Every chunk that can hold an overlapping piece, or into which the new piece belongs.
+        // Every chunk that can hold an overlapping mapping, or into which the new mapping belongs.
         let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
         let rest = self.runs.get(low..).unwrap_or_default();
         let high = low + rest.iter().take_while(|run| run.start < end).count();
-        // One behind the new piece, in front of all others, takes it in as well.
+        // A chunk after the new mapping takes it in as well where that comes before all others.
         let high = high.max(self.runs.len().min(low + 1));
         if let [run] = self.runs.get_mut(low..high).unwrap_or_default() {
             // Maps come in rows as a rule, after an exec: then nobody holds the chunk, and nothing is copied.
             let rear = Arc::make_mut(&mut run.chunk).replace(start, end, new);
             run.start = run.chunk.start();
-            if run.chunk.pieces().is_empty() {
+            if run.chunk.mappings().is_empty() {
                 self.runs.remove(low);
             } else if let Some(rear) = rear {
-                self.runs.insert(low + 1, Run::new(rear));
+                self.runs.insert(low + 1, ChunkRef::new(rear));
             }
             return;
         }
         let met = self.runs.get(low..high).unwrap_or_default().iter();
-        let mut merged: Vec<Piece> = met.flat_map(|run| run.chunk.pieces()).copied().collect();
+        let mut merged: Vec<Mapping> = met.flat_map(|run| run.chunk.mappings()).copied().collect();
         let change = Change::new(&merged, start, end, new);
-        merged.splice(change.low..change.high, change.pieces().iter().copied());
+        merged.splice(change.low..change.high, change.mappings().iter().copied());
         let n_chunks = merged.len().div_ceil(CHUNK).max(1);
         let chunks = merged.chunks(merged.len().div_ceil(n_chunks).max(1)).map(Chunk::new);
-        self.runs.splice(low..high, chunks.map(Run::new));
+        self.runs.splice(low..high, chunks.map(ChunkRef::new));
     }
 
     /// How many chunks this space shares with another: what a fork costs is what it does not share.
     #[must_use]
     pub fn shared_chunks(&self, other: &Self) -> usize {
-        let is_theirs = |run: &&Run| other.runs.iter().any(|it| Arc::ptr_eq(&it.chunk, &run.chunk));
+        let is_theirs =
+            |run: &&ChunkRef| other.runs.iter().any(|it| Arc::ptr_eq(&it.chunk, &run.chunk));
         self.runs.iter().filter(is_theirs).count()
     }
 }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use address::{BuildId, FileOffset, Pid};
 
 use super::hint::Hint;
-use super::hints::{InForce, LaidHint};
-use super::{Process, Timeline};
+use super::laid_hints::{InForce, LaidHint};
+use super::processes::Process;
+use super::timeline::Timeline;
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, ModuleKind};
-use crate::space::{Piece, Space};
+use crate::space::{Mapping, Space};
 
 impl Timeline {
-    /// Tells what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
-    /// is `build_id`, from `offset` on. To be told before anything happens.
+    /// Takes in what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
+    /// is `build_id`, from `offset` on. To be called before anything happens.
     pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
         use std::os::unix::ffi::OsStrExt as _;
         let key = ModuleKey {
@@ -27,13 +28,13 @@ impl Timeline {
         self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
     }
 
-    /// Begins a journal of the pieces that are known beyond the recorded maps.
+    /// Begins a journal of the mappings that are known beyond the recorded maps.
     pub fn keep_journal(&mut self) {
         self.journal.on = true;
     }
 
-    /// What the journal got since it was asked last: processes and pieces, in the order in which they took effect.
-    pub fn take_journal(&mut self) -> Vec<(Pid, Piece)> {
+    /// What the journal got since it was asked last: processes and mappings, in the order in which they took effect.
+    pub fn take_journal(&mut self) -> Vec<(Pid, Mapping)> {
         std::mem::take(&mut self.journal.rows)
     }
 
@@ -45,23 +46,23 @@ impl Timeline {
         mut space: Arc<Space>,
         inherited: &[u32],
     ) -> Process {
-        let lineage = self.new_lineage();
+        let image = self.processes.new_image();
         if self.hints.is_empty() {
-            return Process::new(space, lineage);
+            return Process::new(space, image);
         }
         let mut in_force = self.hints.own(pid, comm);
         in_force.extend(inherited);
         in_force.sort_unstable();
         in_force.dedup();
         self.hints.begin(&in_force, Arc::make_mut(&mut space), pid, &mut self.journal);
-        Process { hints: in_force, ..Process::new(space, lineage) }
+        Process { hints: in_force, ..Process::new(space, image) }
     }
 
     /// A process took another name: hints for that name come into force.
     pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
         let own = self.hints.own(pid, name);
         self.process(pid);
-        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let Some(process) = self.processes.get_mut(pid) else { return };
         let fresh: InForce =
             own.into_iter().filter(|index| !process.hints.contains(index)).collect();
         self.hints.begin(&fresh, Arc::make_mut(&mut process.space), pid, &mut self.journal);

@@ -4,15 +4,15 @@ use address::{Avma, FileOffset, ModuleId, Pid};
 
 use super::hint::HintScope;
 use super::journal::Journal;
-use crate::space::{Piece, Space};
+use crate::space::{Mapping, Space};
 
 /// A hint with the module of its file.
 #[derive(Debug)]
 pub(crate) struct LaidHint {
     pub(crate) scope: HintScope,
-    pub(crate) piece: Piece,
-    /// A recorded map of its own process met its range.
-    pub(crate) met: bool,
+    pub(crate) mapping: Mapping,
+    /// A recorded map of its own process reached into its range.
+    pub(crate) reached: bool,
     /// The image of the process that it was given for has ended.
     pub(crate) ended: bool,
     /// How often its process was forked.
@@ -27,28 +27,28 @@ impl LaidHint {
         offset: FileOffset,
         module: ModuleId,
     ) -> Self {
-        let piece = Piece { start, end, offset, module, executable: true, writable: false };
-        Self { scope, piece, met: false, ended: false, forks: 0 }
+        let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
+        Self { scope, mapping, reached: false, ended: false, forks: 0 }
     }
 }
 
 /// All hints, broad ones first, so that narrower ones are laid over them.
 #[derive(Debug, Default)]
-pub(crate) struct Hints {
+pub(crate) struct LaidHints {
     all: Vec<LaidHint>,
 }
 
 /// The hints in force in a process, as indexes.
 pub(crate) type InForce = Vec<u32>;
 
-impl Hints {
+impl LaidHints {
     pub(crate) const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Whether a module is the file of a hint.
     pub(crate) fn has(&self, module: ModuleId) -> bool {
-        self.all.iter().any(|hint| hint.piece.module == module)
+        self.all.iter().any(|hint| hint.mapping.module == module)
     }
 
     pub(crate) fn push(&mut self, hint: LaidHint) {
@@ -79,7 +79,7 @@ impl Hints {
     pub(crate) fn forked(&mut self, pid: Pid) {
         for hint in self.of(pid) {
             hint.forks += 1;
-            hint.ended |= hint.forks > 1 && hint.met;
+            hint.ended |= hint.forks > 1 && hint.reached;
         }
     }
 
@@ -87,7 +87,7 @@ impl Hints {
     /// it waits.
     pub(crate) fn executed(&mut self, pid: Pid) {
         for hint in self.of(pid) {
-            hint.ended |= hint.met;
+            hint.ended |= hint.reached;
         }
     }
 
@@ -105,10 +105,10 @@ impl Hints {
     ) {
         for &index in in_force {
             let Some(hint) = self.all.get_mut(index as usize) else { continue };
-            if hint.piece.start < end && start < hint.piece.end {
-                space.map(hint.piece);
-                journal.add(pid, &hint.piece);
-                hint.met |= hint.scope == HintScope::Process(pid);
+            if hint.mapping.start < end && start < hint.mapping.end {
+                space.map(hint.mapping);
+                journal.add(pid, &hint.mapping);
+                hint.reached |= hint.scope == HintScope::Process(pid);
             }
         }
     }
@@ -122,8 +122,8 @@ impl Hints {
         journal: &mut Journal,
     ) {
         for hint in in_force.iter().filter_map(|&index| self.all.get(index as usize)) {
-            space.map(hint.piece);
-            journal.add(pid, &hint.piece);
+            space.map(hint.mapping);
+            journal.add(pid, &hint.mapping);
         }
     }
 }

@@ -1,0 +1,145 @@
+//! The processes of the recording and their address spaces.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use address::Pid;
+use hashbrown::HashMap;
+
+use super::laid_hints::InForce;
+use crate::space::{Mapping, Space};
+
+/// A process image: a process between two of fork, exec and exit. Its modules do not move about as a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ProcessImage(pub u32);
+
+/// A process as it is now.
+#[derive(Debug, Clone)]
+pub(super) struct Process {
+    pub(super) space: Arc<Space>,
+    pub(super) image: ProcessImage,
+    pub(super) threads: u32,
+    pub(super) hints: InForce,
+    /// Mappings of code over which memory without file was put: where that becomes code, it is the same code.
+    pub(super) covered: Vec<Mapping>,
+}
+
+impl Process {
+    pub(super) const fn new(space: Arc<Space>, image: ProcessImage) -> Self {
+        Self { space, image, threads: 1, hints: Vec::new(), covered: Vec::new() }
+    }
+
+    /// What a child begins with.
+    pub(super) fn inheritance(&self) -> Inheritance {
+        let (hints, covered) = (self.hints.clone(), self.covered.clone());
+        Inheritance { space: self.space.clone(), hints, covered }
+    }
+}
+
+/// What a process has of its parent.
+#[derive(Debug)]
+pub(super) struct Inheritance {
+    pub(super) space: Arc<Space>,
+    pub(super) hints: InForce,
+    pub(super) covered: Vec<Mapping>,
+}
+
+/// How many processes that have exited keep their spaces, for samples that come late.
+const EXITED_KEPT: usize = 1024;
+
+/// All processes that are known, those that exited lately among them.
+#[derive(Debug)]
+pub(super) struct Processes {
+    known: HashMap<Pid, Process>,
+    /// Those that exited, the first in front.
+    exited: VecDeque<(Pid, ProcessImage)>,
+    /// A space without mappings.
+    empty: Arc<Space>,
+    n_images: u32,
+}
+
+impl Processes {
+    /// No process; those to come begin with `empty`.
+    pub(super) fn new(empty: Arc<Space>) -> Self {
+        Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0 }
+    }
+
+    /// A space without mappings.
+    pub(super) const fn empty(&self) -> &Arc<Space> {
+        &self.empty
+    }
+
+    pub(super) fn contains(&self, pid: Pid) -> bool {
+        self.known.contains_key(&pid)
+    }
+
+    pub(super) fn get(&self, pid: Pid) -> Option<&Process> {
+        self.known.get(&pid)
+    }
+
+    pub(super) fn get_mut(&mut self, pid: Pid) -> Option<&mut Process> {
+        self.known.get_mut(&pid)
+    }
+
+    /// A process; it begins without mappings where it is not known.
+    pub(super) fn get_or_new(&mut self, pid: Pid) -> &mut Process {
+        let (n_images, empty) = (&mut self.n_images, &self.empty);
+        self.known.entry(pid).or_insert_with(|| {
+            *n_images += 1;
+            Process::new(empty.clone(), ProcessImage(*n_images))
+        })
+    }
+
+    pub(super) fn insert(&mut self, pid: Pid, process: Process) {
+        self.known.insert(pid, process);
+    }
+
+    /// An image that no process had.
+    pub(super) const fn new_image(&mut self) -> ProcessImage {
+        self.n_images += 1;
+        ProcessImage(self.n_images)
+    }
+
+    /// A thread ended. Its process, if that was the last one, stays readable until many others have exited after it:
+    /// the process that is forgotten for it, if any.
+    pub(super) fn exit(&mut self, pid: Pid) -> Option<Pid> {
+        let process = self.known.get_mut(&pid)?;
+        process.threads = process.threads.saturating_sub(1);
+        if process.threads > 0 {
+            return None;
+        }
+        self.exited.push_back((pid, process.image));
+        let oldest = if self.exited.len() > EXITED_KEPT { self.exited.pop_front() } else { None };
+        // Under the same id another process may have come into being meanwhile.
+        let (pid, image) = oldest?;
+        let same = self.known.get(&pid).is_some_and(|process| process.image == image);
+        same.then(|| self.known.remove(&pid).map(|_| pid)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_that_exited_are_kept_for_a_while() {
+        let mut processes = Processes::new(Arc::new(Space::default()));
+        processes.get_or_new(Pid(1)).threads += 1;
+        assert_eq!(processes.exit(Pid(1)), None);
+        for pid in 2..=1025 {
+            processes.get_or_new(Pid(pid));
+            assert_eq!(processes.exit(Pid(pid)), None);
+        }
+        // A process of an id that is used again is another one.
+        let image = processes.new_image();
+        assert_eq!(image, ProcessImage(1026));
+        processes.insert(Pid(2), Process::new(processes.empty().clone(), image));
+        processes.get_or_new(Pid(2000));
+        assert_eq!(processes.exit(Pid(2000)), None);
+        assert!(processes.contains(Pid(2)));
+        processes.get_or_new(Pid(2001));
+        assert_eq!(processes.exit(Pid(2001)), Some(Pid(3)));
+        assert!(processes.contains(Pid(1)) && !processes.contains(Pid(3)));
+        assert_eq!(processes.exit(Pid(9999)), None);
+    }
+}

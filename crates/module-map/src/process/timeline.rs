@@ -1,0 +1,232 @@
+//! The timeline: maps, forks, execs and exits are applied in time order, and at any point the current space of a
+//! process can be taken as an immutable value.
+
+use std::sync::Arc;
+
+use address::{Avma, BuildId, Pid, Tid};
+
+use super::comms::{CommId, Comms};
+use super::file_history::FileHistory;
+use super::infer::Inference;
+use super::jit_code::JitCode;
+use super::journal::Journal;
+use super::kernel_map::KernelMap;
+use super::laid_hints::LaidHints;
+use super::processes::{Inheritance, Process, ProcessImage, Processes};
+use super::recent::RecentModules;
+use crate::module::{Inode, Module, ModuleTable};
+use crate::space::Space;
+
+/// State of the replay at one point in time.
+#[derive(Debug)]
+pub struct Timeline {
+    pub(super) processes: Processes,
+    pub(super) comms: Comms,
+    pub(super) file_history: FileHistory,
+    pub(super) kernel: KernelMap,
+    pub(super) modules: ModuleTable,
+    pub(super) recent: RecentModules,
+    pub(super) hints: LaidHints,
+    pub(super) jit: JitCode,
+    pub(super) inferences: Vec<Inference>,
+    pub(super) journal: Journal,
+    pub(super) unmappable: u64,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Timeline {
+    /// A timeline on which nothing has happened yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let modules = ModuleTable::default();
+        let empty = Arc::new(Space::of(modules.shared().clone()));
+        Self {
+            kernel: KernelMap::new(empty.clone()),
+            processes: Processes::new(empty),
+            comms: Comms::new(),
+            file_history: FileHistory::default(),
+            modules,
+            recent: RecentModules::default(),
+            hints: LaidHints::default(),
+            jit: JitCode::default(),
+            inferences: Vec::new(),
+            journal: Journal::default(),
+            unmappable: 0,
+        }
+    }
+
+    /// Takes in the build-id that the recording lists for a path; used where a map record carries none.
+    pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
+        self.recent.clear();
+        self.file_history.list_build_id(path, id);
+    }
+
+    /// Takes in that a path led to several files while it was recorded, and which was the last. What is listed for the
+    /// path and what is there now can only be that one.
+    pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
+        self.recent.clear();
+        self.file_history.list_last(path, last);
+    }
+
+    /// Whether code of two files was mapped by one path. Then it matters which was the last one of them, see
+    /// [`Self::list_last_file`].
+    #[must_use]
+    pub const fn saw_replaced_file(&self) -> bool {
+        self.file_history.saw_replaced()
+    }
+
+    /// Kernel code that was made at run time went away.
+    pub fn unmap_kernel(&mut self, start: Avma, len: u64) {
+        self.kernel.unmap(start, len);
+    }
+
+    /// A process or thread came into being. A new process begins with its parent's space, at no cost.
+    pub fn fork(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
+        let inherited = match self.processes.get(parent) {
+            Some(it) if pid != parent => it.inheritance(),
+            _ => self.nothing_inherited(),
+        };
+        self.start(pid, tid, (parent, parent_thread), inherited);
+    }
+
+    /// A process or thread was there before the recording began, which the recorder states by a synthesized FORK. A
+    /// process has nothing of its parent's space: it may have executed another program since, and its own maps are
+    /// listed.
+    ///
+    /// Source: `PERF_RECORD_MISC_FORK_EXEC` in perf's synthesized events.
+    pub fn already_running(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
+        self.start(pid, tid, (parent, parent_thread), self.nothing_inherited());
+    }
+
+    fn nothing_inherited(&self) -> Inheritance {
+        let space = self.processes.empty().clone();
+        Inheritance { space, hints: Vec::new(), covered: Vec::new() }
+    }
+
+    fn start(
+        &mut self,
+        pid: Pid,
+        tid: Tid,
+        (parent, parent_thread): (Pid, Tid),
+        inherited: Inheritance,
+    ) {
+        let comm = self
+            .comms
+            .of_thread(parent_thread)
+            .or_else(|| self.comms.of_thread(Tid(parent.0)))
+            .unwrap_or_else(|| self.comms.intern(b""));
+        self.comms.set(tid, comm);
+        if pid == parent {
+            self.process(pid).threads += 1;
+            return;
+        }
+        self.hints.forked(pid);
+        let name = self.comms.name(comm).to_vec();
+        let Inheritance { space, hints, covered } = inherited;
+        let process = self.begin(pid, &name, space, &hints);
+        self.processes.insert(pid, Process { covered, ..process });
+    }
+
+    /// A thread changed its name; with `exec`, its process became another program and lost its maps.
+    pub fn comm(&mut self, pid: Pid, tid: Tid, name: &[u8], exec: bool) {
+        let comm = self.comms.intern(name);
+        self.comms.set(tid, comm);
+        if exec {
+            self.hints.executed(pid);
+            let process = self.begin(pid, name, self.processes.empty().clone(), &[]);
+            self.processes.insert(pid, process);
+        } else if tid.0 == pid.0 && !self.hints.is_empty() {
+            self.renamed(pid, name);
+        }
+    }
+
+    /// A thread ended. The space of a process stays readable for a while after its last thread, since samples of its
+    /// end can come late; a process that is made anew under the same id replaces it.
+    pub fn exit(&mut self, pid: Pid, _tid: Tid) {
+        if let Some(forgotten) = self.processes.exit(pid) {
+            self.comms.forget(Tid(forgotten.0));
+        }
+    }
+
+    /// The space of a process as it is now, and which image of the process it is.
+    pub fn space(&mut self, pid: Pid) -> (Arc<Space>, ProcessImage) {
+        let process = self.process(pid);
+        (process.space.clone(), process.image)
+    }
+
+    /// The same, to be looked at.
+    pub fn current(&mut self, pid: Pid) -> (&Arc<Space>, ProcessImage) {
+        let process = self.process(pid);
+        (&process.space, process.image)
+    }
+
+    /// The kernel's space as it is now, to be looked at.
+    #[must_use]
+    pub const fn kernel_space(&self) -> &Arc<Space> {
+        &self.kernel.space
+    }
+
+    /// The kernel's space as it is now.
+    #[must_use]
+    pub fn kernel(&self) -> Arc<Space> {
+        self.kernel.space.clone()
+    }
+
+    /// The symbol by whose address the recording says how far the kernel was moved when it booted (`_text` or
+    /// `_stext`), and that address.
+    #[must_use]
+    pub fn kernel_reference(&self) -> Option<(&[u8], Avma)> {
+        self.kernel.reference()
+    }
+
+    /// The name of a thread as it is now: its own, else that of its process, else empty.
+    pub fn comm_of(&mut self, pid: Pid, tid: Tid) -> CommId {
+        self.comms.of(pid, tid)
+    }
+
+    /// The bytes of a name.
+    #[must_use]
+    pub fn comm_name(&self, comm: CommId) -> &[u8] {
+        self.comms.name(comm)
+    }
+
+    /// All modules so far; a module's id is its index.
+    #[must_use]
+    pub fn modules(&self) -> &[Arc<Module>] {
+        self.modules.all()
+    }
+
+    /// Memory without a file that was taken for the file that had been mapped there before, in the order of time.
+    #[must_use]
+    pub fn inferences(&self) -> &[Inference] {
+        &self.inferences
+    }
+
+    /// How many map records were ignored because they map nothing.
+    #[must_use]
+    pub const fn unmappable(&self) -> u64 {
+        self.unmappable
+    }
+
+    /// A process as it is now.
+    pub(super) fn process(&mut self, pid: Pid) -> &mut Process {
+        if !self.processes.contains(pid) {
+            self.discover(pid);
+        }
+        self.processes.get_or_new(pid)
+    }
+
+    /// A process is there whose beginning was not recorded.
+    #[cold]
+    pub(super) fn discover(&mut self, pid: Pid) {
+        let comm = self.comms.of_thread(Tid(pid.0));
+        let name = comm.map_or_else(Vec::new, |comm| self.comms.name(comm).to_vec());
+        let process = self.begin(pid, &name, self.processes.empty().clone(), &[]);
+        self.processes.insert(pid, process);
+    }
+}
