@@ -5,6 +5,7 @@
 //!
 //! Source: the Firefox Profiler's `src/types/profile.ts`, processed profile version 60.
 
+mod libraries;
 mod sink;
 mod tables;
 mod threads;
@@ -46,7 +47,7 @@ impl Printer for Firefox {
         sink.raw(b"{\"meta\":");
         meta(profile, &mut sink);
         sink.raw(b",\n\"libs\":");
-        tables.libraries(&names, &mut sink)?;
+        libraries::write(profile, &names, &mut sink)?;
         sink.raw(b",\n\"shared\":{");
         tables.shared(&mut names, &mut sink)?;
         sink.raw(b"},\n\"threads\":[");

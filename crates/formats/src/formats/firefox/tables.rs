@@ -1,4 +1,4 @@
-//! The tables that all threads share: libraries, functions, frames, and the prefix tree of stacks with a node for each
+//! The tables that all threads share: functions, frames, and the prefix tree of stacks with a node for each
 //! inlined function.
 
 use std::io;
@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::libraries::last_part;
 use super::sink::GzipSink;
 use super::{StringArray, category};
-use crate::render::text::{push_json, push_number};
+use crate::render::text::push_number;
 use profile::query::functions;
 use profile::{
     FrameId, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId, StringId, Table,
@@ -192,48 +193,6 @@ impl<'a> SharedTables<'a> {
         }
     }
 
-    /// The modules, all of them: their numbers are those of the profile.
-    pub(super) fn libraries(
-        &self,
-        names: &StringArray<'_>,
-        sink: &mut GzipSink<'_>,
-    ) -> io::Result<()> {
-        let arch = self.profile.recording.arch;
-        sink.raw(b"[");
-        for (index, module) in self.profile.modules.iter().enumerate() {
-            sink.raw(if index == 0 { b"\n{\"arch\":\"" } else { b",\n{\"arch\":\"" });
-            sink.raw(arch.map_or(&[][..], |arch| names.escaped(arch)));
-            let opened = module.opened.unwrap_or(module.path);
-            let short = |id| last_part(self.profile.strings.get(id));
-            for (key, value) in [
-                ("name", short(module.path)),
-                ("path", self.profile.strings.get(module.path)),
-                ("debugName", short(opened)),
-                ("debugPath", self.profile.strings.get(opened)),
-            ] {
-                sink.raw(b"\",\"");
-                sink.raw(key.as_bytes());
-                sink.raw(b"\":\"");
-                push_json(sink.text(), value);
-            }
-            let id = module.build_id;
-            let bytes = id.as_ref().map(|id| id.as_bytes());
-            sink.raw(
-                format!("\",\"breakpadId\":\"{}\",\"codeId\":", breakpad_id(bytes)).as_bytes(),
-            );
-            match bytes {
-                Some(bytes) => {
-                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                    sink.raw(format!("\"{hex}\"}}").as_bytes());
-                }
-                None => sink.raw(b"null}"),
-            }
-            sink.flush_piece()?;
-        }
-        sink.raw(b"]");
-        Ok(())
-    }
-
     /// The shared tables, the strings last: the others add to them.
     pub(super) fn shared(
         &self,
@@ -384,40 +343,5 @@ impl NativeSymbols {
         sink.same("functionSize", self.rows.len(), b"null")?;
         sink.raw(format!(",\"length\":{}", self.rows.len()).as_bytes());
         Ok(())
-    }
-}
-
-/// A path without its folders.
-fn last_part(path: &[u8]) -> &[u8] {
-    let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    if last.is_empty() { path } else { last }
-}
-
-/// The id that symbol servers know a module by: the build-id's first 16 bytes as a GUID, and the age 0.
-///
-/// Source: Breakpad, `common/linux/file_id.cc`, `ConvertIdentifierToUUIDString`.
-fn breakpad_id(build_id: Option<&[u8]>) -> String {
-    let mut guid = [0_u8; 16];
-    for (slot, &byte) in guid.iter_mut().zip(build_id.unwrap_or_default()) {
-        *slot = byte;
-    }
-    guid[..4].reverse();
-    guid[4..6].reverse();
-    guid[6..8].reverse();
-    guid.iter().map(|byte| format!("{byte:02X}")).chain(["0".to_owned()]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_and_names() {
-        let id: Vec<u8> = (1..=20).collect();
-        assert_eq!(breakpad_id(Some(&id)), "0403020106050807090A0B0C0D0E0F100");
-        assert_eq!(breakpad_id(None), "000000000000000000000000000000000");
-        assert_eq!(last_part(b"/usr/lib/x.so"), b"x.so");
-        assert_eq!(last_part(b"[heap]"), b"[heap]");
-        assert_eq!(last_part(b"a/"), b"a/");
     }
 }
