@@ -7,7 +7,8 @@ use std::sync::Arc;
 use address::{BuildId, FileOffset};
 use host::{Host, Origin};
 use module_map::{
-    Archive, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, Library, Section, Timeline,
+    Archive, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, ImageStore, Section,
+    Timeline,
 };
 use perf_data::Head;
 
@@ -19,7 +20,7 @@ use crate::options::FileSearch;
 #[derive(Debug)]
 pub struct Files {
     /// The images, opened when they are first wanted.
-    pub library: Arc<Library>,
+    pub images: Arc<ImageStore>,
     /// What memory holds: the hint, the build-id of its object, where in the object it begins.
     hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
     /// Unpacked archives, which are removed at the end of the run.
@@ -40,15 +41,15 @@ impl Files {
         let (build_id_dirs, archives) = build_id_dirs(search, &**host)?;
         let fetcher = fetcher(search, host, observer)?;
         let options = file_options(search, head, host, build_id_dirs, fetcher);
-        let library = Arc::new(Library::new(options));
+        let images = Arc::new(ImageStore::new(options));
         let mut hints = Vec::new();
         for (hint, image) in open_hints(&search.hints, &**host)? {
             let offset = hint.offset.unwrap_or(FileOffset(0));
             let name = hint.object.as_os_str().as_bytes().to_vec();
             hints.push((hint, image.build_id(), offset));
-            library.provide(&name, image);
+            images.provide(&name, image);
         }
-        Ok(Self { library, hints, _archives: archives })
+        Ok(Self { images, hints, _archives: archives })
     }
 
     /// A timeline that knows what the options say about memory, and nothing else yet.
@@ -58,7 +59,7 @@ impl Files {
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
-        timeline.read_jit_with(Box::new(DumpReader::new(self.library.clone())));
+        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone())));
         timeline
     }
 }

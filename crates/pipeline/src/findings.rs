@@ -1,12 +1,12 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
 use address::ModuleId;
-use module_map::{Library, Module, ModuleKind, Refusal, Timeline};
+use module_map::{ImageStore, Module, ModuleKind, Refusal, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
 use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
 
-use crate::names::KernelReport;
+use crate::names::NameReport;
 
 /// Fills in the losses and the findings of the summary.
 pub(crate) fn account(
@@ -14,8 +14,8 @@ pub(crate) fn account(
     counts: &RecordCounts,
     found: &Findings,
     timeline: &mut Timeline,
-    library: &Library,
-    kernel: &KernelReport,
+    library: &ImageStore,
+    names: &NameReport,
 ) {
     profile.summary.losses = losses(profile, timeline, library);
     let summary = &mut profile.summary;
@@ -47,21 +47,21 @@ pub(crate) fn account(
     summary.findings.extend(inferred(timeline));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
-    if !kernel.shared_ids.is_empty() {
+    if !names.shared_ids.is_empty() {
         profile.summary.findings.push(FindingRow {
             kind: "kernel-module-ids".to_owned(),
             message: "several kernel modules were recorded with one build-id, which was ignored"
                 .to_owned(),
-            count: kernel.shared_ids.len() as u64,
+            count: names.shared_ids.len() as u64,
         });
     }
-    let lost = kernel.lost.rows().into_iter().map(|row| FindingRow {
+    let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,
         count: row.count,
     });
     profile.summary.findings.extend(lost);
-    if let Some(reason) = kernel.refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
+    if let Some(reason) = names.kernel_refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
         let message = format!("no kernel names: {reason}");
         profile.summary.findings.push(FindingRow {
             kind: "kernel-names".to_owned(),
@@ -150,7 +150,7 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
 }
 
 /// Files that were refused or taken without proof, one finding a kind and file.
-fn file_findings(timeline: &Timeline, library: &Library) -> Vec<FindingRow> {
+fn file_findings(timeline: &Timeline, library: &ImageStore) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     let mut unproven: (u64, Option<&Module>) = (0, None);
     for module in timeline.modules() {
@@ -202,7 +202,7 @@ fn file_findings(timeline: &Timeline, library: &Library) -> Vec<FindingRow> {
 }
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
-fn losses(profile: &Profile, timeline: &Timeline, library: &Library) -> Vec<ModuleLoss> {
+fn losses(profile: &Profile, timeline: &Timeline, library: &ImageStore) -> Vec<ModuleLoss> {
     let is_blamed = |end: EndReason| {
         matches!(
             end,
@@ -252,7 +252,7 @@ fn reason(
     module: Option<ModuleId>,
     end: EndReason,
     timeline: &Timeline,
-    library: &Library,
+    library: &ImageStore,
 ) -> String {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
     match (end, module.and_then(|module| library.outcome(module))) {

@@ -15,16 +15,14 @@ use module_map::{ImageStore, Timeline};
 use perf_data::{
     Arch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity, Window,
 };
-use profile::Profile;
-use symbolizer::SymbolTimings;
-use unwinder::{Partial, Replayer};
+use profile::{LocationId, Profile};
+use unwinder::{Partial, Replay, Replayer};
 
-use crate::assemble::{event_row, extend, recording_info, summary};
+use crate::assemble::{add_head, add_modules, add_threads};
 use crate::error::Error;
 use crate::files::Files;
 use crate::findings;
-use crate::limits::heap_bytes;
-use crate::names::{KernelReport, Places, Resolved, Sources, resolve};
+use crate::names::{NameReport, resolve};
 use crate::observer::{Observer, Stage};
 use crate::open::{Opened, open};
 use crate::options::{Options, Source};
@@ -84,14 +82,14 @@ pub trait Growth {
 pub struct Grown<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// The index of the first location that is new.
-    pub first_location: usize,
+    /// The first location that is new.
+    pub first_location: LocationId,
     /// The modules, and what was mapped where.
     pub timeline: &'a Timeline,
-    /// Which file each module is, as far as it was looked for.
+    /// The files of the modules.
     pub images: &'a ImageStore,
-    /// What is to be said of the kernel's names.
-    pub kernel: &'a KernelReport,
+    /// What is to be said of the names so far.
+    pub names: &'a NameReport,
     /// How many samples there will be, as far as is known by now.
     pub expected: usize,
 }
@@ -145,99 +143,98 @@ impl Run<'_> {
         mut timings: Timings,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
-        let mut growing = Growing::new(session.head());
-        growth.begin(session.head(), &mut growing.profile).map_err(Error::Output)?;
         let files = Files::new(&self.options.files, session.head(), self.host, self.observer)?;
         let options = self.replay_options(session.head(), true)?;
         let mut timeline = files.timeline();
-        let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
+        let mut replayer = Replayer::new(&mut timeline, &files.images, &options);
+        let mut growing = Growing {
+            head: session.head().clone(),
+            report: NameReport::default(),
+            first_location: LocationId::new(0),
+        };
+        let profile = replayer.partial().profile;
+        add_head(profile, session.head());
+        growth.begin(session.head(), profile).map_err(Error::Output)?;
         let mut fed = 0;
+        let mut handed_on = 0;
         self.observer.stage(Stage::Unwinding);
         while let Some(window) = session.next_window(&mut found) {
             timings.ended("scan");
-            growing.learn(window.head());
-            growth.window(&window, &mut growing.profile);
+            growing.head = window.head().clone();
+            let profile = replayer.partial().profile;
+            add_head(profile, window.head());
+            growth.window(&window, profile);
             fed += window.samples().len();
             let expected = self.expected_at_last(fed, &session);
             self.observer.expected(expected as u64);
-            replayer.feed_watched(window, &mut |replayer| {
-                self.step(replayer, &files, (&mut growing, growth), expected)
+            replayer.feed_watched(window, self, &mut |replayer| {
+                self.step(replayer, &files, (&mut growing, growth), (&mut handed_on, expected))
             })?;
             // In a stream it may take long until more comes.
-            if growing.wants(fed) {
-                replayer.settle();
-                self.step(&replayer, &files, (&mut growing, growth), expected)?;
+            if wants(fed, handed_on) {
+                replayer.settle(self);
+                let counts = (&mut handed_on, expected);
+                self.step(&mut replayer, &files, (&mut growing, growth), counts)?;
             }
             timings.ended("replay");
         }
-        replayer.settle();
-        self.take(&replayer, &files, (&mut growing, growth), fed)?;
-        let replay = replayer.finish(&|_| {});
+        replayer.settle(self);
+        self.go_on()?;
+        self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
+        let Replay { mut profile, late_maps, timings: replay_timings, .. } = replayer.finish(self);
         timings.ended("replay");
-        let Growing { kernel, symbol_timings, .. } = growing;
-        let mut profile = growing.profile;
-        profile.summary = summary(&replay);
-        findings::account(
-            &mut profile,
-            session.counts(),
-            &found,
-            &mut timeline,
-            &files.library,
-            &kernel,
-        );
-        profile.summary.findings.extend(findings::late_maps(replay.late_maps));
-        timings.replay = replay.timings;
-        timings.symbols = symbol_timings;
-        timings.images = files.library.n_images();
+        let (head, report) = (session.head().clone(), growing.report);
+        add_head(&mut profile, &head);
+        let images = &files.images;
+        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
+        profile.summary.findings.extend(findings::late_maps(late_maps));
+        timings.replay = replay_timings;
+        timings.symbols = report.timings;
+        timings.images = files.images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage);
-        let head = session.head().clone();
-        let sources = Box::new((replay, timeline, session, files));
+        let sources = Box::new((timeline, session, files));
         Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
     }
 
     /// Looks up and hands on what is new, where that is worth it by now.
     fn step(
         &self,
-        replayer: &Replayer<'_>,
+        replayer: &mut Replayer<'_>,
         files: &Files,
-        (growing, growth): (&mut Growing, &mut dyn Growth),
-        expected: usize,
+        grown: (&mut Growing, &mut dyn Growth),
+        (handed_on, expected): (&mut usize, usize),
     ) -> Result<(), Error> {
         self.go_on()?;
-        self.options.limits.check(|| replayer.heap_bytes() + heap_bytes(&growing.profile))?;
-        let done = replayer.partial().samples.len();
+        self.options.limits.check(|| replayer.heap_bytes())?;
+        let partial = replayer.partial();
+        let done = partial.profile.samples.len();
         self.observer.done(done as u64);
-        if growing.wants(done) {
-            return self.take(replayer, files, (growing, growth), expected);
+        if wants(done, *handed_on) {
+            return self.take(partial, files, grown, (handed_on, expected));
         }
         let part = done as f64 / expected.max(1) as f64;
-        growth.progress(part).map_err(Error::Output)
+        grown.1.progress(part).map_err(Error::Output)
     }
 
     fn take(
         &self,
-        replayer: &Replayer<'_>,
+        partial: Partial<'_>,
         files: &Files,
         (growing, growth): (&mut Growing, &mut dyn Growth),
-        expected: usize,
+        (handed_on, expected): (&mut usize, usize),
     ) -> Result<(), Error> {
-        let (partial, head) = (replayer.partial(), Arc::clone(&growing.head));
-        let sources = Sources {
-            options: &self.options.names,
-            head: &head,
-            recording: &self.path,
-            timeline: partial.timeline,
-            library: &files.library,
-            observer: &**self.observer,
-        };
-        let first_location = growing.profile.locations.len();
-        growing.take(&partial, sources);
-        self.go_on()?;
-        let Growing { profile, kernel, .. } = growing;
-        let (timeline, images) = (partial.timeline, &*files.library);
-        growth
-            .grown(&Grown { profile, first_location, timeline, images, kernel, expected })
-            .map_err(Error::Output)
+        let Partial { profile, timeline, threads } = partial;
+        let Growing { head, report, first_location } = growing;
+        let first = *first_location;
+        add_modules(profile, timeline, &files.images);
+        report.add(resolve(profile, first, self.sources(head, timeline, files), None));
+        add_threads(profile, threads, timeline);
+        *handed_on = profile.samples.len();
+        *first_location = profile.locations.next_id();
+        let images = &*files.images;
+        let grown =
+            Grown { profile, first_location: first, timeline, images, names: report, expected };
+        growth.grown(&grown).map_err(Error::Output)
     }
 
     /// How many samples there will be: if the rest of a file is like what was read. Of a stream nobody knows the end;
@@ -254,60 +251,16 @@ impl Run<'_> {
     }
 }
 
-/// A profile that grows.
+/// What is kept from one step to the next.
 struct Growing {
-    profile: Profile,
-    kernel: KernelReport,
-    symbol_timings: SymbolTimings,
     head: Arc<Head>,
-    places: Places,
+    /// What is to be said of the names so far.
+    report: NameReport,
+    /// The first location without names.
+    first_location: LocationId,
 }
 
-impl Growing {
-    fn new(head: &Arc<Head>) -> Self {
-        let mut profile = Profile::default();
-        profile.recording = recording_info(head, &mut profile.strings);
-        let mut growing = Self {
-            profile,
-            kernel: KernelReport::default(),
-            symbol_timings: SymbolTimings::default(),
-            head: Arc::clone(head),
-            places: Places::default(),
-        };
-        growing.learn(head);
-        growing
-    }
-
-    /// Events that were not known by then.
-    fn learn(&mut self, head: &Arc<Head>) {
-        self.head = Arc::clone(head);
-        let Profile { events, strings, .. } = &mut self.profile;
-        let new = head.events().iter().skip(events.len());
-        events.extend(new.map(|event| event_row(event, strings)));
-    }
-
-    /// Whether so many samples are worth a look-up.
-    fn wants(&self, done: usize) -> bool {
-        let written = self.profile.samples.len();
-        done > 0 && done >= written * GROWTH && done > written
-    }
-
-    /// Takes in what is new.
-    fn take(&mut self, partial: &Partial<'_>, sources: Sources<'_>) {
-        let library = sources.library;
-        let new = partial.frames.get(self.profile.frames.len()..).unwrap_or_default();
-        let resolved = if sources.options.look_up {
-            let (resolved, kernel) = resolve(new, &mut self.places, sources, None);
-            self.kernel.shared_ids = kernel.shared_ids;
-            self.kernel.refused = self.kernel.refused.take().or(kernel.refused);
-            self.kernel.lost.merge(kernel.lost);
-            resolved
-        } else {
-            Resolved::nothing(new, &mut self.places, partial.timeline, library)
-        };
-        self.symbol_timings.loading += resolved.timings.loading;
-        self.symbol_timings.looking_up += resolved.timings.looking_up;
-        self.symbol_timings.naming += resolved.timings.naming;
-        extend(&mut self.profile, partial, library, &resolved);
-    }
+/// Whether so many samples are worth a look-up, where so many were handed on.
+const fn wants(done: usize, handed_on: usize) -> bool {
+    done > 0 && done >= handed_on * GROWTH && done > handed_on
 }

@@ -5,7 +5,6 @@
 //! the kernel's killing.
 
 use perf_data::SessionOptions;
-use profile::Profile;
 
 use crate::error::Error;
 use crate::options::Limits;
@@ -29,18 +28,4 @@ impl Limits {
             _ => Ok(()),
         }
     }
-}
-
-/// What the tables of a profile take, in bytes: those that grow with a recording.
-pub(crate) fn heap_bytes(profile: &Profile) -> u64 {
-    const fn of<T>(rows: &[T]) -> u64 {
-        size_of_val(rows) as u64
-    }
-    let strings: u64 = profile.strings.iter().map(|string| string.len() as u64).sum();
-    strings
-        + of(profile.inlines.as_slice())
-        + of(profile.locations.as_slice())
-        + of(profile.frames.as_slice())
-        + of(profile.stacks.as_slice())
-        + of(profile.samples.as_slice())
 }

@@ -1,117 +1,49 @@
 //! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
-//! served; the kernel and JIT code from their own lists.
+//! served; the kernel and JIT code from their own lists. They are filled into the locations of the profile.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use address::{Avma, BuildId, FileOffset, ModuleId, Svma};
+use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Svma};
 use hashbrown::HashMap;
-use module_map::{Library, LoadedImage, ModuleKind, Timeline};
+use module_map::{ImageStore, LoadedImage, ModuleKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
+use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile, KernelListPlaces,
     KernelListPrefetch, KernelNames, LostNames, PerfMap, RecordedKernel, Request, SplitFinder,
-    StoredSplits, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings, Symbols, WhyNoName,
+    StoredSplits, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings, WhyNoName,
     read_perf_map, symbolize,
 };
-use unwinder::FrameKey;
 
+use crate::named::{NameSource, Named};
 use crate::observer::Observer;
 use crate::options::NameOptions;
 
-/// A distinct looked-up address.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Location {
-    pub(crate) module: Option<ModuleId>,
-    pub(crate) relative: u64,
-}
-
-/// The numbers of all addresses so far. Where a replay is looked at in steps, each step has addresses of its own behind
-/// those of the steps before.
-#[derive(Debug, Default)]
-pub(crate) struct Places(HashMap<Location, u32>);
-
-/// The distinct addresses of a replay, or of a step of it, and what is known about them.
-#[derive(Debug, Default)]
-pub(crate) struct Resolved {
-    pub(crate) locations: Vec<Location>,
-    /// For each frame, the number of its location among those of all steps.
-    pub(crate) of_frame: Vec<u32>,
-    /// For each location, where its names are.
-    pub(crate) names: Vec<Source>,
-    /// The answers for files.
-    pub(crate) symbols: Symbols,
-    /// The answers for everything else: name and start of the function, file offset.
-    pub(crate) listed: Vec<Listed>,
-    /// For each location, its offset in the file, where there is a file.
-    pub(crate) offsets: Vec<Option<u64>>,
-    /// For kernel locations that a file names, how far they lay from where the file states them.
-    pub(crate) slides: HashMap<u32, u64>,
-    /// Where the time for the files went.
-    pub(crate) timings: SymbolTimings,
-}
-
 /// What is to be said of the kernel's names, and of names that are missing.
 #[derive(Debug, Default)]
-pub struct KernelReport {
-    /// Why there are none, in plain words; only where kernel code was mapped.
-    pub refused: Option<String>,
-    /// Build-ids that several modules were recorded with, which therefore prove nothing.
+pub struct NameReport {
+    /// Why the kernel has none, in plain words; only where kernel code was mapped.
+    pub kernel_refused: Option<String>,
+    /// Build-ids that several modules of the kernel were recorded with, which therefore prove nothing.
     pub shared_ids: Vec<BuildId>,
     /// What was lost in files that are damaged, incomplete or not at hand.
     pub lost: LostNames,
+    /// Where the time for the files went.
+    pub timings: SymbolTimings,
 }
 
-/// Where the names of a location are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    Nothing,
-    /// Request and index in it.
-    File(u32, u32),
-    /// Index of `listed`.
-    List(u32),
-}
-
-/// A function of the kernel or of JIT code.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    pub(crate) name: Vec<u8>,
-    pub(crate) start: u64,
-}
-
-impl Resolved {
-    /// The distinct addresses without any name.
-    pub(crate) fn nothing(
-        frames: &[FrameKey],
-        places: &mut Places,
-        timeline: &Timeline,
-        library: &Library,
-    ) -> Self {
-        let mut resolved = Self::locate(frames, places);
-        resolved.offsets = resolved
-            .locations
-            .iter()
-            .map(|location| offset_of(*location, timeline, library))
-            .collect();
-        resolved
-    }
-
-    fn locate(frames: &[FrameKey], Places(index): &mut Places) -> Self {
-        index.reserve(frames.len());
-        let first = index.len();
-        let mut resolved = Self { of_frame: Vec::with_capacity(frames.len()), ..Self::default() };
-        for frame in frames {
-            let location = Location { module: frame.module(), relative: frame.relative() };
-            let id = *index.entry(location).or_insert_with(|| {
-                resolved.locations.push(location);
-                (first + resolved.locations.len()) as u32 - 1
-            });
-            resolved.of_frame.push(id);
-        }
-        resolved.names = vec![Source::Nothing; resolved.locations.len()];
-        resolved
+impl NameReport {
+    /// Takes in what is to be said of further names.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
+        self.shared_ids = other.shared_ids;
+        self.lost.merge(other.lost);
+        self.timings.loading += other.timings.loading;
+        self.timings.looking_up += other.timings.looking_up;
+        self.timings.naming += other.timings.naming;
     }
 }
 
@@ -123,19 +55,69 @@ pub(crate) struct Sources<'a> {
     /// The recording's path; a kernel's symbol list can lie beside it.
     pub(crate) recording: &'a Path,
     pub(crate) timeline: &'a Timeline,
-    pub(crate) library: &'a Library,
-    /// Asked whether the names are still wanted; where not, they are not complete.
+    pub(crate) images: &'a ImageStore,
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// Adds up where the time goes, and passes on whether the run is cancelled.
-#[derive(Debug)]
-struct LookUp<'a> {
-    timings: Mutex<SymbolTimings>,
-    observer: &'a dyn Observer,
+/// Looks up all locations from `first` on and fills in what is known of them. The kernel's symbol list is read beside
+/// the files, where it was not prefetched, and only where it is needed.
+pub(crate) fn resolve(
+    profile: &mut Profile,
+    first: LocationId,
+    sources: Sources<'_>,
+    prefetched: Option<KernelListPrefetch>,
+) -> NameReport {
+    let Sources { options, head, recording, timeline, images, .. } = sources;
+    let Profile { locations, inlines, strings, .. } = profile;
+    let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
+        return NameReport::default();
+    };
+    new.par_iter_mut().for_each(|location| location.offset = sources.offset_of(location));
+    if !options.look_up {
+        return NameReport::default();
+    }
+    let mut named = Named::new(new);
+    let features = head.features();
+    let build_ids = features.build_ids.iter();
+    let build_ids: Vec<(&[u8], BuildId)> =
+        build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
+    let kernel = RecordedKernel::find(&build_ids, timeline, images);
+    let places =
+        KernelListPlaces { named: options.kallsyms.as_deref(), recording, library: images };
+    let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(ModuleKind::Kernel);
+    let wants_list = named.locations.iter().any(in_kernel);
+    let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
+    let (list, nameless) = rayon::join(
+        || wants_list.then(|| kernel.read_list(places, timeline, prefetched)),
+        || sources.files(&mut named, &kernel.files, &watch, strings),
+    );
+    let kernel_refused = match list {
+        Some(Ok(names)) => {
+            sources.kernel(&mut named, &names);
+            None
+        }
+        Some(Err(reason)) => Some(reason.to_string()).filter(|_| kernel.files.is_empty()),
+        None => None,
+    };
+    sources.jit(&mut named);
+    if head.is_simpleperf() {
+        let files = features.simpleperf_files.iter().map(device_file);
+        sources.device(&mut named, &DeviceSymbols::new(files, options.demangle));
+    }
+    let lost = lost_names(&mut named, nameless);
+    named.fill_in(strings, inlines);
+    let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
+    NameReport { kernel_refused, shared_ids: kernel.shared_ids, lost, timings }
 }
 
-impl SymbolObserver for LookUp<'_> {
+/// Adds up where the time goes, and passes on that the run is to stop.
+#[derive(Debug)]
+struct NameWatch<'o> {
+    timings: Mutex<SymbolTimings>,
+    observer: &'o dyn Observer,
+}
+
+impl SymbolObserver for NameWatch<'_> {
     fn ended(&self, stage: SymbolStage, took: Duration) {
         self.timings.ended(stage, took);
     }
@@ -143,46 +125,6 @@ impl SymbolObserver for LookUp<'_> {
     fn is_cancelled(&self) -> bool {
         self.observer.is_cancelled()
     }
-}
-
-/// Looks up all distinct addresses of frames that `places` does not know yet. The kernel's symbol list is read beside the
-/// files, where it was not read ahead, and only where it is needed.
-pub(crate) fn resolve(
-    frames: &[FrameKey],
-    places: &mut Places,
-    sources: Sources<'_>,
-    ahead: Option<KernelListPrefetch>,
-) -> (Resolved, KernelReport) {
-    let Sources { options, head, recording, timeline, library, .. } = sources;
-    let mut resolved = Resolved::nothing(frames, places, timeline, library);
-    let features = head.features();
-    let build_ids = features.build_ids.iter();
-    let build_ids: Vec<(&[u8], BuildId)> =
-        build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
-    let known = RecordedKernel::find(&build_ids, timeline, library);
-    let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, library };
-    let in_kernel = |location: &Location| kind_of(*location, timeline) == Some(ModuleKind::Kernel);
-    let wants_list = resolved.locations.iter().any(in_kernel);
-    let (list, nameless) = rayon::join(
-        || wants_list.then(|| known.read_list(places, timeline, ahead)),
-        || resolve_files(&mut resolved, sources, &known.files),
-    );
-    let refused = match list {
-        Some(Ok(names)) => {
-            resolve_kernel(&mut resolved, timeline, &names);
-            None
-        }
-        Some(Err(reason)) => Some(reason.to_string()).filter(|_| known.files.is_empty()),
-        None => None,
-    };
-    resolve_jit(&mut resolved, timeline, library);
-    if head.is_simpleperf() {
-        let files = features.simpleperf_files.iter().map(device_file);
-        let symbols = DeviceSymbols::new(files, options.demangle);
-        resolve_device(&mut resolved, timeline, library, &symbols);
-    }
-    let lost = lost_names(&mut resolved, nameless);
-    (resolved, KernelReport { refused, shared_ids: known.shared_ids, lost })
 }
 
 /// A file of the device as the recording has it.
@@ -209,180 +151,178 @@ struct Nameless {
 }
 
 /// What the files lack, once everything was asked.
-fn lost_names(resolved: &mut Resolved, nameless: Vec<Nameless>) -> LostNames {
+fn lost_names(named: &mut Named<'_>, nameless: Vec<Nameless>) -> LostNames {
     let mut lost = LostNames::default();
-    lost.add_findings(std::mem::take(&mut resolved.symbols.findings));
+    lost.add_findings(std::mem::take(&mut named.symbols.findings));
     for Nameless { location, address, why, file } in nameless {
-        if !matches!(resolved.names.get(location as usize), Some(Source::List(_))) {
+        if !matches!(named.sources.get(location as usize), Some(NameSource::List(_))) {
             lost.add_address(file.image().path(), address, why);
         }
     }
     lost
 }
 
-/// Addresses of a file, each with the location that it is of.
-type Wanted = Vec<(u64, u32)>;
+/// A file, and its addresses, each with the index of the location that it is of.
+struct Wanted {
+    file: Arc<LoadedImage>,
+    places: Vec<(u64, u32)>,
+}
 
-fn resolve_files(
-    resolved: &mut Resolved,
-    Sources { options, timeline, library, observer, .. }: Sources<'_>,
-    kernel: &HashMap<ModuleId, KernelFile>,
-) -> Vec<Nameless> {
-    let mut files: Vec<(Arc<LoadedImage>, Wanted)> = Vec::new();
-    let mut index = HashMap::new();
-    for (location, id) in resolved.locations.iter().zip(0_u32..) {
-        let in_kernel = location.module.and_then(|module| kernel.get(&module));
-        let (file, svma) = match in_kernel {
-            Some(known) => {
-                resolved.slides.insert(id, known.slide);
-                (&known.file, known.svma(location.relative).0)
+impl Sources<'_> {
+    /// The addresses of all files, by file; those of a file sorted.
+    fn wanted(&self, named: &mut Named<'_>, kernel: &HashMap<ModuleId, KernelFile>) -> Vec<Wanted> {
+        let mut files: Vec<Wanted> = Vec::new();
+        let mut index = HashMap::new();
+        for (location, id) in named.locations.iter().zip(0_u32..) {
+            let in_kernel = location.module.and_then(|module| kernel.get(&module));
+            let (file, svma) = match in_kernel {
+                Some(known) => {
+                    named.slides.insert(id, known.slide);
+                    (&known.file, known.svma(location.relative).0)
+                }
+                None => match self.file_of(location) {
+                    Some(file) => (file, location.relative),
+                    None => continue,
+                },
+            };
+            let at = *index.entry(file.serial).or_insert_with(|| {
+                files.push(Wanted { file: file.clone(), places: Vec::new() });
+                files.len() - 1
+            });
+            if let Some(file) = files.get_mut(at) {
+                file.places.push((svma, id));
             }
-            None => match file_of(*location, timeline, library) {
-                Some(file) => (file, location.relative),
-                None => continue,
-            },
-        };
-        let at = *index.entry(file.serial).or_insert_with(|| {
-            files.push((file.clone(), Vec::new()));
-            files.len() - 1
+        }
+        files
+    }
+
+    /// Asks the files; gives the addresses that they do not name.
+    fn files(
+        &self,
+        named: &mut Named<'_>,
+        kernel: &HashMap<ModuleId, KernelFile>,
+        watch: &NameWatch<'_>,
+        strings: &mut profile::Strings,
+    ) -> Vec<Nameless> {
+        let library = self.images;
+        let mut files = self.wanted(named, kernel);
+        let addresses: Vec<Vec<Svma>> = files
+            .par_iter_mut()
+            .map(|Wanted { file, places }| {
+                let _ = SymbolSource::of_loaded(file, library);
+                places.sort_unstable();
+                let mut addresses: Vec<Svma> = places.iter().map(|&(svma, _)| Svma(svma)).collect();
+                addresses.dedup();
+                addresses
+            })
+            .collect();
+        let splits: Vec<StoredSplits<'_>> =
+            files.iter().map(|Wanted { file, .. }| StoredSplits { file, library }).collect();
+        let sources = files.iter().zip(&splits).map(|(Wanted { file, .. }, split)| SymbolSource {
+            split: Some(split as &dyn SplitFinder),
+            ..SymbolSource::of_loaded(file, library)
         });
-        if let Some((_, wanted)) = files.get_mut(at) {
-            wanted.push((svma, id));
+        let requests: Vec<Request<'_>> = sources
+            .zip(&addresses)
+            .map(|(source, addresses)| Request { source, addresses })
+            .collect();
+        let options = symbolizer::Options {
+            inlines: self.options.inlines,
+            lines: true,
+            demangle: self.options.demangle,
+            observer: Some(watch),
+        };
+        named.symbols = symbolize(&requests, &options, strings);
+        let mut nameless = Vec::new();
+        for (request, wanted) in (0_u32..).zip(&files) {
+            take_answers(named, request, wanted, &mut nameless);
         }
+        nameless
     }
-    let addresses: Vec<Vec<Svma>> = files
-        .par_iter_mut()
-        .map(|(file, wanted)| {
-            let _ = SymbolSource::of_loaded(file, library);
-            wanted.sort_unstable();
-            let mut addresses: Vec<Svma> = wanted.iter().map(|&(svma, _)| Svma(svma)).collect();
-            addresses.dedup();
-            addresses
-        })
-        .collect();
-    let splits: Vec<StoredSplits<'_>> =
-        files.iter().map(|(file, _)| StoredSplits { file, library }).collect();
-    let requests: Vec<Request<'_>> = files
-        .iter()
-        .zip(&addresses)
-        .zip(&splits)
-        .map(|(((file, _), addresses), split)| Request {
-            source: SymbolSource {
-                split: Some(split as &dyn SplitFinder),
-                ..SymbolSource::of_loaded(file, library)
-            },
-            addresses,
-        })
-        .collect();
-    let look_up = LookUp { timings: Mutex::default(), observer };
-    let options = symbolizer::Options {
-        inlines: options.inlines,
-        lines: true,
-        demangle: options.demangle,
-        observer: Some(&look_up),
-    };
-    resolved.symbols = symbolize(&requests, &options);
-    resolved.timings = look_up.timings.into_inner().unwrap_or_default();
-    let mut nameless = Vec::new();
-    for (request, (file, wanted)) in files.iter().enumerate() {
-        let mut at = 0_u32;
-        let mut last = None;
-        for &(svma, location) in wanted {
-            if last.is_some_and(|last| last != svma) {
-                at += 1;
-            }
-            last = Some(svma);
-            let answer =
-                resolved.symbols.addresses.get(request).and_then(|all| all.get(at as usize));
-            if let Some(why) = answer.and_then(|answer| answer.reason) {
-                let (address, file) = (Svma(svma), Arc::clone(file));
-                nameless.push(Nameless { location, address, why, file });
-            }
-            // What the file cannot name may still be in the kernel's list.
-            if answer.is_none_or(|answer| answer.frames.is_empty()) {
-                continue;
-            }
-            if let Some(slot) = resolved.names.get_mut(location as usize) {
-                *slot = Source::File(request as u32, at);
-            }
-        }
-    }
-    nameless
-}
 
-fn resolve_kernel(resolved: &mut Resolved, timeline: &Timeline, kernel: &KernelNames) {
-    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        if kind_of(*location, timeline) != Some(ModuleKind::Kernel)
-            || !matches!(slot, Source::Nothing)
-        {
-            continue;
+    fn kernel(&self, named: &mut Named<'_>, kernel: &KernelNames) {
+        named.name(|location, source| {
+            if self.kind_of(location) != Some(ModuleKind::Kernel) || !source.is_nothing() {
+                return None;
+            }
+            let (name, start) = kernel.lookup(Avma(location.relative))?;
+            Some((name.to_vec(), start.0))
+        });
+    }
+
+    /// What nothing else named, by the names of the recording itself.
+    fn device(&self, named: &mut Named<'_>, symbols: &DeviceSymbols<'_>) {
+        named.name(|location, source| {
+            if !source.is_nothing() || self.file_of(location).is_some() {
+                return None;
+            }
+            let module = self.timeline.modules().get(location.module?.index())?;
+            symbols.lookup(module, location.relative)
+        });
+    }
+
+    fn jit(&self, named: &mut Named<'_>) {
+        let modules = self.timeline.modules();
+        let owner_of = |location: &LocationRow| modules.get(location.module?.index())?.owner;
+        let mut texts: HashMap<Pid, Vec<u8>> = HashMap::new();
+        for pid in named.locations.iter().filter_map(owner_of) {
+            texts.entry(pid).or_insert_with(|| read_perf_map(pid, self.images).unwrap_or_default());
         }
-        if let Some((name, start)) = kernel.lookup(Avma(location.relative)) {
-            *slot = Source::List(resolved.listed.len() as u32);
-            resolved.listed.push(Listed { name: name.to_vec(), start: start.0 });
+        let maps: HashMap<Pid, PerfMap<'_>> =
+            texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
+        named.name(|location, _| {
+            let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
+            Some((symbol.name.to_vec(), symbol.start.0))
+        });
+    }
+
+    fn kind_of(&self, location: &LocationRow) -> Option<ModuleKind> {
+        Some(self.timeline.modules().get(location.module?.index())?.kind)
+    }
+
+    /// The opened file of a location's module.
+    fn file_of(&self, location: &LocationRow) -> Option<&Arc<LoadedImage>> {
+        self.images.outcome(self.timeline.modules().get(location.module?.index())?)?.ok()
+    }
+
+    fn offset_of(&self, location: &LocationRow) -> Option<u64> {
+        if let Some(file) = self.file_of(location) {
+            let offset = file.image().offset_of_svma(Svma(location.relative));
+            return offset.map(|FileOffset(offset)| offset);
+        }
+        match self.kind_of(location)? {
+            ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => Some(location.relative),
+            ModuleKind::Anonymous | ModuleKind::Kernel => None,
         }
     }
 }
 
-/// What nothing else named, by the names of the recording itself.
-fn resolve_device(
-    resolved: &mut Resolved,
-    timeline: &Timeline,
-    library: &Library,
-    symbols: &DeviceSymbols<'_>,
+/// Notes where the names of a file's addresses are, and which have none.
+fn take_answers(
+    named: &mut Named<'_>,
+    request: u32,
+    wanted: &Wanted,
+    nameless: &mut Vec<Nameless>,
 ) {
-    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        if !matches!(slot, Source::Nothing) || file_of(*location, timeline, library).is_some() {
-            continue;
+    let Wanted { file, places } = wanted;
+    let Some(answers) = named.symbols.addresses.get(request as usize) else { return };
+    let mut at = 0_u32;
+    let mut last = None;
+    for &(svma, location) in places {
+        if last.is_some_and(|last| last != svma) {
+            at += 1;
         }
-        let module = location.module.and_then(|module| timeline.modules().get(module.index()));
-        let named = module.and_then(|module| symbols.lookup(module, location.relative));
-        if let Some((name, start)) = named {
-            *slot = Source::List(resolved.listed.len() as u32);
-            resolved.listed.push(Listed { name, start });
+        last = Some(svma);
+        let Some(answer) = answers.get(at as usize) else { continue };
+        if let Some(why) = answer.reason {
+            let (address, file) = (Svma(svma), Arc::clone(file));
+            nameless.push(Nameless { location, address, why, file });
         }
-    }
-}
-
-fn resolve_jit(resolved: &mut Resolved, timeline: &Timeline, library: &Library) {
-    let mut texts: HashMap<address::Pid, Vec<u8>> = HashMap::new();
-    let owner_of = |location: &Location| timeline.modules().get(location.module?.index())?.owner;
-    for pid in resolved.locations.iter().filter_map(owner_of) {
-        texts.entry(pid).or_insert_with(|| read_perf_map(pid, library).unwrap_or_default());
-    }
-    let maps: HashMap<address::Pid, PerfMap<'_>> =
-        texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
-    for (location, slot) in resolved.locations.iter().zip(&mut resolved.names) {
-        let map = owner_of(location).and_then(|pid| maps.get(&pid));
-        if let Some(symbol) = map.and_then(|map| map.lookup(Avma(location.relative))) {
-            *slot = Source::List(resolved.listed.len() as u32);
-            resolved.listed.push(Listed { name: symbol.name.to_vec(), start: symbol.start.0 });
+        // What the file cannot name may still be in the kernel's list.
+        if let (false, Some(slot)) =
+            (answer.frames.is_empty(), named.sources.get_mut(location as usize))
+        {
+            *slot = NameSource::File(request, at);
         }
-    }
-}
-
-fn kind_of(location: Location, timeline: &Timeline) -> Option<ModuleKind> {
-    Some(timeline.modules().get(location.module?.index())?.kind)
-}
-
-/// The opened file of a location's module.
-fn file_of<'l>(
-    location: Location,
-    timeline: &Timeline,
-    library: &'l Library,
-) -> Option<&'l Arc<LoadedImage>> {
-    library.outcome(timeline.modules().get(location.module?.index())?)?.ok()
-}
-
-fn offset_of(location: Location, timeline: &Timeline, library: &Library) -> Option<u64> {
-    if let Some(file) = file_of(location, timeline, library) {
-        return file
-            .image()
-            .offset_of_svma(Svma(location.relative))
-            .map(|FileOffset(offset)| offset);
-    }
-    match kind_of(location, timeline)? {
-        ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => Some(location.relative),
-        ModuleKind::Anonymous | ModuleKind::Kernel => None,
     }
 }

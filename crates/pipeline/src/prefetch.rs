@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use hashbrown::HashSet;
-use module_map::{Library, LoadedImage, ModuleKind};
+use module_map::{ImageStore, LoadedImage, ModuleKind};
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
@@ -21,9 +21,9 @@ use crate::options::Options;
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Prefetch {
-    /// Frames that were looked at.
-    frames: usize,
-    /// Whether frames of a module were seen, by its number.
+    /// Locations that were looked at.
+    locations: usize,
+    /// Whether locations of a module were seen, by its index.
     modules: Vec<bool>,
     /// The serial numbers of files that were begun.
     begun: HashSet<u32>,
@@ -37,7 +37,7 @@ impl Prefetch {
     pub(crate) fn look(
         &mut self,
         partial: &Partial<'_>,
-        library: &Arc<Library>,
+        images: &Arc<ImageStore>,
         options: &Options,
         recording: &Path,
     ) {
@@ -46,12 +46,13 @@ impl Prefetch {
             return;
         }
         // A download could take the line from one that a walk waits for. What is unpacked early counts against a limit.
-        let may_unpack = library.options().fetcher.is_none() && options.limits.memory.is_none();
+        let may_unpack = images.options().fetcher.is_none() && options.limits.memory.is_none();
         let modules = partial.timeline.modules();
         self.modules.resize(modules.len(), false);
-        let new = partial.frames.get(self.frames..).unwrap_or_default();
-        self.frames = partial.frames.len();
-        for id in new.iter().filter_map(unwinder::FrameKey::module) {
+        let locations = partial.profile.locations.as_slice();
+        let new = locations.get(self.locations..).unwrap_or_default();
+        self.locations = locations.len();
+        for id in new.iter().filter_map(|location| location.module) {
             let (Some(seen), Some(module)) =
                 (self.modules.get_mut(id.index()), modules.get(id.index()))
             else {
@@ -62,10 +63,10 @@ impl Prefetch {
             }
             if module.kind == ModuleKind::Kernel && self.list.is_none() {
                 let named = options.names.kallsyms.as_deref();
-                let places = KernelListPlaces { named, recording, library };
+                let places = KernelListPlaces { named, recording, library: images };
                 self.list = places.prefetch(partial.timeline);
-            } else if let Some(Ok(file)) = library.outcome(module).filter(|_| may_unpack) {
-                self.begin_file(file, library);
+            } else if let Some(Ok(file)) = images.outcome(module).filter(|_| may_unpack) {
+                self.begin_file(file, images);
             }
         }
     }
@@ -75,14 +76,14 @@ impl Prefetch {
         self.list
     }
 
-    fn begin_file(&mut self, file: &Arc<LoadedImage>, library: &Arc<Library>) {
+    fn begin_file(&mut self, file: &Arc<LoadedImage>, images: &Arc<ImageStore>) {
         if !self.begun.insert(file.serial) {
             return;
         }
         let files = self.files.get_or_insert_with(|| {
             let (files, begun) = channel::<Arc<LoadedImage>>();
-            let library = Arc::clone(library);
-            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file, &library)));
+            let images = Arc::clone(images);
+            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file, &images)));
             files
         });
         // The thread ends with the sender, never before it.
@@ -90,6 +91,6 @@ impl Prefetch {
     }
 }
 
-fn begin(file: &LoadedImage, library: &Library) {
-    symbolizer::prefetch(&SymbolSource::of_loaded(file, library));
+fn begin(file: &LoadedImage, images: &ImageStore) {
+    symbolizer::prefetch(&SymbolSource::of_loaded(file, images));
 }

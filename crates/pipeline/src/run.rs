@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host::Host;
+use module_map::Timeline;
 use perf_data::{Head, RecordCounts};
-use unwinder::ReplayOptions;
+use unwinder::{ReplayObserver, ReplayOptions};
 
 use crate::error::Error;
 use crate::events::filter;
+use crate::files::Files;
+use crate::names::Sources;
 use crate::observer::Observer;
 use crate::options::Options;
 
-/// A run.
+/// A run. It watches the replay.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
@@ -24,7 +27,34 @@ pub(crate) struct Run<'a> {
     pub(crate) size: Option<u64>,
 }
 
+impl ReplayObserver for Run<'_> {
+    fn done(&self, samples: u64) {
+        self.observer.done(samples);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.observer.is_cancelled()
+    }
+}
+
 impl Run<'_> {
+    /// Where names are looked for.
+    pub(crate) fn sources<'a>(
+        &'a self,
+        head: &'a Head,
+        timeline: &'a Timeline,
+        files: &'a Files,
+    ) -> Sources<'a> {
+        Sources {
+            options: &self.options.names,
+            head,
+            recording: &self.path,
+            timeline,
+            images: &files.images,
+            observer: &**self.observer,
+        }
+    }
+
     /// Ends the run where nobody wants it any more.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         if self.observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }

@@ -8,15 +8,14 @@ use std::sync::Arc;
 use host::Host;
 use module_map::Timeline;
 use perf_data::{EagerWindows, Findings, Head, Session, SessionOptions, Severity, Window};
-use profile::Profile;
+use profile::{LocationId, Profile};
 use unwinder::{Replay, Replayer};
 
-use crate::assemble::assemble;
+use crate::assemble::{add_head, add_modules, add_threads};
 use crate::error::Error;
 use crate::files::Files;
 use crate::findings;
-use crate::limits::heap_bytes;
-use crate::names::{KernelReport, Places, Resolved, Sources, resolve};
+use crate::names::resolve;
 use crate::observer::{Observer, Stage};
 use crate::open::{DonePages, Opened, can_be_read_again, open};
 use crate::options::{Options, Source};
@@ -109,7 +108,7 @@ impl Run<'_> {
         let mut next = session.next_window(&mut found);
         loop {
             let mut timeline = files.timeline();
-            let mut replayer = Replayer::new(&mut timeline, &files.library, &options);
+            let mut replayer = Replayer::new(&mut timeline, &files.images, &options);
             let mut prefetch = Prefetch::default();
             let reading = Reading {
                 session: &mut session,
@@ -123,7 +122,7 @@ impl Run<'_> {
                 return Ok(None);
             }
             if next.is_none() {
-                let replay = replayer.finish(&|done| self.observer.done(done));
+                let replay = replayer.finish(self);
                 timings.ended("replay");
                 return Ok(Some(Replayed { session, found, files, timeline, replay, prefetch }));
             }
@@ -148,12 +147,12 @@ impl Run<'_> {
             samples += window.samples().len() as u64;
             self.observer.expected(self.expected(samples, session.counts()));
             let first = window.first_position();
-            replayer.feed(window, &|done| self.observer.done(done));
+            replayer.feed(window, self);
             if let (Some(pages), Some(first)) = (pages.as_mut(), first) {
                 // The windows before this one were walked; in a plain file positions are offsets.
                 pages.done_up_to(first);
             }
-            prefetch.look(&replayer.partial(), &files.library, self.options, &self.path);
+            prefetch.look(&replayer.partial(), &files.images, self.options, &self.path);
             timings.ended("replay");
             self.go_on()?;
             self.options.limits.check(|| replayer.heap_bytes())?;
@@ -171,47 +170,27 @@ impl Run<'_> {
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
         let Replayed { session, found, files, mut timeline, replay, prefetch } = replayed;
-        let head = session.head();
+        let Replay { mut profile, threads, late_maps, timings: replay_timings } = replay;
         self.go_on()?;
         self.observer.stage(Stage::Symbolizing);
-        let (replay_timings, late_maps) = (replay.timings, replay.late_maps);
-        let places = &mut Places::default();
-        let (resolved, kernel) = if self.options.names.look_up {
-            let sources = Sources {
-                options: &self.options.names,
-                head,
-                recording: &self.path,
-                timeline: &timeline,
-                library: &files.library,
-                observer: &**self.observer,
-            };
-            resolve(&replay.frames, places, sources, prefetch.into_list())
-        } else {
-            (
-                Resolved::nothing(&replay.frames, places, &timeline, &files.library),
-                KernelReport::default(),
-            )
-        };
+        let head = session.head().clone();
+        add_head(&mut profile, &head);
+        add_modules(&mut profile, &timeline, &files.images);
+        let sources = self.sources(&head, &timeline, &files);
+        let report = resolve(&mut profile, LocationId::new(0), sources, prefetch.into_list());
         timings.ended("symbolize");
         self.go_on()?;
-        let mut profile = assemble(head, &timeline, &files.library, replay, &resolved);
-        findings::account(
-            &mut profile,
-            session.counts(),
-            &found,
-            &mut timeline,
-            &files.library,
-            &kernel,
-        );
+        add_threads(&mut profile, &threads, &timeline);
+        let images = &files.images;
+        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
-        self.options.limits.check(|| heap_bytes(&profile))?;
+        self.options.limits.check(|| profile.heap_bytes() as u64)?;
         timings.ended("assemble");
         timings.replay = replay_timings;
-        timings.symbols = resolved.timings;
-        timings.images = files.library.n_images();
+        timings.symbols = report.timings;
+        timings.images = files.images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage);
-        let head = head.clone();
-        let sources = Box::new((resolved, timeline, session, files));
+        let sources = Box::new((timeline, session, files));
         Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
     }
 }

@@ -48,6 +48,17 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What the tables take that grow with a recording, in bytes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.strings.heap_bytes()
+            + self.inlines.heap_bytes()
+            + self.locations.heap_bytes()
+            + self.frames.heap_bytes()
+            + self.stacks.heap_bytes()
+            + self.samples.heap_bytes()
+    }
+
     /// How many samples ended for each reason, in the order of [`EndReason::ALL`].
     #[must_use]
     pub fn end_counts(&self) -> [u64; EndReason::ALL.len()] {

@@ -9,10 +9,8 @@ use std::time::Instant;
 use address::Svma;
 use host::{Origin, RealHost};
 use module_map::Image;
-use symbolizer::{
-    Demangle, NameTable, Options, Request, ResolvedFrame, SplitFinder, SymbolSource, Symbols,
-    symbolize,
-};
+use profile::{InlineRow, Strings};
+use symbolizer::{Demangle, Options, Request, SplitFinder, SymbolSource, Symbols, symbolize};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -83,17 +81,24 @@ fn main() -> Result<(), Failure> {
         split: split.as_ref().map(|split| split as &dyn SplitFinder),
         ..SymbolSource::of(&image)
     };
-    let symbols = symbolize(&[Request { source, addresses: &addresses }], &arguments.options);
+    let mut strings = Strings::default();
+    let request = Request { source, addresses: &addresses };
+    let symbols = symbolize(&[request], &arguments.options, &mut strings);
     if arguments.time {
         writeln!(std::io::stderr(), "{} addresses in {:?}", addresses.len(), start.elapsed())?;
     }
     for finding in &symbols.findings {
         writeln!(std::io::stderr(), "{finding}")?;
     }
-    print(&asked, &addresses, &symbols)
+    print(&asked, &addresses, &symbols, &strings)
 }
 
-fn print(asked: &[Svma], addresses: &[Svma], symbols: &Symbols) -> Result<(), Failure> {
+fn print(
+    asked: &[Svma],
+    addresses: &[Svma],
+    symbols: &Symbols,
+    strings: &Strings,
+) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for address in asked {
         writeln!(out, "{:#018x}", address.0)?;
@@ -108,7 +113,7 @@ fn print(asked: &[Svma], addresses: &[Svma], symbols: &Symbols) -> Result<(), Fa
             out.write_all(b"??\n??:0\n")?;
         }
         for frame in frames {
-            print_frame(&mut out, &symbols.names, frame)?;
+            print_frame(&mut out, strings, frame)?;
         }
     }
     Ok(out.flush()?)
@@ -116,12 +121,12 @@ fn print(asked: &[Svma], addresses: &[Svma], symbols: &Symbols) -> Result<(), Fa
 
 fn print_frame(
     out: &mut impl std::io::Write,
-    names: &NameTable,
-    frame: &ResolvedFrame,
+    strings: &Strings,
+    frame: &InlineRow,
 ) -> std::io::Result<()> {
-    out.write_all(frame.function.map_or(b"??", |name| names.get(name)))?;
+    out.write_all(frame.function.map_or(b"??", |name| strings.get(name)))?;
     out.write_all(b"\n")?;
-    out.write_all(frame.file.map_or(b"??", |name| names.get(name)))?;
+    out.write_all(frame.file.map_or(b"??", |name| strings.get(name)))?;
     match frame.line {
         0 if frame.file.is_some() => out.write_all(b":?\n"),
         line => writeln!(out, ":{line}"),

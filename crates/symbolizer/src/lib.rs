@@ -9,6 +9,7 @@
 //! use std::path::Path;
 //! use address::Svma;
 //! use module_map::Image;
+//! use profile::Strings;
 //! use symbolizer::{Options, Request, SymbolSource, WhyNoName, symbolize};
 //! use synth::{ElfBuilder, Section, Segment, Symbol};
 //!
@@ -26,11 +27,12 @@
 //!
 //! let addresses = [Svma(0x1004), Svma(0x1008), Svma(0x1010)];
 //! let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
-//! let symbols = symbolize(&[request], &Options::default());
+//! let mut strings = Strings::default();
+//! let symbols = symbolize(&[request], &Options::default(), &mut strings);
 //!
 //! let name = |index: usize| {
 //!     let frame = &symbols.frames[symbols.addresses[0][index].frames.start as usize];
-//!     frame.function.map(|id| symbols.names.get(id))
+//!     frame.function.map(|id| strings.get(id))
 //! };
 //! assert_eq!(name(0), Some(&b"math::add(int, int)"[..]));
 //! assert_eq!(name(1), Some(&b"main"[..]));
@@ -76,7 +78,6 @@ mod finding;
 mod jit;
 mod kernel;
 mod lost;
-mod names;
 mod observer;
 mod request;
 mod run;
@@ -91,10 +92,9 @@ pub use kernel::{
     KernelSymbol, NoKernelNames, RecordedKernel,
 };
 pub use lost::{LostNames, LostNamesRow};
-pub use names::{NameId, NameTable};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{
-    Options, Request, ResolvedAddress, ResolvedFrame, SplitFinder, SymbolSource, Symbols, WhyNoName,
+    Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };
 pub use run::{prefetch, symbolize};
 pub use stored::StoredSplits;

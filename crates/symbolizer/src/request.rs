@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use address::Svma;
 use module_map::Image;
+use profile::InlineRow;
 
 use crate::demangle::Demangle;
 use crate::finding::SymbolFinding;
-use crate::names::{NameId, NameTable};
 use crate::observer::SymbolObserver;
 
 /// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked by who found
@@ -86,10 +86,8 @@ pub struct Request<'a> {
 /// The answers to all requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Symbols {
-    /// Names of functions (demangled) and paths of files.
-    pub names: NameTable,
     /// The frames of all addresses; an address owns a range of it.
-    pub frames: Vec<ResolvedFrame>,
+    pub frames: Vec<InlineRow>,
     /// For each request, its addresses in their order.
     pub addresses: Vec<Vec<ResolvedAddress>>,
     /// What was damaged or missing, in the order of the requests, the kinds and the files.
@@ -106,21 +104,6 @@ pub struct ResolvedAddress {
     pub frames: Range<u32>,
     /// Why the function that is not inlined has no name; `None` where it has one.
     pub reason: Option<WhyNoName>,
-}
-
-/// One function at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResolvedFrame {
-    /// Its name.
-    pub function: Option<NameId>,
-    /// Path of the source file.
-    pub file: Option<NameId>,
-    /// Line in it, from 1; 0 where unknown.
-    pub line: u32,
-    /// Column in it, from 1; 0 where unknown.
-    pub column: u32,
-    /// Whether this function was inlined into the next frame.
-    pub inlined: bool,
 }
 
 /// Why an address has no function name.

@@ -6,9 +6,12 @@ use address::Svma;
 use host::{Origin, RealHost};
 use module_map::Image;
 use symbolizer::{
-    Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, Symbols, WhyNoName,
-    symbolize,
+    Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, WhyNoName,
 };
+
+use crate::named::{Named, symbolize};
+
+mod named;
 
 /// The file of all split units.
 struct OneSplitFile(Image);
@@ -30,13 +33,12 @@ fn image(name: &str) -> Image {
 }
 
 /// The frames of an address as `function file:line`, joined by `<`, innermost first.
-fn chain(symbols: &Symbols, request: usize, index: usize) -> String {
+fn chain(symbols: &Named, request: usize, index: usize) -> String {
     let found = &symbols.addresses[request][index];
     let frames = &symbols.frames[found.frames.start as usize..found.frames.end as usize];
-    let name =
-        |id: Option<_>| id.map_or("??".into(), |id| String::from_utf8_lossy(symbols.names.get(id)));
-    let show = |frame: &symbolizer::ResolvedFrame| {
-        let path = name(frame.file).into_owned();
+    let name = |id| symbols.text(id).unwrap_or_else(|| "??".to_owned());
+    let show = |frame: &profile::InlineRow| {
+        let path = name(frame.file);
         let file = path.strip_prefix("/src/").unwrap_or(&path);
         format!("{} {file}:{}", name(frame.function), frame.line)
     };
@@ -49,7 +51,7 @@ fn check_source(
     source: SymbolSource<'_>,
     options: &Options<'_>,
     expected: &[(u64, &str)],
-) -> Symbols {
+) -> Named {
     let addresses: Vec<Svma> = expected.iter().map(|&(address, _)| Svma(address)).collect();
     let symbols = symbolize(&[Request { source, addresses: &addresses }], options);
     for (index, (address, expected)) in expected.iter().enumerate() {

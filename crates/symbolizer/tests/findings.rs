@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use address::Svma;
 use module_map::Image;
-use symbolizer::{
-    Options, Request, SplitFinder, SymbolFindingKind as Kind, SymbolSource, Symbols, symbolize,
-};
+use symbolizer::{Options, Request, SplitFinder, SymbolFindingKind as Kind, SymbolSource};
+
+use crate::named::{Named, symbolize};
+
+mod named;
 
 /// The file of all split units.
 struct OneSplitFile(Image);
@@ -34,14 +36,13 @@ fn patched(name: &str, section: &str, skip: usize, new: &[u8]) -> Image {
     Image::from_vec(Path::new(name), bytes).expect("an ELF file")
 }
 
-fn ask(source: SymbolSource<'_>, options: &Options<'_>, address: u64) -> Symbols {
+fn ask(source: SymbolSource<'_>, options: &Options<'_>, address: u64) -> Named {
     symbolize(&[Request { source, addresses: &[Svma(address)] }], options)
 }
 
 /// The frames' names and what was found, as kind and sentence.
-fn found(symbols: &Symbols) -> (Vec<String>, Vec<(Kind, String)>) {
-    let name = |id| String::from_utf8_lossy(symbols.names.get(id)).into_owned();
-    let names = symbols.frames.iter().map(|frame| frame.function.map_or_else(String::new, name));
+fn found(symbols: &Named) -> (Vec<String>, Vec<(Kind, String)>) {
+    let names = symbols.frames.iter().map(|it| symbols.text(it.function).unwrap_or_default());
     let findings = symbols.findings.iter().map(|finding| (finding.kind, finding.to_string()));
     (names.collect(), findings.collect())
 }

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use address::Svma;
 use module_map::Image;
-use symbolizer::{
-    Options, Request, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings, Symbols, symbolize,
-};
+use symbolizer::{Options, Request, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings};
+
+use crate::named::{Named, symbolize};
+
+mod named;
 
 /// Notes the stages, and lets so many questions pass before it says that the run is cancelled.
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl SymbolObserver for Watcher {
     }
 }
 
-fn run(observer: Option<&dyn SymbolObserver>) -> Symbols {
+fn run(observer: Option<&dyn SymbolObserver>) -> Named {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let bytes = std::fs::read(folder.join("gcc-dwarf5")).expect("a test file");
     let image = Image::from_vec(Path::new("gcc-dwarf5"), bytes).expect("an ELF file");

@@ -118,7 +118,7 @@ pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
-    Filter, FrameKey, Layout, Outcome, Partial, Replay, ReplayOptions, ReplayTimings, Replayer,
-    StackNode, Thread, apply as apply_record, learn_files,
+    Filter, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Thread,
+    Unwatched, apply as apply_record, learn_files,
 };
 pub use walk::{UserState, Walker};

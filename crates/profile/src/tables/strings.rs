@@ -101,6 +101,14 @@ impl Strings {
         (0..self.ends.len()).map(StringId::from_index)
     }
 
+    /// What they take, in bytes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.ends.capacity() * size_of::<u32>()
+            + self.index.allocation_size()
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -63,6 +63,12 @@ impl<I, T> Table<I, T> {
         self.rows.iter_mut()
     }
 
+    /// What the rows take, in bytes; what they own elsewhere is not counted.
+    #[must_use]
+    pub const fn heap_bytes(&self) -> usize {
+        self.rows.capacity() * size_of::<T>()
+    }
+
     /// Makes room for so many more rows.
     pub fn reserve(&mut self, additional: usize) {
         self.rows.reserve(additional);

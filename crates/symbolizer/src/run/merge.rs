@@ -1,18 +1,21 @@
-//! Puts the results of all units together: local names become numbers of one table, and each distinct mangled name is
+//! Puts the results of all units together: local names become strings of the profile, and each distinct mangled name is
 //! demangled once, in parallel.
 
 use std::hash::BuildHasher as _;
 
 use address::Svma;
 use hashbrown::{DefaultHashBuilder, HashTable};
+use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
 use crate::demangle::{Demangle, demangle};
-use crate::names::{NameId, NameTable};
-use crate::request::{Options, ResolvedAddress, ResolvedFrame, Symbols, WhyNoName};
+use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 
-const NONE: u32 = u32::MAX;
+profile::row_ids! {
+    /// A distinct mangled name.
+    MangledId(u32);
+}
 
 /// Makes the answers of all requests. Frames come in the order of the addresses, names in the order of the frames.
 pub(crate) fn merge(
@@ -20,14 +23,17 @@ pub(crate) fn merge(
     answers: &[Vec<Option<Answer>>],
     done: &[FinishedUnit<'_>],
     options: &Options<'_>,
+    strings: &mut Strings,
 ) -> Symbols {
     let mut merger = Merger {
         done,
-        functions: done.iter().map(|done| vec![NONE; done.result.functions.len()]).collect(),
-        files: done.iter().map(|done| vec![NONE; done.result.files.len()]).collect(),
+        functions: done.iter().map(|done| vec![None; done.result.functions.len()]).collect(),
+        files: done.iter().map(|done| vec![None; done.result.files.len()]).collect(),
         mangled: HashTable::new(),
         hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
+        functions_of_frames: Vec::new(),
+        strings,
         symbols: Symbols::default(),
     };
     for (file, answers) in opened.iter().zip(answers) {
@@ -38,13 +44,16 @@ pub(crate) fn merge(
 
 struct Merger<'m> {
     done: &'m [FinishedUnit<'m>],
-    /// For each finished unit, the numbers of its names and files that were seen.
-    functions: Vec<Vec<u32>>,
-    files: Vec<Vec<u32>>,
-    /// Hash and number of each mangled name, so that none is hashed again when the table grows.
-    mangled: HashTable<(u64, u32)>,
+    /// For each finished unit, the ids of its names and files that were seen.
+    functions: Vec<Vec<Option<MangledId>>>,
+    files: Vec<Vec<Option<StringId>>>,
+    /// Hash and id of each mangled name, so that none is hashed again when the table grows.
+    mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
     order: Vec<&'m [u8]>,
+    /// For each frame of the answers, its function: names are demangled at the end.
+    functions_of_frames: Vec<Option<MangledId>>,
+    strings: &'m mut Strings,
     symbols: Symbols,
 }
 
@@ -52,7 +61,7 @@ impl<'m> Merger<'m> {
     fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<Answer>]) {
         let mut addresses = Vec::with_capacity(answers.len());
         // Neighbours mostly lie in the same function.
-        let mut last: Option<(&[u8], NameId)> = None;
+        let mut last: Option<(&[u8], MangledId)> = None;
         for (symbol, answer) in file.symbols.iter().zip(answers) {
             let first = self.symbols.frames.len() as u32;
             let mut function_start = None;
@@ -67,21 +76,17 @@ impl<'m> Merger<'m> {
                 };
                 last = Some((name, id));
                 function_start = Some(symbol.start);
-                match self.symbols.frames.get_mut(first as usize..).and_then(<[_]>::last_mut) {
-                    Some(outermost) => outermost.function = Some(id),
-                    None => self.symbols.frames.push(ResolvedFrame {
-                        function: Some(id),
-                        file: None,
-                        line: 0,
-                        column: 0,
-                        inlined: false,
-                    }),
+                if self.symbols.frames.len() == first as usize {
+                    self.push(NAMELESS, None);
+                }
+                if let Some(outermost) = self.functions_of_frames.last_mut() {
+                    *outermost = Some(id);
                 }
             }
             let end = self.symbols.frames.len() as u32;
-            let outermost = self.symbols.frames.get(first as usize..).and_then(<[_]>::last);
+            let outermost = self.functions_of_frames.get(first as usize..).and_then(<[_]>::last);
             let reason = match outermost {
-                Some(frame) if frame.function.is_some() => None,
+                Some(Some(_)) => None,
                 _ if file.has_symbols => Some(WhyNoName::NotCovered),
                 _ => Some(WhyNoName::NoSymbols),
             };
@@ -97,82 +102,77 @@ impl<'m> Merger<'m> {
         let address = result.addresses.get(answer.index as usize)?;
         let first = address.first_frame as usize;
         for frame in result.frames.get(first..first + address.n_frames as usize)? {
-            let function = result.functions.get(frame.function as usize).map(|name| {
-                let known = self.number(answer.job, frame.function);
-                if known == NONE {
-                    let id = self.mangled(name);
-                    if let Some(slot) = self.slot(answer.job, frame.function) {
-                        *slot = id.0;
-                    }
-                    return id;
-                }
-                NameId(known)
-            });
+            let function = result
+                .functions
+                .get(frame.function as usize)
+                .map(|name| self.function(answer.job, frame.function, name));
             let file = result.files.get(frame.file as usize).and_then(|path| {
                 let slot = self.files.get_mut(answer.job as usize)?.get_mut(frame.file as usize)?;
-                if *slot == NONE {
-                    *slot = self.symbols.names.intern(path).0;
-                }
-                Some(NameId(*slot))
+                Some(*slot.get_or_insert_with(|| self.strings.intern(path)))
             });
-            let &dwarf_frame = frame;
-            self.symbols.frames.push(ResolvedFrame {
-                function,
-                file,
-                line: dwarf_frame.line,
-                column: dwarf_frame.column,
-                inlined: dwarf_frame.inlined,
-            });
+            let (line, column, inlined) = (frame.line, frame.column, frame.inlined);
+            self.push(InlineRow { function: None, file, line, column, inlined }, function);
         }
         address.function_start
     }
 
-    fn number(&self, job: u32, function: u32) -> u32 {
-        self.functions
-            .get(job as usize)
-            .and_then(|names| names.get(function as usize))
-            .copied()
-            .unwrap_or(NONE)
+    fn push(&mut self, frame: InlineRow, function: Option<MangledId>) {
+        self.symbols.frames.push(frame);
+        self.functions_of_frames.push(function);
     }
 
-    fn slot(&mut self, job: u32, function: u32) -> Option<&mut u32> {
-        self.functions.get_mut(job as usize)?.get_mut(function as usize)
+    /// The id of a name of a finished unit.
+    fn function(&mut self, job: u32, function: u32, name: &'m [u8]) -> MangledId {
+        let place = (job as usize, function as usize);
+        let known = self.functions.get(place.0).and_then(|ids| ids.get(place.1).copied());
+        if let Some(Some(id)) = known {
+            return id;
+        }
+        let id = self.mangled(name);
+        if let Some(slot) = self.functions.get_mut(place.0).and_then(|ids| ids.get_mut(place.1)) {
+            *slot = Some(id);
+        }
+        id
     }
 
-    /// The number of a mangled name, in the order of first use.
-    fn mangled(&mut self, name: &'m [u8]) -> NameId {
+    /// The id of a mangled name, in the order of first use.
+    fn mangled(&mut self, name: &'m [u8]) -> MangledId {
         let Self { mangled, hasher, order, .. } = self;
         let hash = hasher.hash_one(name);
-        let same = |&(known, id): &(u64, u32)| {
-            known == hash && order.get(id as usize).is_some_and(|known| *known == name)
+        let same = |&(known, id): &(u64, MangledId)| {
+            known == hash && order.get(id.index()).is_some_and(|known| *known == name)
         };
         if let Some(&(_, known)) = mangled.find(hash, same) {
-            return NameId(known);
+            return known;
         }
-        let id = order.len() as u32;
+        let id = MangledId::new(order.len() as u32);
         mangled.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         order.push(name);
-        NameId(id)
+        id
     }
 
+    /// Demangles, and gives the frames their names.
     fn finish(mut self, options: &Options<'_>) -> Symbols {
-        let names = &mut self.symbols.names;
+        let hasher = self.strings.hasher();
         let readable: Vec<Readable> = self
             .order
             .par_chunks(CHUNK)
-            .map(|chunk| Readable::of(chunk, options.demangle, names))
+            .map(|chunk| Readable::of(chunk, options.demangle, &hasher))
             .collect();
-        let mut ids: Vec<NameId> = Vec::with_capacity(self.order.len());
+        let mut ids: Vec<StringId> = Vec::with_capacity(self.order.len());
         for chunk in &readable {
-            ids.extend(chunk.names().map(|(name, hash)| names.intern_hashed(name, hash)));
+            ids.extend(chunk.names().map(|(name, hash)| self.strings.intern_hashed(name, hash)));
         }
-        for frame in &mut self.symbols.frames {
-            frame.function =
-                frame.function.and_then(|mangled| ids.get(mangled.0 as usize).copied());
+        for (frame, function) in self.symbols.frames.iter_mut().zip(&self.functions_of_frames) {
+            frame.function = function.and_then(|mangled| ids.get(mangled.index()).copied());
         }
         self.symbols
     }
 }
+
+/// A function of which nothing but its name will be known.
+const NAMELESS: InlineRow =
+    InlineRow { function: None, file: None, line: 0, column: 0, inlined: false };
 
 /// Names that are demangled as one.
 const CHUNK: usize = 128;
@@ -186,12 +186,12 @@ struct Readable {
 }
 
 impl Readable {
-    fn of(mangled: &[&[u8]], how: Demangle, names: &NameTable) -> Self {
+    fn of(mangled: &[&[u8]], how: Demangle, hasher: &StringHasher) -> Self {
         let mut all = Self::default();
         for name in mangled {
             let name = demangle(name, how);
             all.bytes.extend_from_slice(&name);
-            all.ends.push((all.bytes.len(), names.hash(&name)));
+            all.ends.push((all.bytes.len(), hasher.hash(&name)));
         }
         all
     }

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use hashbrown::HashMap;
 use module_map::Image;
+use profile::Strings;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
@@ -23,9 +24,13 @@ use crate::run::merge::merge;
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
-/// how many there are.
+/// how many there are. Names of functions (demangled) and paths of files become strings of `strings`.
 #[must_use]
-pub fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Symbols {
+pub fn symbolize(
+    requests: &[Request<'_>],
+    options: &Options<'_>,
+    strings: &mut Strings,
+) -> Symbols {
     let start = Instant::now();
     let loaded: Vec<LoadedFiles<'_>> =
         requests.par_iter().with_max_len(1).map(|request| load(request, options)).collect();
@@ -66,7 +71,7 @@ pub fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Symbols {
         }
     }
     let start = ended(SymbolStage::LookingUp, start, options);
-    let mut symbols = merge(&opened, &answers, &done, options);
+    let mut symbols = merge(&opened, &answers, &done, options, strings);
     symbols.findings = findings(requests, &loaded, &opened, &images, &done);
     ended(SymbolStage::Naming, start, options);
     symbols

@@ -76,7 +76,7 @@ fn print_space(
 
 /// The bias of the code of the piece's module, which all its pieces have where it is mapped once.
 fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
-    let image = files.library.image(space.module(piece)?).ok()?.image();
+    let image = files.images.image(space.module(piece)?).ok()?.image();
     let same = space.pieces().filter(|other| other.executable && other.module == piece.module);
     let nearest = same.min_by_key(|other| other.start.0.abs_diff(piece.start.0))?;
     image.bias(nearest.start, nearest.offset, true)
@@ -103,7 +103,7 @@ impl<'p> Row<'p> {
         let path = String::from_utf8_lossy(&module.path).into_owned();
         let file = match module.kind {
             ModuleKind::Anonymous | ModuleKind::Kernel => Err(String::new()),
-            _ => files.library.image(module).map(|file| &**file).map_err(ToString::to_string),
+            _ => files.images.image(module).map(|file| &**file).map_err(ToString::to_string),
         };
         let image = file.as_ref().ok().map(|file| file.image());
         let bias = image.and_then(|image| {
@@ -191,9 +191,7 @@ fn unwind_source(file: &LoadedImage, files: &Files) -> &'static str {
         "eh_frame"
     } else if has(".debug_frame") {
         "debug_frame"
-    } else if file
-        .debug(&files.library)
-        .is_some_and(|debug| debug.section(".debug_frame").is_some())
+    } else if file.debug(&files.images).is_some_and(|debug| debug.section(".debug_frame").is_some())
     {
         "debug_frame of the debug file"
     } else {
@@ -203,7 +201,7 @@ fn unwind_source(file: &LoadedImage, files: &Files) -> &'static str {
 
 fn symbol_sources(file: &LoadedImage, files: &Files) -> Vec<&'static str> {
     let image = file.image();
-    let debug = file.debug(&files.library).map(|debug| &**debug);
+    let debug = file.debug(&files.images).map(|debug| &**debug);
     let in_debug = |name| debug.is_some_and(|debug| debug.section(name).is_some());
     let sources = [
         ("symtab", image.section(".symtab").is_some()),
@@ -211,7 +209,7 @@ fn symbol_sources(file: &LoadedImage, files: &Files) -> Vec<&'static str> {
         ("dwarf", image.section(".debug_info").is_some()),
         ("debug-file-symtab", in_debug(".symtab")),
         ("debug-file-dwarf", in_debug(".debug_info")),
-        ("dwz", file.alt(&files.library).is_some()),
+        ("dwz", file.alt(&files.images).is_some()),
         ("gnu_debugdata", file.mini().is_some()),
     ];
     sources.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()

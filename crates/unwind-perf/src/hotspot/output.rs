@@ -91,9 +91,9 @@ impl StreamOutput {
 
     /// Reports files that are missing for new locations.
     fn report_missing(&mut self, grown: &Grown<'_>) {
-        let Grown { profile, timeline, images, kernel, first_location, .. } = grown;
+        let Grown { profile, timeline, images, names, first_location, .. } = grown;
         let mut nameless = false;
-        for location in profile.locations.iter().skip(*first_location) {
+        for location in profile.locations.iter().skip(first_location.index()) {
             let Some(id) = location.module else { continue };
             let Some(module) = timeline.modules().get(id.index()) else { continue };
             nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;
@@ -107,7 +107,7 @@ impl StreamOutput {
                 self.details.errors.push(ErrorRow { kind: ErrorKind::MissingFile, message });
             }
         }
-        let refused = kernel.refused.as_ref().filter(|_| nameless && !self.reported_kernel);
+        let refused = names.kernel_refused.as_ref().filter(|_| nameless && !self.reported_kernel);
         if let Some(reason) = refused {
             let message = format!("no kernel names: {reason}");
             self.details.errors.push(ErrorRow { kind: ErrorKind::KernelSymbols, message });

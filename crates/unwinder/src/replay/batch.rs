@@ -2,38 +2,31 @@
 
 use std::sync::Arc;
 
-use address::Avma;
+use address::{Avma, Bias};
 use module_map::{Lineage, Space};
 use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
-use profile::{EndReason, FoundBy};
+use profile::{
+    EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackRow,
+    ThreadId,
+};
 
 use crate::arch::Arch;
 use crate::frame::Frame;
 use crate::replay::intern::Interner;
-use crate::replay::layout::{Layout, SampleLayouts};
-use crate::replay::merge::{FrameKey, NO_NODE, StackNode};
+use crate::replay::layout::SampleLayouts;
+use crate::replay::merge::FrameKey;
 use crate::replay::plan::Planned;
 use crate::walk::{UserState, Walker};
 
-/// What came of one sample, in ids of its batch.
-#[derive(Debug)]
-pub(crate) struct Walked {
-    pub(crate) planned: u32,
-    pub(crate) cpu: Option<u32>,
-    pub(crate) period: Option<u64>,
-    pub(crate) stack: u32,
-    pub(crate) layout: u32,
-    pub(crate) end: EndReason,
-    pub(crate) n_frames: u32,
-}
-
-/// What came of a run of samples.
+/// What came of a run of samples. Its ids are of this run.
 #[derive(Debug, Default)]
 pub(crate) struct BatchResult {
-    pub(crate) frames: Interner<FrameKey>,
-    pub(crate) stacks: Interner<StackNode>,
+    pub(crate) frames: Interner<FrameKey, FrameId>,
+    pub(crate) stacks: Interner<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
-    pub(crate) samples: Vec<Walked>,
+    pub(crate) samples: Vec<SampleRow>,
+    /// Frames of all samples.
+    pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
@@ -58,7 +51,7 @@ pub(crate) fn walk_batch(
     let mut frames = Vec::new();
     let mut scratch = Scratch::default();
     let before = (walker.hits, walker.misses);
-    for (index, planned) in planned.iter().enumerate() {
+    for planned in planned {
         let space_of = |number: u32| spaces.get(number as usize);
         let (Ok(sample), Some(space), Some(kernel)) =
             (window.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
@@ -78,14 +71,17 @@ pub(crate) fn walk_batch(
             }
         }
         let (stack, layout) = result.intern((lineage, planned.thread), &frames, &mut scratch);
-        result.samples.push(Walked {
-            planned: index as u32,
+        let entry = &planned.entry;
+        result.n_frames += frames.len() as u64;
+        result.samples.push(SampleRow {
+            time: (entry.time.0 != 0).then_some(entry.time),
+            thread: ThreadId::new(planned.thread),
+            event: EventId::new(entry.event),
+            end,
             cpu: sample.cpu,
             period: sample.period,
             stack,
-            layout,
-            end,
-            n_frames: frames.len() as u32,
+            layout: LayoutId::new(layout),
         });
     }
     result.cache_hits = walker.hits - before.0;
@@ -101,11 +97,11 @@ impl BatchResult {
         (lineage, thread): (Lineage, u32),
         frames: &[Frame],
         scratch: &mut Scratch,
-    ) -> (u32, u32) {
+    ) -> (Option<StackId>, u32) {
         let Scratch { layout, nodes } = scratch;
         let nodes = &mut nodes[thread as usize % CHAINS];
-        layout.biases.clear();
-        let mut parent = NO_NODE;
+        layout.clear();
+        let mut parent = None;
         let mut last = None;
         let mut shared = true;
         nodes.truncate(frames.len());
@@ -118,7 +114,7 @@ impl BatchResult {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = layout.instance(module, frame.bias);
+                    let instance = layout.instance(module, Bias(frame.bias));
                     last = Some((module, frame.bias, instance));
                     instance
                 }
@@ -126,15 +122,16 @@ impl BatchResult {
             let key = FrameKey::new(frame, instance);
             if shared {
                 if let Some(&(_, node)) = nodes.get(depth).filter(|(known, _)| *known == key) {
-                    parent = node;
+                    parent = Some(node);
                     continue;
                 }
                 shared = false;
                 nodes.truncate(depth);
             }
             let frame = self.frames.intern(key);
-            parent = self.stacks.intern(StackNode { parent, frame });
-            nodes.push((key, parent));
+            let node = self.stacks.intern(StackRow { parent, frame });
+            parent = Some(node);
+            nodes.push((key, node));
         }
         (parent, self.layouts.intern(lineage, layout))
     }
@@ -162,9 +159,9 @@ impl Machine {
 /// What is kept from one sample to the next.
 #[derive(Default)]
 struct Scratch {
-    layout: Layout,
+    layout: LayoutRow,
     /// The last chain of each thread, outermost first, with its nodes; threads may share one.
-    nodes: [Vec<(FrameKey, u32)>; CHAINS],
+    nodes: [Vec<(FrameKey, StackId)>; CHAINS],
 }
 
 /// How many last chains are kept.

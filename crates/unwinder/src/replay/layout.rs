@@ -1,55 +1,8 @@
-//! Layouts: what has to be added to the module-relative addresses of a sample's frames. A process image has one as a
-//! rule; it gets another where a module moves.
+//! The layouts of samples: a process image has one as a rule; it gets another where a module moves.
 
-use address::ModuleId;
 use hashbrown::HashMap;
 use module_map::Lineage;
-
-/// Biases of modules: module, which of several images of it, bias.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// Sorted by module and instance.
-    pub biases: Vec<(ModuleId, u8, u64)>,
-}
-
-impl Layout {
-    /// Which image of `module` lies at `bias`; it is added where there is none.
-    pub(crate) fn instance(&mut self, module: ModuleId, bias: u64) -> u8 {
-        let start = self.biases.partition_point(|&(known, ..)| known < module);
-        let images = self.biases.iter().skip(start).take_while(|&&(known, ..)| known == module);
-        let mut n = 0_u8;
-        for &(_, instance, known) in images {
-            if known == bias {
-                return instance;
-            }
-            n = n.saturating_add(1);
-        }
-        self.biases.insert(start + usize::from(n), (module, n, bias));
-        n
-    }
-
-    /// Takes in another layout, unless an image would lie at two places.
-    pub(crate) fn absorb(&mut self, other: &Self) -> bool {
-        let at = |layout: &Self, module, instance| {
-            layout.biases.binary_search_by_key(&(module, instance), |&(module, instance, _)| {
-                (module, instance)
-            })
-        };
-        let conflict = other.biases.iter().any(|&(module, instance, bias)| {
-            at(self, module, instance)
-                .is_ok_and(|index| self.biases.get(index).is_some_and(|known| known.2 != bias))
-        });
-        if conflict {
-            return false;
-        }
-        for &(module, instance, bias) in &other.biases {
-            if let Err(index) = at(self, module, instance) {
-                self.biases.insert(index, (module, instance, bias));
-            }
-        }
-        true
-    }
-}
+use profile::{LayoutId, LayoutRow};
 
 /// The distinct layouts of the samples of one run. They are put together in the merge, in the order of the samples:
 /// the result must not depend on where runs begin.
@@ -66,14 +19,14 @@ pub(crate) struct SampleLayout {
     pub(crate) lineage: Lineage,
     /// A small number of the process image in the run.
     pub(crate) number: u32,
-    layout: Layout,
+    layout: LayoutRow,
     /// The row of the same process image before this one, its own index for none.
     before: u32,
 }
 
 impl SampleLayouts {
     /// The row of exactly that layout.
-    pub(crate) fn intern(&mut self, lineage: Lineage, layout: &Layout) -> u32 {
+    pub(crate) fn intern(&mut self, lineage: Lineage, layout: &LayoutRow) -> u32 {
         let Self { rows, lineages } = self;
         let row = rows.len() as u32;
         let n_lineages = lineages.len() as u32;
@@ -104,9 +57,9 @@ impl SampleLayouts {
 pub(crate) struct Merging<'m> {
     run: &'m SampleLayouts,
     /// For each row, what it became last.
-    known: Vec<Option<u32>>,
+    known: Vec<Option<LayoutId>>,
     /// For each process image, its current layout, once a sample of the run had it.
-    current: Vec<Option<u32>>,
+    current: Vec<Option<LayoutId>>,
 }
 
 impl<'m> Merging<'m> {
@@ -114,19 +67,19 @@ impl<'m> Merging<'m> {
         Self { run, known: vec![None; run.rows.len()], current: vec![None; run.n_lineages()] }
     }
 
-    /// The number of the layout of the next sample, which has that row.
-    pub(crate) fn next(&mut self, row: u32, layouts: &mut Layouts) -> u32 {
-        let Some(sample) = self.run.rows.get(row as usize) else { return 0 };
+    /// The layout of the next sample, which has that row.
+    pub(crate) fn next(&mut self, row: u32, layouts: &mut Layouts, table: &mut Table) -> LayoutId {
+        let Some(sample) = self.run.rows.get(row as usize) else { return LayoutId::new(0) };
         let (Some(known), Some(current)) =
             (self.known.get_mut(row as usize), self.current.get_mut(sample.number as usize))
         else {
-            return 0;
+            return LayoutId::new(0);
         };
         match *known {
             // All of it was taken into the layout that is still the current one.
             Some(id) if *current == *known => id,
             _ => {
-                let id = layouts.find(sample.lineage, &sample.layout);
+                let id = layouts.find(sample.lineage, &sample.layout, table);
                 (*known, *current) = (Some(id), Some(id));
                 id
             }
@@ -134,23 +87,24 @@ impl<'m> Merging<'m> {
     }
 }
 
-/// Layouts by number, and the current one of each process image.
+/// The current layout of each process image.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {
-    pub(crate) rows: Vec<(Lineage, Layout)>,
-    current: HashMap<Lineage, u32>,
+    current: HashMap<Lineage, LayoutId>,
 }
 
+/// Layouts by id.
+type Table = profile::Table<LayoutId, LayoutRow>;
+
 impl Layouts {
-    /// The number of a layout of `lineage` that holds all of `layout`.
-    pub(crate) fn find(&mut self, lineage: Lineage, layout: &Layout) -> u32 {
+    /// The layout of `lineage` that holds all of `layout`: its current one, else one that is added to `table`.
+    fn find(&mut self, lineage: Lineage, layout: &LayoutRow, table: &mut Table) -> LayoutId {
         if let Some(&current) = self.current.get(&lineage)
-            && self.rows.get_mut(current as usize).is_some_and(|(_, known)| known.absorb(layout))
+            && table.get_mut(current).is_some_and(|known| known.absorb(layout))
         {
             return current;
         }
-        let id = self.rows.len() as u32;
-        self.rows.push((lineage, layout.clone()));
+        let id = table.push(layout.clone());
         self.current.insert(lineage, id);
         id
     }
@@ -158,57 +112,45 @@ impl Layouts {
 
 #[cfg(test)]
 mod tests {
+    use address::{Bias, ModuleId};
+
     use super::*;
+
+    fn layout(biases: &[(u32, u64)]) -> LayoutRow {
+        biases.iter().map(|&(module, bias)| (ModuleId(module), Bias(bias))).collect()
+    }
 
     #[test]
     fn a_module_that_moves_makes_a_new_layout() {
-        let mut layouts = Layouts::default();
-        let layout = |biases: &[(u32, u64)]| {
-            let mut layout = Layout::default();
-            for &(module, bias) in biases {
-                layout.instance(ModuleId(module), bias);
-            }
-            layout
-        };
+        let (mut layouts, mut table) = (Layouts::default(), Table::new());
         let image = Lineage(7);
-        assert_eq!(layouts.find(image, &layout(&[(1, 0x1000)])), 0);
-        assert_eq!(layouts.find(image, &layout(&[(2, 0x2000), (1, 0x1000)])), 0);
-        assert_eq!(layouts.find(Lineage(8), &layout(&[(1, 0x1000)])), 1);
-        assert_eq!(layouts.find(image, &layout(&[(1, 0x9000)])), 2);
-        assert_eq!(layouts.find(image, &layout(&[(2, 0x2000)])), 2);
-        assert_eq!(layouts.rows[0].1.biases, [(ModuleId(1), 0, 0x1000), (ModuleId(2), 0, 0x2000)]);
+        let mut find =
+            |image, biases: &[(u32, u64)]| layouts.find(image, &layout(biases), &mut table).index();
+        assert_eq!(find(image, &[(1, 0x1000)]), 0);
+        assert_eq!(find(image, &[(2, 0x2000), (1, 0x1000)]), 0);
+        assert_eq!(find(Lineage(8), &[(1, 0x1000)]), 1);
+        assert_eq!(find(image, &[(1, 0x9000)]), 2);
+        assert_eq!(find(image, &[(2, 0x2000)]), 2);
+        assert_eq!(table.as_slice()[0], layout(&[(1, 0x1000), (2, 0x2000)]));
     }
 
     /// However the samples are cut into runs, each gets the same layout.
     #[test]
     fn runs_do_not_show() {
-        let mut layouts = Vec::new();
-        for (module, bias) in [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)] {
-            let mut layout = Layout::default();
-            layout.instance(ModuleId(module), bias);
-            layouts.push(layout);
-        }
-        for size in 1..=layouts.len() {
-            let mut merged = Layouts::default();
+        let of_samples = [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)];
+        let of_samples = of_samples.map(|image| layout(&[image]));
+        for size in 1..=of_samples.len() {
+            let (mut merged, mut table) = (Layouts::default(), Table::new());
             let mut ids = Vec::new();
-            for run in layouts.chunks(size) {
+            for run in of_samples.chunks(size) {
                 let mut rows = SampleLayouts::default();
-                let of_samples: Vec<u32> =
+                let of_run: Vec<u32> =
                     run.iter().map(|layout| rows.intern(Lineage(4), layout)).collect();
                 let mut merging = Merging::new(&rows);
-                ids.extend(of_samples.iter().map(|&row| merging.next(row, &mut merged)));
+                let next = |&row| merging.next(row, &mut merged, &mut table).index();
+                ids.extend(of_run.iter().map(next));
             }
             assert_eq!(ids, [0, 0, 1, 1, 1, 2], "runs of {size}");
         }
-    }
-
-    #[test]
-    fn two_images_in_one_sample_are_told_apart() {
-        let mut layout = Layout::default();
-        assert_eq!(layout.instance(ModuleId(4), 0x10), 0);
-        assert_eq!(layout.instance(ModuleId(4), 0x20), 1);
-        assert_eq!(layout.instance(ModuleId(3), 0x20), 0);
-        assert_eq!(layout.instance(ModuleId(4), 0x10), 0);
-        assert_eq!(layout.instance(ModuleId(4), 0x20), 1);
     }
 }

@@ -1,121 +1,75 @@
-//! The merge: what the batches found becomes one set of tables, in the order of the samples.
+//! The merge: what the batches found becomes the tables of the profile, in the order of the samples.
 
 use std::hash::{Hash, Hasher};
 
 use address::ModuleId;
-use profile::{EndReason, FoundBy};
+use profile::{
+    FoundBy, FrameId, FrameRow, LocationId, LocationRow, Profile, SampleRow, StackId, StackRow,
+};
 
 use crate::frame::Frame;
 use crate::replay::batch::BatchResult;
-use crate::replay::intern::Interner;
+use crate::replay::intern::Index;
 use crate::replay::layout::{Layouts, Merging};
-use crate::replay::plan::Planned;
 
-/// A distinct frame, apart from where its module lay. Two words, since a million of them are hashed and compared.
+/// A distinct frame before its location has an id, apart from where its module lay. Two words, since a million of them
+/// are hashed and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FrameKey {
+pub(crate) struct FrameKey {
     relative: u64,
-    /// Module (all ones for none), then a byte each of instance, found-by and kernel mode.
+    /// The module plus one (0 for none), then a byte each of instance, found-by and kernel mode.
     rest: u64,
 }
 
+/// Where the module is in [`FrameKey::rest`].
+const MODULE: u32 = 24;
+
 impl FrameKey {
     pub(crate) fn new(frame: &Frame, instance: u8) -> Self {
-        let module = frame.module.map_or(u32::MAX, |module| module.0);
-        let rest = u64::from(module) << 32
+        let module = frame.module.map_or(0, |module| u64::from(module.0) + 1);
+        let rest = module << MODULE
             | u64::from(instance) << 16
             | (frame.found_by as u64) << 8
             | u64::from(frame.kernel);
         Self { relative: frame.relative, rest }
     }
 
-    /// What was mapped at the looked-up address.
-    #[must_use]
-    pub fn module(&self) -> Option<ModuleId> {
-        let id = (self.rest >> 32) as u32;
-        (id != u32::MAX).then_some(ModuleId(id))
+    /// The same for all frames at its location.
+    const fn of_location(self) -> Self {
+        Self { rest: self.rest >> MODULE << MODULE, ..self }
     }
 
-    /// The looked-up address in the module, as in [`crate::Frame`].
-    #[must_use]
-    pub const fn relative(&self) -> u64 {
-        self.relative
+    fn location(self) -> LocationRow {
+        let module = (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32));
+        LocationRow::unnamed(module, self.relative)
     }
 
-    /// Which of several images of the module in one process.
-    #[must_use]
-    pub const fn instance(&self) -> u8 {
-        (self.rest >> 16) as u8
-    }
-
-    /// How it was found.
-    #[must_use]
-    pub fn found_by(&self) -> FoundBy {
-        let index = usize::from((self.rest >> 8) as u8);
-        FoundBy::ALL.get(index).copied().unwrap_or(FoundBy::Sampled)
-    }
-
-    /// Whether it ran in kernel mode.
-    #[must_use]
-    pub const fn kernel(&self) -> bool {
-        self.rest & 1 != 0
+    fn frame(self, location: LocationId) -> FrameRow {
+        let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
+        FrameRow {
+            location,
+            found_by: found_by.unwrap_or(FoundBy::Sampled),
+            kernel: self.rest & 1 != 0,
+            instance: (self.rest >> 16) as u8,
+        }
     }
 }
 
 impl Hash for FrameKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // One multiplication less than hashing both: the modules' numbers are small.
-        state.write_u64(self.relative ^ self.rest.rotate_left(23));
+        state.write_u64(self.relative ^ self.rest.rotate_left(31));
     }
 }
 
-/// A node of the prefix tree of stacks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StackNode {
-    /// The caller's node; `u32::MAX` for an outermost frame.
-    pub parent: u32,
-    /// The index of the frame.
-    pub frame: u32,
-}
-
-impl Hash for StackNode {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(u64::from(self.parent) << 32 | u64::from(self.frame));
-    }
-}
-
-/// No node: the parent of outermost frames, the stack of a sample without frames.
-pub(crate) const NO_NODE: u32 = u32::MAX;
-
-/// One sample of the result.
-#[derive(Clone, Copy, Debug)]
-pub struct Outcome {
-    /// When; 0 where it was not recorded.
-    pub time: address::Timestamp,
-    /// Index of the thread.
-    pub thread: u32,
-    /// Index of the event.
-    pub event: u16,
-    /// Why the chain ended.
-    pub end: EndReason,
-    /// On which processor.
-    pub cpu: Option<u32>,
-    /// The weight in units of the event.
-    pub period: Option<u64>,
-    /// The innermost frame's node, `u32::MAX` for none.
-    pub stack: u32,
-    /// Index of the layout.
-    pub layout: u32,
-}
-
-/// The tables that grow batch by batch.
+/// The tables that grow batch by batch, and what finds rows in them.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
-    pub(crate) frames: Interner<FrameKey>,
-    pub(crate) stacks: Interner<StackNode>,
-    pub(crate) layouts: Layouts,
-    pub(crate) samples: Vec<Outcome>,
-    pub(crate) n_frames: u64,
+    pub(crate) profile: Profile,
+    locations: Index<FrameKey, LocationId>,
+    frames: Index<FrameKey, FrameId>,
+    stacks: Index<StackRow, StackId>,
+    layouts: Layouts,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
@@ -124,33 +78,48 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// Takes in a batch. Parents come before their children in a batch, so one pass translates its ids.
-    pub(crate) fn add(&mut self, planned: &[Planned], batch: &BatchResult) {
-        let frames: Vec<u32> =
-            batch.frames.values().iter().map(|&frame| self.frames.intern(frame)).collect();
-        let mut stacks: Vec<u32> = Vec::with_capacity(batch.stacks.values().len());
+    pub(crate) fn add(&mut self, batch: &BatchResult) {
+        let frames: Vec<FrameId> =
+            batch.frames.values().iter().map(|&key| self.frame(key)).collect();
+        let stacks = &mut self.profile.stacks;
+        let mut nodes: Vec<StackId> = Vec::with_capacity(batch.stacks.values().len());
         for node in batch.stacks.values() {
-            let parent = stacks.get(node.parent as usize).copied().unwrap_or(NO_NODE);
-            let frame = frames.get(node.frame as usize).copied().unwrap_or(0);
-            stacks.push(self.stacks.intern(StackNode { parent, frame }));
+            let Some(&frame) = frames.get(node.frame.index()) else { continue };
+            let parent = node.parent.and_then(|parent| nodes.get(parent.index()).copied());
+            let row = StackRow { parent, frame };
+            nodes.push(self.stacks.intern(row, || stacks.push(row)));
         }
-        let mut layouts = Merging::new(&batch.layouts);
-        for walked in &batch.samples {
-            let Some(planned) = planned.get(walked.planned as usize) else { continue };
-            self.n_frames += u64::from(walked.n_frames);
-            self.samples.push(Outcome {
-                time: planned.entry.time,
-                thread: planned.thread,
-                event: planned.entry.event,
-                end: walked.end,
-                cpu: walked.cpu,
-                period: walked.period,
-                stack: stacks.get(walked.stack as usize).copied().unwrap_or(NO_NODE),
-                layout: layouts.next(walked.layout, &mut self.layouts),
+        let mut merging = Merging::new(&batch.layouts);
+        let Profile { samples, layouts, summary, .. } = &mut self.profile;
+        for row in &batch.samples {
+            samples.push(SampleRow {
+                stack: row.stack.and_then(|stack| nodes.get(stack.index()).copied()),
+                layout: merging.next(row.layout.as_u32(), &mut self.layouts, layouts),
+                ..*row
             });
         }
+        summary.frames += batch.n_frames;
         self.undecoded += batch.undecoded;
         self.late_maps += batch.late_maps;
         self.cache_hits += batch.cache_hits;
         self.cache_misses += batch.cache_misses;
+    }
+
+    #[inline]
+    fn frame(&mut self, key: FrameKey) -> FrameId {
+        let Self { profile: Profile { locations, frames, .. }, .. } = self;
+        self.frames.intern(key, || {
+            let location =
+                self.locations.intern(key.of_location(), || locations.push(key.location()));
+            frames.push(key.frame(location))
+        })
+    }
+
+    /// What the tables take, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.locations.heap_bytes()
+            + self.frames.heap_bytes()
+            + self.stacks.heap_bytes()
+            + self.profile.heap_bytes()
     }
 }

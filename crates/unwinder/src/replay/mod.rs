@@ -22,8 +22,6 @@ mod watch;
 
 pub use apply::{apply, learn_files};
 pub use filter::Filter;
-pub use layout::Layout;
-pub use merge::{FrameKey, Outcome, StackNode};
 pub use plan::Thread;
-pub use run::{Replay, ReplayOptions, ReplayTimings, Replayer};
+pub use run::{Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched};
 pub use watch::Partial;

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use module_map::{Library, Timeline};
 use perf_data::{Head, Window};
+use profile::Profile;
 use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::filter::Filter;
-use crate::replay::layout::Layout;
-use crate::replay::merge::{FrameKey, Merged, Outcome, StackNode};
+use crate::replay::merge::Merged;
 use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
 use crate::walk::{Walker, WorkerCache};
 
@@ -30,27 +30,33 @@ pub struct ReplayOptions {
 /// A replayed recording.
 #[derive(Debug)]
 pub struct Replay {
-    /// Threads that have samples, in order of first appearance.
+    /// The tables of the replay: locations without names, frames, stacks, layouts, samples. The others are empty, but
+    /// the summary counts samples and frames.
+    pub profile: Profile,
+    /// The threads of [`Profile::threads`], in order of first appearance.
     pub threads: Vec<Thread>,
-    /// Distinct frames.
-    pub frames: Vec<FrameKey>,
-    /// The prefix tree of stacks; parents before their children.
-    pub stacks: Vec<StackNode>,
-    /// Where modules lay.
-    pub layouts: Vec<Layout>,
-    /// The samples in time order.
-    pub samples: Vec<Outcome>,
-    /// Frames of all samples.
-    pub n_frames: u64,
-    /// Samples that the filter left out.
-    pub filtered: u64,
-    /// Samples that could not be decoded.
-    pub undecoded: u64,
     /// Samples whose chain needed a map that was recorded shortly after them.
     pub late_maps: u64,
     /// Where the time went.
     pub timings: ReplayTimings,
 }
+
+/// Who watches a replay.
+pub trait ReplayObserver: Sync {
+    /// So many samples are done.
+    fn done(&self, _samples: u64) {}
+
+    /// Whether the rest is not wanted any more. Then the samples that were not walked yet are missing.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl ReplayObserver for Unwatched {}
 
 /// Where the time of a replay went. Plan and merge run beside the walk of another batch.
 #[derive(Clone, Copy, Default, Debug)]
@@ -88,7 +94,7 @@ pub struct Replayer<'r> {
     /// What was planned and is to be walked next.
     planned: Option<Batch>,
     /// What was walked and is to be merged next.
-    walked: Option<(Vec<Planned>, Vec<BatchResult>)>,
+    walked: Option<Vec<BatchResult>>,
 }
 
 /// Samples of a window with what they need for their walk.
@@ -100,7 +106,7 @@ struct Batch {
 impl std::fmt::Debug for Replayer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Replayer")
-            .field("samples", &self.merged.samples.len())
+            .field("samples", &self.merged.profile.samples.len())
             .finish_non_exhaustive()
     }
 }
@@ -139,12 +145,15 @@ impl<'r> Replayer<'r> {
     }
 
     /// Replays a window on the current thread pool. The last samples of it wait for the next window, so that no thread
-    /// is idle between them. `progress` is told the number of samples that are done.
-    pub fn feed(&mut self, window: Window, progress: &(dyn Fn(u64) + Sync)) {
+    /// is idle between them.
+    pub fn feed(&mut self, window: Window, observer: &dyn ReplayObserver) {
         let window = self.begin(window);
         let mut place = PlanPosition::start(&window);
         while !place.is_at_end() {
-            self.step(&window, &mut place, BATCH, progress);
+            if observer.is_cancelled() {
+                break;
+            }
+            self.step(&window, &mut place, BATCH, observer);
         }
     }
 
@@ -166,9 +175,9 @@ impl<'r> Replayer<'r> {
         window: &Arc<Window>,
         place: &mut PlanPosition<'_>,
         limit: usize,
-        progress: &(dyn Fn(u64) + Sync),
+        observer: &dyn ReplayObserver,
     ) {
-        if let Some(plan) = self.turn(Some(place), limit, progress) {
+        if let Some(plan) = self.turn(Some(place), limit, observer) {
             self.planned = Some(Batch { window: Arc::clone(window), plan });
         }
     }
@@ -189,7 +198,7 @@ impl<'r> Replayer<'r> {
         &mut self,
         place: Option<&mut PlanPosition<'_>>,
         limit: usize,
-        progress: &(dyn Fn(u64) + Sync),
+        observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
         let Self { library, options, engine, idle, planner, merged, timings, .. } = self;
         let ReplayTimings { plan, walk, merge, .. } = timings;
@@ -197,49 +206,41 @@ impl<'r> Replayer<'r> {
         let (results, next) = rayon::join(
             || {
                 let batch = current.as_ref()?;
-                Some(timed(walk, || walk_all(batch, engine, library, options, idle)))
+                Some(timed(walk, || walk_all(batch, (engine, library, options), idle, observer)))
             },
             || {
-                if let Some((planned, results)) = done {
-                    timed(merge, || merge_all(merged, &planned, &results));
-                    progress(merged.samples.len() as u64);
+                if let Some(results) = done {
+                    timed(merge, || results.iter().for_each(|result| merged.add(result)));
+                    observer.done(merged.profile.samples.len() as u64);
                 }
                 timed(plan, || place.map(|place| planner.next_batch(place, limit)))
             },
         );
-        self.walked = current.map(|batch| batch.plan.samples).zip(results);
+        self.walked = results;
         next.filter(|plan| !plan.samples.is_empty())
     }
 
     /// What the tables take so far, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> u64 {
-        let Merged { frames, stacks, samples, .. } = &self.merged;
-        let samples = samples.capacity() * size_of::<Outcome>();
-        (frames.heap_bytes() + stacks.heap_bytes() + samples) as u64
+        self.merged.heap_bytes() as u64
     }
 
     /// What came of all windows.
     #[must_use]
-    pub fn finish(mut self, progress: &(dyn Fn(u64) + Sync)) -> Replay {
+    pub fn finish(mut self, observer: &dyn ReplayObserver) -> Replay {
         while self.is_busy() {
-            self.turn(None, BATCH, progress);
+            self.turn(None, BATCH, observer);
         }
         let Self { planner, merged, mut timings, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
-        Replay {
-            timings,
-            filtered: planner.filtered,
-            threads: planner.into_threads(),
-            frames: merged.frames.into_values(),
-            stacks: merged.stacks.into_values(),
-            layouts: merged.layouts.rows.into_iter().map(|(_, layout)| layout).collect(),
-            samples: merged.samples,
-            n_frames: merged.n_frames,
-            undecoded: merged.undecoded,
-            late_maps: merged.late_maps,
-        }
+        let mut profile = merged.profile;
+        profile.summary.samples = profile.samples.len() as u64;
+        profile.summary.samples_filtered = planner.filtered;
+        profile.summary.samples_dropped = merged.undecoded;
+        let (threads, late_maps) = (planner.into_threads(), merged.late_maps);
+        Replay { profile, threads, late_maps, timings }
     }
 }
 
@@ -253,15 +254,17 @@ fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
 
 fn walk_all(
     batch: &Batch,
-    engine: &Engine,
-    library: &Library,
-    options: &ReplayOptions,
+    (engine, library, options): (&Engine, &Library, &ReplayOptions),
     idle: &Idle,
+    observer: &dyn ReplayObserver,
 ) -> Vec<BatchResult> {
     let Plan { samples, spaces } = &batch.plan;
     // Runs are taken one by one: what a thread still has before it when the others are done is what they wait for.
     let runs = samples.par_chunks(RUN).with_max_len(1);
     let walk = |run: &[Planned]| {
+        if observer.is_cancelled() {
+            return BatchResult::default();
+        }
         let cache = idle.take().unwrap_or_else(WorkerCache::new);
         let mut walker = Walker::with_cache(cache, engine, library, options.max_frames);
         let result = walk_batch(&batch.window, run, spaces, &mut walker);
@@ -282,11 +285,5 @@ impl Idle {
 
     fn put(&self, cache: WorkerCache) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
-    }
-}
-
-fn merge_all(merged: &mut Merged, planned: &[Planned], results: &[BatchResult]) {
-    for (planned, result) in planned.chunks(RUN).zip(results) {
-        merged.add(planned, result);
     }
 }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use address::Timestamp;
 use module_map::{FileOptions, Library, Timeline};
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
+use profile::{Profile, StackId};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
 };
-use unwinder::{Arch, EndReason, Engine, Filter, FoundBy, Replay, ReplayOptions, Replayer};
+use unwinder::{
+    Arch, EndReason, Engine, Filter, FoundBy, Replay, ReplayOptions, Replayer, Unwatched,
+};
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
 
@@ -40,22 +43,25 @@ fn replay_with(engine: &Arc<Engine>, library: &Library, bytes: Vec<u8>) -> Repla
     let engine = engine.clone();
     let mut replayer = Replayer::with_engine(engine, &mut timeline, library, &options);
     while let Some(window) = session.next_window(&mut found) {
-        replayer.feed(window, &|_| {});
+        replayer.feed(window, &Unwatched);
     }
-    let replay = replayer.finish(&|_| {});
-    assert_eq!(replay.undecoded, 0);
+    let replay = replayer.finish(&Unwatched);
+    assert_eq!(replay.profile.summary.samples_dropped, 0);
     replay
 }
 
 fn samples(replay: &Replay) -> Vec<Sampled> {
-    replay.samples.iter().map(|s| (s.time, chain(replay, s.stack), s.end)).collect()
+    let time = |time: Option<Timestamp>| time.unwrap_or_default();
+    let samples = replay.profile.samples.iter();
+    samples.map(|s| (time(s.time), chain(&replay.profile, s.stack), s.end)).collect()
 }
 
-fn chain(replay: &Replay, mut node: u32) -> Vec<Seen> {
+fn chain(profile: &Profile, mut node: Option<StackId>) -> Vec<Seen> {
     let mut frames = Vec::new();
-    while let Some(at) = replay.stacks.get(node as usize) {
-        let frame = &replay.frames[at.frame as usize];
-        frames.push((frame.relative(), frame.found_by(), frame.kernel()));
+    while let Some(at) = node.and_then(|node| profile.stacks.get(node)) {
+        let frame = profile.frames.get(at.frame).expect("a frame");
+        let location = profile.locations.get(frame.location).expect("a location");
+        frames.push((location.relative, frame.found_by, frame.kernel));
         node = at.parent;
     }
     frames

@@ -108,7 +108,7 @@ fn code_files(
     let mut code = Vec::new();
     for (id, number) in timeline.jit_modules().zip(0..) {
         let module = timeline.modules().get(id.index());
-        let Some(Ok(file)) = module.map(|module| files.library.image(module)) else { continue };
+        let Some(Ok(file)) = module.map(|module| files.images.image(module)) else { continue };
         let mut name = output.as_os_str().to_owned();
         name.push(format!(".jit-{number}.so"));
         names.insert(id, name.as_bytes().to_vec());

@@ -1,0 +1,162 @@
+//! Where the names of locations were found, and how they get into the locations.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table};
+use rayon::prelude::*;
+use symbolizer::Symbols;
+
+/// Locations that are filled in as one.
+const CHUNK: usize = 1 << 12;
+
+/// The locations that are looked up, and what is known about them.
+pub(crate) struct Named<'p> {
+    pub(crate) locations: &'p mut [LocationRow],
+    /// For each location, where its names are.
+    pub(crate) sources: Vec<NameSource>,
+    /// The answers for files.
+    pub(crate) symbols: Symbols,
+    /// For kernel locations that a file names, how far they lay from where the file states them.
+    pub(crate) slides: HashMap<u32, u64>,
+    /// The answers for everything else.
+    listed: Vec<ListedFunction>,
+}
+
+/// Where the names of a location are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NameSource {
+    Nothing,
+    /// Request and index in it.
+    File(u32, u32),
+    /// Index of the functions that lists named.
+    List(u32),
+}
+
+impl NameSource {
+    pub(crate) const fn is_nothing(self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
+/// A function of the kernel or of JIT code: its name, and where it begins as the location's address is counted.
+#[derive(Debug)]
+struct ListedFunction {
+    name: Vec<u8>,
+    start: u64,
+}
+
+/// What a location gets: functions, and how far it is past the start of the outermost.
+struct Filled {
+    n_inlines: u32,
+    function_offset: Option<u64>,
+}
+
+impl<'p> Named<'p> {
+    pub(crate) fn new(locations: &'p mut [LocationRow]) -> Self {
+        Self {
+            sources: vec![NameSource::Nothing; locations.len()],
+            locations,
+            symbols: Symbols::default(),
+            slides: HashMap::new(),
+            listed: Vec::new(),
+        }
+    }
+
+    /// Asks `find` for the name of each location, and the start of its function; it is told where names are already.
+    pub(crate) fn name(
+        &mut self,
+        find: impl Fn(&LocationRow, NameSource) -> Option<(Vec<u8>, u64)>,
+    ) {
+        for (location, source) in self.locations.iter().zip(&mut self.sources) {
+            if let Some((name, start)) = find(location, *source) {
+                *source = NameSource::List(self.listed.len() as u32);
+                self.listed.push(ListedFunction { name, start });
+            }
+        }
+    }
+
+    /// Fills in the locations; their functions are added to `inlines` in the order of the locations.
+    pub(crate) fn fill_in(self, strings: &mut Strings, inlines: &mut Table<InlineId, InlineRow>) {
+        let listed = self.intern_listed(strings);
+        let length = self.locations.len();
+        let chunks: Vec<(Vec<Filled>, Vec<InlineRow>)> = (0..length.div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let start = chunk * CHUNK;
+                self.functions_of(start..length.min(start + CHUNK), &listed)
+            })
+            .collect();
+        inlines.reserve(chunks.iter().map(|(_, rows)| rows.len()).sum());
+        let mut locations = self.locations.iter_mut();
+        for (filled, rows) in chunks {
+            let mut first = inlines.next_id().as_u32();
+            for (Filled { n_inlines, function_offset }, location) in
+                filled.into_iter().zip(&mut locations)
+            {
+                location.first_inline = InlineId::new(first);
+                location.n_inlines = n_inlines;
+                location.function_offset = function_offset;
+                first += n_inlines;
+            }
+            inlines.extend(rows);
+        }
+    }
+
+    /// The strings of the functions of lists, in the order of the locations.
+    fn intern_listed(&self, strings: &mut Strings) -> Vec<Option<StringId>> {
+        let mut ids = vec![None; self.listed.len()];
+        for source in &self.sources {
+            let NameSource::List(at) = *source else { continue };
+            if let Some((slot, function)) =
+                ids.get_mut(at as usize).zip(self.listed.get(at as usize))
+            {
+                *slot = Some(strings.intern(&function.name));
+            }
+        }
+        ids
+    }
+
+    fn functions_of(
+        &self,
+        range: Range<usize>,
+        listed: &[Option<StringId>],
+    ) -> (Vec<Filled>, Vec<InlineRow>) {
+        let mut filled = Vec::with_capacity(range.len());
+        let mut rows = Vec::new();
+        for index in range {
+            let before = rows.len();
+            let start = self.push_functions(index, listed, &mut rows);
+            let relative = self.locations.get(index).map_or(0, |location| location.relative);
+            filled.push(Filled {
+                n_inlines: (rows.len() - before) as u32,
+                function_offset: start.and_then(|start| relative.checked_sub(start)),
+            });
+        }
+        (filled, rows)
+    }
+
+    /// Adds the functions at a location; gives where the outermost of them begins.
+    fn push_functions(
+        &self,
+        index: usize,
+        listed: &[Option<StringId>],
+        rows: &mut Vec<InlineRow>,
+    ) -> Option<u64> {
+        match *self.sources.get(index)? {
+            NameSource::Nothing => None,
+            NameSource::File(request, at) => {
+                let answer = self.symbols.addresses.get(request as usize)?.get(at as usize)?;
+                let range = answer.frames.start as usize..answer.frames.end as usize;
+                rows.extend_from_slice(self.symbols.frames.get(range).unwrap_or_default());
+                let slide = self.slides.get(&(index as u32)).copied().unwrap_or(0);
+                answer.function_start.map(|start| start.0.wrapping_add(slide))
+            }
+            NameSource::List(at) => {
+                let function = listed.get(at as usize).copied().flatten();
+                rows.push(InlineRow { function, file: None, line: 0, column: 0, inlined: false });
+                self.listed.get(at as usize).map(|function| function.start)
+            }
+        }
+    }
+}

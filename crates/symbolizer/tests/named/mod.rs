@@ -1,0 +1,42 @@
+//! Answers together with the strings that they name.
+
+use std::ops::Deref;
+
+use profile::{StringId, Strings};
+use symbolizer::{Options, Request, Symbols};
+
+/// What came of requests.
+#[derive(Debug)]
+pub(crate) struct Named {
+    symbols: Symbols,
+    strings: Strings,
+}
+
+impl Named {
+    /// A string as text; `None` where there is none.
+    #[allow(dead_code, reason = "not every test looks at names")]
+    pub(crate) fn text(&self, id: Option<StringId>) -> Option<String> {
+        id.map(|id| String::from_utf8_lossy(self.strings.get(id)).into_owned())
+    }
+}
+
+impl Deref for Named {
+    type Target = Symbols;
+
+    fn deref(&self) -> &Symbols {
+        &self.symbols
+    }
+}
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.symbols == other.symbols && self.strings.iter().eq(other.strings.iter())
+    }
+}
+
+/// Looks up all requests.
+pub(crate) fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Named {
+    let mut strings = Strings::default();
+    let symbols = symbolizer::symbolize(requests, options, &mut strings);
+    Named { symbols, strings }
+}
