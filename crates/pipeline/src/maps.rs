@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::Host;
 use module_map::Timeline;
 use perf_data::{Findings, Head, Session, SessionOptions, TimedRecord, Window};
-use unwinder::{apply_record, learn_files};
+use unwinder::{apply_record, learn_build_ids, learn_files};
 
 use crate::error::Error;
 use crate::files::Files;
@@ -68,14 +68,5 @@ impl MapReplay {
     /// Moves the timeline over a record.
     pub fn apply(&mut self, record: &TimedRecord<'_>) {
         apply_record(&mut self.timeline, record);
-    }
-}
-
-/// Takes in the build-ids that the header lists by path.
-fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
-    for entry in &head.features().build_ids {
-        if let Some(id) = entry.build_id {
-            timeline.list_build_id(entry.name, id);
-        }
     }
 }

@@ -119,6 +119,6 @@ pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
     Filter, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Thread,
-    Unwatched, apply as apply_record, learn_files,
+    Unwatched, apply as apply_record, learn_build_ids, learn_files,
 };
 pub use walk::{UserState, Walker};

@@ -3,7 +3,17 @@
 use address::Pid;
 use hashbrown::HashMap;
 use module_map::{FileIdentity, Inode, MapEvent, Timeline};
-use perf_data::{CpuMode, Ksymbol, Mmap, MmapId, Record, TimedRecord, Window};
+use perf_data::{CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord, Window};
+
+/// Reports to the timeline the build-ids that the header lists by path, for maps whose records carry none. To be called
+/// before the records are applied.
+pub fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
+    for entry in &head.features().build_ids {
+        if let Some(id) = entry.build_id {
+            timeline.list_build_id(entry.name, id);
+        }
+    }
+}
 
 /// Looks for paths that lead to several files in a window, and reports to the timeline which was the last of each: the
 /// recorder read the build-id of a path when it ended. To be called before the window's records are applied.

@@ -20,7 +20,7 @@ mod plan;
 mod run;
 mod watch;
 
-pub use apply::{apply, learn_files};
+pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::Filter;
 pub use plan::Thread;
 pub use run::{Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched};

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use module_map::{CommId, Lineage, Space, Timeline};
 use perf_data::{Head, Record, RecordEntry, SampleEntry, Window};
 
-use crate::replay::apply::{apply, apply_map, learn_files};
+use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
 use crate::replay::filter::Filter;
 
 /// A thread under one name.
@@ -131,11 +131,7 @@ impl<'r> Planner<'r> {
 
     /// Takes in what the recording lists apart from its records.
     pub(crate) fn learn(&mut self, head: &Head) {
-        for entry in &head.features().build_ids {
-            if let Some(id) = entry.build_id {
-                self.timeline.list_build_id(entry.name, id);
-            }
-        }
+        learn_build_ids(self.timeline, head);
     }
 
     /// Takes in what a window says about the files that paths lead to.
