@@ -15,6 +15,7 @@ use perf_data::Head;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::options::FileSearch;
+use crate::run::Setting;
 
 /// Where the files of a run come from.
 #[derive(Debug)]
@@ -32,18 +33,15 @@ impl Files {
     ///
     /// # Errors
     /// Where an archive, a hint or the address of a server cannot be used.
-    pub fn new(
-        search: &FileSearch,
-        head: &Head,
-        host: &Arc<dyn Host>,
-        observer: &Arc<dyn Observer>,
-    ) -> Result<Self, Error> {
-        let (build_id_dirs, archives) = build_id_dirs(search, &**host)?;
+    pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
+        let Setting { host, kept, options, observer } = setting;
+        let search = &options.files;
+        let (build_id_dirs, archives) = build_id_dirs(search, &***host)?;
         let fetcher = fetcher(search, host, observer)?;
         let options = file_options(search, head, host, build_id_dirs, fetcher);
-        let images = Arc::new(ImageStore::new(options));
+        let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         let mut hints = Vec::new();
-        for (hint, image) in open_hints(&search.hints, &**host)? {
+        for (hint, image) in open_hints(&search.hints, &***host)? {
             let offset = hint.offset.unwrap_or(FileOffset(0));
             let name = hint.object.as_os_str().as_bytes().to_vec();
             hints.push((hint, image.build_id(), offset));

@@ -10,7 +10,6 @@
 use std::io;
 use std::sync::Arc;
 
-use host::Host;
 use module_map::{ImageStore, Timeline};
 use perf_data::{
     Arch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity, Window,
@@ -23,10 +22,10 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::findings;
 use crate::names::{NameReport, resolve};
-use crate::observer::{Observer, Stage};
+use crate::observer::Stage;
 use crate::open::{Opened, open};
-use crate::options::{Options, Source};
-use crate::run::Run;
+use crate::options::Source;
+use crate::run::{Run, Setting};
 use crate::timings::Timings;
 use crate::whole::Analysis;
 
@@ -96,16 +95,14 @@ pub struct Grown<'a> {
 
 /// Opens, replays and symbolizes a recording step by step.
 pub(crate) fn analyze_growing(
-    host: &Arc<dyn Host>,
+    setting: &Setting<'_>,
     (source, stream): (Source, StreamOptions),
-    options: &Options,
-    observer: &Arc<dyn Observer>,
     growth: &mut dyn Growth,
 ) -> Result<Analysis, Error> {
     let mut timings = Timings::start();
-    observer.stage(Stage::Reading);
-    let Opened { input, path, size, .. } = open(&**host, source)?;
-    let run = Run { host, options, observer, path, size };
+    setting.observer.stage(Stage::Reading);
+    let Opened { input, path, size, .. } = open(&**setting.host, source)?;
+    let run = Run::new(setting, path, size);
     let mut found = Findings::default();
     let session = Session::open(input, run.stream_reading(stream), &mut found);
     let session = session.map_err(|it| run.recording_error(it))?;
@@ -143,10 +140,10 @@ impl Run<'_> {
         mut timings: Timings,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
-        let files = Files::new(&self.options.files, session.head(), self.host, self.observer)?;
+        let files = self.files(session.head())?;
         let options = self.replay_options(session.head(), true)?;
         let mut timeline = files.timeline();
-        let mut replayer = Replayer::new(&mut timeline, &files.images, &options);
+        let mut replayer = self.replayer(&mut timeline, &files, &options);
         let mut growing = Growing {
             head: session.head().clone(),
             report: NameReport::default(),

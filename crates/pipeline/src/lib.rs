@@ -15,6 +15,7 @@ mod events;
 mod files;
 mod findings;
 mod growing;
+mod kept;
 mod limits;
 mod maps;
 mod named;
@@ -32,27 +33,45 @@ use std::sync::Arc;
 use host::Host;
 use perf_data::Input;
 
+use crate::kept::Kept;
+use crate::run::Setting;
+
 pub use error::Error;
 pub use files::Files;
 pub use growing::{Grown, Growth, StreamOptions};
 pub use maps::MapReplay;
+pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source};
 pub use timings::Timings;
 pub use whole::Analysis;
 
-/// The way from recordings to profiles, on one machine.
+/// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to
+/// run, so that the next recording of the same programs finds them parsed; clones share what is kept.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     host: Arc<dyn Host>,
+    kept: Arc<Kept>,
 }
 
 impl Pipeline {
-    /// A pipeline that asks that machine for files.
+    /// A pipeline that asks that machine for files. Recordings of strangers get one of their own, whose host refuses
+    /// what they name.
     #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
-        Self { host }
+        Self::keeping(host, ImageLimits::default())
+    }
+
+    /// The same; so many opened files are kept at most.
+    #[must_use]
+    pub fn keeping(host: Arc<dyn Host>, limits: ImageLimits) -> Self {
+        Self { host, kept: Arc::new(Kept::new(limits)) }
+    }
+
+    /// Gives up the files that are kept. Runs that are under way are not disturbed.
+    pub fn clear(&self) {
+        self.kept.clear();
     }
 
     /// Opens, replays and symbolizes a recording.
@@ -66,7 +85,7 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<Analysis, Error> {
-        whole::analyze(&self.host, source, options, observer)
+        whole::analyze(&self.setting(options, observer), source)
     }
 
     /// The same step by step: `growth` gets the profile while it grows.
@@ -81,7 +100,7 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
-        growing::analyze_growing(&self.host, (source, stream), options, observer, growth)
+        growing::analyze_growing(&self.setting(options, observer), (source, stream), growth)
     }
 
     /// Opens a recording for those who read its records themselves.
@@ -102,6 +121,10 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<MapReplay, Error> {
-        MapReplay::open(&self.host, source, options, observer)
+        MapReplay::open(&self.setting(options, observer), source)
+    }
+
+    fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
+        Setting { host: &self.host, kept: self.kept.generation(), options, observer }
     }
 }

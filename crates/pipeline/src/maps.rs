@@ -1,18 +1,14 @@
 //! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
 
-use std::sync::Arc;
-
-use host::Host;
 use module_map::Timeline;
 use perf_data::{Findings, Head, Session, SessionOptions, TimedRecord, Window};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
 use crate::error::Error;
 use crate::files::Files;
-use crate::observer::Observer;
 use crate::open::{Opened, open};
-use crate::options::{Options, Source};
-use crate::run::Run;
+use crate::options::Source;
+use crate::run::{Run, Setting};
 
 /// A recording whose maps are replayed, record by record.
 #[derive(Debug)]
@@ -27,19 +23,14 @@ pub struct MapReplay {
 
 impl MapReplay {
     /// Opens a recording; nothing but what its header lists is known then.
-    pub(crate) fn open(
-        host: &Arc<dyn Host>,
-        source: Source,
-        options: &Options,
-        observer: &Arc<dyn Observer>,
-    ) -> Result<Self, Error> {
-        let Opened { input, path, size, .. } = open(&**host, source)?;
-        let run = Run { host, options, observer, path, size };
+    pub(crate) fn open(setting: &Setting<'_>, source: Source) -> Result<Self, Error> {
+        let Opened { input, path, size, .. } = open(&**setting.host, source)?;
+        let run = Run::new(setting, path, size);
         let mut findings = Findings::default();
-        let reading = options.limits.apply(SessionOptions::default());
+        let reading = run.options.limits.apply(SessionOptions::default());
         let session = Session::open(input, reading, &mut findings);
         let session = session.map_err(|it| run.recording_error(it))?;
-        let files = Files::new(&options.files, session.head(), host, observer)?;
+        let files = run.files(session.head())?;
         let mut timeline = files.timeline();
         learn_build_ids(&mut timeline, session.head());
         Ok(Self { session, files, timeline, findings })

@@ -1,30 +1,68 @@
 //! What every run has from its start to its end: the machine, the options, who watches.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::Host;
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts};
-use unwinder::{ReplayObserver, ReplayOptions};
+use unwinder::{ReplayObserver, ReplayOptions, Replayer};
 
 use crate::error::Error;
 use crate::events::filter;
 use crate::files::Files;
+use crate::kept::Generation;
 use crate::names::Sources;
 use crate::observer::Observer;
 use crate::options::Options;
 
+/// What a run is given: the machine, what is kept, what to do, who watches.
+#[derive(Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) host: &'a Arc<dyn Host>,
+    pub(crate) kept: Generation,
+    pub(crate) options: &'a Options,
+    pub(crate) observer: &'a Arc<dyn Observer>,
+}
+
 /// A run. It watches the replay.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
-    pub(crate) host: &'a Arc<dyn Host>,
+    pub(crate) setting: &'a Setting<'a>,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
     /// The recording's name in messages; a kernel's symbol list can lie beside it.
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     /// Bytes of the recording, where it is one file.
     pub(crate) size: Option<u64>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(setting: &'a Setting<'a>, path: PathBuf, size: Option<u64>) -> Self {
+        let Setting { options, observer, .. } = setting;
+        Self { setting, options, observer, path, size }
+    }
+
+    /// The files of a recording with that head.
+    pub(crate) fn files(&self, head: &Head) -> Result<Files, Error> {
+        Files::new(self.setting, head)
+    }
+
+    /// The recording's name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A replay that uses the rules that are kept.
+    pub(crate) fn replayer<'r>(
+        &self,
+        timeline: &'r mut Timeline,
+        files: &'r Files,
+        options: &'r ReplayOptions,
+    ) -> Replayer<'r> {
+        let engine = Arc::clone(&self.setting.kept.engine);
+        Replayer::with_engine(engine, timeline, &files.images, options)
+    }
 }
 
 impl ReplayObserver for Run<'_> {

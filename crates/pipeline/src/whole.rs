@@ -5,7 +5,6 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use host::Host;
 use module_map::Timeline;
 use perf_data::{EagerWindows, Findings, Head, Session, SessionOptions, Severity, Window};
 use profile::{LocationId, Profile};
@@ -16,11 +15,11 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::findings;
 use crate::names::resolve;
-use crate::observer::{Observer, Stage};
+use crate::observer::Stage;
 use crate::open::{DonePages, Opened, can_be_read_again, open};
-use crate::options::{Options, Source};
+use crate::options::Source;
 use crate::prefetch::Prefetch;
-use crate::run::Run;
+use crate::run::{Run, Setting};
 use crate::timings::Timings;
 
 /// What came of a recording.
@@ -51,21 +50,17 @@ struct Replayed {
 }
 
 /// Opens, replays and symbolizes a recording.
-pub(crate) fn analyze(
-    host: &Arc<dyn Host>,
-    source: Source,
-    options: &Options,
-    observer: &Arc<dyn Observer>,
-) -> Result<Analysis, Error> {
+pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis, Error> {
+    let Setting { host, observer, .. } = setting;
     let mut timings = Timings::start();
     observer.stage(Stage::Reading);
-    let mut again = can_be_read_again(&**host, &source).then(|| source.name().to_owned());
+    let mut again = can_be_read_again(&***host, &source).then(|| source.name().to_owned());
     let mut next = Some(source);
     // What can be read only once must be replayed right at once.
     let mut quick = again.is_some();
     while let Some(source) = next.take() {
-        let Opened { input, path, size, pages } = open(&**host, source)?;
-        let run = Run { host, options, observer, path, size };
+        let Opened { input, path, size, pages } = open(&***host, source)?;
+        let run = Run::new(setting, path, size);
         if let Some(replayed) = run.attempt(input, pages, quick, &mut timings)? {
             return run.symbolize(replayed, timings);
         }
@@ -103,12 +98,12 @@ impl Run<'_> {
         let mut session =
             Session::open(input, reading, &mut found).map_err(|it| self.recording_error(it))?;
         let options = self.replay_options(session.head(), !quick)?;
-        let files = Files::new(&self.options.files, session.head(), self.host, self.observer)?;
+        let files = self.files(session.head())?;
         timings.ended("open");
         let mut next = session.next_window(&mut found);
         loop {
             let mut timeline = files.timeline();
-            let mut replayer = Replayer::new(&mut timeline, &files.images, &options);
+            let mut replayer = self.replayer(&mut timeline, &files, &options);
             let mut prefetch = Prefetch::default();
             let reading = Reading {
                 session: &mut session,
@@ -152,7 +147,7 @@ impl Run<'_> {
                 // The windows before this one were walked; in a plain file positions are offsets.
                 pages.done_up_to(first);
             }
-            prefetch.look(&replayer.partial(), &files.images, self.options, &self.path);
+            prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
             timings.ended("replay");
             self.go_on()?;
             self.options.limits.check(|| replayer.heap_bytes())?;
