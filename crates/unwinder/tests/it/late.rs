@@ -1,6 +1,5 @@
 //! Maps whose records come after the samples that need them.
 
-use module_map::FileOptions;
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
     SampleId, UserRegs, x86_64_reg,
@@ -61,7 +60,7 @@ impl Recording {
     /// Frames and end of each sample, and how many needed a late map.
     #[track_caller]
     fn check(&self, expected: &[(&[Seen], EndReason)], late: u64) {
-        let (found, n_late) = replay_counting(self.data.build(), FileOptions::default());
+        let (found, n_late) = replay_counting(self.data.build(), self.world.files());
         let found: Vec<_> = found.iter().map(|(_, frames, end)| (&frames[..], *end)).collect();
         assert_eq!((found.as_slice(), n_late), (expected, late));
     }
@@ -143,6 +142,6 @@ fn maps_that_the_recorder_writes_at_the_end() {
     recording.map(7, 0, TEXT, None);
     recording.check(&[(&USER, EndReason::Root)], 0);
     let stream = recording.data.build_pipe(&PipeLayout::default());
-    let (found, _) = replay_counting(stream, FileOptions::default());
+    let (found, _) = replay_counting(stream, recording.world.files());
     assert_eq!(found[0].1, USER);
 }

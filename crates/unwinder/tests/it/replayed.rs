@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::Timestamp;
-use module_map::{FileOptions, Library, Timeline};
+use module_map::{FileOptions, ImageStore, SharedImages, Timeline};
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
 use synth::{
@@ -29,12 +29,12 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
 
 /// The same, and how many samples needed a late map.
 pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
-    let replay = replay_with(&Arc::default(), &Library::new(files), bytes);
+    let replay = replay_with(&Arc::default(), &ImageStore::new(files), bytes);
     (samples(&replay), replay.late_maps)
 }
 
 /// Replays a recording with the rules and images that there are.
-fn replay_with(engine: &Arc<Engine>, library: &Library, bytes: Vec<u8>) -> Replay {
+fn replay_with(engine: &Arc<Engine>, library: &ImageStore, bytes: Vec<u8>) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
@@ -70,7 +70,7 @@ fn chain(profile: &Profile, mut node: Option<StackId>) -> Vec<Seen> {
 /// One sample of process 7, which runs `test` with a frame of one word.
 fn check(change: impl FnOnce(SampleBuilder) -> SampleBuilder, frames: &[Seen], end: EndReason) {
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
-    let found = replay(recording(&world, change), FileOptions::default());
+    let found = replay(recording(&world, change), world.files());
     assert_eq!(found, [(Timestamp(10), frames.to_vec(), end)]);
 }
 
@@ -122,9 +122,10 @@ fn a_usual_sample() {
 fn an_engine_is_shared_by_runs() {
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
     let bytes = recording(&world, |sample| sample);
-    let (engine, library) = (Arc::new(Engine::new()), Library::new(FileOptions::default()));
+    let (engine, images) = (Arc::new(Engine::new()), Arc::new(SharedImages::default()));
     for expected in [(0, 3), (3, 0)] {
-        let replay = replay_with(&engine, &library, bytes.clone());
+        let store = ImageStore::sharing(world.files(), images.clone());
+        let replay = replay_with(&engine, &store, bytes.clone());
         assert_eq!(samples(&replay), [(Timestamp(10), USER.to_vec(), EndReason::Root)]);
         assert_eq!((replay.timings.cache_hits, replay.timings.cache_misses), expected);
     }

@@ -153,13 +153,9 @@ fn debug_frame_in_the_debug_file() {
     let mut debug_file = file.elf();
     debug_file.sections.push(frames);
 
-    let dir = std::env::temp_dir().join(format!("unwinder-debug-{}", std::process::id()));
-    std::fs::create_dir_all(dir.join(".build-id/ab")).unwrap();
-    std::fs::write(dir.join(".build-id/ab/cdef01.debug"), debug_file.build()).unwrap();
-    let options = module_map::FileOptions { debug_dirs: vec![dir.clone()], ..Default::default() };
-    let mut world = World::with_options(Arch::X86_64, &file.elf().build(), options);
-    check(&mut world, None);
-    std::fs::remove_dir_all(dir).unwrap();
+    let debug_files = [("/debug/.build-id/ab/cdef01.debug", debug_file.build())];
+    let elf = file.elf().build();
+    check(&mut World::with_debug_files(Arch::X86_64, &elf, &debug_files), None);
     check(&mut file.load(), Some(EndReason::NoUnwindInfo));
 }
 

@@ -7,10 +7,10 @@
 //!   0x40_1400  free    code without call frame information
 //! ```
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid};
+use host::MemoryHost;
 use module_map::{FileIdentity, FileOptions, Library, MapEvent, Space, Timeline};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, StackBuilder,
@@ -189,7 +189,7 @@ impl Program {
 /// A process that has the program mapped, and a stack.
 pub(crate) struct World {
     arch: Arch,
-    path: PathBuf,
+    host: Arc<MemoryHost>,
     pub(crate) timeline: Timeline,
     pub(crate) library: Library,
     pub(crate) engine: Engine,
@@ -198,26 +198,31 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(arch: Arch, elf: &[u8]) -> Self {
-        Self::with_options(arch, elf, FileOptions::default())
+        Self::with_debug_files(arch, elf, &[])
     }
 
-    pub(crate) fn with_options(arch: Arch, elf: &[u8], options: FileOptions) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("unwinder-test-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, elf).unwrap();
+    /// The same on a machine that has debug files below `/debug`, too.
+    pub(crate) fn with_debug_files(
+        arch: Arch,
+        elf: &[u8],
+        debug_files: &[(&str, Vec<u8>)],
+    ) -> Self {
+        let host = Arc::new(MemoryHost::new());
+        host.insert(PATH, elf);
+        for (path, bytes) in debug_files {
+            host.insert(path, &bytes[..]);
+        }
         let mut world = Self {
             arch,
-            path,
+            library: Library::new(files_of(&host)),
+            host,
             timeline: Timeline::new(),
-            library: Library::new(options),
             engine: Engine::new(),
             max_frames: 127,
         };
-        let path = world.path.to_str().unwrap().as_bytes().to_vec();
-        world.map(BASE + 0x1000, TEXT_SIZE, 0x1000, &path, [true, false]);
-        world.map(BASE + HEADER, DATA_SIZE, HEADER, &path, [false, false]);
+        let path = PATH.as_bytes();
+        world.map(BASE + 0x1000, TEXT_SIZE, 0x1000, path, [true, false]);
+        world.map(BASE + HEADER, DATA_SIZE, HEADER, path, [false, false]);
         world.map(SP - 0x10_0000, 0x20_0000, 0, b"[stack]", [false, true]);
         world
     }
@@ -239,7 +244,12 @@ impl World {
 
     /// Where the file is.
     pub(crate) fn path(&self) -> &[u8] {
-        self.path.to_str().unwrap().as_bytes()
+        PATH.as_bytes()
+    }
+
+    /// How its files are found.
+    pub(crate) fn files(&self) -> FileOptions {
+        files_of(&self.host)
     }
 
     pub(crate) fn space(&mut self) -> std::sync::Arc<Space> {
@@ -316,11 +326,12 @@ fn frames_with(
     (frames, end)
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        // Nothing is lost where it stays.
-        let _ = std::fs::remove_file(&self.path);
-    }
+/// Where the program is.
+const PATH: &str = "/bin/program";
+
+fn files_of(host: &Arc<MemoryHost>) -> FileOptions {
+    let (host, debug_dirs) = (host.clone(), vec!["/debug".into()]);
+    FileOptions { host, debug_dirs, ..FileOptions::default() }
 }
 
 /// The registers as a sample has them.
