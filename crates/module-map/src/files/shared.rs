@@ -81,6 +81,8 @@ impl CacheIdentity {
 pub struct SharedImages {
     kept: Mutex<Kept>,
     next_serial: AtomicU32,
+    /// Bytes of images that were made in memory and have a serial: caches hold those that they were asked about.
+    provided_bytes: AtomicU64,
     generation: u64,
     limits: ImageLimits,
 }
@@ -115,6 +117,7 @@ impl SharedImages {
         Self {
             kept: Mutex::default(),
             next_serial: AtomicU32::new(0),
+            provided_bytes: AtomicU64::new(0),
             generation: GENERATION.fetch_add(1, Ordering::Relaxed),
             limits,
         }
@@ -126,13 +129,17 @@ impl SharedImages {
         self.generation
     }
 
-    /// Whether hardly any serials are left. What is still opened works, but its rules are not cached.
+    /// Whether hardly any serials are left, or so much was made in memory that caches should let go of it. What is still
+    /// opened works, but without serials its rules are not cached.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         const SERIALS: u32 = 1 << 16;
         /// More than one recording maps as a rule.
         const RESERVE: u32 = 1 << 12;
+        /// Bytes of JIT code, for the most part.
+        const PROVIDED: u64 = 1 << 30;
         self.next_serial.load(Ordering::Relaxed) > SERIALS - RESERVE
+            || self.provided_bytes.load(Ordering::Relaxed) > PROVIDED
     }
 
     /// How many files are kept.
@@ -163,6 +170,11 @@ impl SharedImages {
         let data = Arc::new(parse(path, file.content)?);
         let (key, data) = self.with(|kept| kept.keep(key, data, self.limits));
         Ok((Image::of(path, data), key))
+    }
+
+    /// Counts an image that was made in memory.
+    pub(crate) fn count_provided(&self, image: &Image) {
+        self.provided_bytes.fetch_add(image.bytes().len() as u64, Ordering::Relaxed);
     }
 
     /// An identity for a content in a run that looks for debug files as `search` says, of those that `fits` takes;

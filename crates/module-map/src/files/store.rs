@@ -90,6 +90,7 @@ impl ImageStore {
     /// Serves `image` for modules of that name whose build-id, where one is recorded, is the image's. What the user
     /// named for a range of memory and what was made of JIT code comes this way.
     pub fn provide(&self, name: &[u8], image: Image) {
+        self.shared.count_provided(&image);
         let loaded = self.loaded(image, None);
         self.with_run(|run| run.provided.insert(name.into(), loaded));
     }
