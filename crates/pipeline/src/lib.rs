@@ -1,9 +1,39 @@
 //! From a recording to a profile: open, replay, symbolize.
 //!
-//! A [`Pipeline`] stands for a machine and what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of a
-//! recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows; [`Pipeline::maps`] replays the maps
+//! A [`Pipeline`] stands for a machine and for what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of
+//! a recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows; [`Pipeline::maps`] replays the maps
 //! alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
-//! An [`Observer`] is told how far the run has come and can stop it. All work is done on the current rayon pool.
+//! An [`Observer`] is told how far the run has come, and can stop it. All work is done on the current rayon pool.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use host::MemoryHost;
+//! use pipeline::{Observer, Options, Pipeline, Source, Unobserved};
+//! use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
+//!
+//! // A recording of one sample: thread 7 at 0x40_1000, with no file to tell what that is.
+//! let mut recording = PerfDataBuilder::new(Endian::Little);
+//! recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+//! recording.describe_events();
+//! recording.sample(&SampleBuilder::at(0x40_1000, 7, 7, 20));
+//!
+//! // A machine that has the recording and no other file.
+//! let machine = MemoryHost::new();
+//! machine.insert("perf.data", recording.build());
+//!
+//! let pipeline = Pipeline::new(Arc::new(machine));
+//! let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+//! let analysis = pipeline.analyze(Source::Path("perf.data".into()), &Options::default(), &observer)?;
+//!
+//! let profile = &analysis.profile;
+//! let event = &profile.events.as_slice()[0];
+//! assert_eq!(profile.strings.get(event.name), b"cycles:u");
+//! assert_eq!(profile.samples.len(), 1);
+//! assert_eq!(profile.locations.as_slice()[0].relative, 0x40_1000);
+//! # Ok::<(), pipeline::Error>(())
+//! ```
+//!
+//! `examples/top_functions.rs` prints the functions that cost most.
 //!
 //! [`Profile`]: profile::Profile
 

@@ -1,9 +1,11 @@
 //! What can be asked of a profile: the frames of a sample with their addresses, samples counted together, functions.
 
+mod costs;
 mod functions;
 mod grouped;
 mod stack_walk;
 
+pub use costs::{FunctionCost, function_costs};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };

@@ -1,0 +1,53 @@
+//! A process that analyses one recording after the other: what a run took is given back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host::RealHost;
+use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
+
+const RUNS: usize = 1000;
+
+/// Recordings of small programs by several linkers and compilers, and how many samples each has.
+const CASES: [(&str, usize); 4] =
+    [("spin-lld", 31), ("spin-bfd", 32), ("exceptions", 40), ("plt", 19)];
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
+}
+
+/// Resident memory without what is mapped from files, in KiB.
+///
+/// Source: `RssAnon` of /proc/PID/status.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the status of this process");
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("a line");
+    line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number")
+}
+
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").expect("the descriptors of this process").count()
+}
+
+/// Alone in its program, so that nothing else takes memory beside it.
+#[test]
+fn a_thousand_recordings_leave_nothing_behind() {
+    let files = FileSearch { sysroots: vec![testdata("sysroot")], ..FileSearch::default() };
+    let options = Options { files, ..Options::default() };
+    let pipeline = Pipeline::new(Arc::new(RealHost));
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let mut after_some = (0, 0);
+    for run in 1..=RUNS {
+        let (name, samples) = CASES[run % CASES.len()];
+        let source = Source::Path(testdata("cases").join(name).join("perf.data"));
+        let analysis = pipeline.analyze(source, &options, &observer).expect("a recording");
+        assert_eq!((name, analysis.profile.samples.len()), (name, samples));
+        drop(analysis);
+        if run == 50 {
+            after_some = (resident(), open_files());
+        }
+    }
+    let after_all = (resident(), open_files());
+    assert!(after_all.0 * 10 <= after_some.0 * 11, "KiB, files: {after_some:?} -> {after_all:?}");
+    assert_eq!(after_all.1, after_some.1);
+}

@@ -1,0 +1,109 @@
+//! Runs in a machine that is made up: results, errors, cancelling.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use host::{Host, MemoryHost, RefusingHost};
+use pipeline::{Error, Limits, Observer, Options, Pipeline, SampleFilter, Source, Unobserved};
+use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
+
+/// Samples of kernel chains of 32 frames, no two alike.
+fn recording(samples: u64) -> Vec<u8> {
+    const KERNEL: u64 = 0u64.wrapping_sub(128);
+    let mut data = PerfDataBuilder::new(Endian::Little);
+    let sample_type = sample_type::IDENTIFIER
+        | sample_type::IP
+        | sample_type::TID
+        | sample_type::TIME
+        | sample_type::CALLCHAIN;
+    let attr = EventAttr { sample_type, flags: attr_flag::SAMPLE_ID_ALL, ..EventAttr::default() };
+    data.event("cycles", attr, &[7]);
+    data.describe_events();
+    for number in 0..samples {
+        let ip = 0xffff_8000_0000_0000 + number * 32 * 16;
+        let chain = std::iter::once(KERNEL).chain((0..32).map(|frame| ip + frame * 16));
+        let sample = SampleBuilder::at(ip, 1, 1, 1 + number);
+        data.sample(&SampleBuilder { id: 7, callchain: chain.collect(), ..sample });
+    }
+    data.build()
+}
+
+fn pipeline(samples: u64) -> Pipeline {
+    let host = MemoryHost::new();
+    host.insert("perf.data", recording(samples));
+    Pipeline::new(Arc::new(host))
+}
+
+fn perf_data() -> Source {
+    Source::Path(PathBuf::from("perf.data"))
+}
+
+fn unobserved() -> Arc<dyn Observer> {
+    Arc::new(Unobserved)
+}
+
+#[test]
+fn a_recording_in_memory() {
+    let analysis = pipeline(10).analyze(perf_data(), &Options::default(), &unobserved());
+    let profile = analysis.expect("a recording").profile;
+    assert_eq!(
+        (profile.samples.len(), profile.stacks.len(), profile.locations.len()),
+        (10, 320, 320)
+    );
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let with = |options: Options| {
+        pipeline(2).analyze(perf_data(), &options, &unobserved()).expect_err("an error")
+    };
+    let samples = SampleFilter { events: vec!["faults".to_owned()], ..SampleFilter::default() };
+    let unknown = with(Options { samples, ..Options::default() });
+    assert!(matches!(&unknown, Error::UnknownEvent { name, .. } if name == "faults"));
+    assert_eq!(unknown.to_string(), "the recording has cycles");
+    let missing = pipeline(2).analyze(
+        Source::Path(PathBuf::from("nothing")),
+        &Options::default(),
+        &unobserved(),
+    );
+    assert_eq!(missing.expect_err("an error").to_string(), "cannot read nothing");
+    let limits = Limits { memory: Some(1000) };
+    let large = with(Options { limits, ..Options::default() });
+    assert!(matches!(large, Error::MemoryLimit { limit: 1000 }));
+}
+
+/// A recording that the user names is opened; what it names is not.
+#[test]
+fn a_careful_machine_opens_the_recording() {
+    let host = MemoryHost::new();
+    host.insert("perf.data", recording(3));
+    let host: Arc<dyn Host> = Arc::new(RefusingHost::new(Arc::new(host)));
+    let analysis = Pipeline::new(host).analyze(perf_data(), &Options::default(), &unobserved());
+    assert_eq!(analysis.expect("a recording").profile.samples.len(), 3);
+}
+
+/// Says stop at the n-th time that it is asked.
+#[derive(Debug)]
+struct Patience(AtomicUsize);
+
+impl Observer for Patience {
+    fn is_cancelled(&self) -> bool {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
+        left == 0
+    }
+}
+
+#[test]
+fn a_run_ends_wherever_it_is_stopped() {
+    let pipeline = pipeline(2_000);
+    let run = |patience| {
+        let observer: Arc<dyn Observer> = Arc::new(Patience(AtomicUsize::new(patience)));
+        pipeline.analyze(perf_data(), &Options::default(), &observer)
+    };
+    for patience in 0..6 {
+        assert!(matches!(run(patience), Err(Error::Cancelled)), "asked {patience} times");
+    }
+    assert_eq!(run(1_000).expect("enough patience").profile.samples.len(), 2_000);
+}
