@@ -32,6 +32,7 @@ mod error;
 mod memory;
 mod real;
 mod refusing;
+mod replace;
 mod scratch;
 mod stat;
 
@@ -45,6 +46,7 @@ pub use error::HostError;
 pub use memory::MemoryHost;
 pub use real::RealHost;
 pub use refusing::RefusingHost;
+pub use replace::replace_file;
 pub use scratch::ScratchDir;
 pub use stat::{DirEntry, FileKind, FileStamp, FileStat, HostFile};
 

@@ -4,7 +4,6 @@
 //! Source: debuginfod(8), "WEBAPI": `/buildid/BUILDID/debuginfo`, `/buildid/BUILDID/executable`;
 //! `debuginfod_find_debuginfo(3)`, "CACHE".
 
-use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use address::BuildId;
 use hashbrown::HashMap;
-use host::Host;
+use host::{FileKind, Host, Origin, replace_file};
 use module_map::{Fetch, FetchKind, Fetcher};
 
 use crate::error::Error;
@@ -30,7 +29,7 @@ const LARGEST: u64 = 8 << 30;
 /// The fetcher that asks these servers; none where there are none.
 pub(crate) fn fetcher(
     urls: &[String],
-    host: &dyn Host,
+    host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<Fetcher>, Error> {
     if urls.is_empty() {
@@ -41,7 +40,7 @@ pub(crate) fn fetcher(
         return Err(Error::NotAServer { url: url.clone() });
     }
     let servers = urls.iter().map(|url| url.trim_end_matches('/').to_owned()).collect();
-    let cache = cache_dir(host).ok_or(Error::NoCacheFolder)?;
+    let cache = cache_dir(&**host).ok_or(Error::NoCacheFolder)?;
     let agent = ureq::Agent::config_builder()
         .timeout_connect(Some(Duration::from_secs(10)))
         .timeout_recv_response(Some(FIRST_BYTE))
@@ -50,6 +49,7 @@ pub(crate) fn fetcher(
         .build()
         .new_agent();
     Ok(Some(Fetcher(Arc::new(Client {
+        host: host.clone(),
         servers,
         cache,
         agent,
@@ -69,6 +69,7 @@ fn cache_dir(host: &dyn Host) -> Option<PathBuf> {
 }
 
 struct Client {
+    host: Arc<dyn Host>,
     servers: Vec<String>,
     cache: PathBuf,
     agent: ureq::Agent,
@@ -87,7 +88,8 @@ impl Fetch for Client {
         }
         let path = self.cache.join(id.to_string()).join(kind.as_str());
         // Other clients write an empty file for what no server has.
-        let cached = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        let cached = self.host.stat(&path, Origin::System);
+        let cached = cached.is_ok_and(|file| file.kind == FileKind::Regular && file.stamp.size > 0);
         let found =
             cached || self.servers.iter().any(|server| self.get(server, id, kind, &path).is_ok());
         let found = found.then_some(path);
@@ -119,13 +121,9 @@ impl Client {
     }
 }
 
-/// Writes a file beside its place and renames it, so that nobody ever sees a part of it.
+/// Puts what a server sends into the cache.
 fn keep(mut body: impl io::Read, path: &Path, report: &dyn Fn(u64) -> bool) -> io::Result<()> {
-    let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    fs::create_dir_all(dir)?;
-    let temporary = path.with_extension(format!("{}.part", std::process::id()));
-    let mut write = || {
-        let mut file = File::create(&temporary)?;
+    replace_file(path, |file| {
         let mut buffer = vec![0; 1 << 16];
         let (mut total, mut last_reported) = (0_u64, 0);
         loop {
@@ -146,13 +144,6 @@ fn keep(mut body: impl io::Read, path: &Path, report: &dyn Fn(u64) -> bool) -> i
             }
         }
         report(total);
-        file.flush()?;
-        fs::rename(&temporary, path)
-    };
-    let written = write();
-    if written.is_err() {
-        // Nothing more can be done about a file that cannot be removed either.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+        file.flush()
+    })
 }

@@ -100,7 +100,7 @@ fn fetcher(
     host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<Fetcher>, Error> {
-    crate::debuginfod::fetcher(&search.debuginfod, &**host, observer)
+    crate::debuginfod::fetcher(&search.debuginfod, host, observer)
 }
 
 #[cfg(not(feature = "debuginfod"))]

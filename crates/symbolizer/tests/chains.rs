@@ -1,4 +1,5 @@
 //! Inline chains of small programs by several compilers, exactly; how the files were made is in `testdata/README.md`.
+#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 use std::path::{Path, PathBuf};
 

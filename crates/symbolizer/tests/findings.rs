@@ -1,4 +1,5 @@
 //! What is damaged or missing is said, with the file and the place.
+#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 use std::path::{Path, PathBuf};
 

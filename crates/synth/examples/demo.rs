@@ -1,5 +1,6 @@
 //! Writes a few recordings and ELF files into the folder named by the first argument, for a look
 //! at them with `perf script -D`, `perf report --header-only` and `readelf`.
+#![allow(clippy::disallowed_methods, reason = "an example that writes files")]
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! The printers against a small profile that has one of everything: exact bytes, schemas, documentation.
+#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 mod documented;
 mod exact;

@@ -1,4 +1,5 @@
 //! The crate as its users see it.
+#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 mod files;
 mod hints;

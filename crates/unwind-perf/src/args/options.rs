@@ -1,12 +1,13 @@
 //! From the arguments to the options of a run.
 
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
 use formats::{FormatOptions, ScriptFields};
-use host::{Host, RealHost};
+use host::{Host, HostError, Origin, RealHost};
 use module_map::Hint;
 use pipeline::{Error, FileSearch, Limits, NameOptions, Options, Pipeline, SampleFilter, Source};
 use symbolizer::Demangle;
@@ -36,6 +37,17 @@ pub(crate) fn pipeline() -> Pipeline {
 /// This machine.
 pub(crate) fn host() -> Arc<dyn Host> {
     Arc::new(RealHost)
+}
+
+/// The text of a file that the user named, which may be a FIFO.
+fn read_text(path: &Path) -> io::Result<String> {
+    let stream = host().stream(path, Origin::User).map_err(|error| match error {
+        HostError::Io { source, .. } => source,
+        other => io::Error::other(other),
+    });
+    let mut text = String::new();
+    stream?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// An error of a run, with the argument that it is about.
@@ -164,7 +176,7 @@ impl FileArgs {
             hints.push(Hint::parse(text).context("--map")?);
         }
         for path in &self.map_file {
-            let text = std::fs::read_to_string(path)
+            let text = read_text(path)
                 .with_context(|| format!("cannot read --map-file {}", path.display()))?;
             for (line, number) in text.lines().zip(1..) {
                 let line = line.trim();

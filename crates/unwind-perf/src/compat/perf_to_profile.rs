@@ -11,9 +11,10 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::Parser;
 use formats::{Format, FormatOptions};
+use host::Origin;
 use pipeline::{Observer, Options, Unobserved};
 
-use crate::args::{pipeline, source, with_argument};
+use crate::args::{host, pipeline, source, with_argument};
 use crate::commands::on_pool;
 use crate::terminal::{Inputs, Status, Target, exit_code, print_profile};
 
@@ -56,7 +57,7 @@ pub(crate) fn main() -> ExitCode {
 /// Reads the command line, writes the profile.
 fn run() -> anyhow::Result<Status> {
     let arguments = Arguments::parse();
-    if !arguments.force && arguments.output.exists() {
+    if !arguments.force && host().stat(&arguments.output, Origin::User).is_ok() {
         bail!("{} exists; -f overwrites it", arguments.output.display());
     }
     let options = Options::default();

@@ -1,5 +1,6 @@
 //! Where the output goes: standard output, or a file that appears when it is complete. Every writer goes through here,
 //! so that none of them overwrites what the run reads.
+#![allow(clippy::disallowed_methods, reason = "the one place where the command writes files")]
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};

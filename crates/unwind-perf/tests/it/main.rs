@@ -1,6 +1,10 @@
 //! The command as a user meets it: recordings in, bytes, messages and exit status out.
 //!
 //! No test needs root, a network, perf or a compiler; all inputs are in `testdata`, or written here.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write recordings and read what the command wrote"
+)]
 
 mod agree;
 mod build_ids;

@@ -23,7 +23,7 @@ use crate::terminal::{Inputs, Status, Target, status_of};
 /// Rewrites the recording.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let cannot_read = || format!("cannot read {}", args.input.display());
-    if args.input.is_dir() {
+    if host().is_dir(&args.input, Origin::User) {
         bail!(
             "{} is a directory: recordings of perf record --threads are read, but cannot be rewritten as one file",
             args.input.display()
