@@ -15,7 +15,7 @@ use perf_data::Head;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::options::FileSearch;
-use crate::run::Setting;
+use crate::setting::Setting;
 
 /// Where the files of a run come from.
 #[derive(Debug)]

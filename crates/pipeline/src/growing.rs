@@ -25,7 +25,8 @@ use crate::names::{NameReport, resolve};
 use crate::observer::Stage;
 use crate::open::{Opened, open};
 use crate::options::Source;
-use crate::run::{Run, Setting};
+use crate::run::Run;
+use crate::setting::Setting;
 use crate::timings::Timings;
 use crate::whole::Analysis;
 

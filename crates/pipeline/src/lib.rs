@@ -55,6 +55,7 @@ mod open;
 mod options;
 mod prefetch;
 mod run;
+mod setting;
 mod timings;
 mod whole;
 
@@ -64,7 +65,7 @@ use host::Host;
 use perf_data::Input;
 
 use crate::kept::Kept;
-use crate::run::Setting;
+use crate::setting::Setting;
 
 pub use error::Error;
 pub use files::Files;

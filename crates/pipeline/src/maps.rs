@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::open::{Opened, open};
 use crate::options::Source;
-use crate::run::{Run, Setting};
+use crate::run::Run;
+use crate::setting::Setting;
 
 /// A recording whose maps are replayed, record by record.
 #[derive(Debug)]

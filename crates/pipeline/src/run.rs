@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host::Host;
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts};
 use unwinder::{ReplayObserver, ReplayOptions, Replayer};
@@ -11,19 +10,10 @@ use unwinder::{ReplayObserver, ReplayOptions, Replayer};
 use crate::error::Error;
 use crate::events::filter;
 use crate::files::Files;
-use crate::kept::Generation;
 use crate::names::Sources;
 use crate::observer::Observer;
 use crate::options::Options;
-
-/// What a run is given: the machine, what is kept, what to do, who watches.
-#[derive(Debug)]
-pub(crate) struct Setting<'a> {
-    pub(crate) host: &'a Arc<dyn Host>,
-    pub(crate) kept: Generation,
-    pub(crate) options: &'a Options,
-    pub(crate) observer: &'a Arc<dyn Observer>,
-}
+use crate::setting::Setting;
 
 /// A run. It watches the replay.
 #[derive(Debug)]

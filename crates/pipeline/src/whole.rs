@@ -19,7 +19,8 @@ use crate::observer::Stage;
 use crate::open::{DonePages, Opened, can_be_read_again, open};
 use crate::options::Source;
 use crate::prefetch::Prefetch;
-use crate::run::{Run, Setting};
+use crate::run::Run;
+use crate::setting::Setting;
 use crate::timings::Timings;
 
 /// What came of a recording.

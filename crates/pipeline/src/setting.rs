@@ -1,0 +1,18 @@
+//! What a run is given.
+
+use std::sync::Arc;
+
+use host::Host;
+
+use crate::kept::Generation;
+use crate::observer::Observer;
+use crate::options::Options;
+
+/// What a run is given: the machine, what is kept, what to do, who watches.
+#[derive(Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) host: &'a Arc<dyn Host>,
+    pub(crate) kept: Generation,
+    pub(crate) options: &'a Options,
+    pub(crate) observer: &'a Arc<dyn Observer>,
+}
