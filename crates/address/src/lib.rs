@@ -8,8 +8,8 @@
 //!   Svma  stated virtual memory address: what the ELF file's headers and symbols say
 //!   FileOffset  bytes from the start of the file (of the mapping's `pgoff` space)
 //!
-//!   avma = svma + bias            (one bias per mapped piece, from its PT_LOAD)
-//!   file offset = avma - piece.start + piece.pgoff
+//!   avma = svma + bias            (one bias per mapping, from its PT_LOAD)
+//!   file offset = avma - mapping.start + mapping.pgoff
 //! ```
 //!
 //! ```

@@ -55,12 +55,12 @@ address! {
     FileOffset
 }
 
-/// What has to be added to an [`Svma`] to get the [`Avma`], modulo 2^64. One per mapped piece of a file.
+/// What has to be added to an [`Svma`] to get the [`Avma`], modulo 2^64. One per mapping of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bias(pub u64);
 
 impl Bias {
-    /// The bias of a piece in which the stated address `svma` was found at `avma`.
+    /// The bias of a mapping in which the stated address `svma` was found at `avma`.
     #[must_use]
     pub const fn between(avma: Avma, svma: Svma) -> Self {
         Self(avma.0.wrapping_sub(svma.0))

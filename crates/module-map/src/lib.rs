@@ -90,13 +90,3 @@ pub use process::{
     CommId, Hint, HintError, HintScope, Inference, MapEvent, ProcessImage, Timeline,
 };
 pub use space::{Mapping, Space};
-
-/// A process image by its former name.
-pub use process::ProcessImage as Lineage;
-/// A mapping by its former name.
-pub use space::Mapping as Piece;
-
-/// The image store by its former name.
-pub type Library = ImageStore;
-/// The error of the image store by its former name.
-pub type Refusal = LoadError;

@@ -1,7 +1,7 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
 use address::ModuleId;
-use module_map::{ImageStore, Module, ModuleKind, Refusal, Timeline};
+use module_map::{ImageStore, LoadError, Module, ModuleKind, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
 use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
@@ -14,10 +14,10 @@ pub(crate) fn account(
     counts: &RecordCounts,
     found: &Findings,
     timeline: &mut Timeline,
-    library: &ImageStore,
+    images: &ImageStore,
     names: &NameReport,
 ) {
-    profile.summary.losses = losses(profile, timeline, library);
+    profile.summary.losses = losses(profile, timeline, images);
     let summary = &mut profile.summary;
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
@@ -43,7 +43,7 @@ pub(crate) fn account(
             count: timeline.unmappable(),
         });
     }
-    summary.findings.extend(file_findings(timeline, library));
+    summary.findings.extend(file_findings(timeline, images));
     summary.findings.extend(inferred(timeline));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
@@ -129,8 +129,8 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
     let mut counts = std::collections::BTreeMap::<_, u64>::new();
     for (pid, address) in nameless {
         let space = timeline.space(pid).0;
-        if let Some(piece) = space.lookup(address::Avma(address)) {
-            *counts.entry((pid, piece.start, piece.end)).or_default() += 1;
+        if let Some(mapping) = space.lookup(address::Avma(address)) {
+            *counts.entry((pid, mapping.start, mapping.end)).or_default() += 1;
         }
     }
     let mut rows: Vec<_> = counts.into_iter().collect();
@@ -150,29 +150,29 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
 }
 
 /// Files that were refused or taken without proof, one finding a kind and file.
-fn file_findings(timeline: &Timeline, library: &ImageStore) -> Vec<FindingRow> {
+fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     let mut unproven: (u64, Option<&Module>) = (0, None);
     for module in timeline.modules() {
-        match library.outcome(module) {
-            Some(Err(refusal @ Refusal::BuildId { .. })) => {
+        match images.outcome(module) {
+            Some(Err(error @ LoadError::BuildId { .. })) => {
                 rows.push(FindingRow {
                     kind: "build-id-mismatch".to_owned(),
-                    message: refusal.to_string(),
+                    message: error.to_string(),
                     count: 1,
                 });
             }
-            Some(Err(refusal @ Refusal::Replaced(_))) => {
+            Some(Err(error @ LoadError::Replaced(_))) => {
                 rows.push(FindingRow {
                     kind: "file-replaced".to_owned(),
-                    message: refusal.to_string(),
+                    message: error.to_string(),
                     count: 1,
                 });
             }
-            Some(Err(refusal @ Refusal::Unusable(_))) => {
+            Some(Err(error @ LoadError::Unusable(_))) => {
                 rows.push(FindingRow {
                     kind: "file-unusable".to_owned(),
-                    message: refusal.to_string(),
+                    message: error.to_string(),
                     count: 1,
                 });
             }
@@ -202,7 +202,7 @@ fn file_findings(timeline: &Timeline, library: &ImageStore) -> Vec<FindingRow> {
 }
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
-fn losses(profile: &Profile, timeline: &Timeline, library: &ImageStore) -> Vec<ModuleLoss> {
+fn losses(profile: &Profile, timeline: &Timeline, images: &ImageStore) -> Vec<ModuleLoss> {
     let is_blamed = |end: EndReason| {
         matches!(
             end,
@@ -229,7 +229,7 @@ fn losses(profile: &Profile, timeline: &Timeline, library: &ImageStore) -> Vec<M
         .map(|((module, end), samples)| ModuleLoss {
             module,
             samples,
-            reason: reason(module, end, timeline, library),
+            reason: reason(module, end, timeline, images),
         })
         .collect();
     losses.sort_by(|a, b| {
@@ -252,13 +252,11 @@ fn reason(
     module: Option<ModuleId>,
     end: EndReason,
     timeline: &Timeline,
-    library: &ImageStore,
+    images: &ImageStore,
 ) -> String {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
-    match (end, module.and_then(|module| library.outcome(module))) {
-        (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(refusal))) => {
-            refusal.to_string()
-        }
+    match (end, module.and_then(|module| images.outcome(module))) {
+        (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
         (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
         (EndReason::NoUnwindInfo, _) => "no unwind information for this code".to_owned(),
         _ => "no file behind this memory".to_owned(),

@@ -82,8 +82,7 @@ pub(crate) fn resolve(
     let build_ids: Vec<(&[u8], BuildId)> =
         build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
-    let places =
-        KernelListPlaces { named: options.kallsyms.as_deref(), recording, library: images };
+    let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, images };
     let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(ModuleKind::Kernel);
     let wants_list = named.locations.iter().any(in_kernel);
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
@@ -204,12 +203,12 @@ impl Sources<'_> {
         watch: &NameWatch<'_>,
         strings: &mut profile::Strings,
     ) -> Vec<Nameless> {
-        let library = self.images;
+        let images = self.images;
         let mut files = self.wanted(named, kernel);
         let addresses: Vec<Vec<Svma>> = files
             .par_iter_mut()
             .map(|Wanted { file, places }| {
-                let _ = SymbolSource::of_loaded(file, library);
+                let _ = SymbolSource::of_loaded(file, images);
                 places.sort_unstable();
                 let mut addresses: Vec<Svma> = places.iter().map(|&(svma, _)| Svma(svma)).collect();
                 addresses.dedup();
@@ -217,10 +216,10 @@ impl Sources<'_> {
             })
             .collect();
         let splits: Vec<StoredSplits<'_>> =
-            files.iter().map(|Wanted { file, .. }| StoredSplits { file, library }).collect();
+            files.iter().map(|Wanted { file, .. }| StoredSplits { file, images }).collect();
         let sources = files.iter().zip(&splits).map(|(Wanted { file, .. }, split)| SymbolSource {
             split: Some(split as &dyn SplitFinder),
-            ..SymbolSource::of_loaded(file, library)
+            ..SymbolSource::of_loaded(file, images)
         });
         let requests: Vec<Request<'_>> = sources
             .zip(&addresses)

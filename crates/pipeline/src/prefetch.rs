@@ -63,7 +63,7 @@ impl Prefetch {
             }
             if module.kind == ModuleKind::Kernel && self.list.is_none() {
                 let named = options.names.kallsyms.as_deref();
-                let places = KernelListPlaces { named, recording, library: images };
+                let places = KernelListPlaces { named, recording, images };
                 self.list = places.prefetch(partial.timeline);
             } else if let Some(Ok(file)) = images.outcome(module).filter(|_| may_unpack) {
                 self.begin_file(file, images);

@@ -1,6 +1,6 @@
 //! Sources out of the image store: a loaded file with its separate debug files, and the files of its split units.
 
-use module_map::{Image, Library, LoadedImage};
+use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::request::{SplitFinder, SymbolSource};
 
@@ -10,12 +10,12 @@ pub struct StoredSplits<'l> {
     /// The linked file.
     pub file: &'l LoadedImage,
     /// The store that it is of.
-    pub library: &'l Library,
+    pub images: &'l ImageStore,
 }
 
 impl SplitFinder for StoredSplits<'_> {
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
-        self.file.split(self.library, id, directory, name)
+        self.file.split(self.images, id, directory, name)
     }
 }
 
@@ -23,11 +23,11 @@ impl<'a> SymbolSource<'a> {
     /// A loaded file with all that the store has beside it, but for split units. Finds and opens the separate files,
     /// where that was not done yet.
     #[must_use]
-    pub fn of_loaded(file: &'a LoadedImage, library: &'a Library) -> Self {
+    pub fn of_loaded(file: &'a LoadedImage, images: &'a ImageStore) -> Self {
         Self {
             image: file.image(),
-            debug: file.debug(library).map(|debug| &**debug),
-            alt: file.alt(library).map(|alt| &**alt),
+            debug: file.debug(images).map(|debug| &**debug),
+            alt: file.alt(images).map(|alt| &**alt),
             mini: file.mini(),
             split: None,
         }

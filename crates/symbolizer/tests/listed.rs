@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, Library, MapEvent, Timeline};
+use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
     KernelNames, NoKernelNames, RecordedKernel, read_perf_map,
@@ -45,12 +45,12 @@ fn recorded(len: u64) -> Timeline {
 }
 
 /// A store on a machine that has these files, with a build-id cache and a folder of maps.
-fn store(files: &[(&str, &[u8])]) -> Library {
+fn store(files: &[(&str, &[u8])]) -> ImageStore {
     let host = MemoryHost::new();
     for &(path, bytes) in files {
         host.insert(path, bytes);
     }
-    Library::new(FileOptions {
+    ImageStore::new(FileOptions {
         host: Arc::new(host),
         build_id_dirs: vec!["/cache".into()],
         perf_map_dirs: vec!["/maps".into()],
@@ -58,15 +58,15 @@ fn store(files: &[(&str, &[u8])]) -> Library {
     })
 }
 
-fn places<'a>(named: Option<&'a str>, library: &'a Library) -> KernelListPlaces<'a> {
-    KernelListPlaces { named: named.map(Path::new), recording: Path::new("/recording"), library }
+fn places<'a>(named: Option<&'a str>, images: &'a ImageStore) -> KernelListPlaces<'a> {
+    KernelListPlaces { named: named.map(Path::new), recording: Path::new("/recording"), images }
 }
 
 /// Reads the list `text`, which the user named.
 fn read(text: &str, timeline: &Timeline) -> Result<KernelNames, NoKernelNames> {
-    let library = store(&[("/list", text.as_bytes())]);
-    let kernel = RecordedKernel::find(&[], timeline, &library);
-    kernel.read_list(places(Some("/list"), &library), timeline, None)
+    let images = store(&[("/list", text.as_bytes())]);
+    let kernel = RecordedKernel::find(&[], timeline, &images);
+    kernel.read_list(places(Some("/list"), &images), timeline, None)
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn found(files: &[(&str, &[u8])]) -> String {
     let event = map(-1, TEXT, 0x888, TEXT, "[kernel.kallsyms]_text");
     let mut timeline = Timeline::new();
     timeline.map(&with_id(event, "aabbccdd"));
-    let library = store(files);
-    let kernel = RecordedKernel::find(&[], &timeline, &library);
-    let places = places(None, &library);
+    let images = store(files);
+    let kernel = RecordedKernel::find(&[], &timeline, &images);
+    let places = places(None, &images);
     let now = kernel.read_list(places, &timeline, None);
     let prefetched = kernel.read_list(places, &timeline, places.prefetch(&timeline));
     let shown = |names: Result<KernelNames, NoKernelNames>| match names {
@@ -155,14 +155,14 @@ fn where_a_list_is_looked_for() {
 
 #[test]
 fn a_recording_that_does_not_say_which_kernel_it_was() {
-    let (timeline, library) = (recorded(0x888), store(&[]));
-    let kernel = RecordedKernel::find(&[], &timeline, &library);
-    let error = kernel.read_list(places(None, &library), &timeline, None).expect_err("no id");
+    let (timeline, images) = (recorded(0x888), store(&[]));
+    let kernel = RecordedKernel::find(&[], &timeline, &images);
+    let error = kernel.read_list(places(None, &images), &timeline, None).expect_err("no id");
     assert_eq!(
         error.to_string(),
         "the recording does not say which kernel it was; name its symbols with --kallsyms"
     );
-    let error = kernel.read_list(places(Some("/none"), &library), &timeline, None);
+    let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();
     assert!(error.starts_with("cannot read /none: "), "{error}");
 }
@@ -192,8 +192,8 @@ fn an_id_that_several_modules_have_proves_nothing() {
         let event = map(-1, 0xffff_ffff_c000_0000 + start, 0x1000, 0, path);
         timeline.map(&with_id(event, id));
     }
-    let library = store(&[]);
-    let kernel = RecordedKernel::find(&[], &timeline, &library);
+    let images = store(&[]);
+    let kernel = RecordedKernel::find(&[], &timeline, &images);
     assert_eq!(kernel.shared_ids, [BuildId::from_hex("aa").expect("an id")]);
     assert!(kernel.files.is_empty());
 }

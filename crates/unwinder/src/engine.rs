@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
-use module_map::{Image, Library, LoadedImage};
+use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
@@ -71,13 +71,13 @@ impl Engine {
         &self,
         file: &Arc<LoadedImage>,
         svma: Svma,
-        library: &Library,
+        images: &ImageStore,
         scratch: &mut Scratch,
     ) -> Rule {
         let info = self.unwind_info(file);
         let rule = match info.arch {
             None => Rule::NoInfo,
-            Some(arch) => self.compile(&info, arch, svma, library, scratch),
+            Some(arch) => self.compile(&info, arch, svma, images, scratch),
         };
         if let Some(key) = RuleKey::new(file.serial, svma) {
             self.cache.insert(key, rule);
@@ -90,7 +90,7 @@ impl Engine {
         info: &UnwindInfo,
         arch: Arch,
         svma: Svma,
-        library: &Library,
+        images: &ImageStore,
         scratch: &mut Scratch,
     ) -> Rule {
         let fast = info.fast_rule(svma, arch, &mut scratch.last_cie);
@@ -106,8 +106,8 @@ impl Engine {
         if let Some(found) = fast {
             return found.rule;
         }
-        match info.find(svma, library) {
-            None if info.is_entry_code(svma, library) => Rule::Outermost,
+        match info.find(svma, images) {
+            None if info.is_entry_code(svma, images) => Rule::Outermost,
             None => Rule::NoInfo,
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {

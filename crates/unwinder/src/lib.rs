@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use address::{Avma, FileOffset, Pid, Svma};
-//! use module_map::{FileIdentity, FileOptions, Image, Library, MapEvent, Timeline};
+//! use module_map::{FileIdentity, FileOptions, Image, ImageStore, MapEvent, Timeline};
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
 //! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
@@ -39,8 +39,8 @@
 //! };
 //!
 //! // Its code is mapped into process 7, at 0x40_0000 more than the file states.
-//! let library = Library::new(FileOptions::default());
-//! library.provide(b"/bin/app", Image::from_vec("/bin/app".as_ref(), elf.build())?);
+//! let images = ImageStore::new(FileOptions::default());
+//! images.provide(b"/bin/app", Image::from_vec("/bin/app".as_ref(), elf.build())?);
 //! let mut timeline = Timeline::new();
 //! timeline.map(&MapEvent {
 //!     pid: Pid(7),
@@ -70,7 +70,7 @@
 //!
 //! let engine = Engine::new();
 //! let mut frames = Vec::new();
-//! let mut walker = Walker::new(&engine, &library, 127);
+//! let mut walker = Walker::new(&engine, &images, 127);
 //! let end = walker.walk(&state, registers.into_iter(), &mut frames);
 //!
 //! assert_eq!(end, EndReason::Root);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use module_map::{Library, LoadedImage, ModuleKind, Piece, Space};
+use module_map::{ImageStore, LoadedImage, Mapping, ModuleKind, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
@@ -43,7 +43,7 @@ const STACKS: usize = 8;
 #[derive(Debug)]
 pub struct Walker<'e> {
     engine: &'e Engine,
-    library: &'e Library,
+    images: &'e ImageStore,
     max_frames: usize,
     cache: WorkerCache,
     /// Steps whose rule was known, and steps whose rule had to be made.
@@ -78,18 +78,18 @@ impl WorkerCache {
 impl<'e> Walker<'e> {
     /// A walker that emits at most `max_frames` user frames a sample.
     #[must_use]
-    pub fn new(engine: &'e Engine, library: &'e Library, max_frames: usize) -> Self {
-        Self::with_cache(WorkerCache::new(), engine, library, max_frames)
+    pub fn new(engine: &'e Engine, images: &'e ImageStore, max_frames: usize) -> Self {
+        Self::with_cache(WorkerCache::new(), engine, images, max_frames)
     }
 
     /// A walker that goes on from where another one of the same replay stopped.
     pub(crate) fn with_cache(
         cache: WorkerCache,
         engine: &'e Engine,
-        library: &'e Library,
+        images: &'e ImageStore,
         max_frames: usize,
     ) -> Self {
-        Self { engine, library, max_frames, cache, hits: 0, misses: 0 }
+        Self { engine, images, max_frames, cache, hits: 0, misses: 0 }
     }
 
     /// What it has found, for the next walker.
@@ -113,7 +113,7 @@ impl<'e> Walker<'e> {
             stack_start: registers.sp(arch),
             big_endian: state.big_endian,
             space: state.space,
-            library: self.library,
+            images: self.images,
         };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
@@ -153,7 +153,7 @@ impl<'e> Walker<'e> {
                 }
             }
             let mapping = if frames.len() == first {
-                let found = self.cache.mappings.lookup(lookup, space, self.library);
+                let found = self.cache.mappings.lookup(lookup, space, self.images);
                 let Some(mapping) = found else {
                     frames.push(Frame::nowhere(lookup, found_by));
                     return EndReason::NotMapped;
@@ -193,22 +193,22 @@ impl<'e> Walker<'e> {
         is_leaf: bool,
         space: &Space,
     ) -> Option<(Avma, CachedMapping)> {
-        let found = self.cache.mappings.lookup(lookup, space, self.library);
+        let found = self.cache.mappings.lookup(lookup, space, self.images);
         if let Some(mapping) = found.filter(|mapping| mapping.executable) {
             return Some((lookup, mapping));
         }
         // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
         let next = lookup.add(1);
-        let starts = |piece: &Piece| piece.start == next && piece.executable;
+        let starts = |mapping: &Mapping| mapping.start == next && mapping.executable;
         if is_leaf || !space.lookup(next).is_some_and(starts) {
             return None;
         }
-        Some((next, self.cache.mappings.lookup(next, space, self.library)?))
+        Some((next, self.cache.mappings.lookup(next, space, self.images)?))
     }
 
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
-        let found = self.cache.mappings.lookup(lookup, space, self.library);
+        let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
 
@@ -278,9 +278,7 @@ impl<'e> Walker<'e> {
         }
         self.misses += 1;
         match file_at(lookup, memory) {
-            Some(file) => {
-                self.engine.make_rule(file, svma, memory.library, &mut self.cache.scratch)
-            }
+            Some(file) => self.engine.make_rule(file, svma, memory.images, &mut self.cache.scratch),
             None => Rule::NoInfo,
         }
     }
@@ -288,7 +286,7 @@ impl<'e> Walker<'e> {
 
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
-    memory.library.image(memory.space.module(memory.space.lookup(lookup)?)?).ok()
+    memory.images.image(memory.space.module(memory.space.lookup(lookup)?)?).ok()
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.

@@ -80,7 +80,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
             space: &space,
             thread: 0,
         };
-        let mut walker = Walker::new(&process.engine, &process.library, 1000);
+        let mut walker = Walker::new(&process.engine, &process.images, 1000);
         let mut frames = Vec::with_capacity(1000);
         let end = walker.walk(&state, sampled.iter().copied(), &mut frames);
         assert_eq!((frames.len(), end), (502, EndReason::StackExhausted));

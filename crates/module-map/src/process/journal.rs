@@ -4,7 +4,7 @@ use address::Pid;
 
 use crate::space::Mapping;
 
-/// Pieces that came from hints, JIT dumps and inference, in the order in which they took effect.
+/// Mappings that came from hints, JIT dumps and inference, in the order in which they took effect.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     pub(crate) on: bool,

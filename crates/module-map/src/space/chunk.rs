@@ -19,7 +19,7 @@ const NOTHING: Mapping = Mapping {
     writable: false,
 };
 
-/// Pieces in order of address. Between changes it has one at least and [`CHUNK`] at most.
+/// Mappings in order of address. Between changes it has one at least and [`CHUNK`] at most.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     /// How many there are. Invariant: not above [`ROOM`].

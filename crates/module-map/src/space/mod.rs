@@ -106,7 +106,7 @@ impl Space {
     }
 
     /// All mappings in order of address.
-    pub fn pieces(&self) -> impl Iterator<Item = &Mapping> {
+    pub fn mappings(&self) -> impl Iterator<Item = &Mapping> {
         self.runs.iter().flat_map(|run| run.chunk.mappings())
     }
 

@@ -62,7 +62,7 @@ fn every_byte_of_every_segment_goes_there_and_back() {
 }
 
 #[test]
-fn relro_over_data_and_a_split_piece_keep_the_bias() {
+fn relro_over_data_and_a_split_mapping_keep_the_bias() {
     let image =
         Image::open(&RealHost, &data("layouts/bfd-separate"), Origin::User).expect("an ELF file");
     let data = image.segments().iter().find(|s| s.writable).expect("data");
@@ -73,7 +73,7 @@ fn relro_over_data_and_a_split_piece_keep_the_bias() {
     let possible: Vec<u64> =
         image.possible_biases(start, FileOffset(page)).map(|bias| bias.0).collect();
     assert!(possible.contains(&0x7000_0000), "{possible:x?}");
-    // A piece that begins in the middle of the text.
+    // A mapping that begins in the middle of the text.
     let bias = image.bias(Avma(0x7000_1010), FileOffset(0x1010), true);
     assert_eq!(bias.map(|b| b.0), Some(0x7000_0000));
 }

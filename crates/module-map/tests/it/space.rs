@@ -1,7 +1,7 @@
 //! Spaces against a model that knows every page.
 
 use address::{Avma, FileOffset, ModuleId};
-use module_map::{Piece, Space};
+use module_map::{Mapping, Space};
 use proptest::prelude::*;
 
 const PAGES: u64 = 96;
@@ -11,9 +11,9 @@ fn changes() -> impl Strategy<Value = Vec<(bool, u64, u64)>> {
     proptest::collection::vec((prop::bool::weighted(0.8), 0..PAGES, 0..PAGES / 3), 0..120)
 }
 
-/// Pieces of distinct files, number by number.
-fn piece(number: usize, first: u64, n: u64) -> Piece {
-    Piece {
+/// Mappings of distinct files, number by number.
+fn mapping(number: usize, first: u64, n: u64) -> Mapping {
+    Mapping {
         start: Avma(first),
         end: Avma(first + n),
         offset: FileOffset(1000 * number as u64),
@@ -29,15 +29,15 @@ proptest! {
         let mut space = Space::default();
         let mut model: Vec<Option<(u32, u64)>> = vec![None; 2 * PAGES as usize];
         for (number, (map, first, n)) in changes.into_iter().enumerate() {
-            let before: Vec<Piece> = space.pieces().copied().collect();
+            let before: Vec<Mapping> = space.mappings().copied().collect();
             let kept = space.clone();
             if map {
-                space.map(piece(number, first, n));
+                space.map(mapping(number, first, n));
             } else {
                 space.unmap(Avma(first), Avma(first + n));
             }
             // Who holds a version keeps it.
-            let after: Vec<Piece> = kept.pieces().copied().collect();
+            let after: Vec<Mapping> = kept.mappings().copied().collect();
             prop_assert_eq!(before, after);
             for at in first..first + n {
                 let value = (number as u32, 1000 * number as u64 + at - first);
@@ -46,18 +46,18 @@ proptest! {
         }
         for (at, expected) in model.iter().enumerate() {
             let found = space.lookup(Avma(at as u64));
-            let found = found.map(|piece| (piece.module.0, piece.offset_of(Avma(at as u64)).0));
+            let found = found.map(|mapping| (mapping.module.0, mapping.offset_of(Avma(at as u64)).0));
             prop_assert_eq!(&found, expected);
         }
-        let pieces: Vec<&Piece> = space.pieces().collect();
-        prop_assert!(pieces.iter().all(|piece| piece.start < piece.end));
-        prop_assert!(pieces.windows(2).all(|two| two[0].end <= two[1].start));
+        let mappings: Vec<&Mapping> = space.mappings().collect();
+        prop_assert!(mappings.iter().all(|mapping| mapping.start < mapping.end));
+        prop_assert!(mappings.windows(2).all(|two| two[0].end <= two[1].start));
         let middle: Vec<u64> =
-            space.overlapping(Avma(20), Avma(40)).map(|piece| piece.start.0).collect();
-        let expected: Vec<u64> = pieces
+            space.overlapping(Avma(20), Avma(40)).map(|mapping| mapping.start.0).collect();
+        let expected: Vec<u64> = mappings
             .iter()
-            .filter(|piece| piece.start.0 < 40 && piece.end.0 > 20)
-            .map(|piece| piece.start.0)
+            .filter(|mapping| mapping.start.0 < 40 && mapping.end.0 > 20)
+            .map(|mapping| mapping.start.0)
             .collect();
         prop_assert_eq!(middle, expected);
     }

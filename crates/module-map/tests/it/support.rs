@@ -28,15 +28,15 @@ pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
     MapEvent { identity: FileIdentity { build_id, ..FileIdentity::default() }, ..event }
 }
 
-/// The space of a process as text: `start-end path+offset`, one a piece.
+/// The space of a process as text: `start-end path+offset`, one a mapping.
 pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
     let space = timeline.space(Pid(pid)).0;
-    let piece = |piece: &module_map::Piece| {
-        let module = space.module(piece).expect("the timeline's own");
+    let mapping = |mapping: &module_map::Mapping| {
+        let module = space.module(mapping).expect("the timeline's own");
         let path = String::from_utf8_lossy(&module.path);
-        format!("{:x}-{:x} {path}+{:x}", piece.start.0, piece.end.0, piece.offset.0)
+        format!("{:x}-{:x} {path}+{:x}", mapping.start.0, mapping.end.0, mapping.offset.0)
     };
-    space.pieces().map(piece).collect()
+    space.mappings().map(mapping).collect()
 }
 
 /// What is mapped at an address.

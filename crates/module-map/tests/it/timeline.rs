@@ -37,8 +37,9 @@ fn a_file_mapped_twice_and_by_its_middle() {
     timeline.map(&code(1, 0x10000, 0x2000, 0x1000, "/lib/x.so"));
     timeline.map(&code(1, 0x50000, 0x1000, 0x2000, "/lib/x.so"));
     let space = timeline.space(Pid(1)).0;
-    let offset =
-        |at| space.lookup(Avma(at)).map(|piece| (piece.module.0, piece.offset_of(Avma(at)).0));
+    let offset = |at| {
+        space.lookup(Avma(at)).map(|mapping| (mapping.module.0, mapping.offset_of(Avma(at)).0))
+    };
     assert_eq!(offset(0x11010), Some((0, 0x2010)));
     assert_eq!(offset(0x50010), Some((0, 0x2010)));
 }
@@ -80,7 +81,7 @@ fn a_fork_inherits_and_goes_its_own_way() {
     let path = |space: &module_map::Space| path_at(space, 0x10000);
     assert_eq!(path(&child), Some(b"/lib/own.so".to_vec()));
     assert_eq!(path(&parent), Some(b"/lib/x.so".to_vec()));
-    assert_eq!(child.pieces().count(), 2000);
+    assert_eq!(child.mappings().count(), 2000);
     // All but the chunk that changed is the parent's.
     let chunks = parent.shared_chunks(&parent);
     assert!(chunks > 60, "{chunks}");
@@ -161,7 +162,7 @@ fn huge_pages_over_text_are_still_the_text() {
     timeline.map(&anon(0x100_0000, 0x1000, true));
     assert_eq!(timeline.inferences().len(), 1);
     let space = timeline.space(Pid(1)).0;
-    let module = space.lookup(Avma(0x90_0000)).and_then(|piece| space.module(piece));
+    let module = space.lookup(Avma(0x90_0000)).and_then(|mapping| space.module(mapping));
     assert_eq!(module.map(|module| module.kind), Some(ModuleKind::Anonymous));
 }
 

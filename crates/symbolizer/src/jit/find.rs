@@ -4,14 +4,14 @@ use std::path::Path;
 
 use address::Pid;
 use host::{Host, Origin};
-use module_map::Library;
+use module_map::ImageStore;
 
 /// The text of the map file of a process, if there is one. Only a regular file is read.
 ///
 /// A process in a container writes the file into its own `/tmp` and under the id that it has inside.
 #[must_use]
-pub fn read_perf_map(pid: Pid, library: &Library) -> Option<Vec<u8>> {
-    let options = library.options();
+pub fn read_perf_map(pid: Pid, images: &ImageStore) -> Option<Vec<u8>> {
+    let options = images.options();
     let host = &*options.host;
     let mut kept = options.perf_map_dirs.iter().map(|dir| dir.join(format!("perf-{pid}.map")));
     if let Some(path) = kept.find(|path| host.is_file(path, Origin::User)) {
@@ -19,7 +19,7 @@ pub fn read_perf_map(pid: Pid, library: &Library) -> Option<Vec<u8>> {
     }
     let mut names = vec![format!("/tmp/perf-{pid}.map")];
     names.extend(inner_pid(pid, host).map(|inner| format!("/tmp/perf-{inner}.map")));
-    let path = names.iter().find_map(|name| library.data_file(Path::new(name), pid))?;
+    let path = names.iter().find_map(|name| images.data_file(Path::new(name), pid))?;
     // Not mapped: its process may still write it.
     host.read(&path, Origin::Recording).ok()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
-use module_map::{Library, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline};
+use module_map::{ImageStore, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline};
 
 use crate::kernel::identity::is_kernel_itself;
 
@@ -28,7 +28,7 @@ impl KernelFile {
 /// The files of kernel code that are proven to be the recorded ones by their build-ids.
 pub(super) fn find(
     timeline: &Timeline,
-    library: &Library,
+    images: &ImageStore,
     kernel: Option<BuildId>,
     shared: &[BuildId],
 ) -> HashMap<ModuleId, KernelFile> {
@@ -37,7 +37,7 @@ pub(super) fn find(
         let itself = is_kernel_itself(module);
         let id = if itself { kernel } else { module.identity.build_id };
         let id = id.filter(|id| itself || (!shared.contains(id) && Some(*id) != kernel));
-        let Some(file) = id.and_then(|id| library.kernel_file(&module.path, id).ok()) else {
+        let Some(file) = id.and_then(|id| images.kernel_file(&module.path, id).ok()) else {
             continue;
         };
         let slide =
@@ -59,6 +59,6 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
 /// A module's code begins where its map does.
 fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
     let kernel = timeline.kernel();
-    let piece = kernel.pieces().find(|piece| piece.module == module.id)?;
-    Some(piece.start.0.wrapping_sub(piece.offset.0).wrapping_sub(MODULE_CODE.0))
+    let mapping = kernel.mappings().find(|mapping| mapping.module == module.id)?;
+    Some(mapping.start.0.wrapping_sub(mapping.offset.0).wrapping_sub(MODULE_CODE.0))
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use address::BuildId;
 use host::{Host, Origin};
-use module_map::{Library, Timeline};
+use module_map::{ImageStore, Timeline};
 
 use crate::kernel::error::NoKernelNames;
 use crate::kernel::identity::mapped_id;
@@ -21,7 +21,7 @@ pub struct KernelListPlaces<'a> {
     /// The recording; where it is a folder, a list can lie in it.
     pub recording: &'a Path,
     /// The store whose options have the machine and its build-id caches.
-    pub library: &'a Library,
+    pub images: &'a ImageStore,
 }
 
 /// A file with a list.
@@ -43,7 +43,7 @@ impl KernelListPlaces<'_> {
 
     /// The machine.
     pub(super) fn host(&self) -> &Arc<dyn Host> {
-        &self.library.options().host
+        &self.images.options().host
     }
 
     /// The list for the kernel of that build-id.
@@ -58,7 +58,7 @@ impl KernelListPlaces<'_> {
             return Ok(by_user(beside));
         }
         let system = |path| KernelListFile { path, origin: Origin::System };
-        if let Some(path) = id.and_then(|id| cached(self.library, id)) {
+        if let Some(path) = id.and_then(|id| cached(self.images, id)) {
             return Ok(system(path));
         }
         running_kernel_is(host, id).map(|()| system(PathBuf::from("/proc/kallsyms")))
@@ -96,8 +96,8 @@ fn read(host: &dyn Host, file: &KernelListFile) -> Result<Kallsyms, NoKernelName
 }
 
 /// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.
-fn cached(library: &Library, id: BuildId) -> Option<PathBuf> {
-    let options = library.options();
+fn cached(images: &ImageStore, id: BuildId) -> Option<PathBuf> {
+    let options = images.options();
     let dirs = options.build_id_dirs.iter();
     let entries = dirs.map(|dir| dir.join("[kernel.kallsyms]").join(id.to_string()));
     let mut files = entries.flat_map(|entry| [entry.join("kallsyms"), entry]);

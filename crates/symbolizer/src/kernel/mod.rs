@@ -19,7 +19,7 @@ mod notes;
 
 use address::{BuildId, ModuleId};
 use hashbrown::HashMap;
-use module_map::{Library, Timeline};
+use module_map::{ImageStore, Timeline};
 
 pub use error::NoKernelNames;
 pub use files::KernelFile;
@@ -41,10 +41,10 @@ impl RecordedKernel {
     /// The build-id of the recorded kernel, and the files of it and of its modules, by their build-ids. `header` is
     /// the table of names and build-ids in the recording's header.
     #[must_use]
-    pub fn find(header: &[(&[u8], BuildId)], timeline: &Timeline, library: &Library) -> Self {
+    pub fn find(header: &[(&[u8], BuildId)], timeline: &Timeline, images: &ImageStore) -> Self {
         let shared_ids = identity::shared_ids(timeline);
         let id = identity::kernel_id(header, timeline);
-        Self { id, files: files::find(timeline, library, id, &shared_ids), shared_ids }
+        Self { id, files: files::find(timeline, images, id, &shared_ids), shared_ids }
     }
 
     /// Reads the list of symbols, or takes what was prefetched: the file that the user named, else that beside the

@@ -95,10 +95,10 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
             for (in_kernel, address) in addresses(&sample) {
                 let timeline = &mut maps.timeline;
                 let space = if in_kernel { timeline.kernel() } else { timeline.space(entry.pid).0 };
-                if let Some(piece) = space.lookup(address)
-                    && known.insert(piece.module)
+                if let Some(mapping) = space.lookup(address)
+                    && known.insert(mapping.module)
                 {
-                    hits.push(piece.module);
+                    hits.push(mapping.module);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `unwind-perf maps`: the address space of each process at a time, with the file that serves each piece, its bias,
+//! `unwind-perf maps`: the address space of each process at a time, with the file that serves each mapping, its bias,
 //! where its unwinding and its names come from, and why a file was refused.
 
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use address::{Bias, Pid, Timestamp};
-use module_map::{LoadedImage, Module, ModuleKind, Piece, Space};
+use module_map::{LoadedImage, Mapping, Module, ModuleKind, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
@@ -62,9 +62,9 @@ fn print_space(
         writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
     }
     let files = maps.files();
-    for piece in space.pieces() {
-        let Some(module) = space.module(piece) else { continue };
-        let row = Row::new(piece, module, code_bias(piece, &space, files), files);
+    for mapping in space.mappings() {
+        let Some(module) = space.module(mapping) else { continue };
+        let row = Row::new(mapping, module, code_bias(mapping, &space, files), files);
         if json {
             writeln!(text, "{}", row.json(pid))?;
         } else {
@@ -74,17 +74,17 @@ fn print_space(
     Ok(())
 }
 
-/// The bias of the code of the piece's module, which all its pieces have where it is mapped once.
-fn code_bias(piece: &Piece, space: &Space, files: &Files) -> Option<Bias> {
-    let image = files.images.image(space.module(piece)?).ok()?.image();
-    let same = space.pieces().filter(|other| other.executable && other.module == piece.module);
-    let nearest = same.min_by_key(|other| other.start.0.abs_diff(piece.start.0))?;
+/// The bias of the code of the mapping's module, which all its mappings have where it is mapped once.
+fn code_bias(mapping: &Mapping, space: &Space, files: &Files) -> Option<Bias> {
+    let image = files.images.image(space.module(mapping)?).ok()?.image();
+    let same = space.mappings().filter(|other| other.executable && other.module == mapping.module);
+    let nearest = same.min_by_key(|other| other.start.0.abs_diff(mapping.start.0))?;
     image.bias(nearest.start, nearest.offset, true)
 }
 
-/// A piece and what is known of its file.
+/// A mapping and what is known of its file.
 struct Row<'p> {
-    piece: &'p Piece,
+    mapping: &'p Mapping,
     module: &'p Module,
     path: String,
     bias: Option<u64>,
@@ -95,7 +95,7 @@ struct Row<'p> {
 
 impl<'p> Row<'p> {
     fn new(
-        piece: &'p Piece,
+        mapping: &'p Mapping,
         module: &'p Module,
         code_bias: Option<Bias>,
         files: &'p Files,
@@ -107,21 +107,21 @@ impl<'p> Row<'p> {
         };
         let image = file.as_ref().ok().map(|file| file.image());
         let bias = image.and_then(|image| {
-            let mut possible = image.possible_biases(piece.start, piece.offset);
+            let mut possible = image.possible_biases(mapping.start, mapping.offset);
             let by_code = possible.find(|bias| Some(*bias) == code_bias);
-            by_code.or_else(|| image.bias(piece.start, piece.offset, piece.executable))
+            by_code.or_else(|| image.bias(mapping.start, mapping.offset, mapping.executable))
         });
         let (mut unwind, mut symbols) = ("", Vec::new());
         if let Ok(file) = &file {
             unwind = unwind_source(file, files);
             symbols = symbol_sources(file, files);
         }
-        Self { piece, module, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
+        Self { mapping, module, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
     }
 
     /// Like a line of `/proc/PID/maps`, then what is known of the file.
     fn line(&self, text: &mut String) -> std::fmt::Result {
-        let Piece { start, end, offset, executable, writable, .. } = self.piece;
+        let Mapping { start, end, offset, executable, writable, .. } = self.mapping;
         let protection = [if *writable { 'w' } else { '-' }, if *executable { 'x' } else { '-' }];
         write!(
             text,
@@ -142,13 +142,13 @@ impl<'p> Row<'p> {
                 }
                 writeln!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))
             }
-            Err(refusal) if refusal.is_empty() => writeln!(text),
-            Err(refusal) => writeln!(text, " refused: {refusal}"),
+            Err(error) if error.is_empty() => writeln!(text),
+            Err(error) => writeln!(text, " refused: {error}"),
         }
     }
 
     fn json(&self, pid: Pid) -> Value {
-        let Piece { start, end, offset, executable, writable, .. } = *self.piece;
+        let Mapping { start, end, offset, executable, writable, .. } = *self.mapping;
         let hex = |value: u64| format!("{value:#x}");
         let mut row = json!({
             "pid": pid.0,
@@ -176,9 +176,9 @@ impl<'p> Row<'p> {
                 fields.insert("unwind".to_owned(), self.unwind.into());
                 fields.insert("symbols".to_owned(), json!(self.symbols));
             }
-            Err(refusal) if refusal.is_empty() => {}
-            Err(refusal) => {
-                fields.insert("refused".to_owned(), refusal.clone().into());
+            Err(error) if error.is_empty() => {}
+            Err(error) => {
+                fields.insert("refused".to_owned(), error.clone().into());
             }
         }
         row

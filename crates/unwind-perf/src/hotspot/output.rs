@@ -98,12 +98,12 @@ impl StreamOutput {
             let Some(module) = timeline.modules().get(id.index()) else { continue };
             nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;
             let wants_file = matches!(module.kind, ModuleKind::File | ModuleKind::Vdso);
-            let refusal = images.outcome(module).and_then(Result::err).filter(|_| wants_file);
-            if let Some(refusal) = refusal
+            let error = images.outcome(module).and_then(Result::err).filter(|_| wants_file);
+            if let Some(error) = error
                 && self.missing.insert(id.0)
             {
                 let path = String::from_utf8_lossy(&module.path);
-                let message = format!("{path}: {refusal}; stacks end there, names are missing");
+                let message = format!("{path}: {error}; stacks end there, names are missing");
                 self.details.errors.push(ErrorRow { kind: ErrorKind::MissingFile, message });
             }
         }

@@ -2,7 +2,7 @@
 //! next frame there costs a comparison instead of two searches and a look at the file's headers.
 
 use address::{Avma, ModuleId};
-use module_map::{Library, Module, ModuleKind, Piece, Space};
+use module_map::{ImageStore, Mapping, Module, ModuleKind, Space};
 use profile::FoundBy;
 
 use crate::frame::{AddressKind, Frame};
@@ -56,9 +56,9 @@ impl MappingCache {
         &mut self,
         address: Avma,
         space: &Space,
-        library: &Library,
+        images: &ImageStore,
     ) -> Option<CachedMapping> {
-        self.spaces[space.version() as usize % SPACES].lookup(address, space, library)
+        self.spaces[space.version() as usize % SPACES].lookup(address, space, images)
     }
 }
 
@@ -74,7 +74,12 @@ const MOST: usize = 48;
 
 impl CachedSpace {
     #[inline]
-    fn lookup(&mut self, address: Avma, space: &Space, library: &Library) -> Option<CachedMapping> {
+    fn lookup(
+        &mut self,
+        address: Avma,
+        space: &Space,
+        images: &ImageStore,
+    ) -> Option<CachedMapping> {
         if self.version == space.version() {
             if let Some(at) = self.mappings.iter().position(|mapping| mapping.contains(address)) {
                 let found = self.mappings.get(at).copied();
@@ -88,53 +93,58 @@ impl CachedSpace {
             self.mappings.clear();
             self.version = space.version();
         }
-        let piece = space.lookup(address)?;
-        let mapping = resolve(piece, space.module(piece)?, address, library);
+        let mapping = space.lookup(address)?;
+        let cached = resolve(mapping, space.module(mapping)?, address, images);
         if self.mappings.len() == MOST {
             self.mappings.truncate(MOST / 2);
         }
-        self.mappings.push(mapping);
-        Some(mapping)
+        self.mappings.push(cached);
+        Some(cached)
     }
 }
 
-/// The part of `piece` around an address. Opens the module's file where nobody has yet.
+/// The part of `mapping` around an address. Opens the module's file where nobody has yet.
 #[cold]
-fn resolve(piece: &Piece, module: &Module, address: Avma, library: &Library) -> CachedMapping {
+fn resolve(
+    mapping: &Mapping,
+    module: &Module,
+    address: Avma,
+    images: &ImageStore,
+) -> CachedMapping {
     let whole = CachedMapping {
-        start: piece.start.0,
-        len: piece.end.since(piece.start),
-        module: piece.module,
+        start: mapping.start.0,
+        len: mapping.end.since(mapping.start),
+        module: mapping.module,
         kind: module.kind,
         address: AddressKind::Avma,
         bias: 0,
         file: None,
-        executable: piece.executable,
+        executable: mapping.executable,
     };
-    let by_offset = |mapping: CachedMapping| CachedMapping {
+    let by_offset = |cached: CachedMapping| CachedMapping {
         address: AddressKind::FileOffset,
-        bias: piece.start.0.wrapping_sub(piece.offset.0),
-        ..mapping
+        bias: mapping.start.0.wrapping_sub(mapping.offset.0),
+        ..cached
     };
-    let Ok(file) = library.image(module) else {
+    let Ok(file) = images.image(module) else {
         return match module.kind {
             ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => by_offset(whole),
             ModuleKind::Anonymous | ModuleKind::Kernel => whole,
         };
     };
-    let by_file = |mapping: CachedMapping, bias: u64| CachedMapping {
+    let by_file = |cached: CachedMapping, bias: u64| CachedMapping {
         address: AddressKind::Svma,
         bias,
         file: Some(file.serial),
-        ..mapping
+        ..cached
     };
     let image = file.image();
-    if let Some(svma) = image.svma_of_range(piece.offset, whole.len, piece.executable) {
-        return by_file(whole, piece.start.0.wrapping_sub(svma.0));
+    if let Some(svma) = image.svma_of_range(mapping.offset, whole.len, mapping.executable) {
+        return by_file(whole, mapping.start.0.wrapping_sub(svma.0));
     }
-    // Several segments in one piece, or none: this one address.
+    // Several segments in one mapping, or none: this one address.
     let one = CachedMapping { start: address.0, len: 1, ..whole };
-    match image.svma_of_offset(piece.offset_of(address), piece.executable) {
+    match image.svma_of_offset(mapping.offset_of(address), mapping.executable) {
         Some(svma) => by_file(one, address.0.wrapping_sub(svma.0)),
         None => by_offset(one),
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid, Svma};
 use gimli::{EhFrame, UnwindSection as _};
-use module_map::{FileIdentity, Library, LoadedImage, MapEvent, Timeline};
+use module_map::{FileIdentity, ImageStore, LoadedImage, MapEvent, Timeline};
 
 use crate::cfi::fde::endian_of;
 use crate::cfi::{Compiled, Scratch, UnwindInfo, compile};
 
-fn opened(path: &Path, library: &Library) -> Arc<LoadedImage> {
+fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
     let mut timeline = Timeline::new();
     timeline.map(&MapEvent {
         pid: Pid(1),
@@ -24,14 +24,14 @@ fn opened(path: &Path, library: &Library) -> Arc<LoadedImage> {
         identity: FileIdentity::default(),
     });
     let module = timeline.modules().first().expect("one map").clone();
-    library.image(&module).expect("an ELF file of the test data").clone()
+    images.image(&module).expect("an ELF file of the test data").clone()
 }
 
 /// All descriptions of a file: at the start, the end and every few bytes between, the fast way gives no rule or
 /// the one that the general way gives. Returns how many addresses were asked and how many rules the fast way gave.
 fn agreement(path: &Path) -> (usize, usize) {
-    let library = Library::default();
-    let file = opened(path, &library);
+    let images = ImageStore::default();
+    let file = opened(path, &images);
     let info = UnwindInfo::new(file.clone());
     let arch = info.arch.expect("a known processor");
     let image = file.image();
@@ -55,7 +55,7 @@ fn agreement(path: &Path) -> (usize, usize) {
                 continue;
             };
             given += 1;
-            let found = info.find(svma, &library).expect("covered").expect("not damaged");
+            let found = info.find(svma, &images).expect("covered").expect("not damaged");
             match compile(&found, info.bases(), svma, arch, &mut scratch.context) {
                 Compiled::Rule(rule) => {
                     assert_eq!(fast.rule, rule, "{} at {svma}", path.display())

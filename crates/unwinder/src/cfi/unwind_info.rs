@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use address::Svma;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
-use module_map::{Image, Library, LoadedImage};
+use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
@@ -112,21 +112,21 @@ impl UnwindInfo {
     pub(crate) fn find(
         &self,
         svma: Svma,
-        library: &Library,
+        images: &ImageStore,
     ) -> Option<Result<FoundFde<'_>, gimli::Error>> {
-        self.find_eh(svma).or_else(|| self.find_debug(svma, library))
+        self.find_eh(svma).or_else(|| self.find_debug(svma, images))
     }
 
     /// Whether the address is in the code that a process begins with, which has no caller: within a short way after
     /// the entry point, all of it without any description. The dynamic loader's is such code.
-    pub(crate) fn is_entry_code(&self, svma: Svma, library: &Library) -> bool {
+    pub(crate) fn is_entry_code(&self, svma: Svma, images: &ImageStore) -> bool {
         const LONGEST: u64 = 0x80;
         const STEP: usize = 4;
         let entry = self.file.image().entry();
         let way = svma.since(entry);
         entry.0 != 0
             && way < LONGEST
-            && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), library).is_none())
+            && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), images).is_none())
     }
 
     fn find_eh(&self, svma: Svma) -> Option<Result<FoundFde<'_>, gimli::Error>> {
@@ -154,11 +154,11 @@ impl UnwindInfo {
     fn find_debug(
         &self,
         svma: Svma,
-        library: &Library,
+        images: &ImageStore,
     ) -> Option<Result<FoundFde<'_>, gimli::Error>> {
         let frames = self.debug_frames.get_or_init(|| {
             let image = self.file.image();
-            let debug = self.file.debug(library).map(|debug| &**debug);
+            let debug = self.file.debug(images).map(|debug| &**debug);
             [Some(image), debug]
                 .into_iter()
                 .flatten()

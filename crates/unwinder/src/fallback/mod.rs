@@ -126,7 +126,7 @@ fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> O
 /// stands before it.
 fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
     let before = Avma(pc).sub(1);
-    if !memory.space.lookup(before).is_some_and(|piece| piece.executable) {
+    if !memory.space.lookup(before).is_some_and(|mapping| mapping.executable) {
         return false;
     }
     let len = arch.longest_call();

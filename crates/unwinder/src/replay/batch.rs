@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::{Avma, Bias};
-use module_map::{Lineage, Space};
+use module_map::{ProcessImage, Space};
 use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
 use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackRow,
@@ -62,15 +62,15 @@ pub(crate) fn walk_batch(
         frames.clear();
         kernel_frames(&sample, kernel, &mut frames);
         let mut end = user_frames(&sample, machine, space, walker, &mut frames);
-        let mut lineage = planned.lineage;
+        let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
             let space = &filled(planned, space, later);
             if let Some(new) = again(&sample, machine, space, walker, &mut frames) {
-                (end, lineage) = (new, later.1);
+                (end, process_image) = (new, later.1);
                 result.late_maps += 1;
             }
         }
-        let (stack, layout) = result.intern((lineage, planned.thread), &frames, &mut scratch);
+        let (stack, layout) = result.intern((process_image, planned.thread), &frames, &mut scratch);
         let entry = &planned.entry;
         result.n_frames += frames.len() as u64;
         result.samples.push(SampleRow {
@@ -94,7 +94,7 @@ impl BatchResult {
     /// their outer frames as a rule: what equals the chain before it is not looked up again.
     fn intern(
         &mut self,
-        (lineage, thread): (Lineage, u32),
+        (process_image, thread): (ProcessImage, u32),
         frames: &[Frame],
         scratch: &mut Scratch,
     ) -> (Option<StackId>, u32) {
@@ -133,7 +133,7 @@ impl BatchResult {
             parent = Some(node);
             nodes.push((key, node));
         }
-        (parent, self.layouts.intern(lineage, layout))
+        (parent, self.layouts.intern(process_image, layout))
     }
 }
 
@@ -193,7 +193,7 @@ fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
 }
 
 fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
-    let module = kernel.lookup(lookup).map(|piece| piece.module);
+    let module = kernel.lookup(lookup).map(|mapping| mapping.module);
     Frame::of_kernel(module, lookup, found_by)
 }
 
@@ -250,13 +250,13 @@ fn user_frames(
 
 /// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image has
 /// nothing of the one before.
-fn filled(planned: &Planned, own: &Space, later: &(Arc<Space>, Lineage)) -> Arc<Space> {
-    let (space, lineage) = later;
-    if *lineage != planned.lineage {
+fn filled(planned: &Planned, own: &Space, later: &(Arc<Space>, ProcessImage)) -> Arc<Space> {
+    let (space, process_image) = later;
+    if *process_image != planned.process_image {
         return space.clone();
     }
     let mut space = (**space).clone();
-    own.pieces().for_each(|piece| space.map(*piece));
+    own.mappings().for_each(|mapping| space.map(*mapping));
     Arc::new(space)
 }
 

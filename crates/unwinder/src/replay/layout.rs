@@ -1,7 +1,7 @@
 //! The layouts of samples: a process image has one as a rule; it gets another where a module moves.
 
 use hashbrown::HashMap;
-use module_map::Lineage;
+use module_map::ProcessImage;
 use profile::{LayoutId, LayoutRow};
 
 /// The distinct layouts of the samples of one run. They are put together in the merge, in the order of the samples:
@@ -10,13 +10,13 @@ use profile::{LayoutId, LayoutRow};
 pub(crate) struct SampleLayouts {
     pub(crate) rows: Vec<SampleLayout>,
     /// The number of each process image, and its last row.
-    lineages: HashMap<Lineage, (u32, u32)>,
+    process_images: HashMap<ProcessImage, (u32, u32)>,
 }
 
 /// What one or more samples of a process image touched.
 #[derive(Debug)]
 pub(crate) struct SampleLayout {
-    pub(crate) lineage: Lineage,
+    pub(crate) process_image: ProcessImage,
     /// A small number of the process image in the run.
     pub(crate) number: u32,
     layout: LayoutRow,
@@ -26,11 +26,11 @@ pub(crate) struct SampleLayout {
 
 impl SampleLayouts {
     /// The row of exactly that layout.
-    pub(crate) fn intern(&mut self, lineage: Lineage, layout: &LayoutRow) -> u32 {
-        let Self { rows, lineages } = self;
+    pub(crate) fn intern(&mut self, process_image: ProcessImage, layout: &LayoutRow) -> u32 {
+        let Self { rows, process_images } = self;
         let row = rows.len() as u32;
-        let n_lineages = lineages.len() as u32;
-        let (number, last) = lineages.entry(lineage).or_insert((n_lineages, row));
+        let n_process_images = process_images.len() as u32;
+        let (number, last) = process_images.entry(process_image).or_insert((n_process_images, row));
         let mut at = *last;
         while let Some(known) = rows.get(at as usize) {
             if known.layout == *layout {
@@ -43,13 +43,13 @@ impl SampleLayouts {
         }
         let number = *number;
         let before = std::mem::replace(last, row);
-        rows.push(SampleLayout { lineage, number, layout: layout.clone(), before });
+        rows.push(SampleLayout { process_image, number, layout: layout.clone(), before });
         row
     }
 
     /// How many process images there are.
-    pub(crate) fn n_lineages(&self) -> usize {
-        self.lineages.len()
+    pub(crate) fn n_process_images(&self) -> usize {
+        self.process_images.len()
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Merging<'m> {
 
 impl<'m> Merging<'m> {
     pub(crate) fn new(run: &'m SampleLayouts) -> Self {
-        Self { run, known: vec![None; run.rows.len()], current: vec![None; run.n_lineages()] }
+        Self { run, known: vec![None; run.rows.len()], current: vec![None; run.n_process_images()] }
     }
 
     /// The layout of the next sample, which has that row.
@@ -79,7 +79,7 @@ impl<'m> Merging<'m> {
             // All of it was taken into the layout that is still the current one.
             Some(id) if *current == *known => id,
             _ => {
-                let id = layouts.find(sample.lineage, &sample.layout, table);
+                let id = layouts.find(sample.process_image, &sample.layout, table);
                 (*known, *current) = (Some(id), Some(id));
                 id
             }
@@ -90,22 +90,27 @@ impl<'m> Merging<'m> {
 /// The current layout of each process image.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {
-    current: HashMap<Lineage, LayoutId>,
+    current: HashMap<ProcessImage, LayoutId>,
 }
 
 /// Layouts by id.
 type Table = profile::Table<LayoutId, LayoutRow>;
 
 impl Layouts {
-    /// The layout of `lineage` that holds all of `layout`: its current one, else one that is added to `table`.
-    fn find(&mut self, lineage: Lineage, layout: &LayoutRow, table: &mut Table) -> LayoutId {
-        if let Some(&current) = self.current.get(&lineage)
+    /// The layout of `process_image` that holds all of `layout`: its current one, else one that is added to `table`.
+    fn find(
+        &mut self,
+        process_image: ProcessImage,
+        layout: &LayoutRow,
+        table: &mut Table,
+    ) -> LayoutId {
+        if let Some(&current) = self.current.get(&process_image)
             && table.get_mut(current).is_some_and(|known| known.absorb(layout))
         {
             return current;
         }
         let id = table.push(layout.clone());
-        self.current.insert(lineage, id);
+        self.current.insert(process_image, id);
         id
     }
 }
@@ -123,14 +128,15 @@ mod tests {
     #[test]
     fn a_module_that_moves_makes_a_new_layout() {
         let (mut layouts, mut table) = (Layouts::default(), Table::new());
-        let image = Lineage(7);
-        let mut find =
-            |image, biases: &[(u32, u64)]| layouts.find(image, &layout(biases), &mut table).index();
-        assert_eq!(find(image, &[(1, 0x1000)]), 0);
-        assert_eq!(find(image, &[(2, 0x2000), (1, 0x1000)]), 0);
-        assert_eq!(find(Lineage(8), &[(1, 0x1000)]), 1);
-        assert_eq!(find(image, &[(1, 0x9000)]), 2);
-        assert_eq!(find(image, &[(2, 0x2000)]), 2);
+        let process_image = ProcessImage(7);
+        let mut find = |process_image, biases: &[(u32, u64)]| {
+            layouts.find(process_image, &layout(biases), &mut table).index()
+        };
+        assert_eq!(find(process_image, &[(1, 0x1000)]), 0);
+        assert_eq!(find(process_image, &[(2, 0x2000), (1, 0x1000)]), 0);
+        assert_eq!(find(ProcessImage(8), &[(1, 0x1000)]), 1);
+        assert_eq!(find(process_image, &[(1, 0x9000)]), 2);
+        assert_eq!(find(process_image, &[(2, 0x2000)]), 2);
         assert_eq!(table.as_slice()[0], layout(&[(1, 0x1000), (2, 0x2000)]));
     }
 
@@ -138,14 +144,14 @@ mod tests {
     #[test]
     fn runs_do_not_show() {
         let of_samples = [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)];
-        let of_samples = of_samples.map(|image| layout(&[image]));
+        let of_samples = of_samples.map(|bias| layout(&[bias]));
         for size in 1..=of_samples.len() {
             let (mut merged, mut table) = (Layouts::default(), Table::new());
             let mut ids = Vec::new();
             for run in of_samples.chunks(size) {
                 let mut rows = SampleLayouts::default();
                 let of_run: Vec<u32> =
-                    run.iter().map(|layout| rows.intern(Lineage(4), layout)).collect();
+                    run.iter().map(|layout| rows.intern(ProcessImage(4), layout)).collect();
                 let mut merging = Merging::new(&rows);
                 let next = |&row| merging.next(row, &mut merged, &mut table).index();
                 ids.extend(of_run.iter().map(next));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{CommId, Lineage, Space, Timeline};
+use module_map::{CommId, ProcessImage, Space, Timeline};
 use perf_data::{Head, Record, RecordEntry, SampleEntry, Window};
 
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
@@ -32,9 +32,9 @@ pub(crate) struct Planned {
     /// Its spaces, by their places among those of its batch.
     pub(crate) space: u32,
     pub(crate) kernel: u32,
-    pub(crate) lineage: Lineage,
+    pub(crate) process_image: ProcessImage,
     /// The space that records of shortly afterwards made, and whose it is.
-    pub(crate) later: Option<(Arc<Space>, Lineage)>,
+    pub(crate) later: Option<(Arc<Space>, ProcessImage)>,
     pub(crate) thread: u32,
 }
 
@@ -168,9 +168,16 @@ impl<'r> Planner<'r> {
             }
             let thread = self.thread(Thread { pid: entry.pid, tid: entry.tid, comm });
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
-            let (space, lineage) = self.timeline.current(entry.pid);
+            let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
-            batch.push(Planned { entry: *entry, space, kernel, lineage, later: None, thread });
+            batch.push(Planned {
+                entry: *entry,
+                space,
+                kernel,
+                process_image,
+                later: None,
+                thread,
+            });
         }
         if let Some(next) = place.samples.as_slice().first() {
             while let Some(record) = place.record_before(Some(next)) {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use module_map::{Library, Timeline};
+use module_map::{ImageStore, Timeline};
 use perf_data::{Head, Window};
 use profile::Profile;
 use rayon::prelude::*;
@@ -83,7 +83,7 @@ pub(crate) const BATCH: usize = 32 * RUN;
 /// The result is the same whatever the number of threads is: runs of samples are of a fixed size, each is interned by
 /// itself, and they are merged in their order.
 pub struct Replayer<'r> {
-    library: &'r Library,
+    images: &'r ImageStore,
     options: &'r ReplayOptions,
     engine: Arc<Engine>,
     idle: Idle,
@@ -116,10 +116,10 @@ impl<'r> Replayer<'r> {
     #[must_use]
     pub fn new(
         timeline: &'r mut Timeline,
-        library: &'r Library,
+        images: &'r ImageStore,
         options: &'r ReplayOptions,
     ) -> Self {
-        Self::with_engine(Arc::default(), timeline, library, options)
+        Self::with_engine(Arc::default(), timeline, images, options)
     }
 
     /// The same with the rules that other runs have made; [`Engine`] says when it can be shared.
@@ -127,11 +127,11 @@ impl<'r> Replayer<'r> {
     pub fn with_engine(
         engine: Arc<Engine>,
         timeline: &'r mut Timeline,
-        library: &'r Library,
+        images: &'r ImageStore,
         options: &'r ReplayOptions,
     ) -> Self {
         Self {
-            library,
+            images,
             options,
             engine,
             idle: Idle::default(),
@@ -200,13 +200,13 @@ impl<'r> Replayer<'r> {
         limit: usize,
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
-        let Self { library, options, engine, idle, planner, merged, timings, .. } = self;
+        let Self { images, options, engine, idle, planner, merged, timings, .. } = self;
         let ReplayTimings { plan, walk, merge, .. } = timings;
         let (current, done) = (self.planned.take(), self.walked.take());
         let (results, next) = rayon::join(
             || {
                 let batch = current.as_ref()?;
-                Some(timed(walk, || walk_all(batch, (engine, library, options), idle, observer)))
+                Some(timed(walk, || walk_all(batch, (engine, images, options), idle, observer)))
             },
             || {
                 if let Some(results) = done {
@@ -254,7 +254,7 @@ fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
 
 fn walk_all(
     batch: &Batch,
-    (engine, library, options): (&Engine, &Library, &ReplayOptions),
+    (engine, images, options): (&Engine, &ImageStore, &ReplayOptions),
     idle: &Idle,
     observer: &dyn ReplayObserver,
 ) -> Vec<BatchResult> {
@@ -266,7 +266,7 @@ fn walk_all(
             return BatchResult::default();
         }
         let cache = idle.take().unwrap_or_else(WorkerCache::new);
-        let mut walker = Walker::with_cache(cache, engine, library, options.max_frames);
+        let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
         let result = walk_batch(&batch.window, run, spaces, &mut walker);
         idle.put(walker.into_cache());
         result

@@ -177,19 +177,19 @@ fn shift(by: u64, f: impl FnOnce(u32) -> u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use module_map::{Library, Space};
+    use module_map::{ImageStore, Space};
 
     use super::*;
 
     fn run(bytes: &[u8], cfa: Option<u64>) -> Result<u64, ExpressionError> {
-        let (space, library) = (Space::default(), Library::default());
+        let (space, images) = (Space::default(), ImageStore::default());
         let stack = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 9, 0, 0, 0, 0, 0, 0, 0];
         let memory = Memory {
             stack: &stack,
             stack_start: 0x1000,
             big_endian: false,
             space: &space,
-            library: &library,
+            images: &images,
         };
         let mut registers = Registers::new();
         registers.set(7, 0x1000);

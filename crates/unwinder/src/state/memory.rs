@@ -1,8 +1,8 @@
-//! What can be read at the time of a sample: the recorded part of the stack, then the file-backed pieces that nobody
+//! What can be read at the time of a sample: the recorded part of the stack, then the file-backed mappings that nobody
 //! can write.
 
 use address::Avma;
-use module_map::{Library, Space};
+use module_map::{ImageStore, Space};
 
 /// Why a word of memory is not to be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Memory<'a> {
     pub(crate) stack_start: u64,
     pub(crate) big_endian: bool,
     pub(crate) space: &'a Space,
-    pub(crate) library: &'a Library,
+    pub(crate) images: &'a ImageStore,
 }
 
 impl Memory<'_> {
@@ -67,11 +67,11 @@ impl Memory<'_> {
         // rule, and nothing else follows one closely.
         const STACK_REACH: u64 = 8 << 20;
         let end = self.stack_start.wrapping_add(self.stack.len() as u64);
-        let same_piece = self
+        let same_mapping = self
             .space
             .lookup(Avma(self.stack_start))
-            .is_some_and(|piece| piece.contains(Avma(address)));
-        if address >= end && (same_piece || address - end < STACK_REACH) {
+            .is_some_and(|mapping| mapping.contains(Avma(address)));
+        if address >= end && (same_mapping || address - end < STACK_REACH) {
             Err(MemoryError::PastDump)
         } else {
             Err(MemoryError::NotRecorded)
@@ -86,9 +86,9 @@ impl Memory<'_> {
 
     /// Up to `len` bytes of a file that is mapped there and not writable.
     pub(crate) fn code(&self, address: Avma, len: usize) -> Option<&[u8]> {
-        let piece = self.space.lookup(address).filter(|piece| !piece.writable)?;
-        let image = self.library.image(self.space.module(piece)?).ok()?.image();
-        let svma = image.svma_of_offset(piece.offset_of(address), piece.executable)?;
+        let mapping = self.space.lookup(address).filter(|mapping| !mapping.writable)?;
+        let image = self.images.image(self.space.module(mapping)?).ok()?.image();
+        let svma = image.svma_of_offset(mapping.offset_of(address), mapping.executable)?;
         image.read_only_bytes(svma, len)
     }
 }

@@ -97,7 +97,7 @@ fn several_late_maps() {
     recording.check(&[(&USER, EndReason::Root)], 1);
 }
 
-/// A library took the place of another shortly after the sample: the sample was in the first one.
+/// A images took the place of another shortly after the sample: the sample was in the first one.
 #[test]
 fn what_was_mapped_by_then_wins() {
     let mut recording = Recording::new();

@@ -35,7 +35,7 @@ fn a_file_is_opened_once_whatever_the_number_of_walks() {
     for _ in 0..100 {
         frames_of(&mut world, 50);
     }
-    assert_eq!(world.library.n_images(), 1);
+    assert_eq!(world.images.n_images(), 1);
 }
 
 #[test]

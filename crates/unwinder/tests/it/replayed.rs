@@ -34,14 +34,14 @@ pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sample
 }
 
 /// Replays a recording with the rules and images that there are.
-fn replay_with(engine: &Arc<Engine>, library: &ImageStore, bytes: Vec<u8>) -> Replay {
+fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
     let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
     let engine = engine.clone();
-    let mut replayer = Replayer::with_engine(engine, &mut timeline, library, &options);
+    let mut replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
     while let Some(window) = session.next_window(&mut found) {
         replayer.feed(window, &Unwatched);
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, Library, MapEvent, Space, Timeline};
+use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Space, Timeline};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, StackBuilder,
     Symbol, UserRegs, eh_frame_hdr,
@@ -191,7 +191,7 @@ pub(crate) struct World {
     arch: Arch,
     host: Arc<MemoryHost>,
     pub(crate) timeline: Timeline,
-    pub(crate) library: Library,
+    pub(crate) images: ImageStore,
     pub(crate) engine: Engine,
     pub(crate) max_frames: usize,
 }
@@ -214,7 +214,7 @@ impl World {
         }
         let mut world = Self {
             arch,
-            library: Library::new(files_of(&host)),
+            images: ImageStore::new(files_of(&host)),
             host,
             timeline: Timeline::new(),
             engine: Engine::new(),
@@ -271,7 +271,7 @@ impl World {
         stack: &[u8],
         partial_registers: bool,
     ) -> (Vec<(u64, FoundBy)>, EndReason) {
-        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         let space = self.timeline.space(PROCESS).0;
         let sample = (regs, stack, partial_registers);
         let found = walk_with(&mut walker, self.arch, &space, sample);
@@ -285,7 +285,7 @@ impl World {
     /// The frames themselves.
     pub(crate) fn frames(&mut self, regs: &UserRegs, stack: &[u8]) -> Vec<Frame> {
         let space = self.space();
-        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         frames_with(&mut walker, self.arch, &space, (regs, stack, false)).0
     }
 
@@ -295,7 +295,7 @@ impl World {
         samples: &[(UserRegs, Vec<u8>)],
     ) -> Vec<(Vec<(u64, FoundBy)>, EndReason)> {
         let space = self.space();
-        let mut walker = Walker::new(&self.engine, &self.library, self.max_frames);
+        let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         let walk = |(regs, stack): &(UserRegs, Vec<u8>)| {
             walk_with(&mut walker, self.arch, &space, (regs, stack, false))
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use address::{BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{Image, Module, Piece, Timeline};
+use module_map::{Image, Mapping, Module, Timeline};
 use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
 use pipeline::{Files, MapReplay};
 
@@ -66,7 +66,7 @@ pub(crate) fn collect(
     let (names, code) = code_files(&maps.timeline, maps.files(), output);
     let trailer = maps.head().events().first().map(Trailer::new).unwrap_or_default();
     let row = |taken: &Taken| {
-        let id = taken.piece.module;
+        let id = taken.mapping.module;
         let module = maps.timeline.modules().get(id.index());
         let name = names.get(&id).cloned().or_else(|| Some(path_of(module?)));
         let build_id = module.and_then(|module| module.identity.build_id);
@@ -75,17 +75,17 @@ pub(crate) fn collect(
     Injected { inserted: taken.iter().map(row).collect(), build_ids, code }
 }
 
-/// A piece that the recording does not state, and where its record goes.
+/// A mapping that the recording does not state, and where its record goes.
 struct Taken {
     position: u64,
     time: Timestamp,
     pid: Pid,
-    piece: Piece,
+    mapping: Mapping,
 }
 
 fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec<Taken>) {
     let rows = timeline.take_journal().into_iter();
-    taken.extend(rows.map(|(pid, piece)| Taken { position, time, pid, piece }));
+    taken.extend(rows.map(|(pid, mapping)| Taken { position, time, pid, mapping }));
 }
 
 /// The build-id that the recording lists for a map whose record does not state it.
@@ -184,13 +184,13 @@ impl Trailer {
 fn mmap2(taken: &Taken, name: &[u8], id: Option<BuildId>, trailer: &Trailer) -> Vec<u8> {
     const USER: u16 = 2;
     const BUILD_ID: u16 = 1 << 14;
-    let Taken { pid, piece, time, .. } = taken;
+    let Taken { pid, mapping, time, .. } = taken;
     let mut record = RecordKind::MMAP2.0.to_le_bytes().to_vec();
     record.extend((if id.is_some() { USER | BUILD_ID } else { USER }).to_le_bytes());
     record.extend([0; 2]);
     record.extend((pid.0 as u32).to_le_bytes());
     record.extend((pid.0 as u32).to_le_bytes());
-    for word in [piece.start.0, piece.end.since(piece.start), piece.offset.0] {
+    for word in [mapping.start.0, mapping.end.since(mapping.start), mapping.offset.0] {
         record.extend(word.to_le_bytes());
     }
     record.extend(id.map_or([0; 24], build_id_union));
