@@ -25,8 +25,8 @@ fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts, bool)> {
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut findings).ok()?;
     let mut samples = 0;
-    while let Some(window) = session.next_window(&mut findings) {
-        samples += window.samples().len() as u64;
+    while let Some(batch) = session.next_batch(&mut findings) {
+        samples += batch.samples().len() as u64;
     }
     Some((samples, session.counts().clone(), findings.iter().next().is_none()))
 }

@@ -1,4 +1,4 @@
-//! A whole file, as a mapped one: windows, and every record decoded.
+//! A whole file, as a mapped one: batches, and every record decoded.
 #![no_main]
 
 mod memory;
@@ -22,11 +22,11 @@ fn read(bytes: SharedBytes) -> u64 {
     };
     let _ = session.head().features();
     let mut samples = 0;
-    while let Some(window) = session.next_window(&mut findings) {
-        samples += window.samples().len() as u64;
-        assert!(window.samples().is_sorted_by_key(|entry| (entry.time, entry.position)));
-        assert!(window.samples().iter().all(|entry| window.sample(entry).is_ok()));
-        assert_eq!(window.records().count(), window.record_entries().len());
+    while let Some(batch) = session.next_batch(&mut findings) {
+        samples += batch.samples().len() as u64;
+        assert!(batch.samples().is_sorted_by_key(|entry| (entry.time, entry.position)));
+        assert!(batch.samples().iter().all(|entry| batch.sample(entry).is_ok()));
+        assert_eq!(batch.records().count(), batch.record_entries().len());
     }
     let counts = session.counts();
     assert_eq!(counts.of(perf_data::RecordKind::SAMPLE).records, samples + counts.dropped_samples);

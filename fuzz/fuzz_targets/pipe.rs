@@ -13,9 +13,9 @@ fn samples(input: Input, options: SessionOptions) -> Option<(u64, u64)> {
     let mut findings = Findings::default();
     let mut session = Session::open(input, options, &mut findings).ok()?;
     let mut samples = 0;
-    while let Some(window) = session.next_window(&mut findings) {
-        samples += window.samples().len() as u64;
-        assert!(window.samples().iter().all(|entry| window.sample(entry).is_ok()));
+    while let Some(batch) = session.next_batch(&mut findings) {
+        samples += batch.samples().len() as u64;
+        assert!(batch.samples().iter().all(|entry| batch.sample(entry).is_ok()));
     }
     Some((samples, session.counts().total().bytes + session.counts().skipped_bytes))
 }
@@ -23,7 +23,7 @@ fn samples(input: Input, options: SessionOptions) -> Option<(u64, u64)> {
 fuzz_target!(|bytes: &[u8]| {
     let mut stream = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     stream.extend_from_slice(bytes);
-    let small = SessionOptions { window_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
+    let small = SessionOptions { batch_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
     memory::bounded(bytes.len(), || {
         let whole =
             samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());

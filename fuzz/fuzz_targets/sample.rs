@@ -11,9 +11,9 @@ fn read(file: &[u8]) {
     let input = Input::File(SharedBytes::from(file.to_vec()));
     let mut session = Session::open(input, SessionOptions::default(), &mut findings)
         .expect("the frame is sound");
-    while let Some(window) = session.next_window(&mut findings) {
-        for entry in window.samples() {
-            look_into(&window.sample(entry).expect("a sample of this window"));
+    while let Some(batch) = session.next_batch(&mut findings) {
+        for entry in batch.samples() {
+            look_into(&batch.sample(entry).expect("a sample of this batch"));
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! There are two ways in:
 //! - [`Session`] reads a recording of any kind - file, pipe stream, compressed records, compressed as a whole, directory -
-//!   and gives it out as [`Window`]s in time order. It starts a thread that makes the next window while the user works
+//!   and gives it out as [`Batch`]s in time order. It starts a thread that makes the next batch while the user works
 //!   on the last one.
 //! - [`visit_records`] calls a function with every record, decoded, in the order of the file.
 //!
@@ -15,7 +15,7 @@
 //! recording at all is there an [`Error`].
 //!
 //! ```text
-//!   Input ──open──> Session { head } ──next_window──> Window { samples: [SampleEntry], records, head }
+//!   Input ──open──> Session { head } ──next_batch──> Batch { samples: [SampleEntry], records, head }
 //!                                                        └───sample(&SampleEntry)──> Sample { ip, registers, ... }
 //! ```
 //!
@@ -38,14 +38,14 @@
 //! assert_eq!(session.head().events()[0].name, "cycles:u");
 //!
 //! let mut lines = Vec::new();
-//! while let Some(window) = session.next_window(&mut findings) {
-//!     for record in window.records() {
+//! while let Some(batch) = session.next_batch(&mut findings) {
+//!     for record in batch.records() {
 //!         if let Record::Comm(comm) = record.record {
 //!             lines.push(format!("{} {}", record.time.0, String::from_utf8_lossy(comm.comm)));
 //!         }
 //!     }
-//!     for entry in window.samples() {
-//!         let sample = window.sample(entry).expect("an entry of this window");
+//!     for entry in batch.samples() {
+//!         let sample = batch.sample(entry).expect("an entry of this batch");
 //!         lines.push(format!("{} {:#x}", sample.time.0, sample.ip.expect("an address").0));
 //!     }
 //! }
@@ -66,7 +66,7 @@
 //! | `record` | bytes of one record to its value |
 //! | `container` | what is around the records: file header, features, names of events |
 //! | `stream` | bytes of files and streams to records in the order of the file: damage, compressed records |
-//! | `session` | records to windows in time order; the ways in |
+//! | `session` | records to batches in time order; the ways in |
 //! | `tracing` | formats of tracepoints, by which the raw bytes of their samples are read |
 //!
 //! # Known differences to `perf`
@@ -113,8 +113,8 @@ pub use record::{
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{
-    EagerWindows, Input, RawBody, RawRecord, RecordEntry, SampleEntry, Session, SessionOptions,
-    Visited, Window, visit_records,
+    Batch, EagerBatches, Input, RawBody, RawRecord, RecordEntry, SampleEntry, Session,
+    SessionOptions, Visited, visit_records,
 };
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, Losses, RecordCounts};

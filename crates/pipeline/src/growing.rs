@@ -1,5 +1,5 @@
 //! The profile of a recording while it is unwound, for output that is written before the end: samples are walked in
-//! batches, and after some of them, each time several times as many as before, what is new is looked up and handed on.
+//! chunks, and after some of them, each time several times as many as before, what is new is looked up and handed on.
 //!
 //! ```text
 //!   read | walk | names, hand on | walk  .  . | names, hand on | walk  .  .  .  .  .  .  .  .  . | names, hand on
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use module_map::{ImageStore, Timeline};
 use perf_data::{
-    Arch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity, Window,
+    Arch, Batch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity,
 };
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
@@ -34,7 +34,7 @@ use crate::whole::Analysis;
 /// are read again.
 const GROWTH: usize = 3;
 
-/// The first window of a stream ends with the first round behind so many bytes.
+/// The first batch of a stream ends with the first round after so many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// Bytes of a stream that are read at a time: it may be long until more come.
@@ -48,7 +48,7 @@ pub struct StreamOptions {
     /// Whether a recording with stacks that does not tell its processor is an error.
     pub needs_arch: bool,
     /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
-    pub window_bytes: Option<u64>,
+    pub batch_bytes: Option<u64>,
     /// Bytes of a stream that may wait for the end of their round; `None` for as many as usual.
     pub pending_bytes: Option<u64>,
 }
@@ -62,7 +62,7 @@ pub trait Growth {
     fn begin(&mut self, head: &Head, profile: &mut Profile) -> io::Result<()>;
 
     /// A part of the recording was read, and is unwound next.
-    fn window(&mut self, window: &Window, profile: &mut Profile);
+    fn batch(&mut self, batch: &Batch, profile: &mut Profile);
 
     /// The profile has grown.
     ///
@@ -128,7 +128,7 @@ impl Run<'_> {
             read_bytes: READ_BYTES,
             switches: true,
             fallback_arch: stream.arch,
-            window_bytes: stream.window_bytes.unwrap_or(usual.window_bytes),
+            batch_bytes: stream.batch_bytes.unwrap_or(usual.batch_bytes),
             pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
             ..usual
         })
@@ -156,16 +156,16 @@ impl Run<'_> {
         let mut fed = 0;
         let mut handed_on = 0;
         self.observer.stage(Stage::Unwinding);
-        while let Some(window) = session.next_window(&mut found) {
+        while let Some(batch) = session.next_batch(&mut found) {
             timings.ended("scan");
-            growing.head = window.head().clone();
+            growing.head = batch.head().clone();
             let profile = replayer.partial().profile;
-            add_head(profile, window.head());
-            growth.window(&window, profile);
-            fed += window.samples().len();
+            add_head(profile, batch.head());
+            growth.batch(&batch, profile);
+            fed += batch.samples().len();
             let expected = self.expected_at_last(fed, &session);
             self.observer.expected(expected as u64);
-            replayer.feed_watched(window, self, &mut |replayer| {
+            replayer.feed_watched(batch, self, &mut |replayer| {
                 self.step(replayer, &files, (&mut growing, growth), (&mut handed_on, expected))
             })?;
             // In a stream it may take long until more comes.

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::options::Limits;
 
 impl Limits {
-    /// Reads less ahead where the usual windows would take more than a part of the limit.
+    /// Reads less ahead where the usual batches would take more than a part of the limit.
     pub(crate) fn apply(self, options: SessionOptions) -> SessionOptions {
         let Some(bytes) = self.memory else { return options };
         SessionOptions {
-            window_bytes: options.window_bytes.min(bytes / 8),
+            batch_bytes: options.batch_bytes.min(bytes / 8),
             pending_bytes: options.pending_bytes.min(bytes / 2),
             expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
             ..options

@@ -1,7 +1,7 @@
 //! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
 
 use module_map::Timeline;
-use perf_data::{Findings, Head, Session, SessionOptions, TimedRecord, Window};
+use perf_data::{Batch, Findings, Head, Session, SessionOptions, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
 use crate::error::Error;
@@ -51,10 +51,10 @@ impl MapReplay {
 
     /// The next part of the recording, `None` at its end. Its records are to be applied, in their order, to
     /// [`Self::timeline`]: see [`Self::apply`].
-    pub fn next_window(&mut self) -> Option<Window> {
-        let window = self.session.next_window(&mut self.findings)?;
-        learn_files(&mut self.timeline, &window);
-        Some(window)
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        let batch = self.session.next_batch(&mut self.findings)?;
+        learn_files(&mut self.timeline, &batch);
+        Some(batch)
     }
 
     /// Moves the timeline over a record.

@@ -34,7 +34,7 @@ impl Timings {
         }
     }
 
-    /// The stage of that name ended now. A stage that comes again, once for each window, is added up.
+    /// The stage of that name ended now. A stage that comes again, once for each batch, is added up.
     pub fn ended(&mut self, stage: &'static str) {
         let now = Instant::now();
         let time = now - self.last;

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use module_map::Timeline;
-use perf_data::{EagerWindows, Findings, Head, Session, SessionOptions, Severity, Window};
+use perf_data::{Batch, EagerBatches, Findings, Head, Session, SessionOptions, Severity};
 use profile::{LocationId, Profile};
 use unwinder::{Replay, Replayer};
 
@@ -92,7 +92,7 @@ impl Run<'_> {
     ) -> Result<Option<Replayed>, Error> {
         let mut found = Findings::default();
         let reading = SessionOptions {
-            eager: quick.then(EagerWindows::default),
+            eager: quick.then(EagerBatches::default),
             ..SessionOptions::default()
         };
         let reading = self.options.limits.apply(reading);
@@ -101,7 +101,7 @@ impl Run<'_> {
         let options = self.replay_options(session.head(), !quick)?;
         let files = self.files(session.head())?;
         timings.ended("open");
-        let mut next = session.next_window(&mut found);
+        let mut next = session.next_batch(&mut found);
         loop {
             let mut timeline = files.timeline();
             let mut replayer = self.replayer(&mut timeline, &files, &options);
@@ -125,27 +125,27 @@ impl Run<'_> {
         }
     }
 
-    /// Feeds windows, to the last one or to one that starts over, which is given back.
+    /// Feeds batches, to the last one or to one that starts over, which is given back.
     fn feed(
         &self,
         replayer: &mut Replayer<'_>,
-        first: Option<Window>,
+        first: Option<Batch>,
         reading: Reading<'_>,
         quick: bool,
         timings: &mut Timings,
-    ) -> Result<Option<Window>, Error> {
+    ) -> Result<Option<Batch>, Error> {
         let Reading { session, found, pages, prefetch, files } = reading;
         let mut samples = 0;
         let mut next = first;
         self.observer.stage(Stage::Unwinding);
-        while let Some(window) = next {
+        while let Some(batch) = next {
             timings.ended("scan");
-            samples += window.samples().len() as u64;
+            samples += batch.samples().len() as u64;
             self.observer.expected(self.expected(samples, session.counts()));
-            let first = window.first_position();
-            replayer.feed(window, self);
+            let first = batch.first_position();
+            replayer.feed(batch, self);
             if let (Some(pages), Some(first)) = (pages.as_mut(), first) {
-                // The windows before this one were walked; in a plain file positions are offsets.
+                // The batches before this one were walked; in a plain file positions are offsets.
                 pages.done_up_to(first);
             }
             prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
@@ -155,8 +155,8 @@ impl Run<'_> {
             if quick && replayer.saw_replaced_file() {
                 return Ok(None);
             }
-            next = session.next_window(found);
-            if next.as_ref().is_some_and(Window::starts_over) {
+            next = session.next_batch(found);
+            if next.as_ref().is_some_and(Batch::starts_over) {
                 return Ok(next);
             }
         }

@@ -1,5 +1,5 @@
 //! What a recording says beside its records. In a file all of it is known at the begin; in a stream it may grow, and
-//! each window carries what was known when it was made.
+//! each batch carries what was known when it was made.
 
 use std::sync::Arc;
 

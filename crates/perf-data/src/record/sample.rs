@@ -126,7 +126,7 @@ pub struct Sample<'d> {
     /// Recorded callchain. With a stack dump it has the kernel's part only.
     pub callchain: Option<Callchain<'d>>,
     /// The user part of the callchain, where it came in a record of its own: recorded on the way back to user mode
-    /// (without marker), or unwound by simpleperf. Only [`crate::Window::sample`] knows of it.
+    /// (without marker), or unwound by simpleperf. Only [`crate::Batch::sample`] knows of it.
     pub user_callchain: Option<Callchain<'d>>,
     /// Raw data of a tracepoint or PMU.
     pub raw: Option<&'d [u8]>,

@@ -1,4 +1,4 @@
-//! Where samples and records are in a recording, and when: what a window holds of each.
+//! Where samples and records are in a recording, and when: what a batch holds of each.
 
 use address::{Pid, Tid, Timestamp};
 

@@ -1,4 +1,4 @@
-//! Records into windows. In a stream the recorder says by `FINISHED_ROUND` up to when its records are complete: at
+//! Records into batches. In a stream the recorder says by `FINISHED_ROUND` up to when its records are complete: at
 //! each round everything is that was seen before the round in front of it.
 //!
 //! ```text
@@ -14,7 +14,7 @@ use address::Timestamp;
 
 use super::index::{index_record, index_sample, is_kept};
 use super::messages::{Outbox, ReadMessage};
-use super::options::{EagerWindows, SessionOptions};
+use super::options::{EagerBatches, SessionOptions};
 use super::waiting::Waiting;
 use crate::container::Head;
 use crate::finding::{Finding, Findings};
@@ -22,31 +22,31 @@ use crate::record::RecordBytes;
 use crate::record_header::RecordKind;
 use crate::stream::{Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext};
 
-/// When windows are made.
+/// When batches are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// One window, at the end: the files of a directory have no rounds in common.
+    /// One batch, at the end: the files of a directory have no rounds in common.
     Whole,
-    /// One window, at the end, of which all bytes are there. Compressed records change to [`Mode::Rounds`], because
+    /// One batch, at the end, of which all bytes are there. Compressed records change to [`Mode::Rounds`], because
     /// what they expand to need not be held all at once.
     WholeUnlessCompressed,
-    /// At the ends of rounds. A record that comes after its window was sent is a finding.
+    /// At the ends of rounds. A record that comes after its batch was sent is a finding.
     Rounds,
-    /// At the ends of rounds, in the hope that no record comes after its window was sent. One that does changes to
+    /// At the ends of rounds, in the hope that no record comes after its batch was sent. One that does changes to
     /// [`Mode::TooLate`], compressed records to [`Mode::Rounds`].
     Eager {
-        /// The next window is made of at least so many bytes of records.
+        /// The next batch is made of at least so many bytes of records.
         next_bytes: u64,
-        /// No window waits for more bytes.
+        /// No batch waits for more bytes.
         most_bytes: u64,
     },
-    /// A record came after its window was sent, so all windows are void and reading stops.
+    /// A record came after its batch was sent, so all batches are void and reading stops.
     TooLate,
 }
 
 impl Mode {
-    /// Eager, before the first window.
-    pub(crate) fn eager(EagerWindows { first_bytes, most_bytes }: EagerWindows) -> Self {
+    /// Eager, before the first batch.
+    pub(crate) fn eager(EagerBatches { first_bytes, most_bytes }: EagerBatches) -> Self {
         Self::Eager { next_bytes: first_bytes.min(most_bytes), most_bytes }
     }
 
@@ -70,7 +70,7 @@ struct RoundTimes {
     sent: Timestamp,
 }
 
-/// Collects records and sends windows of them.
+/// Collects records and sends batches of them.
 pub(crate) struct Gather {
     out: Outbox,
     options: SessionOptions,
@@ -84,7 +84,7 @@ impl Gather {
         Self { out, options, mode, waiting: Waiting::default(), times: RoundTimes::default() }
     }
 
-    /// Whether reading stopped because a record came after its window was sent.
+    /// Whether reading stopped because a record came after its batch was sent.
     pub(crate) fn is_too_late(&self) -> bool {
         self.mode == Mode::TooLate
     }
@@ -98,7 +98,7 @@ impl Gather {
         }
     }
 
-    /// A record came whose window may have been sent. One without time comes before everything.
+    /// A record came whose batch may have been sent. One without time comes before everything.
     fn late_record(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
         let has_time = time != Timestamp(0);
         if matches!(self.mode, Mode::Eager { .. }) {
@@ -116,9 +116,9 @@ impl Gather {
             Mode::Whole | Mode::WholeUnlessCompressed | Mode::TooLate => return Flow::Continue,
             Mode::Eager { next_bytes, .. } => next_bytes,
             Mode::Rounds if self.times.sent == Timestamp(0) => {
-                self.options.first_bytes.min(self.options.window_bytes)
+                self.options.first_bytes.min(self.options.batch_bytes)
             }
-            Mode::Rounds => self.options.window_bytes,
+            Mode::Rounds => self.options.batch_bytes,
         };
         if !self.out.has_sent_head() || self.waiting.bytes() < enough {
             return Flow::Continue;
@@ -137,7 +137,7 @@ impl Gather {
 
     /// Sends everything up to a time, or all.
     fn send(&mut self, limit: Option<Timestamp>, mut context: SinkContext<'_>) -> Flow {
-        let Some(window) = self.waiting.take(limit, &mut context) else { return Flow::Continue };
+        let Some(batch) = self.waiting.take(limit, &mut context) else { return Flow::Continue };
         self.times.sent = limit.unwrap_or(self.times.latest).max(self.times.sent);
         if let Mode::Eager { next_bytes, most_bytes } = &mut self.mode {
             *next_bytes = next_bytes.saturating_mul(2).min(*most_bytes);
@@ -145,7 +145,7 @@ impl Gather {
         let SinkContext { head, counts, findings } = context;
         self.out.send_head(head);
         let (counts, findings) = (counts.clone(), std::mem::take(findings));
-        match self.out.send(ReadMessage::Window { window, counts, findings }) {
+        match self.out.send(ReadMessage::Batch { batch, counts, findings }) {
             Ok(()) => Flow::Continue,
             Err(_gone) => Flow::Stop,
         }

@@ -1,18 +1,18 @@
-//! What the reading thread sends to the session: the head on a channel of its own, then windows, then the end.
+//! What the reading thread sends to the session: the head on a channel of its own, then batches, then the end.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use super::window::Window;
+use super::batch::Batch;
 use crate::container::Head;
 use crate::finding::Findings;
 use crate::stream::RecordCounts;
 
 /// What follows the head.
 pub(crate) enum ReadMessage {
-    /// The next window, with all counts so far and what was found since the window before.
-    Window { window: Window, counts: RecordCounts, findings: Findings },
-    /// All windows so far are void; the next one begins the recording again.
+    /// The next batch, with all counts so far and what was found since the batch before.
+    Batch { batch: Batch, counts: RecordCounts, findings: Findings },
+    /// All batches so far are void; the next one begins the recording again.
     StartOver,
     /// All records were read.
     End { head: Arc<Head>, counts: RecordCounts, findings: Findings },
@@ -20,12 +20,12 @@ pub(crate) enum ReadMessage {
 
 /// The sending ends of the channels.
 pub(crate) struct Outbox {
-    /// `None` once the head was sent, which comes before all windows.
+    /// `None` once the head was sent, which comes before all batches.
     head: Option<SyncSender<Arc<Head>>>,
     messages: SyncSender<ReadMessage>,
 }
 
-/// The session is gone, so nobody waits for windows.
+/// The session is gone, so nobody waits for batches.
 pub(crate) struct ReceiverGone;
 
 impl Outbox {
@@ -47,7 +47,7 @@ impl Outbox {
     /// Sends the head, unless it was sent.
     pub(crate) fn send_head(&mut self, head: &Arc<Head>) {
         if let Some(out) = self.head.take() {
-            // A receiver that is gone is noticed at the next window.
+            // A receiver that is gone is noticed at the next batch.
             let _ = out.send(Arc::clone(head));
         }
     }

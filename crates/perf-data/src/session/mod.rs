@@ -1,11 +1,12 @@
 //! A recording of any kind, read while it is replayed: a thread reads, expands and orders records, and gives them out
-//! as windows.
+//! as batches.
 //!
 //! ```text
 //!   thread    | read + expand w1 | w2 | w3 | ...
 //!   consumer                     | w1 | w2 | ...
 //! ```
 
+mod batch;
 mod chains;
 mod entries;
 mod gather;
@@ -17,14 +18,13 @@ mod raw_record;
 mod reading;
 mod visit;
 mod waiting;
-mod window;
 
+pub use batch::Batch;
 pub use entries::{RecordEntry, SampleEntry};
 pub use input::Input;
-pub use options::{EagerWindows, SessionOptions};
+pub use options::{EagerBatches, SessionOptions};
 pub use raw_record::{RawBody, RawRecord};
 pub use visit::{Visited, visit_records};
-pub use window::Window;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -38,7 +38,7 @@ use crate::stream::RecordCounts;
 
 /// A recording that is being read.
 ///
-/// A plain file gives one window, whose bytes are those of the file, or several where it is read eagerly. A stream, and
+/// A plain file gives one batch, whose bytes are those of the file, or several where it is read eagerly. A stream, and
 /// a file with compressed records, give many; at most one of them waits while another is made.
 #[derive(Debug)]
 pub struct Session {
@@ -76,22 +76,22 @@ impl Session {
         Ok(Self { head, counts, messages, is_ended: false, at_open: findings.clone() })
     }
 
-    /// Events and features as far as they are known. After the last window all of them are, for instance build ids
+    /// Events and features as far as they are known. After the last batch all of them are, for instance build ids
     /// that stand at the end of a stream.
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
     }
 
-    /// The records read up to the last window that was given out.
+    /// The records read up to the last batch that was given out.
     #[must_use]
     pub fn counts(&self) -> &RecordCounts {
         &self.counts
     }
 
-    /// The next window, in time order; `None` after the last one. Where it starts over, the findings become those of
+    /// The next batch, in time order; `None` after the last one. Where it starts over, the findings become those of
     /// the time when the recording was opened.
-    pub fn next_window(&mut self, findings: &mut Findings) -> Option<Window> {
+    pub fn next_batch(&mut self, findings: &mut Findings) -> Option<Batch> {
         let mut starts_over = false;
         while !self.is_ended {
             match self.messages.recv() {
@@ -99,12 +99,12 @@ impl Session {
                     *findings = self.at_open.clone();
                     starts_over = true;
                 }
-                Ok(ReadMessage::Window { mut window, counts, findings: found }) => {
-                    window.starts_over = starts_over;
-                    self.head = Arc::clone(window.head());
+                Ok(ReadMessage::Batch { mut batch, counts, findings: found }) => {
+                    batch.starts_over = starts_over;
+                    self.head = Arc::clone(batch.head());
                     self.counts = counts;
                     findings.merge(&found);
-                    return Some(window);
+                    return Some(batch);
                 }
                 Ok(ReadMessage::End { head, counts, findings: found }) => {
                     self.head = head;

@@ -5,9 +5,9 @@ use crate::container::Arch;
 /// How much is held at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOptions {
-    /// A window of a stream is made at the first end of a round after so many bytes of records.
-    pub window_bytes: u64,
-    /// The first window of a stream is made after so many bytes, where that is less, so that something is known soon.
+    /// A batch of a stream is made at the first end of a round after so many bytes of records.
+    pub batch_bytes: u64,
+    /// The first batch of a stream is made after so many bytes, where that is less, so that something is known soon.
     pub first_bytes: u64,
     /// Whether records of context switches are given out, too.
     pub switches: bool,
@@ -17,21 +17,21 @@ pub struct SessionOptions {
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.
     pub expansion_bytes: usize,
-    /// Whether a plain file is given out in windows, too, so that it can be replayed while it is read. Where a record
+    /// Whether a plain file is given out in batches, too, so that it can be replayed while it is read. Where a record
     /// shows that the rounds of the file did not keep their promise, the recording starts over, see
-    /// [`Window::starts_over`](crate::Window::starts_over).
-    pub eager: Option<EagerWindows>,
+    /// [`Batch::starts_over`](crate::Batch::starts_over).
+    pub eager: Option<EagerBatches>,
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
     /// much larger than records.
     pub read_bytes: usize,
 }
 
 impl Default for SessionOptions {
-    /// Windows of 32 MiB, the first as the others; no switches, no architecture; 1 GiB may wait, 64 MiB come out of a
+    /// Batches of 32 MiB, the first as the others; no switches, no architecture; 1 GiB may wait, 64 MiB come out of a
     /// compressed record; not eager; 4 MiB are read at a time.
     fn default() -> Self {
         Self {
-            window_bytes: 32 << 20,
+            batch_bytes: 32 << 20,
             first_bytes: u64::MAX,
             switches: false,
             fallback_arch: None,
@@ -43,17 +43,17 @@ impl Default for SessionOptions {
     }
 }
 
-/// The windows of a plain file that is read eagerly.
+/// The batches of a plain file that is read eagerly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EagerWindows {
-    /// The first window is made at the first end of a round after so many bytes, and each of the next after twice as
+pub struct EagerBatches {
+    /// The first batch is made at the first end of a round after so many bytes, and each of the next after twice as
     /// many as the one before, so that the replay begins soon.
     pub first_bytes: u64,
     /// But not after more bytes than these.
     pub most_bytes: u64,
 }
 
-impl Default for EagerWindows {
+impl Default for EagerBatches {
     /// From 4 MiB to 128 MiB.
     fn default() -> Self {
         Self { first_bytes: 4 << 20, most_bytes: 128 << 20 }

@@ -1,4 +1,4 @@
-//! The reading thread of a session: from the opened recording to the last window, a second time where the first was in
+//! The reading thread of a session: from the opened recording to the last batch, a second time where the first was in
 //! vain.
 
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::stream::{Driver, Flow, SinkContext};
 
 /// Reads all of a recording. Returns early where the session is gone.
 pub(crate) fn read(opened: OpenedRecording, options: SessionOptions, out: Outbox) {
-    let eager = options.eager.and_then(|windows| Some((windows, opened.again()?)));
+    let eager = options.eager.and_then(|batches| Some((batches, opened.again()?)));
     let (mode, again) = match eager {
         _ if opened.is_stream => (Mode::Rounds, None),
-        Some((windows, again)) => (Mode::eager(windows), Some(again)),
+        Some((batches, again)) => (Mode::eager(batches), Some(again)),
         None => (whole(&opened), None),
     };
     let second = out.after_head();
@@ -37,7 +37,7 @@ const fn whole(opened: &OpenedRecording) -> Mode {
 enum ReadOutcome {
     /// At the end, or because the session is gone.
     Done,
-    /// At a record that belongs into a window that was sent.
+    /// At a record that belongs into a batch that was sent.
     TooLate,
 }
 

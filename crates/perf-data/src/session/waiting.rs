@@ -1,12 +1,12 @@
-//! The samples and records that wait for their window, with the bytes that hold them.
+//! The samples and records that wait for their batch, with the bytes that hold them.
 
 use std::sync::Arc;
 
 use address::Timestamp;
 
+use super::batch::Batch;
 use super::chains::UserChains;
 use super::entries::{RecordEntry, SampleEntry};
-use super::window::Window;
 use crate::record::{RecordBytes, Schema, TimedRecord};
 use crate::stream::{RecordChunk, SinkContext};
 
@@ -20,7 +20,7 @@ pub(crate) struct Waiting {
     samples: Vec<SampleEntry>,
     records: Vec<RecordEntry>,
     chains: UserChains,
-    /// Bytes of the records; after a window was taken out, in proportion to those that are left.
+    /// Bytes of the records; after a batch was taken out, in proportion to those that are left.
     bytes: u64,
 }
 
@@ -80,7 +80,7 @@ impl Waiting {
         &mut self,
         limit: Option<Timestamp>,
         context: &mut SinkContext<'_>,
-    ) -> Option<Window> {
+    ) -> Option<Batch> {
         let n_waiting = self.samples.len() + self.records.len();
         let mut samples = take_until(&mut self.samples, limit, |sample| sample.time);
         let mut records = take_until(&mut self.records, limit, |record| record.time);
@@ -100,7 +100,7 @@ impl Waiting {
         let head = Arc::clone(context.head);
         let chunks = self.chunks.clone();
         self.drop_chunks();
-        Some(Window { head, samples, records, chunks, chains, starts_over: false })
+        Some(Batch { head, samples, records, chunks, chains, starts_over: false })
     }
 
     /// Drops the chunks that nothing waits in.

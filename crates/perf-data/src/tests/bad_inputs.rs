@@ -158,11 +158,11 @@ fn samples(input: Input) -> Result<(usize, Findings), Error> {
     let mut findings = Findings::default();
     let mut session = Session::open(input, SessionOptions::default(), &mut findings)?;
     let mut samples = 0;
-    while let Some(window) = session.next_window(&mut findings) {
-        samples += window.samples().len();
+    while let Some(batch) = session.next_batch(&mut findings) {
+        samples += batch.samples().len();
         // The address is never lost.
-        assert!(window.samples().iter().all(|entry| {
-            window.sample(entry).is_ok_and(|sample| sample.ip.is_some_and(|ip| ip.0 == 0x1000))
+        assert!(batch.samples().iter().all(|entry| {
+            batch.sample(entry).is_ok_and(|sample| sample.ip.is_some_and(|ip| ip.0 == 0x1000))
         }));
     }
     Ok((samples, findings))

@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    Endian, Error, Event, Features, Finding, Findings, Input, RawRecord, RecordCounts,
+    Batch, Endian, Error, Event, Features, Finding, Findings, Input, RawRecord, RecordCounts,
     RecordedMachine, Sample, SampleEntry, SampleError, Session, SessionOptions, SharedBytes,
-    TimedRecord, Window, visit_records,
+    TimedRecord, visit_records,
 };
 
-/// What a session gave of a file: at most one window.
+/// What a session gave of a file: at most one batch.
 pub(crate) struct ReadFile {
     session: Session,
-    window: Option<Window>,
+    batch: Option<Batch>,
     /// What was found, when it was opened and after that.
     pub(crate) findings: Findings,
     is_sound_at_open: bool,
@@ -27,9 +27,9 @@ impl ReadFile {
         let mut findings = Findings::default();
         let mut session = Session::open(input, SessionOptions::default(), &mut findings)?;
         let is_sound_at_open = findings.is_empty();
-        let window = session.next_window(&mut findings);
-        assert!(session.next_window(&mut findings).is_none(), "a file is one window");
-        Ok(Self { session, window, findings, is_sound_at_open })
+        let batch = session.next_batch(&mut findings);
+        assert!(session.next_batch(&mut findings).is_none(), "a file is one batch");
+        Ok(Self { session, batch, findings, is_sound_at_open })
     }
 
     pub(crate) fn endian(&self) -> Endian {
@@ -53,15 +53,15 @@ impl ReadFile {
     }
 
     pub(crate) fn samples(&self) -> &[SampleEntry] {
-        self.window.as_ref().map_or(&[], Window::samples)
+        self.batch.as_ref().map_or(&[], Batch::samples)
     }
 
     pub(crate) fn records(&self) -> Vec<TimedRecord<'_>> {
-        self.window.iter().flat_map(Window::records).collect()
+        self.batch.iter().flat_map(Batch::records).collect()
     }
 
     pub(crate) fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
-        self.window.as_ref().expect("a window").sample(entry)
+        self.batch.as_ref().expect("a batch").sample(entry)
     }
 }
 

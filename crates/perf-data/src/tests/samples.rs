@@ -260,7 +260,7 @@ fn entries_of_another_recording() {
 #[test]
 fn recordings_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<crate::Window>();
+    shared::<crate::Batch>();
     shared::<crate::Head>();
     shared::<Sample<'_>>();
 }

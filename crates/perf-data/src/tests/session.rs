@@ -7,11 +7,11 @@ use synth::{
     SampleBuilder, SampleId, UserRecord,
 };
 
-use crate::{EagerWindows, Findings, Input, Session, SessionOptions, SharedBytes};
+use crate::{EagerBatches, Findings, Input, Session, SessionOptions, SharedBytes};
 
-/// Small enough for several windows.
+/// Small enough for several batches.
 pub(super) const OPTIONS: SessionOptions = SessionOptions {
-    window_bytes: 4096,
+    batch_bytes: 4096,
     first_bytes: u64::MAX,
     switches: false,
     fallback_arch: None,
@@ -43,7 +43,7 @@ pub(super) fn recording(endian: Endian) -> PerfDataBuilder {
     it
 }
 
-/// What a session gave: samples and records in one list each, and how many windows.
+/// What a session gave: samples and records in one list each, and how many batches.
 #[derive(Debug, PartialEq)]
 pub(super) struct Read {
     pub(super) samples: Vec<(u64, u64, i32, Vec<u8>)>,
@@ -55,21 +55,21 @@ pub(super) fn read(input: Input, options: SessionOptions) -> (Read, usize, Findi
     let mut findings = Findings::default();
     let mut session = Session::open(input, options, &mut findings).expect("a recording");
     let mut read = Read { samples: Vec::new(), records: Vec::new(), names: Vec::new() };
-    let mut windows = 0;
-    while let Some(window) = session.next_window(&mut findings) {
-        windows += 1;
-        if window.starts_over() {
-            (read.samples, read.records, windows) = (Vec::new(), Vec::new(), 1);
+    let mut batches = 0;
+    while let Some(batch) = session.next_batch(&mut findings) {
+        batches += 1;
+        if batch.starts_over() {
+            (read.samples, read.records, batches) = (Vec::new(), Vec::new(), 1);
         }
-        for entry in window.samples() {
-            let sample = window.sample(entry).expect("a sample of this window");
+        for entry in batch.samples() {
+            let sample = batch.sample(entry).expect("a sample of this batch");
             assert_eq!((sample.damage, sample.time), (None, entry.time));
             let ip = sample.ip.map_or(0, |ip| ip.0);
             let stack = sample.user_stack.map_or_else(Vec::new, |stack| stack.bytes.to_vec());
             read.samples.push((entry.time.0, ip, entry.tid.0, stack));
         }
-        assert_eq!(window.records().count(), window.record_entries().len());
-        for record in window.records() {
+        assert_eq!(batch.records().count(), batch.record_entries().len());
+        for record in batch.records() {
             if matches!(record.record, crate::Record::User(_)) {
                 continue;
             }
@@ -77,7 +77,7 @@ pub(super) fn read(input: Input, options: SessionOptions) -> (Read, usize, Findi
         }
     }
     read.names = session.head().events().iter().map(|event| event.name.clone()).collect();
-    (read, windows, findings)
+    (read, batches, findings)
 }
 
 pub(super) fn file(bytes: &[u8]) -> Input {
@@ -89,9 +89,9 @@ pub(super) fn stream(bytes: &[u8]) -> Input {
 }
 
 fn plain(endian: Endian) -> Read {
-    let (read, windows, findings) = read(file(&recording(endian).build()), OPTIONS);
+    let (read, batches, findings) = read(file(&recording(endian).build()), OPTIONS);
     assert!(findings.is_empty(), "{findings:?}");
-    assert_eq!((windows, read.samples.len(), read.records.len()), (1, 240, 40));
+    assert_eq!((batches, read.samples.len(), read.records.len()), (1, 240, 40));
     assert!(read.samples.is_sorted_by_key(|sample| sample.0));
     assert_eq!(read.names, ["cycles:u"]);
     read
@@ -104,39 +104,39 @@ fn pipe_streams_give_what_files_give() {
         for attrs_first in [false, true] {
             let layout = PipeLayout { attrs_first, ..PipeLayout::default() };
             let bytes = recording(endian).build_pipe(&layout);
-            let (from_file, windows, findings) = read(file(&bytes), OPTIONS);
-            assert_eq!((&from_file, windows), (&expected, 1));
+            let (from_file, batches, findings) = read(file(&bytes), OPTIONS);
+            assert_eq!((&from_file, batches), (&expected, 1));
             assert!(findings.is_empty(), "{findings:?}");
-            let (from_stream, windows, findings) = read(stream(&bytes), OPTIONS);
+            let (from_stream, batches, findings) = read(stream(&bytes), OPTIONS);
             assert_eq!(from_stream, expected);
-            assert!(windows > 5, "{windows} windows");
+            assert!(batches > 5, "{batches} batches");
             assert!(findings.is_empty(), "{findings:?}");
         }
     }
 }
 
 #[test]
-fn eager_reading_gives_the_same_in_several_windows() {
-    let even = EagerWindows { first_bytes: 4096, most_bytes: 4096 };
-    let growing = EagerWindows { first_bytes: 512, ..even };
+fn eager_reading_gives_the_same_in_several_batches() {
+    let even = EagerBatches { first_bytes: 4096, most_bytes: 4096 };
+    let growing = EagerBatches { first_bytes: 512, ..even };
     for endian in [Endian::Little, Endian::Big] {
         let counts = [even, growing].map(|eager| {
             let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
-            let (read, windows, findings) = read(file(&recording(endian).build()), eager);
+            let (read, batches, findings) = read(file(&recording(endian).build()), eager);
             assert_eq!(read, plain(endian));
             assert!(findings.is_empty(), "{findings:?}");
-            windows
+            batches
         });
-        assert!(counts[0] > 5, "{counts:?} windows");
+        assert!(counts[0] > 5, "{counts:?} batches");
         // What is the first of the even ones comes in two.
-        assert_eq!(counts[1], counts[0] + 1, "{counts:?} windows");
+        assert_eq!(counts[1], counts[0] + 1, "{counts:?} batches");
     }
 }
 
 /// A recorder may write at the end what was there from the beginning on, without time; or break its promise.
 #[test]
 fn eager_reading_starts_over_where_a_record_comes_too_late() {
-    let eager = EagerWindows { first_bytes: 4096, most_bytes: 4096 };
+    let eager = EagerBatches { first_bytes: 4096, most_bytes: 4096 };
     let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
     for time in [0, 1001] {
         let mut it = recording(Endian::Little);
@@ -144,8 +144,8 @@ fn eager_reading_starts_over_where_a_record_comes_too_late() {
         it.record_at(&comm, SampleId::at(20, 22, time));
         let bytes = it.build();
         let (expected, ..) = read(file(&bytes), OPTIONS);
-        let (read, windows, findings) = read(file(&bytes), eager);
-        assert_eq!((&read, windows), (&expected, 1));
+        let (read, batches, findings) = read(file(&bytes), eager);
+        assert_eq!((&read, batches), (&expected, 1));
         assert!(read.records.iter().take(2).any(|(at, text)| *at == time && text.contains("22")));
         assert!(findings.is_empty(), "{findings:?}");
     }
@@ -161,9 +161,9 @@ fn compressed_records_give_what_plain_ones_give() {
                 let mut compressed = recording(endian);
                 let records = compressed.take_records();
                 compressed.raw_bytes(&Compressor::new(endian, kind).pack(&records, chunk));
-                let (from_file, windows, findings) = read(file(&compressed.build()), OPTIONS);
+                let (from_file, batches, findings) = read(file(&compressed.build()), OPTIONS);
                 assert_eq!(from_file, expected, "{kind:?} chunks of {chunk}");
-                assert!(windows > 5 && findings.is_empty(), "{windows} windows, {findings:?}");
+                assert!(batches > 5 && findings.is_empty(), "{batches} batches, {findings:?}");
                 let pipe = compressed.build_pipe(&PipeLayout::default());
                 let (from_stream, _, findings) = read(stream(&pipe), OPTIONS);
                 assert_eq!(from_stream, expected);
@@ -186,9 +186,9 @@ fn records_between_compressed_ones_keep_their_place() {
         source.raw_bytes(&compressor.pack(&left[..end], 500)).raw_bytes(&round);
         left = &left[end + 8..];
     }
-    let (read, windows, findings) = read(file(&source.build()), OPTIONS);
+    let (read, batches, findings) = read(file(&source.build()), OPTIONS);
     assert_eq!(read, expected);
-    assert!(windows > 5 && findings.is_empty(), "{windows} windows, {findings:?}");
+    assert!(batches > 5 && findings.is_empty(), "{batches} batches, {findings:?}");
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn directories_give_what_files_give() {
         let mut all: Vec<_> = parts.into_iter().map(SharedBytes::from).collect();
         all.insert(1, SharedBytes::from(Vec::new()));
         let input = Input::Directory { data: SharedBytes::from(source.build()), parts: all };
-        let (mut read, windows, findings) = read(input, OPTIONS);
+        let (mut read, batches, findings) = read(input, OPTIONS);
         // Samples of one time are in the order of the files.
         read.samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
         let mut samples = expected.samples.clone();
         samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
-        assert_eq!((read.samples.len(), windows), (samples.len(), 1));
+        assert_eq!((read.samples.len(), batches), (samples.len(), 1));
         assert_eq!(sorted(read.samples), sorted(samples));
         assert_eq!(read.records, expected.records);
         assert!(findings.is_empty(), "{findings:?}");

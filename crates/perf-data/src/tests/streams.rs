@@ -129,10 +129,10 @@ fn events_and_build_ids_may_come_late() {
     let mut findings = Findings::default();
     let mut session = Session::open(stream(&bytes), OPTIONS, &mut findings).expect("a stream");
     assert_eq!(session.head().events().len(), 1);
-    let window = session.next_window(&mut findings).expect("a window");
-    let events: Vec<_> = window.samples().iter().map(|entry| entry.event).collect();
+    let batch = session.next_batch(&mut findings).expect("a batch");
+    let events: Vec<_> = batch.samples().iter().map(|entry| entry.event).collect();
     assert_eq!(events, [0, 1]);
-    assert!(session.next_window(&mut findings).is_none());
+    assert!(session.next_batch(&mut findings).is_none());
     let head = session.head();
     assert_eq!(
         (head.events()[0].name.as_str(), head.events()[1].name.as_str()),
@@ -161,11 +161,11 @@ fn rounds_that_end_before_the_first_event_lose_nothing() {
     late.event("first", attr, &[7]);
     late.sample(&SampleBuilder { id: 7, ..SampleBuilder::at(0, 1, 1, 5) });
     bytes.extend(late.take_records());
-    // A window at each round.
-    let options = SessionOptions { window_bytes: 0, ..OPTIONS };
+    // A batch at each round.
+    let options = SessionOptions { batch_bytes: 0, ..OPTIONS };
     for input in [file(&bytes), stream(&bytes)] {
-        let (read, windows, findings) = read(input, options);
-        assert_eq!((windows, read.samples.len()), (1, 1), "{read:?}");
+        let (read, batches, findings) = read(input, options);
+        assert_eq!((batches, read.samples.len()), (1, 1), "{read:?}");
         assert!(findings.is_empty(), "{findings:?}");
     }
 }
@@ -174,9 +174,9 @@ fn rounds_that_end_before_the_first_event_lose_nothing() {
 fn without_rounds_memory_is_bounded_and_nothing_is_lost() {
     let options = SessionOptions { pending_bytes: 320, ..OPTIONS };
     let bytes = with_samples((0..100).map(|at| 1 + (at ^ 1))).build_pipe(&PipeLayout::default());
-    let (read, windows, findings) = read(stream(&bytes), options);
+    let (read, batches, findings) = read(stream(&bytes), options);
     assert_eq!(read.samples.len(), 100);
-    assert!(windows > 10, "{windows} windows");
+    assert!(batches > 10, "{batches} batches");
     let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
     assert_eq!(kinds, ["rounds-missing"]);
     assert!(read.samples.is_sorted_by_key(|sample| sample.0));
@@ -231,14 +231,14 @@ fn deferred_chains_are_joined_by_thread_and_cookie() {
     it.record_at(&chain(&[0xc]), SampleId::at(1, 2, 11));
     let mut findings = Findings::default();
     let mut session = Session::open(file(&it.build()), OPTIONS, &mut findings).expect("a file");
-    let window = session.next_window(&mut findings).expect("a window");
-    let chains = window.samples().iter().map(|entry| {
-        let chain = window.sample(entry).expect("a sample").user_callchain;
+    let batch = session.next_batch(&mut findings).expect("a batch");
+    let chains = batch.samples().iter().map(|entry| {
+        let chain = batch.sample(entry).expect("a sample").user_callchain;
         chain.map(|chain| chain.entries().collect::<Vec<_>>())
     });
     let expected = [Some(vec![0xa, 0xb]), Some(vec![0xc]), Some(vec![0xa, 0xb]), None];
     assert_eq!(chains.collect::<Vec<_>>(), expected);
-    assert!(session.next_window(&mut findings).is_none());
+    assert!(session.next_batch(&mut findings).is_none());
     assert_eq!(session.counts().unmatched_chains, 1);
     let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
     assert_eq!(kinds, ["chain-missing"]);
@@ -269,9 +269,9 @@ fn samples_of_a_stream_wait_for_deferred_chains() {
     let mut findings = Findings::default();
     let mut session = Session::open(stream(&bytes), OPTIONS, &mut findings).expect("a stream");
     let mut chains = Vec::new();
-    while let Some(window) = session.next_window(&mut findings) {
-        let sample = |entry| window.sample(entry).expect("a sample").user_callchain;
-        chains.extend(window.samples().iter().filter_map(sample).map(|chain| chain.len()));
+    while let Some(batch) = session.next_batch(&mut findings) {
+        let sample = |entry| batch.sample(entry).expect("a sample").user_callchain;
+        chains.extend(batch.samples().iter().filter_map(sample).map(|chain| chain.len()));
     }
     assert_eq!((chains, session.counts().unmatched_chains), (vec![1], 0));
 }
@@ -288,13 +288,13 @@ fn simpleperf_chains_and_split_records() {
     it.raw_bytes(&synth::simpleperf_split(Endian::Little, &record, 30));
     let mut findings = Findings::default();
     let mut session = Session::open(file(&it.build()), OPTIONS, &mut findings).expect("a file");
-    let window = session.next_window(&mut findings).expect("a window");
-    let chains = window.samples().iter().map(|entry| {
-        let chain = window.sample(entry).expect("a sample").user_callchain;
+    let batch = session.next_batch(&mut findings).expect("a batch");
+    let chains = batch.samples().iter().map(|entry| {
+        let chain = batch.sample(entry).expect("a sample").user_callchain;
         chain.map(|chain| chain.entries().collect::<Vec<_>>())
     });
     assert_eq!(chains.collect::<Vec<_>>(), [Some(vec![0x1000, 0x2000]), None]);
-    assert!(session.next_window(&mut findings).is_none());
+    assert!(session.next_batch(&mut findings).is_none());
     assert_eq!(session.counts().of(crate::RecordKind::SIMPLEPERF_CALLCHAIN).records, 1);
 }
 
@@ -325,10 +325,10 @@ fn exercise(bytes: &[u8]) {
         let mut findings = Findings::default();
         let Ok(mut session) = Session::open(input, OPTIONS, &mut findings) else { continue };
         let mut samples = 0;
-        while let Some(window) = session.next_window(&mut findings) {
-            samples += window.samples().len() as u64;
-            assert!(window.samples().iter().all(|entry| window.sample(entry).is_ok()));
-            assert_eq!(window.records().count(), window.record_entries().len());
+        while let Some(batch) = session.next_batch(&mut findings) {
+            samples += batch.samples().len() as u64;
+            assert!(batch.samples().iter().all(|entry| batch.sample(entry).is_ok()));
+            assert_eq!(batch.records().count(), batch.record_entries().len());
         }
         let counts = session.counts();
         let total = counts.of(crate::RecordKind::SAMPLE).records;

@@ -128,7 +128,7 @@ fn in_files_and_in_pipes() {
     {
         let mut findings = Findings::default();
         let mut session = Session::open(input, options, &mut findings).expect("a recording");
-        while session.next_window(&mut findings).is_some() {}
+        while session.next_batch(&mut findings).is_some() {}
         let known = session.head().features().tracing_data.expect("tracing data");
         assert_eq!(known.get(..data.len()), Some(&data[..]));
         assert_eq!(TracingData::parse(known).expect("tracing data").formats().count(), 2);

@@ -84,14 +84,14 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     // Modules in the order in which they were hit.
     let mut hits = Vec::new();
     let mut known = BTreeSet::new();
-    while let Some(window) = maps.next_window() {
-        let mut records = window.records().peekable();
-        for entry in window.samples() {
+    while let Some(batch) = maps.next_batch() {
+        let mut records = batch.records().peekable();
+        for entry in batch.samples() {
             let now = (entry.time, entry.position);
             while let Some(record) = records.next_if(|it| (it.time, it.position) < now) {
                 maps.apply(&record);
             }
-            let Ok(sample) = window.sample(entry) else { continue };
+            let Ok(sample) = batch.sample(entry) else { continue };
             for (in_kernel, address) in addresses(&sample) {
                 let timeline = &mut maps.timeline;
                 let space = if in_kernel { timeline.kernel() } else { timeline.space(entry.pid).0 };

@@ -22,9 +22,9 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     let maps = pipeline().maps(source(&args.input), &options, &observer);
     let mut maps = maps.map_err(with_argument)?;
     let mut pids = Vec::new();
-    while let Some(window) = maps.next_window() {
+    while let Some(batch) = maps.next_batch() {
         let past = |time: Timestamp| at.is_some_and(|at| time > at);
-        for record in window.records().filter(|record| !past(record.time)) {
+        for record in batch.records().filter(|record| !past(record.time)) {
             if let Record::Mmap(map) = &record.record {
                 pids.push(map.pid);
             } else if let Record::Fork(task) = &record.record {

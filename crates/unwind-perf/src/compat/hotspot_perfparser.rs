@@ -176,7 +176,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         stream: StreamOptions {
             needs_arch: true,
             arch: arguments.arch.as_ref().map(|processor| processor.arch),
-            window_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
+            batch_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
             pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
         },
         output: arguments.output.as_deref(),

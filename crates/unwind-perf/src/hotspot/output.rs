@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
 use hashbrown::HashSet;
 use module_map::ModuleKind;
-use perf_data::{Head, Window};
+use perf_data::{Batch, Head};
 use pipeline::{Download, Grown, Growth, Observer, Stage};
 use profile::Profile;
 
@@ -123,9 +123,9 @@ impl Growth for StreamOutput {
         self.stream.with(|stream| stream.begin(profile, &self.details))
     }
 
-    fn window(&mut self, window: &Window, profile: &mut Profile) {
-        learn_tracepoints(window.head(), &mut self.details, &mut profile.strings);
-        self.records.read(window, &mut profile.strings, &mut self.details);
+    fn batch(&mut self, batch: &Batch, profile: &mut Profile) {
+        learn_tracepoints(batch.head(), &mut self.details, &mut profile.strings);
+        self.records.read(batch, &mut profile.strings, &mut self.details);
     }
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {

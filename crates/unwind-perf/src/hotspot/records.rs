@@ -7,14 +7,14 @@ use address::{Pid, Tid};
 use formats::{Details, FieldValue, SampleExtra, TaskChange, TaskEvent};
 use hashbrown::HashMap;
 use perf_data::{
-    Endian, Head, ReadFormat, Record, Sample, TimedRecord, TraceFormat, TraceValue, TracingData,
-    Window,
+    Batch, Endian, Head, ReadFormat, Record, Sample, TimedRecord, TraceFormat, TraceValue,
+    TracingData,
 };
 use profile::{EventId, Strings};
 
 use crate::hotspot::details::is_tracepoint;
 
-/// What has to be known from one window to the next.
+/// What has to be known from one batch to the next.
 #[derive(Default, Debug)]
 pub(super) struct Records {
     /// By id of an event: its number.
@@ -25,11 +25,11 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Takes in a window.
-    pub(super) fn read(&mut self, window: &Window, strings: &mut Strings, details: &mut Details) {
-        let events = window.records().filter_map(|record| task_event(&record, strings));
+    /// Takes in a batch.
+    pub(super) fn read(&mut self, batch: &Batch, strings: &mut Strings, details: &mut Details) {
+        let events = batch.records().filter_map(|record| task_event(&record, strings));
         details.tasks.extend(events);
-        let head = window.head();
+        let head = batch.head();
         if self.head.as_ref().is_none_or(|known| !Arc::ptr_eq(known, head)) {
             let ids = (0_u16..).map(EventId::new).zip(head.events());
             self.by_id = ids.flat_map(|(at, it)| it.ids.iter().map(move |&id| (id, at))).collect();
@@ -52,14 +52,14 @@ impl Records {
                 format.filter(|_| is_tracepoint(it))
             })
             .collect();
-        for entry in window.samples() {
+        for entry in batch.samples() {
             let at = usize::from(entry.event);
             let format = formats.get(at).copied().flatten();
             let is_group = groups.get(at) == Some(&true);
             if format.is_none() && !is_group {
                 continue;
             }
-            let Ok(sample) = window.sample(entry) else { continue };
+            let Ok(sample) = batch.sample(entry) else { continue };
             let costs = if is_group { self.costs(&sample) } else { Vec::new() };
             let fields = format
                 .and_then(|format| sample.raw.map(|raw| fields(format, raw, endian, strings)));

@@ -254,7 +254,7 @@ fn exit_statuses() {
         finish(command.spawn().expect("the command starts"))
     };
     assert_eq!(piped(&["--max-buffer-size", "16"]).status, 8);
-    // The size of windows changes nothing in what is written.
+    // The size of batches changes nothing in what is written.
     for size in ["0", "1"] {
         let ran = piped(&["--buffer-size", size]).expect_status(0);
         assert_eq!(samples(&ran.stdout).0, 80);

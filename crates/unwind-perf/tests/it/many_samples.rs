@@ -1,4 +1,4 @@
-//! A recording of more samples than fit one batch of the replay, written here, whose every chain is known beforehand.
+//! A recording of more samples than fit one chunk of the replay, written here, whose every chain is known beforehand.
 //!
 //! ```text
 //! demo.elf  0x1600  outer    return address undefined: the root
@@ -29,7 +29,7 @@ use crate::run::{command, empty_folder, finish, run};
 
 const LE: Endian = Endian::Little;
 const BUILD_ID: [u8; 20] = [0xab; 20];
-/// More than the replay takes at once, so that batches follow each other.
+/// More than the replay takes at once, so that chunks follow each other.
 const SAMPLES: u64 = 20_000;
 const PROCESSES: u64 = 5;
 /// Where the text is mapped, less its address in the file's headers.
@@ -211,7 +211,7 @@ fn every_chain_is_the_known_one_with_any_number_of_threads() {
     std::fs::remove_dir_all(&folder).expect("the folder is removed");
 }
 
-/// Large enough for several windows: every second sample is of the kernel, called by `outer`.
+/// Large enough for several batches: every second sample is of the kernel, called by `outer`.
 fn long_recording() -> Vec<u8> {
     const KERNEL: u64 = 0xffff_ffff_8100_0000;
     const IN_KERNEL: u16 = 1;

@@ -3,7 +3,7 @@
 use address::Pid;
 use hashbrown::HashMap;
 use module_map::{FileIdentity, Inode, MapEvent, Timeline};
-use perf_data::{CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord, Window};
+use perf_data::{Batch, CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord};
 
 /// Reports to the timeline the build-ids that the header lists by path, for maps whose records carry none. To be called
 /// before the records are applied.
@@ -15,14 +15,14 @@ pub fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
     }
 }
 
-/// Looks for paths that lead to several files in a window, and reports to the timeline which was the last of each: the
-/// recorder read the build-id of a path when it ended. To be called before the window's records are applied.
-pub fn learn_files(timeline: &mut Timeline, window: &Window) {
+/// Looks for paths that lead to several files in a batch, and reports to the timeline which was the last of each: the
+/// recorder read the build-id of a path when it ended. To be called before the batch's records are applied.
+pub fn learn_files(timeline: &mut Timeline, batch: &Batch) {
     let mut last = HashMap::<&[u8], Inode>::new();
     let mut several = Vec::new();
-    for entry in window.record_entries() {
+    for entry in batch.record_entries() {
         let Some(Mmap { id: MmapId::Inode { major, minor, inode, generation }, path, .. }) =
-            window.map(entry.position)
+            batch.map(entry.position)
         else {
             continue;
         };

@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 use module_map::ProcessImage;
 use profile::{LayoutId, LayoutRow};
 
-/// The distinct layouts of the samples of one run. They are put together in the merge, in the order of the samples:
-/// the result must not depend on where runs begin.
+/// The distinct layouts of the samples of one slice. They are put together in the merge, in the order of the samples:
+/// the result must not depend on where slices begin.
 #[derive(Debug, Default)]
 pub(crate) struct SampleLayouts {
     pub(crate) rows: Vec<SampleLayout>,
@@ -17,7 +17,7 @@ pub(crate) struct SampleLayouts {
 #[derive(Debug)]
 pub(crate) struct SampleLayout {
     pub(crate) process_image: ProcessImage,
-    /// A small number of the process image in the run.
+    /// A small number of the process image in the slice.
     pub(crate) number: u32,
     layout: LayoutRow,
     /// The row of the same process image before this one, its own index for none.
@@ -53,23 +53,27 @@ impl SampleLayouts {
     }
 }
 
-/// The layouts of a run's samples as they are merged, one sample after the other.
+/// The layouts of a slice's samples as they are merged, one sample after the other.
 pub(crate) struct Merging<'m> {
-    run: &'m SampleLayouts,
+    slice: &'m SampleLayouts,
     /// For each row, what it became last.
     known: Vec<Option<LayoutId>>,
-    /// For each process image, its current layout, once a sample of the run had it.
+    /// For each process image, its current layout, once a sample of the slice had it.
     current: Vec<Option<LayoutId>>,
 }
 
 impl<'m> Merging<'m> {
-    pub(crate) fn new(run: &'m SampleLayouts) -> Self {
-        Self { run, known: vec![None; run.rows.len()], current: vec![None; run.n_process_images()] }
+    pub(crate) fn new(slice: &'m SampleLayouts) -> Self {
+        Self {
+            slice,
+            known: vec![None; slice.rows.len()],
+            current: vec![None; slice.n_process_images()],
+        }
     }
 
     /// The layout of the next sample, which has that row.
     pub(crate) fn next(&mut self, row: u32, layouts: &mut Layouts, table: &mut Table) -> LayoutId {
-        let Some(sample) = self.run.rows.get(row as usize) else { return LayoutId::new(0) };
+        let Some(sample) = self.slice.rows.get(row as usize) else { return LayoutId::new(0) };
         let (Some(known), Some(current)) =
             (self.known.get_mut(row as usize), self.current.get_mut(sample.number as usize))
         else {
@@ -140,7 +144,7 @@ mod tests {
         assert_eq!(table.as_slice()[0], layout(&[(1, 0x1000), (2, 0x2000)]));
     }
 
-    /// However the samples are cut into runs, each gets the same layout.
+    /// However the samples are cut into slices, each gets the same layout.
     #[test]
     fn runs_do_not_show() {
         let of_samples = [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)];
@@ -148,15 +152,15 @@ mod tests {
         for size in 1..=of_samples.len() {
             let (mut merged, mut table) = (Layouts::default(), Table::new());
             let mut ids = Vec::new();
-            for run in of_samples.chunks(size) {
+            for slice in of_samples.chunks(size) {
                 let mut rows = SampleLayouts::default();
-                let of_run: Vec<u32> =
-                    run.iter().map(|layout| rows.intern(ProcessImage(4), layout)).collect();
+                let of_slice: Vec<u32> =
+                    slice.iter().map(|layout| rows.intern(ProcessImage(4), layout)).collect();
                 let mut merging = Merging::new(&rows);
                 let next = |&row| merging.next(row, &mut merged, &mut table).index();
-                ids.extend(of_run.iter().map(next));
+                ids.extend(of_slice.iter().map(next));
             }
-            assert_eq!(ids, [0, 0, 1, 1, 1, 2], "runs of {size}");
+            assert_eq!(ids, [0, 0, 1, 1, 1, 2], "slices of {size}");
         }
     }
 }

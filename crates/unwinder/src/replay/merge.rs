@@ -1,4 +1,4 @@
-//! The merge: what the batches found becomes the tables of the profile, in the order of the samples.
+//! The merge: what the slices found becomes the tables of the profile, in the order of the samples.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,9 +8,9 @@ use profile::{
 };
 
 use crate::frame::Frame;
-use crate::replay::batch::BatchResult;
 use crate::replay::intern::Index;
 use crate::replay::layout::{Layouts, Merging};
+use crate::replay::slice::WalkedSlice;
 
 /// A distinct frame before its location has an id, apart from where its module lay. Two words, since a million of them
 /// are hashed and compared.
@@ -62,7 +62,7 @@ impl Hash for FrameKey {
     }
 }
 
-/// The tables that grow batch by batch, and what finds rows in them.
+/// The tables that grow slice by slice, and what finds rows in them.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) profile: Profile,
@@ -77,32 +77,32 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Takes in a batch. Parents come before their children in a batch, so one pass translates its ids.
-    pub(crate) fn add(&mut self, batch: &BatchResult) {
+    /// Takes in a slice. Parents come before their children in a slice, so one pass translates its ids.
+    pub(crate) fn add(&mut self, slice: &WalkedSlice) {
         let frames: Vec<FrameId> =
-            batch.frames.values().iter().map(|&key| self.frame(key)).collect();
+            slice.frames.values().iter().map(|&key| self.frame(key)).collect();
         let stacks = &mut self.profile.stacks;
-        let mut nodes: Vec<StackId> = Vec::with_capacity(batch.stacks.values().len());
-        for node in batch.stacks.values() {
+        let mut nodes: Vec<StackId> = Vec::with_capacity(slice.stacks.values().len());
+        for node in slice.stacks.values() {
             let Some(&frame) = frames.get(node.frame.index()) else { continue };
             let parent = node.parent.and_then(|parent| nodes.get(parent.index()).copied());
             let row = StackRow { parent, frame };
             nodes.push(self.stacks.intern(row, || stacks.push(row)));
         }
-        let mut merging = Merging::new(&batch.layouts);
+        let mut merging = Merging::new(&slice.layouts);
         let Profile { samples, layouts, summary, .. } = &mut self.profile;
-        for row in &batch.samples {
+        for row in &slice.samples {
             samples.push(SampleRow {
                 stack: row.stack.and_then(|stack| nodes.get(stack.index()).copied()),
                 layout: merging.next(row.layout.as_u32(), &mut self.layouts, layouts),
                 ..*row
             });
         }
-        summary.frames += batch.n_frames;
-        self.undecoded += batch.undecoded;
-        self.late_maps += batch.late_maps;
-        self.cache_hits += batch.cache_hits;
-        self.cache_misses += batch.cache_misses;
+        summary.frames += slice.n_frames;
+        self.undecoded += slice.undecoded;
+        self.late_maps += slice.late_maps;
+        self.cache_hits += slice.cache_hits;
+        self.cache_misses += slice.cache_misses;
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{CommId, ProcessImage, Space, Timeline};
-use perf_data::{Head, Record, RecordEntry, SampleEntry, Window};
+use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
 
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
 use crate::replay::filter::Filter;
@@ -29,7 +29,7 @@ pub struct Thread {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) entry: SampleEntry,
-    /// Its spaces, by their places among those of its batch.
+    /// Its spaces, by their places among those of its chunk.
     pub(crate) space: u32,
     pub(crate) kernel: u32,
     pub(crate) process_image: ProcessImage,
@@ -38,14 +38,14 @@ pub(crate) struct Planned {
     pub(crate) thread: u32,
 }
 
-/// A batch of samples, and the spaces that they need.
+/// A chunk of samples, and the spaces that they need.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) samples: Vec<Planned>,
     pub(crate) spaces: Vec<Arc<Space>>,
 }
 
-/// The spaces of a batch. Samples that follow each other have the same ones as a rule, so each is held once.
+/// The spaces of a chunk. Samples that follow each other have the same ones as a rule, so each is held once.
 struct Spaces {
     all: Vec<Arc<Space>>,
     /// Of some processes, the index of their last; after them that of the kernel.
@@ -96,16 +96,16 @@ pub(crate) struct Planner<'r> {
     pub(crate) filtered: u64,
 }
 
-/// How far the plan has come in a window.
-pub(crate) struct PlanPosition<'w> {
-    window: &'w Window,
-    records: std::slice::Iter<'w, RecordEntry>,
-    samples: std::slice::Iter<'w, SampleEntry>,
+/// How far the plan has come in a batch.
+pub(crate) struct PlanPosition<'b> {
+    batch: &'b Batch,
+    records: std::slice::Iter<'b, RecordEntry>,
+    samples: std::slice::Iter<'b, SampleEntry>,
 }
 
-impl<'w> PlanPosition<'w> {
-    pub(crate) fn start(window: &'w Window) -> Self {
-        Self { window, records: window.record_entries().iter(), samples: window.samples().iter() }
+impl<'b> PlanPosition<'b> {
+    pub(crate) fn start(batch: &'b Batch) -> Self {
+        Self { batch, records: batch.record_entries().iter(), samples: batch.samples().iter() }
     }
 
     /// Whether everything was planned.
@@ -114,7 +114,7 @@ impl<'w> PlanPosition<'w> {
     }
 
     /// Where the next record is that comes before a sample; without a sample, the next one.
-    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<&'w RecordEntry> {
+    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<&'b RecordEntry> {
         let next = self.records.as_slice().first()?;
         if sample.is_some_and(|sample| (next.time, next.position) >= (sample.time, sample.position))
         {
@@ -134,9 +134,9 @@ impl<'r> Planner<'r> {
         learn_build_ids(self.timeline, head);
     }
 
-    /// Takes in what a window says about the files that paths lead to.
-    pub(crate) fn learn_files(&mut self, window: &Window) {
-        learn_files(self.timeline, window);
+    /// Takes in what a batch says about the files that paths lead to.
+    pub(crate) fn learn_files(&mut self, batch: &Batch) {
+        learn_files(self.timeline, batch);
     }
 
     /// Whether a path led to one file after another.
@@ -144,19 +144,19 @@ impl<'r> Planner<'r> {
         self.timeline.saw_replaced_file()
     }
 
-    /// The next `limit` samples that are wanted, fewer at the end of the window, none after it.
-    pub(crate) fn next_batch(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
-        let mut batch = Vec::with_capacity(limit.min(place.samples.len()));
+    /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.
+    pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
+        let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
         let mut spaces = Spaces::new();
-        while batch.len() < limit {
+        while chunk.len() < limit {
             let Some(entry) = place.samples.next() else {
                 while let Some(record) = place.record_before(None) {
-                    self.apply(record, place.window, &mut batch);
+                    self.apply(record, place.batch, &mut chunk);
                 }
                 break;
             };
             while let Some(record) = place.record_before(Some(entry)) {
-                self.apply(record, place.window, &mut batch);
+                self.apply(record, place.batch, &mut chunk);
             }
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
@@ -170,7 +170,7 @@ impl<'r> Planner<'r> {
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
-            batch.push(Planned {
+            chunk.push(Planned {
                 entry: *entry,
                 space,
                 kernel,
@@ -181,21 +181,21 @@ impl<'r> Planner<'r> {
         }
         if let Some(next) = place.samples.as_slice().first() {
             while let Some(record) = place.record_before(Some(next)) {
-                self.apply(record, place.window, &mut batch);
+                self.apply(record, place.batch, &mut chunk);
             }
         }
-        Plan { samples: batch, spaces: spaces.all }
+        Plan { samples: chunk, spaces: spaces.all }
     }
 
     /// Moves the timeline over a record, and gives samples of just before it the space that it made.
-    fn apply(&mut self, entry: &RecordEntry, window: &Window, batch: &mut [Planned]) {
-        let pid = if let Some(map) = window.map(entry.position) {
+    fn apply(&mut self, entry: &RecordEntry, batch: &Batch, chunk: &mut [Planned]) {
+        let pid = if let Some(map) = batch.map(entry.position) {
             self.timeline.advance(entry.time);
             apply_map(self.timeline, &map);
             Some(map.pid).filter(|_| map.executable)
         } else {
-            // What is listed was decoded before; a window whose bytes changed under us has lost it.
-            let Some(record) = window.record(entry.position) else { return };
+            // What is listed was decoded before; a batch whose bytes changed under us has lost it.
+            let Some(record) = batch.record(entry.position) else { return };
             apply(self.timeline, &record);
             match &record.record {
                 Record::Mmap(map) if map.executable => Some(map.pid),
@@ -204,14 +204,14 @@ impl<'r> Planner<'r> {
             }
         };
         if let Some(pid) = pid {
-            self.update_recent(entry.time, pid, batch);
+            self.update_recent(entry.time, pid, chunk);
         }
     }
 
     /// Gives samples of a process from just before `now` its space.
-    fn update_recent(&mut self, now: Timestamp, pid: Pid, batch: &mut [Planned]) {
+    fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [Planned]) {
         let earliest = Timestamp(now.0.saturating_sub(SKEW));
-        let recent = batch.iter_mut().rev().take(SKEWED);
+        let recent = chunk.iter_mut().rev().take(SKEWED);
         let recent = recent.take_while(|planned| planned.entry.time >= earliest);
         let mut space = None;
         for planned in recent.filter(|planned| planned.entry.pid == pid) {

@@ -1,13 +1,13 @@
 //! A replay that is looked at while it goes on: what is known so far, for output that is written before the end.
 
 use module_map::Timeline;
-use perf_data::Window;
+use perf_data::Batch;
 use profile::Profile;
 
 use crate::replay::plan::{PlanPosition, Thread};
-use crate::replay::run::{BATCH, ReplayObserver, Replayer};
+use crate::replay::replayer::{CHUNK, ReplayObserver, Replayer};
 
-/// The first batch of a replay that is watched; each is twice as large as the one before, up to the usual size.
+/// The first chunk of a replay that is watched; each is twice as large as the one before, up to the usual size.
 const FIRST: usize = 1024;
 
 /// What a replay has found so far. Tables only grow: what has an id keeps it. A layout may get modules that samples of
@@ -33,30 +33,30 @@ impl Replayer<'_> {
         }
     }
 
-    /// Replays a window as [`Self::feed`] does, in batches that are small at first, and calls `watch` after each step.
+    /// Replays a batch as [`Self::feed`] does, in chunks that are small at first, and calls `watch` after each step.
     ///
     /// # Errors
-    /// The first one of `watch`, which ends the window.
+    /// The first one of `watch`, which ends the batch.
     pub fn feed_watched<E>(
         &mut self,
-        window: Window,
+        batch: Batch,
         observer: &dyn ReplayObserver,
         watch: &mut dyn FnMut(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
-        let window = self.begin(window);
-        let mut place = PlanPosition::start(&window);
+        let batch = self.begin(batch);
+        let mut place = PlanPosition::start(&batch);
         while !place.is_at_end() {
-            let limit = self.merged.profile.samples.len().clamp(FIRST, BATCH);
-            self.step(&window, &mut place, limit, observer);
+            let limit = self.merged.profile.samples.len().clamp(FIRST, CHUNK);
+            self.step(&batch, &mut place, limit, observer);
             watch(self)?;
         }
         Ok(())
     }
 
-    /// Finishes the samples of all windows so far instead of letting the last ones wait for the next window.
+    /// Finishes the samples of all batches so far instead of letting the last ones wait for the next batch.
     pub fn settle(&mut self, observer: &dyn ReplayObserver) {
         while self.is_busy() {
-            self.turn(None, BATCH, observer);
+            self.turn(None, CHUNK, observer);
         }
     }
 }

@@ -42,8 +42,8 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
     let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
     let engine = engine.clone();
     let mut replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
-    while let Some(window) = session.next_window(&mut found) {
-        replayer.feed(window, &Unwatched);
+    while let Some(batch) = session.next_batch(&mut found) {
+        replayer.feed(batch, &Unwatched);
     }
     let replay = replayer.finish(&Unwatched);
     assert_eq!(replay.profile.summary.samples_dropped, 0);

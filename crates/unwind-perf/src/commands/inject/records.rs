@@ -36,9 +36,9 @@ pub(crate) fn collect(
     maps.timeline.keep_journal();
     let mut taken = Vec::new();
     let mut build_ids = Vec::new();
-    while let Some(window) = maps.next_window() {
-        let mut samples = window.samples().iter().peekable();
-        for record in window.records() {
+    while let Some(batch) = maps.next_batch() {
+        let mut samples = batch.samples().iter().peekable();
+        for record in batch.records() {
             let now = (record.time, record.position);
             while let Some(sample) = samples.next_if(|s| (s.time, s.position) < now) {
                 maps.timeline.advance(sample.time);

@@ -1,18 +1,18 @@
-//! The driver: batches go through plan, walk and merge, three of them at a time.
+//! The driver: chunks go through plan, walk and merge, three of them at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use module_map::{ImageStore, Timeline};
-use perf_data::{Head, Window};
+use perf_data::{Batch, Head};
 use profile::Profile;
 use rayon::prelude::*;
 
 use crate::engine::Engine;
-use crate::replay::batch::{BatchResult, walk_batch};
 use crate::replay::filter::Filter;
 use crate::replay::merge::Merged;
 use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
+use crate::replay::slice::{WalkedSlice, walk_slice};
 use crate::walk::{Walker, WorkerCache};
 
 /// How to replay.
@@ -22,7 +22,7 @@ pub struct ReplayOptions {
     pub filter: Filter,
     /// The most user frames of a sample.
     pub max_frames: usize,
-    /// Whether each window is asked in advance which paths lead to one file after another. That takes a pass over its
+    /// Whether each batch is asked in advance which paths lead to one file after another. That takes a pass over its
     /// records; [`Replayer::saw_replaced_file`] tells whether it would have been of use.
     pub learn_files: bool,
 }
@@ -58,12 +58,12 @@ pub struct Unwatched;
 
 impl ReplayObserver for Unwatched {}
 
-/// Where the time of a replay went. Plan and merge run beside the walk of another batch.
+/// Where the time of a replay went. Plan and merge run beside the walk of another chunk.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ReplayTimings {
     /// Time of the plan, on one thread.
     pub plan: Duration,
-    /// Time from the start of each batch's walk to its end, summed.
+    /// Time from the start of each chunk's walk to its end, summed.
     pub walk: Duration,
     /// Time of the merge, on one thread.
     pub merge: Duration,
@@ -74,13 +74,13 @@ pub struct ReplayTimings {
 }
 
 /// Samples that are walked and interned as one.
-const RUN: usize = 512;
+const SLICE: usize = 512;
 /// Samples that are planned at a time.
-pub(crate) const BATCH: usize = 32 * RUN;
+pub(crate) const CHUNK: usize = 32 * SLICE;
 
-/// A replay under way: it is fed with the windows of a recording in their order.
+/// A replay under way: it is fed with the batches of a recording in their order.
 ///
-/// The result is the same whatever the number of threads is: runs of samples are of a fixed size, each is interned by
+/// The result is the same whatever the number of threads is: slices of samples are of a fixed size, each is interned by
 /// itself, and they are merged in their order.
 pub struct Replayer<'r> {
     images: &'r ImageStore,
@@ -92,14 +92,14 @@ pub struct Replayer<'r> {
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
     /// What was planned and is to be walked next.
-    planned: Option<Batch>,
+    planned: Option<PlannedChunk>,
     /// What was walked and is to be merged next.
-    walked: Option<Vec<BatchResult>>,
+    walked: Option<Vec<WalkedSlice>>,
 }
 
-/// Samples of a window with what they need for their walk.
-struct Batch {
-    window: Arc<Window>,
+/// Samples of a batch with what they need for their walk.
+struct PlannedChunk {
+    batch: Arc<Batch>,
     plan: Plan,
 }
 
@@ -144,41 +144,41 @@ impl<'r> Replayer<'r> {
         }
     }
 
-    /// Replays a window on the current thread pool. The last samples of it wait for the next window, so that no thread
+    /// Replays a batch on the current thread pool. The last samples of it wait for the next batch, so that no thread
     /// is idle between them.
-    pub fn feed(&mut self, window: Window, observer: &dyn ReplayObserver) {
-        let window = self.begin(window);
-        let mut place = PlanPosition::start(&window);
+    pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
+        let batch = self.begin(batch);
+        let mut place = PlanPosition::start(&batch);
         while !place.is_at_end() {
             if observer.is_cancelled() {
                 break;
             }
-            self.step(&window, &mut place, BATCH, observer);
+            self.step(&batch, &mut place, CHUNK, observer);
         }
     }
 
-    /// Takes in what a window says apart from its samples.
-    pub(crate) fn begin(&mut self, window: Window) -> Arc<Window> {
-        if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, window.head())) {
-            self.planner.learn(window.head());
-            self.head = Some(window.head().clone());
+    /// Takes in what a batch says apart from its samples.
+    pub(crate) fn begin(&mut self, batch: Batch) -> Arc<Batch> {
+        if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, batch.head())) {
+            self.planner.learn(batch.head());
+            self.head = Some(batch.head().clone());
         }
         if self.options.learn_files {
-            timed(&mut self.timings.plan, || self.planner.learn_files(&window));
+            timed(&mut self.timings.plan, || self.planner.learn_files(&batch));
         }
-        Arc::new(window)
+        Arc::new(batch)
     }
 
-    /// Plans a batch of a window, beside the walk of the one before.
+    /// Plans a chunk of a batch, beside the walk of the one before.
     pub(crate) fn step(
         &mut self,
-        window: &Arc<Window>,
+        batch: &Arc<Batch>,
         place: &mut PlanPosition<'_>,
         limit: usize,
         observer: &dyn ReplayObserver,
     ) {
         if let Some(plan) = self.turn(Some(place), limit, observer) {
-            self.planned = Some(Batch { window: Arc::clone(window), plan });
+            self.planned = Some(PlannedChunk { batch: Arc::clone(batch), plan });
         }
     }
 
@@ -205,15 +205,15 @@ impl<'r> Replayer<'r> {
         let (current, done) = (self.planned.take(), self.walked.take());
         let (results, next) = rayon::join(
             || {
-                let batch = current.as_ref()?;
-                Some(timed(walk, || walk_all(batch, (engine, images, options), idle, observer)))
+                let chunk = current.as_ref()?;
+                Some(timed(walk, || walk_all(chunk, (engine, images, options), idle, observer)))
             },
             || {
                 if let Some(results) = done {
                     timed(merge, || results.iter().for_each(|result| merged.add(result)));
                     observer.done(merged.profile.samples.len() as u64);
                 }
-                timed(plan, || place.map(|place| planner.next_batch(place, limit)))
+                timed(plan, || place.map(|place| planner.next_chunk(place, limit)))
             },
         );
         self.walked = results;
@@ -226,11 +226,11 @@ impl<'r> Replayer<'r> {
         self.merged.heap_bytes() as u64
     }
 
-    /// What came of all windows.
+    /// What came of all batches.
     #[must_use]
     pub fn finish(mut self, observer: &dyn ReplayObserver) -> Replay {
         while self.is_busy() {
-            self.turn(None, BATCH, observer);
+            self.turn(None, CHUNK, observer);
         }
         let Self { planner, merged, mut timings, .. } = self;
         timings.cache_hits = merged.cache_hits;
@@ -253,25 +253,25 @@ fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
 }
 
 fn walk_all(
-    batch: &Batch,
+    chunk: &PlannedChunk,
     (engine, images, options): (&Engine, &ImageStore, &ReplayOptions),
     idle: &Idle,
     observer: &dyn ReplayObserver,
-) -> Vec<BatchResult> {
-    let Plan { samples, spaces } = &batch.plan;
-    // Runs are taken one by one: what a thread still has before it when the others are done is what they wait for.
-    let runs = samples.par_chunks(RUN).with_max_len(1);
-    let walk = |run: &[Planned]| {
+) -> Vec<WalkedSlice> {
+    let Plan { samples, spaces } = &chunk.plan;
+    // Slices are taken one by one: what a thread still has before it when the others are done is what they wait for.
+    let slices = samples.par_chunks(SLICE).with_max_len(1);
+    let walk = |slice: &[Planned]| {
         if observer.is_cancelled() {
-            return BatchResult::default();
+            return WalkedSlice::default();
         }
         let cache = idle.take().unwrap_or_else(WorkerCache::new);
         let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-        let result = walk_batch(&batch.window, run, spaces, &mut walker);
+        let result = walk_slice(&chunk.batch, slice, spaces, &mut walker);
         idle.put(walker.into_cache());
         result
     };
-    runs.map(walk).collect()
+    slices.map(walk).collect()
 }
 
 /// The caches of workers that do not walk now: as many as there are threads, at most.

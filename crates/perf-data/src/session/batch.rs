@@ -13,7 +13,7 @@ use crate::stream::RecordChunk;
 /// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
 /// it can be walked on many threads while the next one is made; its bytes are freed with it.
 #[derive(Debug)]
-pub struct Window {
+pub struct Batch {
     pub(crate) head: Arc<Head>,
     pub(crate) samples: Vec<SampleEntry>,
     pub(crate) records: Vec<RecordEntry>,
@@ -24,14 +24,14 @@ pub struct Window {
     pub(crate) starts_over: bool,
 }
 
-impl Window {
-    /// Events and features as far as they were known when the window was made.
+impl Batch {
+    /// Events and features as far as they were known when the batch was made.
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
     }
 
-    /// Whether this window begins the recording again: all windows before it are void, since a record came that belongs
+    /// Whether this batch begins the recording again: all batches before it are void, since a record came that belongs
     /// before the end of one of them. It happens once at most, and only where the file is read eagerly.
     #[must_use]
     pub const fn starts_over(&self) -> bool {
@@ -87,7 +87,7 @@ impl Window {
     /// [`Sample::damage`]. Where the user callchain came in a record of its own, it is in [`Sample::user_callchain`].
     ///
     /// # Errors
-    /// Where the entry is not of this window.
+    /// Where the entry is not of this batch.
     pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
         let mut sample =
             self.head.schema.sample(self.at(entry.position), entry.position, entry.event)?;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn bytes_by_position() {
         let chunk = |start: u64, bytes: &[u8]| RecordChunk { start, bytes: bytes.to_vec().into() };
-        let window = |chunks: Vec<RecordChunk>| Window {
+        let batch = |chunks: Vec<RecordChunk>| Batch {
             head: Arc::new(Head::of_stream(Endian::Little)),
             samples: Vec::new(),
             records: Vec::new(),
@@ -131,15 +131,15 @@ mod tests {
             chains: Vec::new(),
             starts_over: false,
         };
-        let one = window(vec![chunk(100, b"abc")]);
-        let two = window(vec![chunk(100, b"abc"), chunk(200, b"de")]);
-        for window in [&one, &two] {
-            assert_eq!(window.at(101), b"bc");
-            assert_eq!(window.at(99), b"");
-            assert_eq!(window.at(104), b"");
+        let one = batch(vec![chunk(100, b"abc")]);
+        let two = batch(vec![chunk(100, b"abc"), chunk(200, b"de")]);
+        for batch in [&one, &two] {
+            assert_eq!(batch.at(101), b"bc");
+            assert_eq!(batch.at(99), b"");
+            assert_eq!(batch.at(104), b"");
         }
         assert_eq!(two.at(201), b"e");
         assert_eq!(two.at(u64::MAX), b"");
-        assert_eq!(window(Vec::new()).at(0), b"");
+        assert_eq!(batch(Vec::new()).at(0), b"");
     }
 }

@@ -1,10 +1,10 @@
-//! The walk of a batch: each sample's kernel chain and user stack, interned among the samples of the batch.
+//! The walk of a slice: each sample's kernel chain and user stack, interned among the samples of the slice.
 
 use std::sync::Arc;
 
 use address::{Avma, Bias};
 use module_map::{ProcessImage, Space};
-use perf_data::{Callchain, Context, CpuMode, Head, RegsAbi, Sample, Window};
+use perf_data::{Batch, Callchain, Context, CpuMode, Head, RegsAbi, Sample};
 use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackRow,
     ThreadId,
@@ -18,9 +18,9 @@ use crate::replay::merge::FrameKey;
 use crate::replay::plan::Planned;
 use crate::walk::{UserState, Walker};
 
-/// What came of a run of samples. Its ids are of this run.
+/// What came of a slice of samples. Its ids are of this slice.
 #[derive(Debug, Default)]
-pub(crate) struct BatchResult {
+pub(crate) struct WalkedSlice {
     pub(crate) frames: Interner<FrameKey, FrameId>,
     pub(crate) stacks: Interner<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
@@ -33,28 +33,28 @@ pub(crate) struct BatchResult {
     pub(crate) cache_misses: u64,
 }
 
-/// Walks a run of planned samples.
-pub(crate) fn walk_batch(
-    window: &Window,
+/// Walks a slice of planned samples.
+pub(crate) fn walk_slice(
+    batch: &Batch,
     planned: &[Planned],
     spaces: &[Arc<Space>],
     walker: &mut Walker<'_>,
-) -> BatchResult {
-    let mut result = BatchResult {
-        // As many as there are in runs of real programs; growing means to hash all of them again.
+) -> WalkedSlice {
+    let mut result = WalkedSlice {
+        // As many as there are in slices of real programs; growing means to hash all of them again.
         frames: Interner::with_capacity(3 * planned.len()),
         stacks: Interner::with_capacity(7 * planned.len()),
         samples: Vec::with_capacity(planned.len()),
-        ..BatchResult::default()
+        ..WalkedSlice::default()
     };
-    let machine = Machine::of(window.head());
+    let machine = Machine::of(batch.head());
     let mut frames = Vec::new();
     let mut scratch = Scratch::default();
     let before = (walker.hits, walker.misses);
     for planned in planned {
         let space_of = |number: u32| spaces.get(number as usize);
         let (Ok(sample), Some(space), Some(kernel)) =
-            (window.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
+            (batch.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
         else {
             result.undecoded += 1;
             continue;
@@ -89,7 +89,7 @@ pub(crate) fn walk_batch(
     result
 }
 
-impl BatchResult {
+impl WalkedSlice {
     /// The ids of the stack and of the layout of a sample's frames. Stacks of a thread that follow each other share
     /// their outer frames as a rule: what equals the chain before it is not looked up again.
     fn intern(
