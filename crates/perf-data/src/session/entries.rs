@@ -15,8 +15,6 @@ pub struct SampleEntry {
     pub pid: Pid,
     /// Thread; -1 after its end, or where samples do not say.
     pub tid: Tid,
-    /// Processor; `u32::MAX` where samples do not say.
-    pub cpu: u32,
     /// Index of the event.
     pub event: u16,
     /// Flags of the header.

@@ -75,15 +75,7 @@ pub(crate) fn index_sample(
     if layout.reads_lost {
         count_lost_of_sample(schema, found, event, &mut counts.losses);
     }
-    Some(SampleEntry {
-        time,
-        position: offset,
-        pid,
-        tid,
-        cpu: fields.cpu(found.bytes, endian).unwrap_or(u32::MAX),
-        event,
-        misc: found.header.misc,
-    })
+    Some(SampleEntry { time, position: offset, pid, tid, event, misc: found.header.misc })
 }
 
 /// A record that is kept, decoded; `None` where it is too short for its type.

@@ -36,9 +36,10 @@ fn by_id_in_the_middle() {
     let data = data.record(9, 2, &by_id(999, 1)).record(3, 0, &comm(200)).record(3, 0, &comm(999));
     let bytes = with_events([BY_ID, BY_ID], data);
     let recording = open(&bytes);
+    let cpu = |entry| recording.sample(entry).expect("a sample").cpu;
     assert_eq!(
-        recording.samples().iter().map(|it| (it.event, it.cpu)).collect::<Vec<_>>(),
-        [(1, 3), (0, 3), (0, 3)]
+        recording.samples().iter().map(|it| (it.event, cpu(it))).collect::<Vec<_>>(),
+        [(1, Some(3)), (0, Some(3)), (0, Some(3))]
     );
     assert_eq!(recording.records().iter().map(|it| it.event).collect::<Vec<_>>(), [1, 0]);
     assert_eq!(

@@ -3,6 +3,7 @@
 use address::Svma;
 use gimli::AttributeValue;
 use hashbrown::HashMap;
+use profile::Table;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::c_string_at;
@@ -14,7 +15,7 @@ use crate::dwarf::lines::{self, UnitLines};
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
-use crate::dwarf::walk::{NONE, UnitWalk, walk};
+use crate::dwarf::walk::{ScopeId, UnitWalk, walk};
 use crate::finding::SymbolFindingKind;
 
 /// How many units are tried for an address where the ranges of several hold it.
@@ -79,11 +80,18 @@ pub(crate) struct UnitJob<'j> {
     pub(crate) lines: bool,
 }
 
-/// A frame with names and files numbered within the unit; [`NONE`] for none.
+profile::row_ids! {
+    /// A name of [`UnitResult::functions`].
+    pub(crate) UnitNameId(u32);
+    /// A path of [`UnitResult::files`].
+    pub(crate) UnitPathId(u32);
+}
+
+/// A frame, with the names and files of its unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitFrame {
-    pub(crate) function: u32,
-    pub(crate) file: u32,
+    pub(crate) function: Option<UnitNameId>,
+    pub(crate) file: Option<UnitPathId>,
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) inlined: bool,
@@ -103,8 +111,8 @@ pub(crate) struct UnitAddress {
 pub(crate) struct UnitResult<'f> {
     pub(crate) addresses: Vec<UnitAddress>,
     pub(crate) frames: Vec<UnitFrame>,
-    pub(crate) functions: Vec<&'f [u8]>,
-    pub(crate) files: Vec<Vec<u8>>,
+    pub(crate) functions: Table<UnitNameId, &'f [u8]>,
+    pub(crate) files: Table<UnitPathId, Vec<u8>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
@@ -126,7 +134,7 @@ pub(crate) fn resolve<'f, 's>(
     let walked = if wants_entries {
         walk(entries.file, entries_unit, job.addresses)
     } else {
-        UnitWalk { innermost: vec![NONE; job.addresses.len()], ..UnitWalk::default() }
+        UnitWalk::of(job.addresses.len())
     };
     if let Some(at) = walked.damage {
         result.damage.push((SymbolFindingKind::Entries, at as u64));
@@ -167,10 +175,10 @@ struct Resolver<'r, 'f, 's> {
     unit: &'f Unit<'s>,
     lines: Option<UnitLines<'f>>,
     walk: &'r UnitWalk,
-    /// The number of each scope's name, once it was asked for.
-    scope_names: Vec<Option<u32>>,
-    names: HashMap<EntryRef, u32>,
-    paths: HashMap<u64, u32>,
+    /// The name of each scope, once it was asked for.
+    scope_names: Vec<Option<Option<UnitNameId>>>,
+    names: HashMap<EntryRef, Option<UnitNameId>>,
+    paths: HashMap<u64, Option<UnitPathId>>,
     inlines: bool,
     result: UnitResult<'f>,
 }
@@ -185,63 +193,62 @@ impl Resolver<'_, '_, '_> {
             .copied()
             .unwrap_or_default();
         let mut place = (row.known.then_some(row.file), row.line, row.column);
-        let mut scope = self.walk.innermost.get(index).copied().unwrap_or(NONE);
+        let mut scope = self.walk.innermost.get(index).copied().flatten();
         let mut function_start = None;
         let mut depth = 0;
-        while let Some(&found) = self.walk.scopes.get(scope as usize) {
-            let inlined = found.parent != NONE;
+        while let Some((id, &found)) = scope.and_then(|id| Some((id, self.walk.scopes.get(id)?))) {
+            let inlined = found.parent.is_some();
             if inlined && self.inlines && depth < MAX_INLINES {
-                let function = self.scope_name(scope);
+                let function = self.scope_name(id);
                 self.push(function, place, true);
                 place = (Some(found.call.0), found.call.1, found.call.2);
                 depth += 1;
             }
             if !inlined {
                 function_start = Some(found.low_pc);
-                let function = if named { NONE } else { self.scope_name(scope) };
+                let function = if named { None } else { self.scope_name(id) };
                 self.push(function, place, false);
             }
             scope = found.parent;
         }
         if function_start.is_none() && row.known {
-            self.push(NONE, place, false);
+            self.push(None, place, false);
         }
         let n_frames = self.result.frames.len() as u32 - first_frame;
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 
-    fn push(&mut self, function: u32, place: (Option<u64>, u64, u64), inlined: bool) {
-        let file = place.0.map_or(NONE, |file| self.path(file));
+    fn push(
+        &mut self,
+        function: Option<UnitNameId>,
+        place: (Option<u64>, u64, u64),
+        inlined: bool,
+    ) {
+        let file = place.0.and_then(|file| self.path(file));
         let small = |number: u64| u32::try_from(number).unwrap_or(0);
         let (line, column) =
             if self.lines.is_some() { (small(place.1), small(place.2)) } else { (0, 0) };
         self.result.frames.push(UnitFrame { function, file, line, column, inlined });
     }
 
-    fn scope_name(&mut self, scope: u32) -> u32 {
-        if let Some(Some(known)) = self.scope_names.get(scope as usize) {
+    fn scope_name(&mut self, scope: ScopeId) -> Option<UnitNameId> {
+        if let Some(Some(known)) = self.scope_names.get(scope.index()) {
             return *known;
         }
-        let Some(entry) = self.walk.scopes.get(scope as usize).map(|scope| scope.entry) else {
-            return NONE;
-        };
-        let entry = origin(self.entries, entry);
+        let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry);
         let Self { names, result, entries, .. } = self;
-        let name = *names.entry(entry).or_insert_with(|| match function_name(*entries, entry) {
-            Some(name) => {
-                result.functions.push(name);
-                result.functions.len() as u32 - 1
-            }
-            None => NONE,
+        let name = *names.entry(entry).or_insert_with(|| {
+            function_name(*entries, entry).map(|name| result.functions.push(name))
         });
-        if let Some(slot) = self.scope_names.get_mut(scope as usize) {
+        if let Some(slot) = self.scope_names.get_mut(scope.index()) {
             *slot = Some(name);
         }
         name
     }
 
-    fn path(&mut self, file: u64) -> u32 {
-        let Self { lines: Some(lines), files, unit, paths, result, .. } = self else { return NONE };
+    fn path(&mut self, file: u64) -> Option<UnitPathId> {
+        let Self { lines, files, unit, paths, result, .. } = self;
+        let lines = lines.as_ref()?;
         if let Some(&known) = paths.get(&file) {
             return known;
         }
@@ -254,12 +261,9 @@ impl Resolver<'_, '_, '_> {
         let path = lines::path(&lines.header, file, &comp_dir, &name, &mut |value| {
             line_string(*files, unit, value)
         });
-        let number = path.filter(|path| !path.is_empty()).map_or(NONE, |path| {
-            result.files.push(path);
-            result.files.len() as u32 - 1
-        });
-        paths.insert(file, number);
-        number
+        let path = path.filter(|path| !path.is_empty()).map(|path| result.files.push(path));
+        paths.insert(file, path);
+        path
     }
 }
 

@@ -13,6 +13,7 @@
 use address::Svma;
 use gimli::DwAt;
 use gimli::constants as dw;
+use profile::Table;
 
 use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
@@ -21,14 +22,16 @@ use crate::dwarf::form::Value;
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
-/// No scope.
-pub(crate) const NONE: u32 = u32::MAX;
+profile::row_ids! {
+    /// A scope of [`UnitWalk::scopes`].
+    pub(crate) ScopeId(u32);
+}
 
 /// A function or an inlined call that holds a requested address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    /// The scope that it was inlined into; [`NONE`] for a function.
-    pub(crate) parent: u32,
+    /// The scope that it was inlined into; `None` for a function.
+    pub(crate) parent: Option<ScopeId>,
     /// Offset of its entry in `.debug_info`.
     pub(crate) entry: usize,
     /// Lowest address of its code.
@@ -40,11 +43,18 @@ pub(crate) struct Scope {
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(crate) struct UnitWalk {
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) scopes: Table<ScopeId, Scope>,
     /// For each address, its innermost scope.
-    pub(crate) innermost: Vec<u32>,
+    pub(crate) innermost: Vec<Option<ScopeId>>,
     /// Where entries could not be read.
     pub(crate) damage: Option<usize>,
+}
+
+impl UnitWalk {
+    /// A walk of so many addresses that found nothing yet.
+    pub(crate) fn of(addresses: usize) -> Self {
+        Self { innermost: vec![None; addresses], ..Self::default() }
+    }
 }
 
 /// Walks a unit for sorted addresses.
@@ -55,7 +65,7 @@ pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) ->
         unit,
         abbrevs,
         addresses,
-        found: UnitWalk { innermost: vec![NONE; addresses.len()], ..UnitWalk::default() },
+        found: UnitWalk::of(addresses.len()),
         jumped: false,
         jump: true,
         budget: 64 * (addresses.len() as u64 + (unit.end - unit.entries) as u64),
@@ -63,9 +73,9 @@ pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) ->
     walker.run();
     // Nested functions lie outside the code of the function around them: what was jumped over is looked through
     // where an address is left.
-    if walker.jumped && walker.found.innermost.contains(&NONE) {
+    if walker.jumped && walker.found.innermost.contains(&None) {
         walker.jump = false;
-        walker.found = UnitWalk { innermost: vec![NONE; addresses.len()], ..UnitWalk::default() };
+        walker.found = UnitWalk::of(addresses.len());
         walker.run();
     }
     walker.found
@@ -125,8 +135,8 @@ impl<'s> UnitWalker<'_, 's> {
             self.unit.entries,
             self.file.sections.big_endian,
         );
-        let mut outer: Vec<u32> = Vec::new();
-        let mut scope = NONE;
+        let mut outer: Vec<Option<ScopeId>> = Vec::new();
+        let mut scope = None;
         while cursor.at() < end {
             let at = cursor.at();
             let code = cursor.uleb().ok_or(at)?;
@@ -140,14 +150,14 @@ impl<'s> UnitWalker<'_, 's> {
             }
             let abbrev = abbrevs.get(code).ok_or(at)?;
             let (inner, sibling) = match abbrev.role {
-                Role::Function => self.function(&mut cursor, abbrev, at, NONE).ok_or(at)?,
-                Role::Inlined if scope != NONE => {
+                Role::Function => self.function(&mut cursor, abbrev, at, None).ok_or(at)?,
+                Role::Inlined if scope.is_some() => {
                     self.function(&mut cursor, abbrev, at, scope).ok_or(at)?
                 }
                 role => {
                     let sibling = abbrevs.skip(&mut cursor, abbrev).ok_or(at)?;
                     match role {
-                        Role::Codeless => (NONE, sibling),
+                        Role::Codeless => (None, sibling),
                         Role::Scope => (scope, 0),
                         _ => (scope, sibling),
                     }
@@ -180,21 +190,26 @@ impl<'s> UnitWalker<'_, 's> {
         cursor: &mut ByteCursor<'s>,
         abbrev: &Abbrev,
         at: usize,
-        parent: u32,
-    ) -> Option<(u32, u64)> {
+        parent: Option<ScopeId>,
+    ) -> Option<(Option<ScopeId>, u64)> {
         let mut attributes = Attributes::default();
         self.abbrevs.read(cursor, abbrev, |name, value| attributes.take(name, value))?;
         let scope = self.open(&attributes, at, parent);
-        Some((scope, if scope == NONE { attributes.sibling } else { 0 }))
+        Some((scope, if scope.is_none() { attributes.sibling } else { 0 }))
     }
 
     /// Makes a scope of an entry where its ranges hold a requested address.
-    fn open(&mut self, attributes: &Attributes<'s>, entry: usize, parent: u32) -> u32 {
+    fn open(
+        &mut self,
+        attributes: &Attributes<'s>,
+        entry: usize,
+        parent: Option<ScopeId>,
+    ) -> Option<ScopeId> {
         if attributes.pcs.is_empty() {
-            return NONE;
+            return None;
         }
         let UnitWalk { scopes, innermost, .. } = &mut self.found;
-        let scope = scopes.len() as u32;
+        let scope = scopes.next_id();
         let (addresses, budget) = (self.addresses, &mut self.budget);
         let (mut low_pc, mut used) = (u64::MAX, false);
         let _ = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
@@ -209,17 +224,13 @@ impl<'s> UnitWalker<'_, 's> {
             *budget = budget.saturating_sub(1 + within as u64);
             for slot in innermost.iter_mut().skip(first).take(within) {
                 // An inlined call is only one of its parent's addresses.
-                if parent == NONE || *slot != NONE {
-                    *slot = scope;
+                if parent.is_none() || slot.is_some() {
+                    *slot = Some(scope);
                     used = true;
                 }
             }
             *budget > 0
         });
-        if !used {
-            return NONE;
-        }
-        scopes.push(Scope { parent, entry, low_pc, call: attributes.call });
-        scope
+        used.then(|| scopes.push(Scope { parent, entry, low_pc, call: attributes.call }))
     }
 }

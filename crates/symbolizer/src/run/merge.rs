@@ -102,12 +102,13 @@ impl<'m> Merger<'m> {
         let address = result.addresses.get(answer.index as usize)?;
         let first = address.first_frame as usize;
         for frame in result.frames.get(first..first + address.n_frames as usize)? {
-            let function = result
-                .functions
-                .get(frame.function as usize)
-                .map(|name| self.function(answer.job, frame.function, name));
-            let file = result.files.get(frame.file as usize).and_then(|path| {
-                let slot = self.files.get_mut(answer.job as usize)?.get_mut(frame.file as usize)?;
+            let function = frame.function.and_then(|id| {
+                let name = result.functions.get(id)?;
+                Some(self.function((answer.job as usize, id.index()), name))
+            });
+            let file = frame.file.and_then(|id| {
+                let path = result.files.get(id)?;
+                let slot = self.files.get_mut(answer.job as usize)?.get_mut(id.index())?;
                 Some(*slot.get_or_insert_with(|| self.strings.intern(path)))
             });
             let (line, column, inlined) = (frame.line, frame.column, frame.inlined);
@@ -121,9 +122,8 @@ impl<'m> Merger<'m> {
         self.functions_of_frames.push(function);
     }
 
-    /// The id of a name of a finished unit.
-    fn function(&mut self, job: u32, function: u32, name: &'m [u8]) -> MangledId {
-        let place = (job as usize, function as usize);
+    /// The id of a name of a finished unit: the unit, and the name in it.
+    fn function(&mut self, place: (usize, usize), name: &'m [u8]) -> MangledId {
         let known = self.functions.get(place.0).and_then(|ids| ids.get(place.1).copied());
         if let Some(Some(id)) = known {
             return id;
