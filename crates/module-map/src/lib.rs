@@ -85,7 +85,7 @@ pub use files::{
     LoadError, LoadedImage, SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
-pub use module::{FileIdentity, Inode, Module, ModuleKind, kernel_module_name};
+pub use module::{FileIdentity, Inode, MappedKind, Module, kernel_module_name};
 pub use process::{
     CommId, Hint, HintError, HintScope, Inference, MapEvent, ProcessImage, Timeline,
 };

@@ -96,20 +96,21 @@ mod tests;
 
 pub use bytes::{Endian, Words};
 pub use container::{
-    Arch, AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount,
-    CpuDomain, CpuLocation, CpuTopology, EventDesc, Feature, Features, GroupDesc, Head, HybridNode,
+    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
+    CpuLocation, CpuTopology, EventDesc, Feature, Features, GroupDesc, Head, HybridNode,
     MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
-    RecordedMachine, SimpleperfFile, SimpleperfSymbol,
+    RecordedArch, RecordedMachine, SimpleperfFile, SimpleperfSymbol,
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use record::{
     Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
-    CallchainDeferred, Cgroup, Comm, Context, EventUpdate, IdIndexEntry, Ksymbol, Lost, Mmap,
-    MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, Registers, RegsAbi, Sample,
-    SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, Switch, Task, TextPoke,
-    ThreadMap, ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack, Weight,
+    CallchainContext, CallchainDeferred, Cgroup, Comm, EventUpdate, IdIndexEntry, Ksymbol, Lost,
+    Mmap, MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, RecordedRegisters, RegsAbi,
+    Sample, SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, Switch, Task,
+    TextPoke, ThreadMap, ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack,
+    Weight,
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 
 use address::BuildId;
-use module_map::{ImageStore, Module, ModuleKind as MapKind, Timeline};
+use module_map::{ImageStore, MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
 use profile::{EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow};
 use unwinder::Thread;
@@ -66,9 +66,9 @@ fn module_row(module: &Module, images: &ImageStore, strings: &mut Strings) -> Mo
     let file = images.outcome(module).and_then(Result::ok);
     let kind = match (module.kind, file) {
         (_, Some(_)) => ModuleKind::Elf,
-        (MapKind::File | MapKind::Unopened | MapKind::Vdso, None) => ModuleKind::File,
-        (MapKind::Anonymous, None) => ModuleKind::Anonymous,
-        (MapKind::Kernel, None) => ModuleKind::Kernel,
+        (MappedKind::File | MappedKind::Unopened | MappedKind::Vdso, None) => ModuleKind::File,
+        (MappedKind::Anonymous, None) => ModuleKind::Anonymous,
+        (MappedKind::Kernel, None) => ModuleKind::Kernel,
     };
     let found: Option<BuildId> = file.and_then(|file| file.image().build_id());
     ModuleRow {

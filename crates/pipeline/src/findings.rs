@@ -1,7 +1,7 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
 use address::ModuleId;
-use module_map::{ImageStore, LoadError, Module, ModuleKind, Timeline};
+use module_map::{ImageStore, LoadError, MappedKind, Module, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::EndReason;
 use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
@@ -178,7 +178,7 @@ fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
             }
             Some(Ok(_))
                 if module.identity.build_id.is_none()
-                    && module.kind == ModuleKind::File
+                    && module.kind == MappedKind::File
                     // What nobody mapped was named by the user, or made of JIT code.
                     && module.first_mapped.is_some() =>
             {

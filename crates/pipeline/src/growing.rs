@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use module_map::{ImageStore, Timeline};
 use perf_data::{
-    Arch, Batch, Event, Findings, Head, SampleType, Session, SessionOptions, Severity,
+    Batch, Event, Findings, Head, RecordedArch, SampleType, Session, SessionOptions, Severity,
 };
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
@@ -44,7 +44,7 @@ const READ_BYTES: usize = 256 << 10;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamOptions {
     /// The processor of a recording that does not tell it.
-    pub arch: Option<Arch>,
+    pub arch: Option<RecordedArch>,
     /// Whether a recording with stacks that does not tell its processor is an error.
     pub needs_arch: bool,
     /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
@@ -107,7 +107,10 @@ pub(crate) fn analyze_growing(
     let mut found = Findings::default();
     let session = Session::open(input, run.stream_reading(stream), &mut found);
     let session = session.map_err(|it| run.recording_error(it))?;
-    if stream.needs_arch && has_stacks(&session) && session.head().machine().arch == Arch::Unknown {
+    if stream.needs_arch
+        && has_stacks(&session)
+        && session.head().machine().arch == RecordedArch::Unknown
+    {
         return Err(Error::UnknownProcessor);
     }
     timings.ended("open");

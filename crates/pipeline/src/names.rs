@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Svma};
 use hashbrown::HashMap;
-use module_map::{ImageStore, LoadedImage, ModuleKind, Timeline};
+use module_map::{ImageStore, LoadedImage, MappedKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
@@ -83,7 +83,7 @@ pub(crate) fn resolve(
         build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
     let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, images };
-    let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(ModuleKind::Kernel);
+    let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(MappedKind::Kernel);
     let wants_list = named.locations.iter().any(in_kernel);
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
     let (list, nameless) = rayon::join(
@@ -241,7 +241,7 @@ impl Sources<'_> {
 
     fn kernel(&self, named: &mut Named<'_>, kernel: &KernelNames) {
         named.name(|location, source| {
-            if self.kind_of(location) != Some(ModuleKind::Kernel) || !source.is_nothing() {
+            if self.kind_of(location) != Some(MappedKind::Kernel) || !source.is_nothing() {
                 return None;
             }
             let (name, start) = kernel.lookup(Avma(location.relative))?;
@@ -275,7 +275,7 @@ impl Sources<'_> {
         });
     }
 
-    fn kind_of(&self, location: &LocationRow) -> Option<ModuleKind> {
+    fn kind_of(&self, location: &LocationRow) -> Option<MappedKind> {
         Some(self.timeline.modules().get(location.module?.index())?.kind)
     }
 
@@ -290,8 +290,8 @@ impl Sources<'_> {
             return offset.map(|FileOffset(offset)| offset);
         }
         match self.kind_of(location)? {
-            ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => Some(location.relative),
-            ModuleKind::Anonymous | ModuleKind::Kernel => None,
+            MappedKind::File | MappedKind::Unopened | MappedKind::Vdso => Some(location.relative),
+            MappedKind::Anonymous | MappedKind::Kernel => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use hashbrown::HashSet;
-use module_map::{ImageStore, LoadedImage, ModuleKind};
+use module_map::{ImageStore, LoadedImage, MappedKind};
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
@@ -61,7 +61,7 @@ impl Prefetch {
             if std::mem::replace(seen, true) {
                 continue;
             }
-            if module.kind == ModuleKind::Kernel && self.list.is_none() {
+            if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.names.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, images };
                 self.list = places.prefetch(partial.timeline);

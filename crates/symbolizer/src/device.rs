@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hashbrown::HashMap;
-use module_map::{Module, ModuleKind};
+use module_map::{MappedKind, Module};
 
 use crate::demangle::{Demangle, demangle};
 
@@ -94,7 +94,7 @@ impl<'r> DeviceSymbols<'r> {
         let base = match file.kind {
             DeviceFileKind::KernelModule => file.min_vaddr.wrapping_sub(module.first_mapped?.1.0),
             // Older recorders do not tell where the smallest address is in the file: mostly at itself.
-            DeviceFileKind::Elf if module.kind != ModuleKind::Anonymous => {
+            DeviceFileKind::Elf if module.kind != MappedKind::Anonymous => {
                 file.min_vaddr.wrapping_sub(file.offset_of_min_vaddr.unwrap_or(file.min_vaddr))
             }
             DeviceFileKind::Kernel | DeviceFileKind::Elf | DeviceFileKind::Other => 0,

@@ -8,7 +8,7 @@ use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{Compiled, Scratch, UnwindInfo, compile, signal_row};
+use crate::cfi::{CfiScratch, Compiled, UnwindInfo, compile, signal_row};
 use crate::rule::{FullRow, Rule};
 
 /// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
@@ -72,7 +72,7 @@ impl Engine {
         file: &Arc<LoadedImage>,
         svma: Svma,
         images: &ImageStore,
-        scratch: &mut Scratch,
+        scratch: &mut CfiScratch,
     ) -> Rule {
         let info = self.unwind_info(file);
         let rule = match info.arch {
@@ -91,7 +91,7 @@ impl Engine {
         arch: Arch,
         svma: Svma,
         images: &ImageStore,
-        scratch: &mut Scratch,
+        scratch: &mut CfiScratch,
     ) -> Rule {
         let fast = info.fast_rule(svma, arch, &mut scratch.last_cie);
         if let Some(found) = fast.filter(|found| found.is_inside) {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use module_map::{ImageStore, LoadedImage, Mapping, ModuleKind, Space};
+use module_map::{ImageStore, LoadedImage, MappedKind, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
 use crate::cache::{
     CachedMapping, Followed, KnownRules, MappingCache, RuleKey, StackCache, WalkState,
 };
-use crate::cfi::Scratch;
+use crate::cfi::CfiScratch;
 use crate::engine::Engine;
 use crate::fallback::{Fallback, is_cut_off};
 use crate::frame::{Caller, Evidence, Frame, Step};
@@ -54,7 +54,7 @@ pub struct Walker<'e> {
 /// What a worker has found, which makes the walks that follow quicker and changes nothing else, and its scratch.
 #[derive(Debug)]
 pub(crate) struct WorkerCache {
-    scratch: Scratch,
+    scratch: CfiScratch,
     fallback: Fallback,
     mappings: MappingCache,
     rules: KnownRules,
@@ -66,7 +66,7 @@ impl WorkerCache {
     /// Nothing.
     pub(crate) fn new() -> Self {
         Self {
-            scratch: Scratch::new(),
+            scratch: CfiScratch::new(),
             fallback: Fallback::default(),
             mappings: MappingCache::default(),
             rules: KnownRules::default(),
@@ -301,7 +301,7 @@ fn reason_without_caller(
     let reason = match (rule, mapping.file, mapping.kind) {
         (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
         (_, Some(_), _) => EndReason::NoUnwindInfo,
-        (_, None, ModuleKind::Anonymous | ModuleKind::Unopened) => EndReason::AnonymousMemory,
+        (_, None, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
         (_, None, _) => return EndReason::NoModule,
     };
     if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }

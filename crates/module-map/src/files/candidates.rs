@@ -9,7 +9,7 @@ use host::Origin;
 
 use super::live::live_path;
 use super::options::FileOptions;
-use crate::module::{Module, ModuleKind, path_on_disk};
+use crate::module::{MappedKind, Module, path_on_disk};
 
 /// A path that may lead to a file, and who named it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCand
     let id = module.identity.build_id;
     let mut found = Vec::new();
     // What has no path that can be opened is found by its content alone.
-    let by_path = module.kind == ModuleKind::File;
+    let by_path = module.kind == MappedKind::File;
     let is_named = |path: &&PathBuf| by_path && path.file_name() == recorded.file_name();
     found.extend(user_files(options, is_named));
     if id.is_some() {

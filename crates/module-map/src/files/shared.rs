@@ -79,7 +79,7 @@ impl CacheIdentity {
 /// [`Self::generation`] begins.
 #[derive(Debug)]
 pub struct SharedImages {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptImages>,
     next_serial: AtomicU32,
     /// Bytes of images that were made in memory and have a serial: caches hold those that they were asked about.
     provided_bytes: AtomicU64,
@@ -88,7 +88,7 @@ pub struct SharedImages {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptImages {
     contents: HashMap<ContentKey, Entry>,
     by_id: HashMap<(BuildId, usize), ContentKey>,
     bytes: u64,
@@ -197,13 +197,13 @@ impl SharedImages {
         })
     }
 
-    fn with<T>(&self, f: impl FnOnce(&mut Kept) -> T) -> T {
+    fn with<T>(&self, f: impl FnOnce(&mut KeptImages) -> T) -> T {
         // A panic of another thread cannot leave the maps half-changed.
         f(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Kept {
+impl KeptImages {
     fn find(&mut self, key: &ContentKey) -> Option<Arc<ElfData>> {
         self.clock += 1;
         let entry = self.contents.get_mut(key)?;

@@ -17,7 +17,7 @@ use super::outcomes::{ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
 use crate::elf::{ElfData, Image, ImageError};
-use crate::module::{Module, ModuleKind};
+use crate::module::{MappedKind, Module};
 
 /// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
 /// Opened files are kept in [`SharedImages`], which other runs may share.
@@ -113,14 +113,14 @@ impl ImageStore {
             return Ok(image);
         }
         match module.kind {
-            ModuleKind::File if module.identity.replaced => {
+            MappedKind::File if module.identity.replaced => {
                 Err(LoadError::Replaced(recorded_path(module)))
             }
-            ModuleKind::File => self.load_file(module),
-            ModuleKind::Vdso => self.load_vdso(module),
-            ModuleKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
-            ModuleKind::Unopened => Err(LoadError::NotOpened),
-            ModuleKind::Anonymous | ModuleKind::Kernel => Err(LoadError::NoFile),
+            MappedKind::File => self.load_file(module),
+            MappedKind::Vdso => self.load_vdso(module),
+            MappedKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
+            MappedKind::Unopened => Err(LoadError::NotOpened),
+            MappedKind::Anonymous | MappedKind::Kernel => Err(LoadError::NoFile),
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) type Modules = GrowTable<Arc<Module>>;
 
 /// What kind of thing was mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ModuleKind {
+pub enum MappedKind {
     /// A file with a path that can be looked for.
     File,
     /// A file whose name must not be opened as a path: memfd, devices, sockets.
@@ -79,7 +79,7 @@ pub struct Module {
     /// The name as recorded.
     pub path: Box<[u8]>,
     /// What it is.
-    pub kind: ModuleKind,
+    pub kind: MappedKind,
     /// Which file it was.
     pub identity: FileIdentity,
     /// Whose anonymous memory it is; `None` for everything that has a name of its own.

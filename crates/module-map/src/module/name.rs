@@ -1,7 +1,7 @@
 //! What the name in an mmap record says about the memory: a file that can be opened, or one of the kernel's names
 //! for something else.
 
-use super::ModuleKind;
+use super::MappedKind;
 
 /// The suffix that the kernel adds to the path of a file that was unlinked or replaced.
 const DELETED: &[u8] = b" (deleted)";
@@ -9,18 +9,18 @@ const DELETED: &[u8] = b" (deleted)";
 /// What kind of memory has that name in a user process.
 ///
 /// Source: `perf_event_mmap_event` in kernel/events/core.c; `arch_vma_name`; mm/memfd.c (`memfd:`).
-pub(crate) fn kind_of(name: &[u8]) -> ModuleKind {
+pub(crate) fn kind_of(name: &[u8]) -> MappedKind {
     let starts = |prefix: &[u8]| name.starts_with(prefix);
     match name {
-        b"[vdso]" | b"[vdso32]" | b"[vdsox32]" => ModuleKind::Vdso,
-        b"" | b"//anon" | b"//enomem" | b"//toolong" => ModuleKind::Anonymous,
-        _ if starts(b"[") || starts(b"anon_inode:") || starts(b"//") => ModuleKind::Anonymous,
+        b"[vdso]" | b"[vdso32]" | b"[vdsox32]" => MappedKind::Vdso,
+        b"" | b"//anon" | b"//enomem" | b"//toolong" => MappedKind::Anonymous,
+        _ if starts(b"[") || starts(b"anon_inode:") || starts(b"//") => MappedKind::Anonymous,
         _ if starts(b"/dev/zero") || starts(b"/SYSV") || starts(b"/anon_hugepage") => {
-            ModuleKind::Anonymous
+            MappedKind::Anonymous
         }
-        _ if starts(b"/memfd:") || starts(b"/dev/") || starts(b"/proc/") => ModuleKind::Unopened,
-        _ if starts(b"/") => ModuleKind::File,
-        _ => ModuleKind::Unopened,
+        _ if starts(b"/memfd:") || starts(b"/dev/") || starts(b"/proc/") => MappedKind::Unopened,
+        _ if starts(b"/") => MappedKind::File,
+        _ => MappedKind::Unopened,
     }
 }
 
@@ -68,17 +68,17 @@ mod tests {
     #[test]
     fn names_say_what_can_be_opened() {
         for (name, kind) in [
-            (&b"/usr/lib/libc.so.6"[..], ModuleKind::File),
-            (b"/tmp/app (deleted)", ModuleKind::File),
-            (b"[vdso]", ModuleKind::Vdso),
-            (b"[heap]", ModuleKind::Anonymous),
-            (b"[stack:12]", ModuleKind::Anonymous),
-            (b"//anon", ModuleKind::Anonymous),
-            (b"", ModuleKind::Anonymous),
-            (b"anon_inode:[perf_event]", ModuleKind::Anonymous),
-            (b"/memfd:jit (deleted)", ModuleKind::Unopened),
-            (b"/dev/dri/card0", ModuleKind::Unopened),
-            (b"socket:[12]", ModuleKind::Unopened),
+            (&b"/usr/lib/libc.so.6"[..], MappedKind::File),
+            (b"/tmp/app (deleted)", MappedKind::File),
+            (b"[vdso]", MappedKind::Vdso),
+            (b"[heap]", MappedKind::Anonymous),
+            (b"[stack:12]", MappedKind::Anonymous),
+            (b"//anon", MappedKind::Anonymous),
+            (b"", MappedKind::Anonymous),
+            (b"anon_inode:[perf_event]", MappedKind::Anonymous),
+            (b"/memfd:jit (deleted)", MappedKind::Unopened),
+            (b"/dev/dri/card0", MappedKind::Unopened),
+            (b"socket:[12]", MappedKind::Unopened),
         ] {
             assert_eq!(kind_of(name), kind, "{}", String::from_utf8_lossy(name));
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use address::{Avma, FileOffset, ModuleId, Pid};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::{FileIdentity, Module, ModuleKind, Modules, TimelineId};
+use super::{FileIdentity, MappedKind, Module, Modules, TimelineId};
 
 /// Distinct modules in order of first appearance.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct ModuleTable {
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 pub(crate) struct ModuleKey<'a> {
     pub(crate) path: &'a [u8],
-    pub(crate) kind: ModuleKind,
+    pub(crate) kind: MappedKind,
     pub(crate) identity: FileIdentity,
     pub(crate) owner: Option<Pid>,
     pub(crate) part: Option<FileOffset>,

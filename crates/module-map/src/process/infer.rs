@@ -6,7 +6,7 @@ use address::{Avma, ModuleId, Pid};
 
 use super::laid_hints::LaidHints;
 use super::processes::Process;
-use crate::module::{Module, ModuleKind};
+use crate::module::{MappedKind, Module};
 use crate::space::Mapping;
 
 /// Memory without a file that was taken for the file that had been mapped there before.
@@ -39,7 +39,7 @@ impl KnownFiles<'_> {
     fn is_code(self, mapping: &Mapping) -> bool {
         let module = self.modules.get(mapping.module.index());
         mapping.executable
-            && module.is_some_and(|module| module.kind == ModuleKind::File)
+            && module.is_some_and(|module| module.kind == MappedKind::File)
             && !self.hints.has(mapping.module)
     }
 }

@@ -7,7 +7,7 @@ use address::{ModuleId, Pid, Timestamp};
 use super::event::end_of;
 use super::timeline::Timeline;
 use crate::jit::{JitReader, Pending, PendingLoad};
-use crate::module::{FileIdentity, ModuleKey, ModuleKind};
+use crate::module::{FileIdentity, MappedKind, ModuleKey};
 use crate::space::Mapping;
 
 /// Dumps of JIT code that were marked.
@@ -64,7 +64,7 @@ impl Timeline {
     pub(super) fn marked(&mut self, path: &[u8], pid: Pid) {
         let dump = self.jit.reader.as_ref().and_then(|reader| reader.read(path, pid));
         let Some(dump) = dump else { return };
-        let (kind, identity) = (ModuleKind::File, FileIdentity::default());
+        let (kind, identity) = (MappedKind::File, FileIdentity::default());
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
         let module = self.modules.intern(key, None);
         // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.

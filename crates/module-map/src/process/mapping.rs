@@ -9,7 +9,7 @@ use super::infer::{Inference, KnownFiles, infer};
 use super::recent::NamedMapping;
 use super::timeline::Timeline;
 use crate::module::ModuleKey;
-use crate::module::{FileIdentity, ModuleKind};
+use crate::module::{FileIdentity, MappedKind};
 use crate::module::{is_archive, kernel_name, kind_of};
 use crate::space::Mapping;
 
@@ -29,7 +29,7 @@ impl Timeline {
             None => self.name(event),
         };
         // The vdso is mapped from its first byte, whatever recorders write as its offset.
-        let offset = if named.kind == ModuleKind::Vdso { FileOffset(0) } else { event.offset };
+        let offset = if named.kind == MappedKind::Vdso { FileOffset(0) } else { event.offset };
         let mapping = Mapping {
             start: event.start,
             end,
@@ -39,7 +39,7 @@ impl Timeline {
             writable: event.writable,
         };
         self.lay(event.pid, mapping, named.kind);
-        if named.marker && named.kind == ModuleKind::File && event.executable {
+        if named.marker && named.kind == MappedKind::File && event.executable {
             self.marked(event.path, event.pid);
         }
     }
@@ -49,7 +49,7 @@ impl Timeline {
         if let Some(symbol) = reference.filter(|_| event.offset.0 != 0) {
             self.kernel.refer(symbol, Avma(event.offset.0));
         }
-        let kind = ModuleKind::Kernel;
+        let kind = MappedKind::Kernel;
         let identity = self.file_history.identity(path, event.identity);
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
         let module = self.modules.intern(key, None);
@@ -64,7 +64,7 @@ impl Timeline {
     }
 
     /// Puts a mapping into the space of a process.
-    fn lay(&mut self, pid: Pid, mapping: Mapping, kind: ModuleKind) {
+    fn lay(&mut self, pid: Pid, mapping: Mapping, kind: MappedKind) {
         let Some(process) = self.processes.get_mut(pid) else {
             self.discover(pid);
             if self.processes.contains(pid) {
@@ -72,7 +72,7 @@ impl Timeline {
             }
             return;
         };
-        if kind == ModuleKind::Anonymous {
+        if kind == MappedKind::Anonymous {
             let files = KnownFiles { modules: self.modules.all(), hints: &self.hints };
             let code = infer(process, &mapping, files);
             if let Some(code) = code {
@@ -103,26 +103,26 @@ impl Timeline {
         let kind = kind_of(event.path);
         let module = self.module(kind, event);
         let named = NamedMapping::new(module, kind, event.path);
-        let by_name = kind != ModuleKind::Anonymous || !event.executable;
+        let by_name = kind != MappedKind::Anonymous || !event.executable;
         if by_name && !is_archive(event.path) {
             self.recent.keep(event, named);
         }
         named
     }
 
-    fn module(&mut self, kind: ModuleKind, event: &MapEvent<'_>) -> ModuleId {
+    fn module(&mut self, kind: MappedKind, event: &MapEvent<'_>) -> ModuleId {
         let path = event.path;
         let identity =
-            if kind == ModuleKind::Anonymous { FileIdentity::default() } else { event.identity };
+            if kind == MappedKind::Anonymous { FileIdentity::default() } else { event.identity };
         let identity = self.file_history.identity(path, identity);
         // Code in memory without a file belongs to its process: the same address means something else in another.
-        let owner = (kind == ModuleKind::Anonymous && event.executable).then_some(event.pid);
-        let part = (kind == ModuleKind::File && is_archive(path)).then_some(event.offset);
+        let owner = (kind == MappedKind::Anonymous && event.executable).then_some(event.pid);
+        let part = (kind == MappedKind::File && is_archive(path)).then_some(event.offset);
         let key = ModuleKey { path, kind, identity, owner, part };
         let n_known = self.modules.all().len();
         let module = self.modules.intern(key, Some((event.pid, event.start)));
         if let Some(inode) = identity.inode.filter(|_| {
-            kind == ModuleKind::File && event.executable && self.modules.all().len() > n_known
+            kind == MappedKind::File && event.executable && self.modules.all().len() > n_known
         }) {
             self.file_history.mapped(path, inode);
         }

@@ -7,13 +7,13 @@ use address::ModuleId;
 
 use super::event::MapEvent;
 use crate::jit::{is_injected, is_marker};
-use crate::module::{FileIdentity, Module, ModuleKind};
+use crate::module::{FileIdentity, MappedKind, Module};
 
 /// What the name of a map says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedMapping {
     pub(super) module: ModuleId,
-    pub(super) kind: ModuleKind,
+    pub(super) kind: MappedKind,
     /// It is the name of memory that is executable whatever its protection is.
     pub(super) injected: bool,
     /// It marks a dump of code.
@@ -21,7 +21,7 @@ pub(super) struct NamedMapping {
 }
 
 impl NamedMapping {
-    pub(super) fn new(module: ModuleId, kind: ModuleKind, path: &[u8]) -> Self {
+    pub(super) fn new(module: ModuleId, kind: MappedKind, path: &[u8]) -> Self {
         Self { module, kind, injected: is_injected(path), marker: is_marker(path) }
     }
 }
@@ -53,7 +53,7 @@ impl RecentModules {
         let path = &*modules.get(named.module.index())?.path;
         let same = *identity == event.identity && *path == *event.path;
         // Code without a file is a module of each process.
-        (same && !(named.kind == ModuleKind::Anonymous && event.executable)).then_some(*named)
+        (same && !(named.kind == MappedKind::Anonymous && event.executable)).then_some(*named)
     }
 
     /// Keeps what a map is of. It must follow from nothing but its path and its identity.

@@ -9,7 +9,7 @@ use super::laid_hints::{InForce, LaidHint};
 use super::processes::Process;
 use super::timeline::Timeline;
 use crate::module::ModuleKey;
-use crate::module::{FileIdentity, ModuleKind};
+use crate::module::{FileIdentity, MappedKind};
 use crate::space::{Mapping, Space};
 
 impl Timeline {
@@ -19,7 +19,7 @@ impl Timeline {
         use std::os::unix::ffi::OsStrExt as _;
         let key = ModuleKey {
             path: hint.object.as_os_str().as_bytes(),
-            kind: ModuleKind::File,
+            kind: MappedKind::File,
             identity: FileIdentity { build_id, ..FileIdentity::default() },
             owner: None,
             part: None,

@@ -1,7 +1,7 @@
 //! Processes over time: maps, forks, execs, exits, and the same id again.
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
-use module_map::{JitDump, JitLoad, JitReader, MapEvent, ModuleKind, Timeline};
+use module_map::{JitDump, JitLoad, JitReader, MapEvent, MappedKind, Timeline};
 
 use crate::support::{code, code_of, path_at, shape};
 
@@ -163,7 +163,7 @@ fn huge_pages_over_text_are_still_the_text() {
     assert_eq!(timeline.inferences().len(), 1);
     let space = timeline.space(Pid(1)).0;
     let module = space.lookup(Avma(0x90_0000)).and_then(|mapping| space.module(mapping));
-    assert_eq!(module.map(|module| module.kind), Some(ModuleKind::Anonymous));
+    assert_eq!(module.map(|module| module.kind), Some(MappedKind::Anonymous));
 }
 
 #[derive(Debug)]

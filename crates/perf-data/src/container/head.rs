@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::feature::Feature;
 use super::features::Features;
 use super::file_head::FileHead;
-use super::machine::{Arch, MachineSource, RecordedMachine};
+use super::machine::{MachineSource, RecordedArch, RecordedMachine};
 use super::name_events::name_events;
 use crate::bytes::Endian;
 use crate::event::{Event, EventAttr, EventLayout, Identity};
@@ -34,7 +34,7 @@ pub struct Head {
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
     /// The architecture by a hint of the user, for recordings that do not state it.
-    fallback_arch: Option<Arch>,
+    fallback_arch: Option<RecordedArch>,
 }
 
 impl Head {
@@ -107,7 +107,7 @@ impl Head {
     }
 
     /// Takes a hint of the architecture, for recordings that do not state it.
-    pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
+    pub(crate) fn set_fallback_arch(&mut self, arch: Option<RecordedArch>) {
         self.fallback_arch = arch;
     }
 

@@ -7,7 +7,7 @@ use crate::event::EventAttr;
 /// The architecture of the recorded kernel. A process of it may be of a smaller one (see the ABI of its registers).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Arch {
+pub enum RecordedArch {
     /// AMD64.
     X86_64,
     /// 32-bit x86.
@@ -51,7 +51,7 @@ pub enum MachineSource {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedMachine {
     /// Its architecture.
-    pub arch: Arch,
+    pub arch: RecordedArch,
     /// Its byte order.
     pub endian: Endian,
     /// By what the architecture is known.
@@ -64,24 +64,25 @@ impl RecordedMachine {
         attrs: impl Iterator<Item = &'a EventAttr>,
         endian: Endian,
     ) -> Self {
-        let by_elf = features.machine_code.map(|code| Arch::from_elf(code.e_machine));
-        let by_uname = features.arch.map(Arch::from_uname);
-        let known = |arch: &Arch| *arch != Arch::Unknown;
+        let by_elf = features.machine_code.map(|code| RecordedArch::from_elf(code.e_machine));
+        let by_uname = features.arch.map(RecordedArch::from_uname);
+        let known = |arch: &RecordedArch| *arch != RecordedArch::Unknown;
         if let Some(arch) = by_elf.filter(known) {
             return Self { arch, endian, source: MachineSource::ElfMachine };
         }
         if let Some(arch) = by_uname.filter(known) {
             return Self { arch, endian, source: MachineSource::Uname };
         }
-        let guess = attrs.map(|attr| Arch::from_register_mask(attr.sample_regs_user)).find(known);
+        let guess =
+            attrs.map(|attr| RecordedArch::from_register_mask(attr.sample_regs_user)).find(known);
         match guess {
             Some(arch) => Self { arch, endian, source: MachineSource::RegisterMask },
-            None => Self { arch: Arch::Unknown, endian, source: MachineSource::Nothing },
+            None => Self { arch: RecordedArch::Unknown, endian, source: MachineSource::Nothing },
         }
     }
 }
 
-impl Arch {
+impl RecordedArch {
     /// By the machine id of an ELF header. RISC-V is taken as 64-bit.
     ///
     /// Source: gABI, `e_machine`.
@@ -149,23 +150,29 @@ mod tests {
             RecordedMachine::detect(features, [attr].iter(), Endian::Little)
         };
         let machine = detect(&features);
-        assert_eq!((machine.arch, machine.source), (Arch::X86_64, MachineSource::RegisterMask));
+        assert_eq!(
+            (machine.arch, machine.source),
+            (RecordedArch::X86_64, MachineSource::RegisterMask)
+        );
         features.arch = Some(b"armv7l");
         assert_eq!(
             (detect(&features).arch, detect(&features).source),
-            (Arch::Arm, MachineSource::Uname)
+            (RecordedArch::Arm, MachineSource::Uname)
         );
         features.machine_code = Some(MachineCode { e_machine: 183, e_flags: 0 });
         assert_eq!(
             (detect(&features).arch, detect(&features).source),
-            (Arch::Aarch64, MachineSource::ElfMachine)
+            (RecordedArch::Aarch64, MachineSource::ElfMachine)
         );
     }
 
     #[test]
     fn masks() {
-        assert_eq!(Arch::from_register_mask(0x0001_ffff_ffff | 1 << 46), Arch::Aarch64);
-        assert_eq!(Arch::from_register_mask(0xffff_ffff), Arch::Unknown);
-        assert_eq!(Arch::from_register_mask(0), Arch::Unknown);
+        assert_eq!(
+            RecordedArch::from_register_mask(0x0001_ffff_ffff | 1 << 46),
+            RecordedArch::Aarch64
+        );
+        assert_eq!(RecordedArch::from_register_mask(0xffff_ffff), RecordedArch::Unknown);
+        assert_eq!(RecordedArch::from_register_mask(0), RecordedArch::Unknown);
     }
 }

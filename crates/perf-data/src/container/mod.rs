@@ -25,5 +25,5 @@ pub use features::Features;
 pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
-pub use machine::{Arch, MachineSource, RecordedMachine};
+pub use machine::{MachineSource, RecordedArch, RecordedMachine};
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -8,7 +8,7 @@ use crate::bytes::Words;
 
 /// Whose address an entry of a callchain is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Context {
+pub enum CallchainContext {
     /// No marker came before: the mode of the sample says it.
     Unmarked,
     /// The hypervisor's.
@@ -65,9 +65,9 @@ impl<'d> Callchain<'d> {
 
     /// The addresses with whose they are. The first of each context was running there; all later ones are return
     /// addresses as they are on the stack. Unknown markers are left out; so is the cookie of a deferred user part.
-    pub fn frames(&self) -> impl Iterator<Item = (Context, Avma)> + use<'d> {
+    pub fn frames(&self) -> impl Iterator<Item = (CallchainContext, Avma)> + use<'d> {
         let mut words = self.words.iter();
-        let mut context = Context::Unmarked;
+        let mut context = CallchainContext::Unmarked;
         std::iter::from_fn(move || {
             loop {
                 let word = words.next()?;
@@ -75,15 +75,15 @@ impl<'d> Callchain<'d> {
                     return Some((context, Avma(word)));
                 }
                 context = match word {
-                    HYPERVISOR => Context::Hypervisor,
-                    KERNEL => Context::Kernel,
-                    USER => Context::User,
-                    GUEST => Context::Guest,
-                    GUEST_KERNEL => Context::GuestKernel,
-                    GUEST_USER => Context::GuestUser,
+                    HYPERVISOR => CallchainContext::Hypervisor,
+                    KERNEL => CallchainContext::Kernel,
+                    USER => CallchainContext::User,
+                    GUEST => CallchainContext::Guest,
+                    GUEST_KERNEL => CallchainContext::GuestKernel,
+                    GUEST_USER => CallchainContext::GuestUser,
                     USER_DEFERRED => {
                         words.next()?;
-                        Context::User
+                        CallchainContext::User
                     }
                     _ => context,
                 };
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::bytes::Endian;
 
-    fn frames(words: &[i64]) -> (Vec<(Context, u64)>, Option<u64>) {
+    fn frames(words: &[i64]) -> (Vec<(CallchainContext, u64)>, Option<u64>) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let chain = Callchain::new(Words::new(&bytes, Endian::Little));
         assert_eq!(chain.entries().len(), words.len());
@@ -118,16 +118,16 @@ mod tests {
         assert_eq!(
             frames,
             [
-                (Context::Unmarked, 1),
-                (Context::Hypervisor, 2),
-                (Context::Kernel, 3),
-                (Context::Kernel, 4),
-                (Context::User, 5),
-                (Context::Guest, 6),
-                (Context::GuestKernel, 7),
-                (Context::GuestUser, 8),
-                (Context::GuestUser, 9),
-                (Context::GuestUser, -4096_i64 as u64),
+                (CallchainContext::Unmarked, 1),
+                (CallchainContext::Hypervisor, 2),
+                (CallchainContext::Kernel, 3),
+                (CallchainContext::Kernel, 4),
+                (CallchainContext::User, 5),
+                (CallchainContext::Guest, 6),
+                (CallchainContext::GuestKernel, 7),
+                (CallchainContext::GuestUser, 8),
+                (CallchainContext::GuestUser, 9),
+                (CallchainContext::GuestUser, -4096_i64 as u64),
             ]
         );
         assert_eq!(cookie, None);
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn deferred_user_part() {
-        assert_eq!(frames(&[-128, 3, -640, 77]), (vec![(Context::Kernel, 3)], Some(77)));
-        assert_eq!(frames(&[-128, 3, -640]), (vec![(Context::Kernel, 3)], None));
+        assert_eq!(frames(&[-128, 3, -640, 77]), (vec![(CallchainContext::Kernel, 3)], Some(77)));
+        assert_eq!(frames(&[-128, 3, -640]), (vec![(CallchainContext::Kernel, 3)], None));
         assert_eq!(frames(&[]), (vec![], None));
     }
 }

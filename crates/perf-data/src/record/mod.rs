@@ -22,14 +22,14 @@ mod user;
 pub use branch_stack::{Branch, BranchFlags, BranchStack};
 pub use build_ids::BuildIdEntry;
 pub(crate) use build_ids::read_build_ids;
-pub use callchain::{Callchain, Context};
+pub use callchain::{Callchain, CallchainContext};
 pub(crate) use header_rules::HeaderRules;
 pub use kernel::{
     Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespace,
     Namespaces, Switch, Task, TextPoke, Throttle,
 };
 pub use read_values::{ReadValue, ReadValues};
-pub use registers::{Registers, RegsAbi};
+pub use registers::{RecordedRegisters, RegsAbi};
 pub use sample::{Sample, SampleDamage, SampleError, UserStack, Weight};
 pub(crate) use sample_decode::decode_sample;
 pub(crate) use schema::Schema;

@@ -84,9 +84,9 @@ mod tests {
     use super::*;
     use crate::bytes::Endian;
 
-    type Outcome = (Option<u64>, Option<u64>, Vec<ReadValue>, usize);
+    type Decoded = (Option<u64>, Option<u64>, Vec<ReadValue>, usize);
 
-    fn read(words: &[u64], format: u64) -> Option<Outcome> {
+    fn read(words: &[u64], format: u64) -> Option<Decoded> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut cursor = FieldReader::new(&bytes, Endian::Little);
         let values = ReadValues::read(&mut cursor, ReadFormat(format))?;

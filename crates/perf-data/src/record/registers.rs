@@ -17,14 +17,14 @@ pub enum RegsAbi {
 
 /// The registers of a task, as sampled.
 #[derive(Clone, Copy, Debug)]
-pub struct Registers<'d> {
+pub struct RecordedRegisters<'d> {
     abi: RegsAbi,
     mask: u64,
     values: &'d [u8],
     endian: Endian,
 }
 
-impl<'d> Registers<'d> {
+impl<'d> RecordedRegisters<'d> {
     /// Invariant: `values` has eight bytes for each bit of `mask`.
     pub(crate) fn new(abi: u64, mask: u64, values: &'d [u8], endian: Endian) -> Self {
         let abi = match abi {
@@ -79,13 +79,13 @@ mod tests {
     fn values_by_bit() {
         let values: Vec<u8> =
             [10_u64, 13, 63].iter().flat_map(|value| value.to_le_bytes()).collect();
-        let regs = Registers::new(2, 1 << 63 | 0b1001, &values, Endian::Little);
+        let regs = RecordedRegisters::new(2, 1 << 63 | 0b1001, &values, Endian::Little);
         assert_eq!(regs.abi(), RegsAbi::Bits64);
         assert_eq!(
             [0, 1, 3, 63, 64, u32::MAX].map(|bit| regs.get(bit)),
             [Some(10), None, Some(13), Some(63), None, None]
         );
         assert_eq!(regs.iter().collect::<Vec<_>>(), [(0, 10), (3, 13), (63, 63)]);
-        assert_eq!(Registers::new(7, 0, &[], Endian::Little).abi(), RegsAbi::Unknown(7));
+        assert_eq!(RecordedRegisters::new(7, 0, &[], Endian::Little).abi(), RegsAbi::Unknown(7));
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::branch_stack::BranchStack;
 use super::callchain::Callchain;
 use super::read_values::ReadValues;
-use super::registers::Registers;
+use super::registers::RecordedRegisters;
 use crate::record_header::CpuMode;
 
 /// Why a sample could not be decoded at all. `position` is that of its record.
@@ -133,7 +133,7 @@ pub struct Sample<'d> {
     /// Last branches.
     pub branch_stack: Option<BranchStack<'d>>,
     /// User registers; `None` also for kernel threads, which have none.
-    pub user_regs: Option<Registers<'d>>,
+    pub user_regs: Option<RecordedRegisters<'d>>,
     /// Top of the user stack; `None` also where nothing was copied.
     pub user_stack: Option<UserStack<'d>>,
     /// Cost.
@@ -143,7 +143,7 @@ pub struct Sample<'d> {
     /// Transaction, `PERF_TXN_*`.
     pub transaction: Option<u64>,
     /// Registers of the interrupted context.
-    pub intr_regs: Option<Registers<'d>>,
+    pub intr_regs: Option<RecordedRegisters<'d>>,
     /// Physical address accessed.
     pub phys_addr: Option<u64>,
     /// Control group.

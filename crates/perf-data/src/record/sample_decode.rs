@@ -7,7 +7,7 @@ use address::Avma;
 use super::branch_stack::BranchStack;
 use super::callchain::Callchain;
 use super::read_values::ReadValues;
-use super::registers::Registers;
+use super::registers::RecordedRegisters;
 use super::sample::{Sample, SampleDamage, UserStack, Weight};
 use crate::bytes::{Endian, FieldReader};
 use crate::event::{Event, EventAttr, EventLayout, SampleType, recorded_time};
@@ -185,13 +185,13 @@ impl<'d> Decoder<'d, '_> {
     }
 
     /// Registers; inner `None` for the ABI "none".
-    fn registers(&mut self, mask: u64, len: u16) -> Option<Option<Registers<'d>>> {
+    fn registers(&mut self, mask: u64, len: u16) -> Option<Option<RecordedRegisters<'d>>> {
         let abi = self.cursor.u64()?;
         if abi == 0 {
             return Some(None);
         }
         let values = self.cursor.bytes(len.into())?;
-        Some(Some(Registers::new(abi, mask, values, self.cursor.endian())))
+        Some(Some(RecordedRegisters::new(abi, mask, values, self.cursor.endian())))
     }
 
     fn user_stack(&mut self, sample: &mut Sample<'d>) -> Result<(), SampleDamage> {

@@ -15,7 +15,7 @@ use crate::stream::RecordCounts;
 
 /// A sample that waits for its chain.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct WaitingSample {
     position: u64,
     time: Timestamp,
     tid: Tid,
@@ -29,7 +29,7 @@ pub(crate) struct UserChains {
     deferred: BTreeMap<(i32, u64), (Timestamp, u64)>,
     /// Thread and time, to the position of the record.
     unwound: BTreeMap<(i32, u64), u64>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingSample>,
 }
 
 impl UserChains {
@@ -60,7 +60,7 @@ impl UserChains {
         let Ok(sample) = schema.sample(found.bytes, entry.position, entry.event) else { return };
         if let Some(cookie) = sample.callchain.and_then(|chain| chain.deferred_cookie()) {
             let SampleEntry { position, time, tid, .. } = *entry;
-            self.waiting.push(Waiting { position, time, tid, cookie });
+            self.waiting.push(WaitingSample { position, time, tid, cookie });
         }
     }
 
@@ -77,7 +77,7 @@ impl UserChains {
         let (due, left): (Vec<_>, Vec<_>) =
             self.waiting.iter().copied().partition(|sample| is_due(sample.time));
         self.waiting = left;
-        for Waiting { position, tid, cookie, .. } in due {
+        for WaitingSample { position, tid, cookie, .. } in due {
             match self.deferred.get(&(tid.0, cookie)) {
                 Some(chain) => joined.push((position, chain.1)),
                 None => {
@@ -101,7 +101,7 @@ impl UserChains {
     /// Up to when samples can be given out whose chains are there: a task that sleeps in the kernel gets its chain only
     /// when it comes back.
     pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
-        let is_missing = |sample: &&Waiting| {
+        let is_missing = |sample: &&WaitingSample| {
             sample.time <= limit && !self.deferred.contains_key(&(sample.tid.0, sample.cookie))
         };
         let first = self.waiting.iter().filter(is_missing).map(|sample| sample.time).min();

@@ -1,6 +1,6 @@
 //! How a recording is read: sizes, and what is given out.
 
-use crate::container::Arch;
+use crate::container::RecordedArch;
 
 /// How much is held at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub struct SessionOptions {
     /// Whether records of context switches are given out, too.
     pub switches: bool,
     /// The architecture of a recording that does not state it.
-    pub fallback_arch: Option<Arch>,
+    pub fallback_arch: Option<RecordedArch>,
     /// If no round ends within so many bytes, order is given up and the older half is given out.
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.

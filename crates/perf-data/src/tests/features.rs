@@ -2,7 +2,7 @@
 
 use super::builder::{Attr, Bytes, File, data_at, le, patch, round};
 use super::read_file::{ReadFile, list, open};
-use crate::{Arch, Endian, Finding, MachineSource};
+use crate::{Endian, Finding, MachineSource, RecordedArch};
 
 fn with(features: Vec<(u16, Vec<u8>)>) -> Vec<u8> {
     File {
@@ -66,7 +66,7 @@ fn strings_and_numbers() {
         let machine = recording.machine();
         assert_eq!(
             (machine.arch, machine.source, machine.endian),
-            (Arch::S390x, MachineSource::ElfMachine, endian)
+            (RecordedArch::S390x, MachineSource::ElfMachine, endian)
         );
     }
 }

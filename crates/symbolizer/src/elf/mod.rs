@@ -5,4 +5,4 @@ mod plt;
 mod symbols;
 
 pub(crate) use plt::names as plt_names;
-pub(crate) use symbols::{Table, code_ranges, lookup};
+pub(crate) use symbols::{SymbolTable, code_ranges, lookup};

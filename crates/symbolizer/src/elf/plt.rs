@@ -12,7 +12,7 @@ use module_map::{ElfMachine, Image};
 
 use crate::addresses::AddressIndex;
 use crate::bytes::ByteCursor;
-use crate::elf::symbols::{Table, function_at};
+use crate::elf::symbols::{SymbolTable, function_at};
 
 /// A stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub(crate) struct PltName {
 /// The stubs at the requested addresses.
 pub(crate) fn names(
     image: &Image,
-    tables: &[Table<'_>],
-    dynsym: Option<&Table<'_>>,
+    tables: &[SymbolTable<'_>],
+    dynsym: Option<&SymbolTable<'_>>,
     index: &AddressIndex<'_>,
 ) -> Vec<PltName> {
     let mut found = Vec::new();
@@ -115,7 +115,12 @@ impl Relocations {
         all
     }
 
-    fn name(&self, slot: u64, tables: &[Table<'_>], dynsym: Option<&Table<'_>>) -> Option<Vec<u8>> {
+    fn name(
+        &self,
+        slot: u64,
+        tables: &[SymbolTable<'_>],
+        dynsym: Option<&SymbolTable<'_>>,
+    ) -> Option<Vec<u8>> {
         let name = match *self.slots.get(&slot)? {
             SlotTarget::Symbol(index) => {
                 dynsym.and_then(|table| Some(table.name(table.symbol(index)?.name).to_vec()))

@@ -23,7 +23,7 @@ const SHN_LORESERVE: u16 = 0xff00;
 const SHN_XINDEX: u16 = 0xffff;
 
 /// A symbol table with its strings.
-pub(crate) struct Table<'a> {
+pub(crate) struct SymbolTable<'a> {
     symbols: Cow<'a, [u8]>,
     strings: Cow<'a, [u8]>,
     wide: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Symbol {
     size: u64,
 }
 
-impl<'a> Table<'a> {
+impl<'a> SymbolTable<'a> {
     /// The table `symbols` of the image with the strings in `strings`; `None` where it has none. The error is where a
     /// section of them is in the file, which cannot be read.
     pub(crate) fn new(
@@ -159,7 +159,7 @@ pub(crate) fn code_ranges(image: &Image) -> Vec<(u64, u64)> {
 /// The covering symbol of each address: the one with the greatest start that still covers it. A symbol without size
 /// covers up to the next symbol or the end of its section.
 pub(crate) fn lookup<'t>(
-    tables: &'t [Table<'_>],
+    tables: &'t [SymbolTable<'_>],
     code: &[(u64, u64)],
     index: &AddressIndex<'_>,
 ) -> Vec<Option<CoveringSymbol<'t>>> {
@@ -192,10 +192,10 @@ pub(crate) fn lookup<'t>(
 }
 
 fn collect(
-    table: &Table<'_>,
+    table: &SymbolTable<'_>,
     number: u32,
     code: &[(u64, u64)],
-    tables: &[Table<'_>],
+    tables: &[SymbolTable<'_>],
     index: &AddressIndex<'_>,
     candidates: &mut Vec<Candidate>,
     nearest: &mut [Option<Candidate>],
@@ -280,7 +280,7 @@ fn extend_sizeless(
 
 /// Which of two symbols with the same start is preferred: `Less` where `b` is. Total, so that the result does not
 /// depend on how the symbols were sorted.
-fn preference(a: &Candidate, b: &Candidate, tables: &[Table<'_>]) -> Ordering {
+fn preference(a: &Candidate, b: &Candidate, tables: &[SymbolTable<'_>]) -> Ordering {
     let simple = |c: &Candidate| {
         let s = &c.symbol;
         (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
@@ -301,7 +301,7 @@ fn preference(a: &Candidate, b: &Candidate, tables: &[Table<'_>]) -> Ordering {
 }
 
 /// The function that begins exactly at `start`, by the same preference.
-pub(crate) fn function_at<'t>(tables: &'t [Table<'_>], start: Svma) -> Option<&'t [u8]> {
+pub(crate) fn function_at<'t>(tables: &'t [SymbolTable<'_>], start: Svma) -> Option<&'t [u8]> {
     let all = tables.iter().enumerate().flat_map(|(number, table)| {
         let functions = table
             .symbols()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{BuildId, ModuleId, Svma};
 use hashbrown::HashMap;
-use module_map::{ImageStore, LoadedImage, MODULE_CODE, Module, ModuleKind, Timeline};
+use module_map::{ImageStore, LoadedImage, MODULE_CODE, MappedKind, Module, Timeline};
 
 use crate::kernel::identity::is_kernel_itself;
 
@@ -33,7 +33,7 @@ pub(super) fn find(
     shared: &[BuildId],
 ) -> HashMap<ModuleId, KernelFile> {
     let mut files = HashMap::new();
-    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+    for module in timeline.modules().iter().filter(|module| module.kind == MappedKind::Kernel) {
         let itself = is_kernel_itself(module);
         let id = if itself { kernel } else { module.identity.build_id };
         let id = id.filter(|id| itself || (!shared.contains(id) && Some(*id) != kernel));

@@ -2,7 +2,7 @@
 
 use address::BuildId;
 use hashbrown::HashMap;
-use module_map::{Module, ModuleKind, Timeline, kernel_module_name};
+use module_map::{MappedKind, Module, Timeline, kernel_module_name};
 
 /// Whether a module of kernel code is the kernel itself, not one that it loaded.
 pub(super) fn is_kernel_itself(module: &Module) -> bool {
@@ -12,7 +12,7 @@ pub(super) fn is_kernel_itself(module: &Module) -> bool {
 /// The build-id of the kernel by the records of its maps.
 pub(super) fn mapped_id(timeline: &Timeline) -> Option<BuildId> {
     let kernel = timeline.modules().iter();
-    let mut kernel = kernel.filter(|m| m.kind == ModuleKind::Kernel && is_kernel_itself(m));
+    let mut kernel = kernel.filter(|m| m.kind == MappedKind::Kernel && is_kernel_itself(m));
     kernel.find_map(|module| module.identity.build_id)
 }
 
@@ -27,7 +27,7 @@ pub(super) fn kernel_id(header: &[(&[u8], BuildId)], timeline: &Timeline) -> Opt
 pub(super) fn shared_ids(timeline: &Timeline) -> Vec<BuildId> {
     let mut names: HashMap<BuildId, Vec<u8>> = HashMap::new();
     let mut shared = Vec::new();
-    for module in timeline.modules().iter().filter(|module| module.kind == ModuleKind::Kernel) {
+    for module in timeline.modules().iter().filter(|module| module.kind == MappedKind::Kernel) {
         let Some(id) = module.identity.build_id else { continue };
         let name = kernel_module_name(&module.path);
         let known = names.entry(id).or_insert_with(|| name.clone());

@@ -7,12 +7,12 @@ use address::Svma;
 use module_map::Image;
 
 use crate::dwarf::{CANDIDATES, DwarfFile, DwarfSections, UnitResult};
-use crate::elf::Table;
+use crate::elf::SymbolTable;
 
 /// The bytes of a request's files.
 #[derive(Default)]
 pub(crate) struct LoadedFiles<'a> {
-    pub(crate) tables: Vec<Table<'a>>,
+    pub(crate) tables: Vec<SymbolTable<'a>>,
     /// Which of the tables is the `.dynsym` of the image.
     pub(crate) dynsym: Option<usize>,
     /// The file that `main` is of.
@@ -26,7 +26,7 @@ pub(crate) struct LoadedFiles<'a> {
 impl<'a> LoadedFiles<'a> {
     /// Adds the symbols of a file, where it has such a table.
     pub(crate) fn add_table(&mut self, image: &'a Image, symbols: &str, strings: &str) {
-        match Table::new(image, symbols, strings) {
+        match SymbolTable::new(image, symbols, strings) {
             Ok(table) => self.tables.extend(table),
             Err(place) => self.damage.push((image.path().to_owned(), place.0)),
         }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId};
 use anyhow::Context as _;
-use perf_data::{Context, CpuMode, Findings, MmapId, RawBody, Record, Sample, visit_records};
+use perf_data::{
+    CallchainContext, CpuMode, Findings, MmapId, RawBody, Record, Sample, visit_records,
+};
 use pipeline::{Observer, Options, Unobserved};
 
 use crate::args::{BuildIdArgs, open, pipeline, source, with_argument};
@@ -124,8 +126,8 @@ fn addresses(sample: &Sample<'_>) -> Vec<(bool, Avma)> {
     let mut all: Vec<_> = sample.ip.map(|ip| (in_kernel, ip)).into_iter().collect();
     let chains = sample.callchain.iter().flat_map(|chain| chain.frames());
     all.extend(chains.map(|(context, address)| match context {
-        Context::Unmarked => (in_kernel, address),
-        context => (context == Context::Kernel, address),
+        CallchainContext::Unmarked => (in_kernel, address),
+        context => (context == CallchainContext::Kernel, address),
     }));
     all.extend(
         sample.user_callchain.iter().flat_map(|chain| chain.frames()).map(|it| (false, it.1)),

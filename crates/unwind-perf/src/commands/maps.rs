@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use address::{Bias, Pid, Timestamp};
-use module_map::{LoadedImage, Mapping, Module, ModuleKind, Space};
+use module_map::{LoadedImage, MappedKind, Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn print_space(
     let files = maps.files();
     for mapping in space.mappings() {
         let Some(module) = space.module(mapping) else { continue };
-        let row = Row::new(mapping, module, code_bias(mapping, &space, files), files);
+        let row = MappingRow::new(mapping, module, code_bias(mapping, &space, files), files);
         if json {
             writeln!(text, "{}", row.json(pid))?;
         } else {
@@ -83,7 +83,7 @@ fn code_bias(mapping: &Mapping, space: &Space, files: &Files) -> Option<Bias> {
 }
 
 /// A mapping and what is known of its file.
-struct Row<'p> {
+struct MappingRow<'p> {
     mapping: &'p Mapping,
     module: &'p Module,
     path: String,
@@ -93,7 +93,7 @@ struct Row<'p> {
     symbols: Vec<&'static str>,
 }
 
-impl<'p> Row<'p> {
+impl<'p> MappingRow<'p> {
     fn new(
         mapping: &'p Mapping,
         module: &'p Module,
@@ -102,7 +102,7 @@ impl<'p> Row<'p> {
     ) -> Self {
         let path = String::from_utf8_lossy(&module.path).into_owned();
         let file = match module.kind {
-            ModuleKind::Anonymous | ModuleKind::Kernel => Err(String::new()),
+            MappedKind::Anonymous | MappedKind::Kernel => Err(String::new()),
             _ => files.images.image(module).map(|file| &**file).map_err(ToString::to_string),
         };
         let image = file.as_ref().ok().map(|file| file.image());

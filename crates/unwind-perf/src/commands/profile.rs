@@ -12,12 +12,12 @@ use crate::args::FlamegraphArgs;
 use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, Progress, Status, Target, output_path, print_profile, print_summary, timings_text,
+    Inputs, OutputTarget, Progress, Status, output_path, print_profile, print_summary, timings_text,
 };
 
 /// A run: of what, into what, with which options.
 #[derive(Clone, Copy)]
-struct Job<'a> {
+struct ProfileJob<'a> {
     input: &'a Path,
     format: Format,
     inverted: bool,
@@ -28,26 +28,26 @@ struct Job<'a> {
 pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let by_ending = || Format::from_path(args.run.output.as_deref()?);
     let format = args.format.or_else(by_ending).unwrap_or(Format::Json);
-    run(Job { input: &args.input, format, inverted: false, args: &args.run })
+    run(ProfileJob { input: &args.input, format, inverted: false, args: &args.run })
 }
 
 /// Draws a flame graph.
 #[cfg(feature = "flamegraph")]
 pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let (format, inverted) = (Format::Flamegraph, args.inverted);
-    run(Job { input: &args.input, format, inverted, args: &args.run })
+    run(ProfileJob { input: &args.input, format, inverted, args: &args.run })
 }
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
-    run(Job { input: &args.input, format: Format::Report, inverted: false, args: &args.run })
+    run(ProfileJob { input: &args.input, format: Format::Report, inverted: false, args: &args.run })
 }
 
-fn run(job: Job<'_>) -> anyhow::Result<Status> {
+fn run(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let threads = job.args.jobs.map_or(0, usize::from);
     on_pool(threads, || match job.format {
         Format::Hotspot => {
-            let output = hotspot::Job {
+            let output = hotspot::HotspotJob {
                 source: source(job.input),
                 options: job.args.options()?,
                 stream: StreamOptions::default(),
@@ -75,12 +75,12 @@ pub(crate) fn on_pool<T: Send>(
     pool.install(work)
 }
 
-fn run_on_pool(job: Job<'_>) -> anyhow::Result<Status> {
-    let Job { input, format, inverted, args } = job;
+fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
+    let ProfileJob { input, format, inverted, args } = job;
     let path = args.output.as_deref().map(|path| output_path(path, input, format));
     let options = args.options()?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
-    let target = Target::new(path.as_deref(), &inputs)?;
+    let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =

@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use perf_data::{Arch, Error};
+use perf_data::{Error, RecordedArch};
 use pipeline::{FileSearch, NameOptions, Options, Source, StreamOptions};
 
 use crate::args::{servers_of_environment, source};
 use crate::commands::on_pool;
-use crate::hotspot::{self, BufferTooSmall, Job, NoArchitecture};
+use crate::hotspot::{self, BufferTooSmall, HotspotJob, NoArchitecture};
 use crate::terminal::{Status, is_closed_pipe};
 
 /// Turn a recording of perf into the stream that hotspot reads.
@@ -91,12 +91,14 @@ struct Arguments {
 #[derive(Debug, Clone)]
 struct Processor {
     name: String,
-    arch: Arch,
+    arch: RecordedArch,
 }
 
 fn parse_arch(name: &str) -> Result<Processor, String> {
-    match Arch::from_uname(name.as_bytes()) {
-        Arch::Unknown => Err("no processor that is known, such as x86_64 or aarch64".to_owned()),
+    match RecordedArch::from_uname(name.as_bytes()) {
+        RecordedArch::Unknown => {
+            Err("no processor that is known, such as x86_64 or aarch64".to_owned())
+        }
         arch => Ok(Processor { name: name.to_owned(), arch }),
     }
 }
@@ -170,7 +172,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         _ => source(arguments.input.as_deref().unwrap_or(Path::new("-"))),
     };
-    let job = Job {
+    let job = HotspotJob {
         source,
         options: options(arguments),
         stream: StreamOptions {

@@ -16,7 +16,7 @@ use pipeline::{Observer, Options, Unobserved};
 
 use crate::args::{host, pipeline, source, with_argument};
 use crate::commands::on_pool;
-use crate::terminal::{Inputs, Status, Target, exit_code, print_profile};
+use crate::terminal::{Inputs, OutputTarget, Status, exit_code, print_profile};
 
 /// Turn a recording of perf into a profile for pprof.
 ///
@@ -63,7 +63,7 @@ fn run() -> anyhow::Result<Status> {
     let options = Options::default();
     let inputs = Inputs::new(&arguments.input, &options, &[]);
     // pprof reads through the descriptor of the file that it made, so that file has to stay.
-    let target = Target::in_place(&arguments.output, &inputs)?;
+    let target = OutputTarget::in_place(&arguments.output, &inputs)?;
     on_pool(0, || {
         let observer: Arc<dyn Observer> = Arc::new(Unobserved);
         let analysis = pipeline().analyze(source(&arguments.input), &options, &observer);

@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
-use perf_data::{Arch, Finding, Findings, MachineSource};
+use perf_data::{Finding, Findings, MachineSource, RecordedArch};
 use pipeline::{Analysis, Error, Observer, Options, Source, StreamOptions};
 use profile::Profile;
 
 use crate::args::{pipeline, with_argument};
 use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
 use crate::terminal::{
-    Inputs, Out, Progress, Status, Target, output_path, print_summary, timings_text,
+    Inputs, Out, OutputTarget, Progress, Status, output_path, print_summary, timings_text,
 };
 
 /// What is to be done.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct HotspotJob<'a> {
     /// The recording.
     pub(crate) source: Source,
     /// How it becomes a profile.
@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
     /// Samples that were written.
     pub(crate) samples: u64,
     /// The processor, where the recording names it.
-    pub(crate) arch: Option<Arch>,
+    pub(crate) arch: Option<RecordedArch>,
     /// Whether what came bytewise broke off with an error.
     pub(crate) peer_broke: bool,
 }
@@ -78,11 +78,11 @@ impl fmt::Display for BufferTooSmall {
 impl std::error::Error for BufferTooSmall {}
 
 /// Turns the recording into the stream, on the current pool of threads.
-pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
+pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     let path = job.source.name();
     let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
     let inputs = Inputs::new(path, &job.options, job.map_files);
-    let target = Target::new(output.as_deref(), &inputs)?;
+    let target = OutputTarget::new(output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(job.quiet));
     let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
@@ -90,7 +90,7 @@ pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
     let observer: Arc<dyn Observer> =
         Arc::new(StreamObserver { progress: progress.clone(), stream: stream.clone() });
     let mut growth = StreamOutput::new(stream.clone());
-    let Job { source, options, stream: reading, .. } = job;
+    let HotspotJob { source, options, stream: reading, .. } = job;
     let analysis = pipeline()
         .analyze_growing(source, reading, &options, &observer, &mut growth)
         .map_err(|error| explained(error, &target))?;
@@ -120,7 +120,7 @@ pub(crate) fn run(job: Job<'_>) -> anyhow::Result<Outcome> {
 }
 
 /// An error of the run as users of this stream know it.
-fn explained(error: Error, target: &Target) -> anyhow::Error {
+fn explained(error: Error, target: &OutputTarget) -> anyhow::Error {
     match error {
         Error::UnknownProcessor => NoArchitecture.into(),
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
@@ -141,7 +141,7 @@ fn outcome(analysis: &Analysis) -> Outcome {
 /// The summary, for people on standard error, or as the output itself.
 fn write_statistics(
     profile: &Profile,
-    target: &Target,
+    target: &OutputTarget,
     (statistics, quiet): (bool, bool),
 ) -> anyhow::Result<()> {
     if statistics {

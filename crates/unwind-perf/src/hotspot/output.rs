@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
 use hashbrown::HashSet;
-use module_map::ModuleKind;
+use module_map::MappedKind;
 use perf_data::{Batch, Head};
 use pipeline::{Download, Grown, Growth, Observer, Stage};
 use profile::Profile;
@@ -96,8 +96,8 @@ impl StreamOutput {
         for location in profile.locations.iter().skip(first_location.index()) {
             let Some(id) = location.module else { continue };
             let Some(module) = timeline.modules().get(id.index()) else { continue };
-            nameless |= module.kind == ModuleKind::Kernel && location.n_inlines == 0;
-            let wants_file = matches!(module.kind, ModuleKind::File | ModuleKind::Vdso);
+            nameless |= module.kind == MappedKind::Kernel && location.n_inlines == 0;
+            let wants_file = matches!(module.kind, MappedKind::File | MappedKind::Vdso);
             let error = images.outcome(module).and_then(Result::err).filter(|_| wants_file);
             if let Some(error) = error
                 && self.missing.insert(id.0)

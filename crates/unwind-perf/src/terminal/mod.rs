@@ -13,5 +13,5 @@ pub(crate) use findings::{print_findings, status_of};
 pub(crate) use progress::Progress;
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
 pub(crate) use summary::print_summary;
-pub(crate) use target::{Inputs, Out, Target, output_path, print_profile};
+pub(crate) use target::{Inputs, Out, OutputTarget, output_path, print_profile};
 pub(crate) use timings::timings_text;

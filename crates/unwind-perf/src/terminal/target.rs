@@ -67,7 +67,7 @@ fn id_of_stream(stream: impl AsFd) -> Option<FileId> {
 
 /// Where to write.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum OutputTarget {
     Stdout,
     /// A file that appears when it is complete: as it was named, and where it is, since links are followed.
     File {
@@ -78,7 +78,7 @@ pub(crate) enum Target {
     InPlace(PathBuf),
 }
 
-impl Target {
+impl OutputTarget {
     /// Standard output where there is no path. What is no regular file is written in place: there is nothing to
     /// rename over.
     ///
@@ -238,10 +238,10 @@ pub(crate) fn output_path(path: &Path, input: &Path, format: Format) -> PathBuf 
 pub(crate) fn print_profile(
     profile: &Profile,
     printer: &dyn Printer,
-    target: &Target,
+    target: &OutputTarget,
 ) -> anyhow::Result<()> {
     let failed = || target.failed();
-    if matches!(target, Target::Stdout) {
+    if matches!(target, OutputTarget::Stdout) {
         let mut out = io::stdout().lock();
         printer.print(profile, &mut out).with_context(failed)?;
         return out.flush().with_context(failed);
@@ -317,7 +317,7 @@ mod tests {
         fs::write(&precious, "precious").expect("written");
         let taken = folder.join(format!(".unwind-perf-{}-0", std::process::id()));
         std::os::unix::fs::symlink(&precious, &taken).expect("a link");
-        let out = Target::regular_file(&target, &Inputs::default()).expect("a free name");
+        let out = OutputTarget::regular_file(&target, &Inputs::default()).expect("a free name");
         out.write_all(b"text").expect("written");
         assert_eq!(fs::read(&precious).expect("what was there"), b"precious");
         assert_eq!(fs::read(&target).expect("the output"), b"text");

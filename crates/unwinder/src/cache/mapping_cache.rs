@@ -2,7 +2,7 @@
 //! next frame there costs a comparison instead of two searches and a look at the file's headers.
 
 use address::{Avma, ModuleId};
-use module_map::{ImageStore, Mapping, Module, ModuleKind, Space};
+use module_map::{ImageStore, MappedKind, Mapping, Module, Space};
 use profile::FoundBy;
 
 use crate::frame::{AddressKind, Frame};
@@ -16,7 +16,7 @@ pub(crate) struct CachedMapping {
     /// The module.
     pub(crate) module: ModuleId,
     /// What the module is.
-    pub(crate) kind: ModuleKind,
+    pub(crate) kind: MappedKind,
     /// What an address minus `bias` is.
     address: AddressKind,
     pub(crate) bias: u64,
@@ -128,8 +128,8 @@ fn resolve(
     };
     let Ok(file) = images.image(module) else {
         return match module.kind {
-            ModuleKind::File | ModuleKind::Unopened | ModuleKind::Vdso => by_offset(whole),
-            ModuleKind::Anonymous | ModuleKind::Kernel => whole,
+            MappedKind::File | MappedKind::Unopened | MappedKind::Vdso => by_offset(whole),
+            MappedKind::Anonymous | MappedKind::Kernel => whole,
         };
     };
     let by_file = |cached: CachedMapping, bias: u64| CachedMapping {

@@ -8,7 +8,7 @@ use gimli::{EhFrame, UnwindSection as _};
 use module_map::{FileIdentity, ImageStore, LoadedImage, MapEvent, Timeline};
 
 use crate::cfi::fde::endian_of;
-use crate::cfi::{Compiled, Scratch, UnwindInfo, compile};
+use crate::cfi::{CfiScratch, Compiled, UnwindInfo, compile};
 
 fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
     let mut timeline = Timeline::new();
@@ -39,7 +39,7 @@ fn agreement(path: &Path) -> (usize, usize) {
     let bytes = image.section_data(section).expect("not compressed");
     let frame = EhFrame::new(&bytes, endian_of(image));
     let mut entries = frame.entries(info.bases());
-    let mut scratch = Scratch::new();
+    let mut scratch = CfiScratch::new();
     let (mut asked, mut given) = (0, 0);
     while let Ok(Some(entry)) = entries.next() {
         let gimli::CieOrFde::Fde(partial) = entry else { continue };

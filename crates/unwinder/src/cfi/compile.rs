@@ -28,12 +28,12 @@ pub(crate) type Context = UnwindContext<usize, Storage>;
 
 /// Scratch of a thread that makes rules.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct CfiScratch {
     pub(crate) context: Context,
     pub(crate) last_cie: LastCie,
 }
 
-impl Scratch {
+impl CfiScratch {
     pub(crate) fn new() -> Self {
         Self { context: Context::new_in(), last_cie: LastCie::default() }
     }

@@ -9,5 +9,5 @@ mod fde;
 mod fde_index;
 mod unwind_info;
 
-pub(crate) use compile::{Compiled, Scratch, compile, signal_row};
+pub(crate) use compile::{CfiScratch, Compiled, compile, signal_row};
 pub(crate) use unwind_info::UnwindInfo;

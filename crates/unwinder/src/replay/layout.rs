@@ -72,7 +72,12 @@ impl<'m> Merging<'m> {
     }
 
     /// The layout of the next sample, which has that row.
-    pub(crate) fn next(&mut self, row: u32, layouts: &mut Layouts, table: &mut Table) -> LayoutId {
+    pub(crate) fn next(
+        &mut self,
+        row: u32,
+        layouts: &mut Layouts,
+        table: &mut LayoutTable,
+    ) -> LayoutId {
         let Some(sample) = self.slice.rows.get(row as usize) else { return LayoutId::new(0) };
         let (Some(known), Some(current)) =
             (self.known.get_mut(row as usize), self.current.get_mut(sample.number as usize))
@@ -98,7 +103,7 @@ pub(crate) struct Layouts {
 }
 
 /// Layouts by id.
-type Table = profile::Table<LayoutId, LayoutRow>;
+type LayoutTable = profile::Table<LayoutId, LayoutRow>;
 
 impl Layouts {
     /// The layout of `process_image` that holds all of `layout`: its current one, else one that is added to `table`.
@@ -106,7 +111,7 @@ impl Layouts {
         &mut self,
         process_image: ProcessImage,
         layout: &LayoutRow,
-        table: &mut Table,
+        table: &mut LayoutTable,
     ) -> LayoutId {
         if let Some(&current) = self.current.get(&process_image)
             && table.get_mut(current).is_some_and(|known| known.absorb(layout))
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_module_that_moves_makes_a_new_layout() {
-        let (mut layouts, mut table) = (Layouts::default(), Table::new());
+        let (mut layouts, mut table) = (Layouts::default(), LayoutTable::new());
         let process_image = ProcessImage(7);
         let mut find = |process_image, biases: &[(u32, u64)]| {
             layouts.find(process_image, &layout(biases), &mut table).index()
@@ -150,7 +155,7 @@ mod tests {
         let of_samples = [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)];
         let of_samples = of_samples.map(|bias| layout(&[bias]));
         for size in 1..=of_samples.len() {
-            let (mut merged, mut table) = (Layouts::default(), Table::new());
+            let (mut merged, mut table) = (Layouts::default(), LayoutTable::new());
             let mut ids = Vec::new();
             for slice in of_samples.chunks(size) {
                 let mut rows = SampleLayouts::default();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{Avma, Bias};
 use module_map::{ProcessImage, Space};
-use perf_data::{Batch, Callchain, Context, CpuMode, Head, RegsAbi, Sample};
+use perf_data::{Batch, Callchain, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackRow,
     ThreadId,
@@ -49,7 +49,7 @@ pub(crate) fn walk_slice(
     };
     let machine = Machine::of(batch.head());
     let mut frames = Vec::new();
-    let mut scratch = Scratch::default();
+    let mut scratch = SliceScratch::default();
     let before = (walker.hits, walker.misses);
     for planned in planned {
         let space_of = |number: u32| spaces.get(number as usize);
@@ -96,9 +96,9 @@ impl WalkedSlice {
         &mut self,
         (process_image, thread): (ProcessImage, u32),
         frames: &[Frame],
-        scratch: &mut Scratch,
+        scratch: &mut SliceScratch,
     ) -> (Option<StackId>, u32) {
-        let Scratch { layout, nodes } = scratch;
+        let SliceScratch { layout, nodes } = scratch;
         let nodes = &mut nodes[thread as usize % CHAINS];
         layout.clear();
         let mut parent = None;
@@ -148,8 +148,8 @@ struct Machine {
 impl Machine {
     fn of(head: &Head) -> Self {
         let arch = match head.machine().arch {
-            perf_data::Arch::X86_64 => Some(Arch::X86_64),
-            perf_data::Arch::Aarch64 => Some(Arch::Aarch64),
+            perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
+            perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
             _ => None,
         };
         Self { arch, big_endian: head.endian() == perf_data::Endian::Big }
@@ -158,7 +158,7 @@ impl Machine {
 
 /// What is kept from one sample to the next.
 #[derive(Default)]
-struct Scratch {
+struct SliceScratch {
     layout: LayoutRow,
     /// The last chain of each thread, outermost first, with its nodes; threads may share one.
     nodes: [Vec<(FrameKey, StackId)>; CHAINS],
@@ -174,8 +174,10 @@ fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
     let chain = sample.callchain.iter().flat_map(|chain| chain.frames());
     for (context, ip) in chain {
         let kernel_context = match context {
-            Context::Kernel | Context::Hypervisor | Context::GuestKernel => true,
-            Context::Unmarked => in_kernel,
+            CallchainContext::Kernel
+            | CallchainContext::Hypervisor
+            | CallchainContext::GuestKernel => true,
+            CallchainContext::Unmarked => in_kernel,
             _ => false,
         };
         if kernel_context {
@@ -281,9 +283,9 @@ fn again(
 /// The user part of the recorded chain: in the sample, or in a record of its own. simpleperf may write both, of which
 /// the one that was completed with frames of other samples is the longer.
 fn recorded_user_chain(sample: &Sample<'_>, user_mode: bool) -> impl Iterator<Item = Avma> {
-    let is_user = move |context: Context| match context {
-        Context::User => true,
-        Context::Unmarked => user_mode,
+    let is_user = move |context: CallchainContext| match context {
+        CallchainContext::User => true,
+        CallchainContext::Unmarked => user_mode,
         _ => false,
     };
     let of_user =

@@ -1,7 +1,7 @@
 //! What each type of record says, key by key.
 
 use perf_data::{
-    Head, Mmap, MmapId, Record, Registers, RegsAbi, Sample, SimpleperfRecord, UserRecord,
+    Head, Mmap, MmapId, Record, RecordedRegisters, RegsAbi, Sample, SimpleperfRecord, UserRecord,
 };
 
 use super::line::Line;
@@ -71,7 +71,7 @@ pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bo
     }
 }
 
-fn registers(line: &mut Line, key: &str, registers: Option<Registers<'_>>, full: bool) {
+fn registers(line: &mut Line, key: &str, registers: Option<RecordedRegisters<'_>>, full: bool) {
     let Some(registers) = registers else { return };
     let abi = match registers.abi() {
         RegsAbi::Bits32 => 32,

@@ -18,7 +18,7 @@ use pipeline::{Observer, Options, Unobserved};
 use self::container::Layout;
 use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
-use crate::terminal::{Inputs, Status, Target, status_of};
+use crate::terminal::{Inputs, OutputTarget, Status, status_of};
 
 /// Rewrites the recording.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     }
     let options = Options { files: args.files.search()?, ..Options::default() };
     let inputs = Inputs::new(&args.input, &options, &args.files.map_file);
-    let target = Target::regular_file(&args.output, &inputs)?;
+    let target = OutputTarget::regular_file(&args.output, &inputs)?;
     let file = host().open(&args.input, Origin::User)?;
     let bytes = &*file.content;
     let layout = Layout::read(bytes).with_context(cannot_read)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         .with_context(|| format!("{}: its headers are damaged", args.input.display()))?;
     let code: Vec<_> = code
         .iter()
-        .map(|(path, elf)| Ok((Target::regular_file(path, &inputs)?, elf)))
+        .map(|(path, elf)| Ok((OutputTarget::regular_file(path, &inputs)?, elf)))
         .collect::<anyhow::Result<_>>()?;
     for (target, elf) in &code {
         target.write_all(elf)?;
