@@ -10,9 +10,10 @@ use crate::rule::{SimpleRule, SlotsRead};
 pub enum FrameAddress {
     /// The address that the module's file states.
     Svma(Svma),
-    /// The offset in the module's file, where no file was opened or no segment of it has the address.
+    /// The offset in the module's file, where no file was opened.
     FileOffset(FileOffset),
-    /// The address in the process: memory without a file, the kernel, and where nothing is mapped.
+    /// The address in the process: memory without a file, the kernel, where nothing is mapped, and where no segment of the
+    /// opened file has the address.
     Avma(Avma),
 }
 
@@ -27,7 +28,7 @@ pub(crate) enum AddressKind {
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
-    /// What was mapped at the looked-up address.
+    /// What was mapped at the looked-up address; `None` where nothing was, or nothing that its opened file has in a segment.
     pub module: Option<ModuleId>,
     /// The word of [`Self::address`]. It is kept as a word, for millions of them are hashed and compared.
     pub(crate) relative: u64,

@@ -298,11 +298,12 @@ fn reason_without_caller(
     memory: &Memory<'_>,
     arch: Arch,
 ) -> EndReason {
-    let reason = match (rule, mapping.file, mapping.kind) {
+    let is_of_file = mapping.file.is_some() || mapping.module.is_none();
+    let reason = match (rule, is_of_file, mapping.kind) {
         (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
-        (_, Some(_), _) => EndReason::NoUnwindInfo,
-        (_, None, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
-        (_, None, _) => return EndReason::NoModule,
+        (_, true, _) => EndReason::NoUnwindInfo,
+        (_, false, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
+        (_, false, _) => return EndReason::NoModule,
     };
     if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }
 }

@@ -11,7 +11,7 @@ use crate::tables::module::ModuleKind;
 /// [unnamed](Self::unnamed) one, and the symbolizer fills in the rest in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocationRow {
-    /// The module; `None` where nothing was mapped.
+    /// The module; `None` where nothing was mapped, and where its ELF file was opened and no segment has the address.
     pub module: Option<ModuleId>,
     /// The looked-up address (of callers: return address - 1) in the space that the kind of the module decides:
     /// stated address, offset in the file, or address in the process or the kernel. [`Self::address`] says which.

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use synth::stored_zip;
 
 use crate::cases::sysroot;
@@ -227,4 +227,23 @@ fn code_is_not_looked_for_where_another_piece_lies() {
     let lines = functions(&recording, "too-long");
     assert_eq!(innermost(&lines[0]).0, Some("getenv"));
     assert_eq!(innermost(&lines[1]), (None, Some("0x1d0000")));
+}
+
+/// A mapping of an opened file can hold bytes that no segment has: their offset in the file is no address that the file
+/// states. `known` of this file is stated at 0x1320, and what lies at that offset is something else.
+#[test]
+fn bytes_outside_every_segment_have_no_name() {
+    let folder = empty_folder("outside");
+    fs::copy(layout_files().join("lld-pie"), folder.join("lld-pie")).expect("copied");
+    let load = 0x5555_5555_0000;
+    let mut recording = Recording::new();
+    recording.map(1, Map::code(load, PAGE, 0x1000, "/lld-pie"));
+    recording.sample(1, load + 0x325);
+    recording.write(&folder);
+    let lines = samples(&folder, &["--sysroot", "."]);
+    let frame = json!({
+        "addr": "0x555555550325", "inlined": false, "found_by": "sampled", "kernel": false,
+    });
+    assert_eq!(lines[0]["frames"], json!([frame]));
+    assert_eq!(lines[0]["end"], "no-unwind-info");
 }

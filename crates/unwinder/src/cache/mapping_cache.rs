@@ -13,8 +13,9 @@ pub(crate) struct CachedMapping {
     pub(crate) start: u64,
     /// Addresses in the range, at least one.
     pub(crate) len: u64,
-    /// The module.
-    pub(crate) module: ModuleId,
+    /// The module; `None` where its file was opened and no segment of it has the addresses. Such an address has no place
+    /// in the file that it could be named by.
+    pub(crate) module: Option<ModuleId>,
     /// What the module is.
     pub(crate) kind: MappedKind,
     /// What an address minus `bias` is.
@@ -36,7 +37,7 @@ impl CachedMapping {
     pub(crate) const fn frame(&self, lookup: Avma, found_by: FoundBy) -> Frame {
         let Self { module, address, bias, .. } = *self;
         let relative = lookup.0.wrapping_sub(bias);
-        Frame { module: Some(module), relative, kind: address, bias, found_by, kernel: false }
+        Frame { module, relative, kind: address, bias, found_by, kernel: false }
     }
 }
 
@@ -114,7 +115,7 @@ fn resolve(
     let whole = CachedMapping {
         start: mapping.start.0,
         len: mapping.end.since(mapping.start),
-        module: mapping.module,
+        module: Some(mapping.module),
         kind: module.kind,
         address: AddressKind::Avma,
         bias: 0,
@@ -146,6 +147,6 @@ fn resolve(
     let one = CachedMapping { start: address.0, len: 1, ..whole };
     match image.svma_of_offset(mapping.offset_of(address), mapping.executable) {
         Some(svma) => by_file(one, address.0.wrapping_sub(svma.0)),
-        None => by_offset(one),
+        None => CachedMapping { module: None, ..one },
     }
 }
