@@ -155,6 +155,7 @@ impl Engine {
 fn at_signal_trampoline(arch: Arch, svma: Svma, image: &Image) -> bool {
     let before = arch.trampoline_first_len();
     let code = image.offset_of_svma(svma).and_then(|offset| {
+        let offset = offset.sub(image.base().0);
         let end = usize::try_from(offset.0).ok()?.checked_add(10)?.min(image.bytes().len());
         image.bytes().get(usize::try_from(offset.0.checked_sub(before)?).ok()?..end)
     });

@@ -194,6 +194,7 @@ impl Image {
     /// other can be meant: then every address of the range is as far from its offset as the first.
     #[must_use]
     pub fn svma_of_range(&self, offset: FileOffset, len: u64, executable: bool) -> Option<Svma> {
+        let offset = offset.sub(self.data.base.0);
         let last = offset.add(len.checked_sub(1)?);
         let mut fitting = self.data.segments.iter().filter(|segment| {
             segment.executable == executable

@@ -103,6 +103,7 @@ fn a_library_stored_in_an_archive_keeps_the_offsets_of_the_archive() {
     let image = open(at).expect("the library in it");
     assert_eq!(image.base(), FileOffset(at));
     assert_eq!(image.svma_of_offset(FileOffset(at + 0x320), true), Some(Svma(0x1320)));
+    assert_eq!(image.svma_of_range(FileOffset(at + 0x320), 0x10, true), Some(Svma(0x1320)));
     assert_eq!(image.offset_of_svma(Svma(0x1320)), Some(FileOffset(at + 0x320)));
     assert!(open(0).is_err());
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use synth::stored_zip;
+use synth::{ElfBuilder, Section, Symbol, stored_zip};
 
 use crate::cases::sysroot;
 use crate::mapped::{Map, Recording, innermost, layout_files, samples};
@@ -227,6 +227,31 @@ fn code_is_not_looked_for_where_another_piece_lies() {
     let lines = functions(&recording, "too-long");
     assert_eq!(innermost(&lines[0]).0, Some("getenv"));
     assert_eq!(innermost(&lines[1]), (None, Some("0x1d0000")));
+}
+
+/// The offsets of a mapping are those of the archive; that of a page in it can be in the code of the library, too, where
+/// another page is meant.
+#[test]
+fn a_page_of_a_large_library_in_an_archive() {
+    let folder = empty_folder("archive-page");
+    let library = ElfBuilder {
+        segments: vec![synth::Segment::load_text(0, 0, 0x8000)],
+        sections: vec![Section::text(0x1000, vec![0x90; 0x7000])],
+        symbols: (1..8)
+            .map(|page| Symbol::function(&format!("page_{page}"), page * PAGE, PAGE))
+            .collect(),
+        ..ElfBuilder::x86_64()
+    };
+    let (archive, at) = stored_zip(b"lib/x86_64/lib.so", &library.build());
+    assert_eq!(at, PAGE);
+    fs::write(folder.join("base.apk"), archive).expect("written");
+    let mut recording = Recording::new();
+    let load = 0x5555_5555_0000;
+    recording.map(1, Map::code(load, 2 * PAGE, at + 3 * PAGE, "/base.apk"));
+    recording.sample(1, load + PAGE + 0x10);
+    recording.write(&folder);
+    let lines = samples(&folder, &["--sysroot", "."]);
+    assert_eq!(innermost(&lines[0]), (Some("page_4"), Some("0x4010")));
 }
 
 /// A mapping of an opened file can hold bytes that no segment has: their offset in the file is no address that the file
