@@ -115,22 +115,29 @@ impl CodeImage {
     /// Appends the lines of a function that ends before `end`; rows in any order.
     pub fn add_lines(&mut self, end: Svma, rows: &[LineRow<'_>]) {
         let mut sorted: Vec<(u64, u32, u32)> = Vec::with_capacity(rows.len());
+        let mut last: Option<(&[u8], u32)> = None;
         for row in rows.iter().filter(|row| row.address < end) {
-            let file = match self.file_index.get(row.file) {
-                Some(&file) => file,
-                None => {
-                    self.files.push(row.file.to_vec());
-                    let file = self.files.len() as u32;
-                    self.file_index.insert(row.file.to_vec(), file);
-                    file
-                }
-            };
+            // What repeats a name is the same slice as a rule; a long one is hashed once.
+            let known = last.filter(|(name, _)| std::ptr::eq(*name, row.file));
+            let file = known.map_or_else(|| self.file_number(row.file), |(_, number)| number);
+            last = Some((row.file, file));
             sorted.push((row.address.0, row.line, file));
         }
         sorted.sort_by_key(|&(address, ..)| address);
         if !sorted.is_empty() {
             self.sequences.push(Sequence { end: end.0, rows: sorted });
         }
+    }
+
+    /// The number of a source file, from 1.
+    fn file_number(&mut self, name: &[u8]) -> u32 {
+        if let Some(&number) = self.file_index.get(name) {
+            return number;
+        }
+        self.files.push(name.to_vec());
+        let number = self.files.len() as u32;
+        self.file_index.insert(name.to_vec(), number);
+        number
     }
 
     /// The bytes of the file.

@@ -73,20 +73,20 @@ impl<'d> Collected<'d> {
 
     fn add_lines(&mut self, entries: &[u8], address: u64, place: Svma, len: u64) {
         let mut rows = Vec::new();
-        lines(entries, |at, line, name| {
+        // A long name can be repeated by millions of entries: it is looked at once.
+        let mut checked: (&[u8], bool) = (b"", true);
+        lines(entries, |at, line, file| {
             // Some writers state addresses of the code, some of the file that `perf inject` would make of it.
             let within = Some(at.wrapping_sub(address)).filter(|&within| within < len);
-            // Some write names of memory that is gone.
-            let sound =
-                std::str::from_utf8(name).is_ok_and(|name| !name.contains(char::is_control));
-            if let Some(within) = within.filter(|_| sound) {
-                rows.push((place.add(within), line, name.to_vec()));
+            if !std::ptr::eq(checked.0, file) {
+                // Some write names of memory that is gone.
+                let name = std::str::from_utf8(file);
+                checked = (file, name.is_ok_and(|name| !name.contains(char::is_control)));
+            }
+            if let Some(within) = within.filter(|_| checked.1) {
+                rows.push(LineRow { address: place.add(within), line, file });
             }
         });
-        let rows: Vec<LineRow<'_>> = rows
-            .iter()
-            .map(|(address, line, file)| LineRow { address: *address, line: *line, file })
-            .collect();
         self.image.add_lines(place.add(len), &rows);
     }
 }
@@ -98,6 +98,27 @@ mod tests {
 
     use super::super::records::tests::{dump, load};
     use crate::elf::Image;
+
+    /// The memory of a name is not taken again by each entry that repeats it, and it is not read again.
+    #[test]
+    fn a_long_name_is_repeated_often() {
+        const REPEATED: usize = 100_000;
+        let mut entries = vec![0; 16];
+        let entry = |entries: &mut Vec<u8>, name: &[u8]| {
+            entries.extend(0x1000_u64.to_le_bytes());
+            entries.extend([7, 0, 0, 0, 0, 0, 0, 0]);
+            entries.extend(name);
+            entries.push(0);
+        };
+        entry(&mut entries, &vec![b'a'; 1 << 20]);
+        (0..REPEATED).for_each(|_| entry(&mut entries, b"\xff"));
+        let bytes = dump(&[(2, 101, entries), load(0x1000, 1, "f", &[1, 2, 3])]);
+        let (_, code) = collect(&bytes).expect("a dump");
+        let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
+        let lines = image.section(".debug_line").expect("lines");
+        let size = image.section_data(lines).expect("sound").len();
+        assert!(size > (1 << 20) + REPEATED && size < (1 << 20) + 2 * REPEATED, "{size}");
+    }
 
     #[test]
     fn loads_and_moves_share_code() {

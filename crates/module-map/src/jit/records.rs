@@ -107,10 +107,12 @@ fn record(id: u32, mut body: Cursor<'_>) -> Option<JitRecord<'_>> {
 
 /// The entries of a record of lines: address, line, name of the file.
 ///
+/// A name that is repeated is the same slice.
+///
 /// Source: `struct debug_entry`; a name of `\xff` alone repeats the one before.
-pub(crate) fn lines(entries: &[u8], mut each: impl FnMut(u64, u32, &[u8])) {
+pub(crate) fn lines<'d>(entries: &'d [u8], mut each: impl FnMut(u64, u32, &'d [u8])) {
     let mut cursor = Cursor { bytes: entries, at: 0, big_endian: false };
-    let mut last: &[u8] = b"";
+    let mut last: &'d [u8] = b"";
     let mut next = || {
         let (address, line, _discriminator) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         let name = cursor.rest().split(|&byte| byte == 0).next()?;
