@@ -1,0 +1,80 @@
+//! A process that maps one file, and walks through it.
+
+use std::sync::Arc;
+
+use address::{Avma, FileOffset, Pid};
+use host::MemoryHost;
+use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Space};
+use unwinder::{Arch, EndReason, Engine, Frame, UserState, Walker};
+
+/// The most frames of a walk.
+pub const MAX_FRAMES: usize = 40;
+
+/// A store that finds no file on the machine but those of `host`.
+pub fn store(host: MemoryHost) -> ImageStore {
+    ImageStore::new(FileOptions { host: Arc::new(host), ..FileOptions::default() })
+}
+
+/// An executable mapping of a file.
+pub fn mapping(path: &[u8], start: u64, len: u64, offset: u64) -> MapEvent<'_> {
+    MapEvent {
+        pid: Pid(1),
+        kernel: false,
+        start: Avma(start),
+        len,
+        offset: FileOffset(offset),
+        executable: true,
+        writable: false,
+        path,
+        identity: FileIdentity::default(),
+    }
+}
+
+/// The mappings of a space are sorted, disjoint and not empty, and what is looked up is in range.
+pub fn check_space(space: &Space) {
+    let mappings: Vec<_> = space.mappings().collect();
+    assert!(mappings.iter().all(|it| it.start < it.end));
+    assert!(mappings.is_sorted_by(|a, b| a.end <= b.start));
+    for mapping in mappings {
+        assert_eq!(space.lookup(mapping.start), Some(mapping));
+        assert_eq!(space.lookup(Avma(mapping.end.0 - 1)), Some(mapping));
+    }
+}
+
+/// Walks from each of the pcs, with the other registers by their numbers in a recorder's mask. What a worker or an
+/// engine remembers changes nothing: every walk is made three times.
+pub fn walk_all(
+    arch: Arch,
+    space: &Space,
+    store: &ImageStore,
+    stack: &[u8],
+    registers: &[u64],
+    pcs: impl Iterator<Item = u64>,
+) {
+    let state =
+        UserState { arch, stack, big_endian: false, partial_registers: false, space, thread: 1 };
+    let (warm, cold) = (Engine::new(), Engine::new());
+    let mut worker = Walker::new(&warm, store, MAX_FRAMES);
+    for pc in pcs {
+        let first = walk(&mut worker, &state, registers, pc);
+        assert!(first.1.len() <= MAX_FRAMES);
+        assert_eq!(first, walk(&mut worker, &state, registers, pc));
+        assert_eq!(first, walk(&mut Walker::new(&cold, store, MAX_FRAMES), &state, registers, pc));
+    }
+}
+
+fn walk(
+    walker: &mut Walker<'_>,
+    state: &UserState<'_>,
+    registers: &[u64],
+    pc: u64,
+) -> (EndReason, Vec<Frame>) {
+    let bit = match state.arch {
+        Arch::X86_64 => 8,
+        Arch::Aarch64 => 32,
+    };
+    let others = (0_u32..).zip(registers.iter().copied()).filter(|&(number, _)| number != bit);
+    let mut frames = Vec::new();
+    let end = walker.walk(state, others.chain([(bit, pc)]), &mut frames);
+    (end, frames)
+}
