@@ -19,6 +19,7 @@ pub use cfi::{
 };
 pub use convert::byte_swapped::big_endian_copy;
 pub use convert::containers::RecordingParts;
+pub use convert::stack_cut::cut_stacks;
 pub use elf::{
     ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const, gnu_build_id_note,
     gnu_debuglink,

@@ -1,8 +1,11 @@
-//! Attributes, turned over.
+//! Attributes.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_attr`.
 
-use super::swap::{Swap, Unknown};
+use std::ops::Range;
+
+use super::fields::{Fields, Order, Unknown};
+use super::header::{part, range};
 
 /// What the other fields depend on.
 #[derive(Clone, Debug)]
@@ -16,8 +19,8 @@ pub(super) struct Attr {
     pub(super) ids: Vec<u64>,
 }
 
-/// Turns an attribute of `size` bytes over.
-pub(super) fn attr(it: &mut Swap<'_>, size: usize) -> Result<Attr, Unknown> {
+/// An attribute of `size` bytes.
+pub(super) fn attr(it: &mut Fields<'_>, size: usize) -> Result<Attr, Unknown> {
     let start = it.left();
     it.u32s(2)?;
     it.u64s(2)?;
@@ -34,7 +37,7 @@ pub(super) fn attr(it: &mut Swap<'_>, size: usize) -> Result<Attr, Unknown> {
         regs_intr: 0,
         ids: Vec::new(),
     };
-    let has = |it: &Swap<'_>, end: usize| size >= end && start - it.left() < end;
+    let has = |it: &Fields<'_>, end: usize| size >= end && start - it.left() < end;
     if has(it, 72) {
         it.u64()?;
     }
@@ -60,4 +63,25 @@ pub(super) fn attr(it: &mut Swap<'_>, size: usize) -> Result<Attr, Unknown> {
         it.u64()?;
     }
     Ok(attr)
+}
+
+/// The table of attributes, of which each with its ids takes `entry` bytes.
+pub(super) fn attributes(
+    bytes: &mut [u8],
+    section: Range<usize>,
+    entry: usize,
+    order: Order,
+) -> Result<Vec<Attr>, Unknown> {
+    let mut attrs = Vec::new();
+    for at in section.step_by(entry.max(1)) {
+        let it = &mut Fields::new(part(bytes, range(at, entry))?, order);
+        let mut read = attr(it, entry.checked_sub(16).ok_or("a small attribute")?)?;
+        let ids = range(it.size()?, it.size()?);
+        let it = &mut Fields::new(part(bytes, ids)?, order);
+        while it.left() > 0 {
+            read.ids.push(it.u64()?);
+        }
+        attrs.push(read);
+    }
+    Ok(attrs)
 }

@@ -3,11 +3,11 @@
 //! Source: `tools/perf/util/header.c`, `write_*`.
 
 use super::attr::attr;
-use super::swap::{Swap, Unknown};
+use super::fields::{Fields, Order, Unknown};
 
 /// Turns the payload of a feature over. `cpus`: how many processors the topology is told for.
 pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), Unknown> {
-    let it = &mut Swap::new(bytes);
+    let it = &mut Fields::new(bytes, Order::Swapped);
     match bit {
         2 => return build_ids(it),
         3..=6 | 8 | 9 => it.string()?,
@@ -71,21 +71,21 @@ pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), 
     it.end(&format!("feature {bit}"))
 }
 
-fn pair(it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn pair(it: &mut Fields<'_>) -> Result<(), Unknown> {
     it.string()?;
     it.string()
 }
 
 fn counted(
-    it: &mut Swap<'_>,
-    mut entry: impl FnMut(&mut Swap<'_>) -> Result<(), Unknown>,
+    it: &mut Fields<'_>,
+    mut entry: impl FnMut(&mut Fields<'_>) -> Result<(), Unknown>,
 ) -> Result<(), Unknown> {
     let count = it.u32()?;
     (0..count).try_for_each(|_| entry(it))
 }
 
 /// Entries have headers of records without a type.
-fn build_ids(it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn build_ids(it: &mut Fields<'_>) -> Result<(), Unknown> {
     while it.left() > 0 {
         it.u32()?;
         it.u16()?;
@@ -96,7 +96,7 @@ fn build_ids(it: &mut Swap<'_>) -> Result<(), Unknown> {
     Ok(())
 }
 
-fn event_descs(it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn event_descs(it: &mut Fields<'_>) -> Result<(), Unknown> {
     let count = it.u32()?;
     let size = it.u32()? as usize;
     for _ in 0..count {
@@ -108,7 +108,7 @@ fn event_descs(it: &mut Swap<'_>) -> Result<(), Unknown> {
     Ok(())
 }
 
-fn topology(it: &mut Swap<'_>, cpus: u32) -> Result<(), Unknown> {
+fn topology(it: &mut Fields<'_>, cpus: u32) -> Result<(), Unknown> {
     it.strings()?;
     it.strings()?;
     if it.left() > 0 {
@@ -121,7 +121,7 @@ fn topology(it: &mut Swap<'_>, cpus: u32) -> Result<(), Unknown> {
     Ok(())
 }
 
-fn memory(it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn memory(it: &mut Fields<'_>) -> Result<(), Unknown> {
     it.u64s(2)?;
     for _ in 0..it.size()? {
         it.u64s(2)?;
@@ -131,7 +131,7 @@ fn memory(it: &mut Swap<'_>) -> Result<(), Unknown> {
     Ok(())
 }
 
-fn domains(it: &mut Swap<'_>, cpus: u32) -> Result<(), Unknown> {
+fn domains(it: &mut Fields<'_>, cpus: u32) -> Result<(), Unknown> {
     let version = it.u32()?;
     it.u32()?;
     for _ in 0..cpus {

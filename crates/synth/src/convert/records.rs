@@ -3,27 +3,27 @@
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`.
 
 use super::attr::Attr;
+use super::fields::{Fields, Order, Unknown};
 use super::sample;
-use super::swap::{Swap, Unknown};
 
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 const MMAP_BUILD_ID: u16 = 1 << 14;
 
 /// Turns a record over; gives its size.
 pub(super) fn record(bytes: &mut [u8], attrs: &[Attr]) -> Result<usize, Unknown> {
-    let it = &mut Swap::new(bytes);
+    let it = &mut Fields::new(bytes, Order::Swapped);
     let (kind, misc, size) = (it.u32()?, it.u16()?, usize::from(it.u16()?));
     let body = size.checked_sub(8).ok_or_else(|| format!("a record of {size} bytes"))?;
     let body = it.take(body)?;
     let first = attrs.first().ok_or("no events")?;
     if kind == 9 {
         let attr = sample::event(body, attrs)?;
-        sample::body(&mut Swap::new(body), attr)?;
+        sample::body(&mut Fields::new(body, Order::Swapped), attr)?;
         return Ok(size);
     }
     let trailer =
         if kind < 64 && first.flags & SAMPLE_ID_ALL != 0 { sample::trailer_len(first) } else { 0 };
-    let it = &mut Swap::new(body);
+    let it = &mut Fields::new(body, Order::Swapped);
     if kind < 64 {
         kernel(kind, misc, it, trailer)?
     } else {
@@ -37,7 +37,7 @@ pub(super) fn record(bytes: &mut [u8], attrs: &[Attr]) -> Result<usize, Unknown>
 }
 
 /// The body up to the trailer, which takes the last bytes.
-fn kernel(kind: u32, misc: u16, it: &mut Swap<'_>, trailer: usize) -> Result<(), Unknown> {
+fn kernel(kind: u32, misc: u16, it: &mut Fields<'_>, trailer: usize) -> Result<(), Unknown> {
     match kind {
         1 | 10 => {
             it.u32s(2)?;
@@ -91,7 +91,7 @@ fn kernel(kind: u32, misc: u16, it: &mut Swap<'_>, trailer: usize) -> Result<(),
     }
 }
 
-fn user(kind: u32, it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn user(kind: u32, it: &mut Fields<'_>) -> Result<(), Unknown> {
     match kind {
         68 | 82 => Ok(()),
         69 | 79 => {
@@ -133,7 +133,7 @@ fn user(kind: u32, it: &mut Swap<'_>) -> Result<(), Unknown> {
 }
 
 /// A list of processors, or a range of them; bytes that pad it are left as they are.
-fn cpu_map(it: &mut Swap<'_>) -> Result<(), Unknown> {
+fn cpu_map(it: &mut Fields<'_>) -> Result<(), Unknown> {
     match it.u16()? {
         0 => {
             for _ in 0..it.u16()? {

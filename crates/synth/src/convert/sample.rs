@@ -1,9 +1,9 @@
-//! Samples and trailers, turned over.
+//! The fields of samples and trailers.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_SAMPLE`; `kernel/events/core.c`, `perf_output_sample`.
 
 use super::attr::Attr;
-use super::swap::{Swap, Unknown};
+use super::fields::{Fields, Order, Unknown};
 use crate::perf::attr::{branch_sample, read_format, sample_type as has};
 
 const TRAILER: u64 = has::TID | has::TIME | has::ID | has::STREAM_ID | has::CPU | has::IDENTIFIER;
@@ -28,8 +28,8 @@ pub(super) fn trailer_len(attr: &Attr) -> usize {
     8 * (attr.sample_type & TRAILER).count_ones() as usize
 }
 
-/// Turns a trailer over.
-pub(super) fn trailer(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
+/// The fields of a trailer.
+pub(super) fn trailer(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
     for bit in [has::TID, has::TIME, has::ID, has::STREAM_ID, has::CPU, has::IDENTIFIER] {
         if attr.sample_type & bit != 0 {
             word(it, bit)?;
@@ -39,12 +39,13 @@ pub(super) fn trailer(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
 }
 
 /// One word, or two halves.
-fn word(it: &mut Swap<'_>, bit: u64) -> Result<(), Unknown> {
+fn word(it: &mut Fields<'_>, bit: u64) -> Result<(), Unknown> {
     if bit == has::TID || bit == has::CPU { it.u32s(2) } else { it.u64().map(drop) }
 }
 
-/// Turns the body of a sample over.
-pub(super) fn body(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
+/// The fields of a sample's body. Gives where the number of valid bytes of the user stack stands, from the body's
+/// start on, where there are any bytes.
+pub(super) fn body(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Unknown> {
     let is = |bit: u64| attr.sample_type & bit != 0;
     let words = [
         has::IDENTIFIER,
@@ -69,16 +70,24 @@ pub(super) fn body(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
         it.string()?;
     }
     if is(has::BRANCH_STACK) {
-        branches(it, attr.branch_sample_type)?;
+        branches(it, attr)?;
     }
+    tail(it, attr)
+}
+
+/// What follows the branch stack.
+fn tail(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Unknown> {
+    let is = |bit: u64| attr.sample_type & bit != 0;
     if is(has::REGS_USER) {
         registers(it, attr.regs_user)?;
     }
+    let mut valid = None;
     if is(has::STACK_USER) {
         let size = it.size()?;
         // What lies on a stack are words in the order of the machine.
         it.u64s(size / 8)?;
         if size > 0 {
+            valid = Some(it.at());
             it.u64()?;
         }
     }
@@ -99,14 +108,15 @@ pub(super) fn body(it: &mut Swap<'_>, attr: &Attr) -> Result<(), Unknown> {
         let size = it.size()?;
         it.skip(size)?;
     }
-    it.end("sample")
+    it.end("sample")?;
+    Ok(valid)
 }
 
-fn registers(it: &mut Swap<'_>, mask: u64) -> Result<(), Unknown> {
+fn registers(it: &mut Fields<'_>, mask: u64) -> Result<(), Unknown> {
     if it.u64()? == 0 { Ok(()) } else { it.u64s(mask.count_ones() as usize) }
 }
 
-fn read(it: &mut Swap<'_>, format: u64) -> Result<(), Unknown> {
+fn read(it: &mut Fields<'_>, format: u64) -> Result<(), Unknown> {
     let count = |bits: &[u64]| bits.iter().filter(|&&bit| format & bit != 0).count();
     let times = count(&[read_format::TOTAL_TIME_ENABLED, read_format::TOTAL_TIME_RUNNING]);
     let values = 1 + count(&[read_format::ID, read_format::LOST]);
@@ -117,14 +127,28 @@ fn read(it: &mut Swap<'_>, format: u64) -> Result<(), Unknown> {
     it.u64s(times + members * values)
 }
 
-fn branches(it: &mut Swap<'_>, kind: u64) -> Result<(), Unknown> {
+fn branches(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
+    let kind = attr.branch_sample_type;
     let count = it.size()?;
-    if kind & branch_sample::HW_INDEX != 0 {
+    if kind & branch_sample::HW_INDEX != 0 && (count > 0 || has_empty_index(it, attr)) {
         it.u64()?;
     }
     for _ in 0..count {
         it.u64s(2)?;
         it.bit_field()?;
     }
+    if kind & branch_sample::COUNTERS != 0 {
+        it.u64s(count)?;
+    }
     Ok(())
+}
+
+/// Whether an index follows a count of 0. The kernel leaves it out where there was no branch stack at all; which of
+/// the two it was shows in how the rest of the sample comes out.
+fn has_empty_index(it: &Fields<'_>, attr: &Attr) -> bool {
+    let comes_out = |skipped: usize| {
+        let mut rest = it.rest().get(skipped..).map(<[u8]>::to_vec);
+        rest.as_mut().is_some_and(|rest| tail(&mut Fields::new(rest, Order::Kept), attr).is_ok())
+    };
+    !comes_out(0) && comes_out(8)
 }

@@ -1,18 +1,38 @@
-//! Numbers of a little-endian recording, turned over in place one by one.
+//! Fields of a little-endian recording, read in place one by one, and turned over where that is wanted.
 
-/// Why a recording cannot be turned over: something in it is not known here.
+/// Why a recording cannot be converted: something in it is not known here.
 pub(super) type Unknown = String;
 
-/// A run of fields, turned over while it is read.
-#[derive(Debug)]
-pub(super) struct Swap<'b> {
-    bytes: &'b mut [u8],
-    at: usize,
+/// What becomes of fields that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// They stay as they are.
+    Kept,
+    /// They are turned over.
+    Swapped,
 }
 
-impl<'b> Swap<'b> {
-    pub(super) fn new(bytes: &'b mut [u8]) -> Self {
-        Self { bytes, at: 0 }
+/// A run of fields.
+#[derive(Debug)]
+pub(super) struct Fields<'b> {
+    bytes: &'b mut [u8],
+    at: usize,
+    order: Order,
+}
+
+impl<'b> Fields<'b> {
+    pub(super) fn new(bytes: &'b mut [u8], order: Order) -> Self {
+        Self { bytes, at: 0, order }
+    }
+
+    /// Bytes before the next field.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes that are left.
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Bytes that are left.
@@ -42,9 +62,12 @@ impl<'b> Swap<'b> {
     }
 
     fn number<const N: usize>(&mut self) -> Result<[u8; N], Unknown> {
+        let order = self.order;
         let bytes = self.take(N)?;
         let number = *bytes.first_chunk::<N>().ok_or("a number is cut")?;
-        bytes.reverse();
+        if order == Order::Swapped {
+            bytes.reverse();
+        }
         Ok(number)
     }
 
@@ -77,9 +100,12 @@ impl<'b> Swap<'b> {
     /// Flags of a C bit-field: the first flag is the lowest bit here and the highest there, so bytes keep their places
     /// and their bits are turned over.
     pub(super) fn bit_field(&mut self) -> Result<u64, Unknown> {
+        let order = self.order;
         let bytes = self.take(8)?;
         let flags = *bytes.first_chunk::<8>().ok_or("flags are cut")?;
-        bytes.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
+        if order == Order::Swapped {
+            bytes.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
+        }
         Ok(u64::from_le_bytes(flags))
     }
 
