@@ -1,7 +1,8 @@
 //! Running other programs: every command is printed before it runs, and a failure names it.
 
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -77,6 +78,42 @@ pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
         );
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What a command writes on its standard output, while it runs.
+pub(crate) type Output<'a> = BufReader<&'a mut ChildStdout>;
+
+/// Runs it and reads its standard output while it runs. Its diagnostics are shown only where it ends with another status
+/// than the good ones.
+pub(crate) fn read_output<T>(
+    command: &mut Command,
+    good: &[i32],
+    read: impl FnOnce(Output<'_>) -> Result<T>,
+) -> Result<T> {
+    announce(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| show(command))?;
+    let mut stdout = child.stdout.take().context("no output")?;
+    let mut stderr = child.stderr.take().context("no diagnostics")?;
+    let told = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stderr.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let value = read(BufReader::with_capacity(1 << 20, &mut stdout));
+    drop(stdout);
+    let status = child.wait()?;
+    // What could not be read comes first: the tool's own failure may be that nobody read on.
+    let value = value.with_context(|| format!("output of {}", show(command)))?;
+    let told = told.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    if !status.code().is_some_and(|code| good.contains(&code)) {
+        eprintln!("{}", String::from_utf8_lossy(&told));
+        bail!("{status}: {}", show(command));
+    }
+    Ok(value)
 }
 
 /// First line of what the command prints, or a note that it is missing.

@@ -21,6 +21,8 @@ mod json;
 mod sources;
 mod testdata;
 mod tidy;
+mod truth;
+mod words;
 
 use std::process::ExitCode;
 
@@ -54,6 +56,12 @@ const TASKS: &[Task] = &[
         usage: "CASE|FILE [--peer perf|hotspot] [--base ours|perf|hotspot] [--ours PATH] [--sysroot DIR] [-v N]",
         about: "our chains beside a peer's, sample by sample; fails below 99.5 % equal, longer, or proven wrong of the peer",
         run: compare::run,
+    },
+    Task {
+        name: "truth",
+        usage: "FILE [--bytes N] [--ours PATH]",
+        about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut",
+        run: truth::run,
     },
     Task {
         name: "consumers",

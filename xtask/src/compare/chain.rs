@@ -2,42 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Index of a string in [`Words`].
-pub(super) type Word = u32;
-
-/// Strings of both sides, each once. Word 0 is the empty one: unknown.
-pub(super) struct Words {
-    texts: Vec<Box<str>>,
-    index: BTreeMap<Box<str>, Word>,
-}
-
-impl Words {
-    /// Only the empty string.
-    pub(super) fn new() -> Self {
-        Self { texts: vec![Box::from("")], index: BTreeMap::from([(Box::from(""), 0)]) }
-    }
-
-    /// The index of a string.
-    pub(super) fn intern(&mut self, text: &str) -> Word {
-        if let Some(&word) = self.index.get(text) {
-            return word;
-        }
-        let word = Word::try_from(self.texts.len()).unwrap_or(0);
-        self.texts.push(Box::from(text));
-        self.index.insert(Box::from(text), word);
-        word
-    }
-
-    /// The string at an index.
-    pub(super) fn text(&self, word: Word) -> &str {
-        self.texts.get(word as usize).map_or("", |text| text)
-    }
-
-    /// Every string, in the order of the indexes.
-    pub(super) fn texts(&self) -> &[Box<str>] {
-        &self.texts
-    }
-}
+use crate::words::{Word, Words};
 
 /// A number that is never an address: the tool did not tell this one.
 pub(super) const UNTOLD: u64 = u64::MAX;

@@ -6,7 +6,8 @@ use std::io::{ErrorKind, Read};
 
 use anyhow::{Context, Result, bail};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD, Word, Words};
+use super::chain::{Chains, Frame, Sample, UNTOLD};
+use crate::words::{Word, Words};
 
 /// A location: where it is, and which location it lies in (the function's, or the one it was inlined into).
 #[derive(Clone, Copy)]

@@ -13,17 +13,17 @@ mod perf_script;
 mod report;
 mod verdict;
 
-use std::io::{BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::command;
-use chain::{Chains, Words};
+use crate::command::{self, Output};
+use crate::words::Words;
+use chain::Chains;
 use oracle::{Evidence, Oracle};
 use report::Sides;
 use verdict::Naming;
@@ -113,7 +113,7 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
             if let Some(sysroot) = &input.sysroot {
                 command.arg("--sysroot").arg(sysroot);
             }
-            parse(command.arg(&input.file), &[0, 1], |output| ndjson::read(output, words))
+            read_chains(command.arg(&input.file), &[0, 1], |output| ndjson::read(output, words))
         }
         // Another perf than the installed one is named behind a colon.
         perf if perf == "perf" || perf.starts_with("perf:") => {
@@ -131,7 +131,7 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
             if let Some(sysroot) = &input.sysroot {
                 command.arg("--symfs").arg(sysroot);
             }
-            parse(command.arg("-i").arg(&input.file), &[0], |output| {
+            read_chains(command.arg("-i").arg(&input.file), &[0], |output| {
                 perf_script::read(output, words)
             })
         }
@@ -141,7 +141,7 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
             if let Some(sysroot) = &input.sysroot {
                 command.arg("--sysroot").arg(sysroot);
             }
-            parse(command.arg("--input").arg(&input.file), &[0], |output| {
+            read_chains(command.arg("--input").arg(&input.file), &[0], |output| {
                 hotspot::read(output, words)
             })
         }
@@ -191,38 +191,14 @@ fn anonymous_code(file: &Path) -> Result<Vec<Range<u64>>> {
     Ok(text.lines().filter_map(range).collect())
 }
 
-type Output<'a> = BufReader<&'a mut ChildStdout>;
-
-/// Runs the command and reads its output while it runs. Its diagnostics are shown only where it fails.
-fn parse(
+/// Runs the command, reads its output and tells how much that was.
+fn read_chains(
     command: &mut Command,
     good: &[i32],
     read: impl FnOnce(Output<'_>) -> Result<Chains>,
 ) -> Result<Chains> {
-    command::announce(command);
     let begin = Instant::now();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| command::show(command))?;
-    let mut stdout = child.stdout.take().context("no output")?;
-    let mut stderr = child.stderr.take().context("no diagnostics")?;
-    let told = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        stderr.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let chains = read(BufReader::with_capacity(1 << 20, &mut stdout));
-    drop(stdout);
-    let status = child.wait()?;
-    // What could not be read comes first: the tool's own failure may be that nobody read on.
-    let chains = chains.with_context(|| format!("output of {}", command::show(command)))?;
-    let told = told.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-    if !status.code().is_some_and(|code| good.contains(&code)) {
-        eprintln!("{}", String::from_utf8_lossy(&told));
-        bail!("{status}: {}", command::show(command));
-    }
+    let chains = command::read_output(command, good, read)?;
     eprintln!(
         "  {} samples, {} user frames, {:.2?}",
         chains.samples.len(),

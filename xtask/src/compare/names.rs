@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::chain::{Word, Words};
 use crate::command;
+use crate::words::{Word, Words};
 
 /// For every string its comparable form, by index; forms are added to the strings. Mangled names go through `c++filt`.
 pub(super) fn comparable(words: &mut Words) -> Result<Vec<Word>> {

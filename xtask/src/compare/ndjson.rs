@@ -5,8 +5,9 @@ use std::io::BufRead;
 
 use anyhow::{Context, Result};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD, Word, Words};
+use super::chain::{Chains, Frame, Sample, UNTOLD};
 use crate::json::Json;
+use crate::words::{Word, Words};
 
 /// Reads all samples. Frames marked as inlined are left out: the comparison is about physical frames.
 pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {

@@ -10,7 +10,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::binary::{Answer, Binary, Call};
-use super::chain::{Frame, UNTOLD, Word, Words};
+use super::chain::{Frame, UNTOLD};
+use crate::words::{Word, Words};
 
 /// What came of a differing sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

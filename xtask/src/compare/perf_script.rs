@@ -7,7 +7,8 @@ use std::io::BufRead;
 
 use anyhow::{Context, Result};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD, Words};
+use super::chain::{Chains, Frame, Sample, UNTOLD};
+use crate::words::Words;
 
 /// Reads all samples.
 pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {

@@ -1,8 +1,9 @@
 //! The printed result of a comparison.
 
-use super::chain::{Chains, Sample, Word, Words};
+use super::chain::{Chains, Sample};
 use super::oracle::Ruling;
 use super::verdict::{Group, Tally, Verdict};
+use crate::words::{Word, Words};
 
 /// Both sides and what they are called.
 pub(super) struct Sides<'a> {

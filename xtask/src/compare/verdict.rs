@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::chain::{Chains, Frame, Sample, Word, Words};
+use super::chain::{Chains, Frame, Sample};
 use super::names;
 use super::oracle::{Oracle, Ruling};
+use crate::words::{Word, Words};
 
 /// How our chain relates to the peer's, user frames only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

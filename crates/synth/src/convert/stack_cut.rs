@@ -27,7 +27,8 @@ pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
         return Err("a recording that was not finished".into());
     }
     let attrs = attributes(recording, header.attrs, header.entry, Order::Kept)?;
-    let data = part(recording, header.data)?;
+    let data =
+        part(recording, header.data).map_err(|_| "a file that ends before its records do")?;
     let mut cut = 0;
     let mut at = 0;
     while at < data.len() {
@@ -203,6 +204,10 @@ mod tests {
         it.sample_of(1, &plain_sample());
         let mut pipe = it.build_pipe(&crate::PipeLayout::default());
         assert_eq!(cut_stacks(&mut pipe, 8), Err("a recording in pipe form".into()));
+        let mut short = it.build_file();
+        short.bytes.truncate(short.data.end - 1);
+        let refused = cut_stacks(&mut short.bytes, 8);
+        assert_eq!(refused, Err("a file that ends before its records do".into()));
         let mut other = it.clone();
         other.layout.finished = false;
         assert_eq!(refusal(&other), "a recording that was not finished");

@@ -1,0 +1,211 @@
+//! The user chains of one run, read from our NDJSON.
+
+use std::io::BufRead;
+use std::ops::Range;
+
+use anyhow::{Context, Result};
+
+use crate::json::Json;
+use crate::words::{Word, Words};
+
+/// The frame that stands for those which no sample shows, in the place of module or function.
+const GAP: &str = "[gap]";
+/// How a frame was found that is not from the sample's own stack.
+const JOINED: &str = "joined";
+
+/// A frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// Path of the module.
+    pub(super) module: Word,
+    /// Looked-up address in the process.
+    pub(super) addr: u64,
+    /// Name of the function, 0 where it has none.
+    pub(super) function: Word,
+    /// Stands for frames that are not known.
+    pub(super) gap: bool,
+}
+
+impl Frame {
+    /// Whether both are at the same address of the same module.
+    pub(super) fn same_place(&self, other: &Self) -> bool {
+        (self.module, self.addr) == (other.module, other.addr)
+    }
+
+    /// Whether both are in the same function; without a name, whether they are at the same address.
+    pub(super) fn same_function(&self, other: &Self) -> bool {
+        if self.function == 0 || other.function == 0 {
+            self.same_place(other)
+        } else {
+            (self.module, self.function) == (other.module, other.function)
+        }
+    }
+}
+
+/// What tells a sample from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) time: Option<u64>,
+    pub(super) pid: i64,
+    pub(super) tid: i64,
+    pub(super) cpu: Option<u64>,
+    pub(super) event: Word,
+}
+
+/// A sample's chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain<'a> {
+    /// Why it ended.
+    pub(super) end: &'a str,
+    /// Whether a part of it is from other samples.
+    pub(super) joined: bool,
+    /// User frames, innermost first.
+    pub(super) frames: &'a [Frame],
+}
+
+/// The samples of one run, in the order of the output.
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    samples: Vec<Sample>,
+    frames: Vec<Frame>,
+}
+
+#[derive(Debug, Default)]
+struct Sample {
+    identity: Identity,
+    end: Word,
+    joined: bool,
+    frames: Range<usize>,
+}
+
+impl Chains {
+    /// Number of samples.
+    pub(super) fn len(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// The samples in their order.
+    pub(super) fn iter<'a>(
+        &'a self,
+        words: &'a Words,
+    ) -> impl Iterator<Item = (Identity, Chain<'a>)> {
+        self.samples.iter().map(|sample| {
+            let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
+            let end = words.text(sample.end);
+            (sample.identity, Chain { end, joined: sample.joined, frames })
+        })
+    }
+}
+
+/// Reads all samples, without frames of the kernel.
+pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
+    let mut chains = Chains::default();
+    let mut line = String::new();
+    for number in 1_u64.. {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            break;
+        }
+        let sample = sample(&line, words, &mut chains.frames);
+        chains.samples.push(sample.with_context(|| format!("NDJSON line {number}"))?);
+    }
+    Ok(chains)
+}
+
+fn sample(line: &str, words: &mut Words, frames: &mut Vec<Frame>) -> Result<Sample> {
+    let mut sample = Sample::default();
+    let first = frames.len();
+    Json::new(line).object(|key, value| {
+        let identity = &mut sample.identity;
+        match key {
+            "time_ns" => identity.time = Some(value.number()?),
+            "pid" => identity.pid = value.word()?.parse()?,
+            "tid" => identity.tid = value.word()?.parse()?,
+            "cpu" => identity.cpu = Some(value.number()?),
+            "event" => identity.event = words.intern(&value.string()?),
+            "end" => sample.end = words.intern(&value.string()?),
+            "frames" => value.array(|item| {
+                sample.joined |= frame(item, words, frames)?;
+                Ok(())
+            })?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    sample.frames = first..frames.len();
+    Ok(sample)
+}
+
+/// Adds a frame if it is of user code; whether it is from another sample.
+fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<Frame>) -> Result<bool> {
+    let mut frame = Frame::default();
+    let (mut outside, mut joined) = (false, false);
+    json.object(|key, value| {
+        match key {
+            "addr" => frame.addr = value.hex()?,
+            "module" | "function" => {
+                let text = value.string()?;
+                frame.gap |= text == GAP;
+                let word = words.intern(&text);
+                *(if key == "module" { &mut frame.module } else { &mut frame.function }) = word;
+            }
+            "found_by" => joined = value.string()? == JOINED,
+            "kernel" | "inlined" => outside |= value.word()? == "true",
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    if !outside {
+        frames.push(frame);
+    }
+    Ok(joined)
+}
+
+/// Frames for tests: a letter is a frame, `_` a gap; an upper-case letter is another address of the same function.
+#[cfg(test)]
+pub(super) fn lettered(letters: &str) -> Vec<Frame> {
+    let frame = |letter: char| Frame {
+        module: 1,
+        addr: u64::from(u32::from(letter)),
+        function: u32::from(letter.to_ascii_lowercase()),
+        gap: letter == '_',
+    };
+    letters.chars().map(frame).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_frames_with_their_identity() {
+        let text = concat!(
+            r#"{"time_ns":5,"pid":-1,"tid":2,"comm":"a","cpu":3,"event":"cycles","end":"root","#,
+            r#""frames":[{"addr":"0xffff8","kernel":true},"#,
+            r#"{"addr":"0x10","module":"/a","function":"f","inlined":false,"found_by":"sampled","kernel":false},"#,
+            r#"{"addr":"0x0","function":"[gap]","inlined":false,"found_by":"joined","kernel":false}]}"#,
+            "\n",
+            r#"{"pid":1,"tid":2,"comm":"a","event":"cycles","end":"kernel-only","frames":[]}"#,
+            "\n"
+        );
+        let mut words = Words::new();
+        let [event, module, function, gap] =
+            ["cycles", "/a", "f", "[gap]"].map(|text| words.intern(text));
+        let chains = read(text.as_bytes(), &mut words).unwrap();
+        let found: Vec<_> = chains.iter(&words).collect();
+        let (identity, chain) = found[0];
+        let expected = Identity { time: Some(5), pid: -1, tid: 2, cpu: Some(3), event };
+        assert_eq!(identity, expected);
+        assert_eq!((chain.end, chain.joined), ("root", true));
+        assert_eq!(
+            chain.frames,
+            [
+                Frame { module, addr: 0x10, function, gap: false },
+                Frame { module: 0, addr: 0, function: gap, gap: true }
+            ]
+        );
+        let (identity, chain) = found[1];
+        assert_eq!(identity, Identity { time: None, pid: 1, tid: 2, cpu: None, event });
+        assert_eq!((chain.end, chain.joined, chain.frames), ("kernel-only", false, &[][..]));
+    }
+}
