@@ -1,5 +1,5 @@
-//! The bytes behind the header of a pipe stream. Reading them as they come gives the samples that reading them in
-//! one piece gives.
+//! The bytes after the header of a pipe stream. Reading them as they come gives the samples that reading them in
+//! one block gives.
 #![no_main]
 
 mod memory;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 
-/// The arguments behind the task's name.
+/// The arguments after the task's name.
 pub(crate) struct Args(Vec<String>);
 
 impl Args {

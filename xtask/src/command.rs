@@ -68,8 +68,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let last: Vec<&str> = told.lines().rev().take(5).collect();
+        let reported = String::from_utf8_lossy(&output.stderr);
+        let last: Vec<&str> = reported.lines().rev().take(5).collect();
         bail!(
             "{}: {}\n{}",
             output.status,
@@ -99,7 +99,7 @@ pub(crate) fn read_output<T>(
         .with_context(|| show(command))?;
     let mut stdout = child.stdout.take().context("no output")?;
     let mut stderr = child.stderr.take().context("no diagnostics")?;
-    let told = std::thread::spawn(move || {
+    let reported = std::thread::spawn(move || {
         let mut bytes = Vec::new();
         stderr.read_to_end(&mut bytes).map(|_| bytes)
     });
@@ -108,9 +108,9 @@ pub(crate) fn read_output<T>(
     let status = child.wait()?;
     // What could not be read comes first: the tool's own failure may be that nobody read on.
     let value = value.with_context(|| format!("output of {}", show(command)))?;
-    let told = told.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    let reported = reported.join().unwrap_or_else(|_| Ok(Vec::new()))?;
     if !status.code().is_some_and(|code| good.contains(&code)) {
-        eprintln!("{}", String::from_utf8_lossy(&told));
+        eprintln!("{}", String::from_utf8_lossy(&reported));
         bail!("{status}: {}", show(command));
     }
     Ok(value)

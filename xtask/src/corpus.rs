@@ -149,9 +149,9 @@ fn by_us(ours: &Path, file: &Path) -> Result<Read> {
         .with_context(|| command::show(&command))?;
     let mut counts = Counts::new();
     if output.status.code() == Some(2) {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let told = told.trim_end().rsplit(": ").next().unwrap_or_default().to_owned();
-        return Ok(Read { counts, end: Some(format!("refused: {told}")) });
+        let reported = String::from_utf8_lossy(&output.stderr);
+        let reported = reported.trim_end().rsplit(": ").next().unwrap_or_default().to_owned();
+        return Ok(Read { counts, end: Some(format!("refused: {reported}")) });
     }
     if !matches!(output.status.code(), Some(0 | 1)) {
         bail!("{}: {}", output.status, command::show(&command));
@@ -202,7 +202,7 @@ fn by_perf(perf: &str, file: &Path) -> Result<Read> {
     let end = match output.status.code() {
         Some(0) => None,
         Some(124) => Some("hangs".to_owned()),
-        // `timeout` tells of a signal so.
+        // `timeout` reports a signal so.
         Some(status @ 129..160) => Some(format!("killed by signal {}", status - 128)),
         _ => Some("gives up".to_owned()),
     };

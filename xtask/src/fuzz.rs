@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, from the seeds in the repository on.
 //!
 //! An input fails that panics, that takes longer than a second, or that takes more memory than four times its bytes (the
-//! targets count their allocations). Runs on the stable compiler, which is told to allow what sanitizers need.
+//! targets count their allocations). Runs on the stable compiler, which is set to allow what sanitizers need.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -86,7 +86,7 @@ impl Fuzz<'_> {
         command::run(&mut self.command("build"))
     }
 
-    /// Goes on behind inputs that only seemed to take long, until the time is over.
+    /// Goes on after inputs that only seemed to take long, until the time is over.
     fn run(&self, seconds: u64, more: Option<&Path>) -> Result<ExitCode> {
         let start = Instant::now();
         let corpus = self.folder.join("corpus").join(self.target);

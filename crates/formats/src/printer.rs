@@ -10,6 +10,6 @@ pub trait Printer {
     /// The bytes depend on the profile and the options only, not on the number of threads.
     ///
     /// # Errors
-    /// What `out` returns, unchanged.
+    /// Where writing to `out` fails: its error, unchanged.
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()>;
 }

@@ -90,7 +90,7 @@ pub trait Host: Debug + Send + Sync {
     /// What is at a path; symbolic links are followed.
     ///
     /// # Errors
-    /// Where nothing is there, it cannot be told, or is refused for its origin.
+    /// Where nothing is there, the machine does not say, or the path is refused for its origin.
     fn stat(&self, path: &Path, origin: Origin) -> Result<FileStat, HostError>;
 
     /// The entries of a folder by name, [`LIST_LIMIT`] at most. Symbolic links are not followed.
@@ -120,12 +120,12 @@ pub trait Host: Debug + Send + Sync {
         self.variable("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 
-    /// The machine's name; empty where it cannot be told.
+    /// The machine's name; empty where it is not known.
     fn hostname(&self) -> Vec<u8> {
         line_of(self, "/proc/sys/kernel/hostname")
     }
 
-    /// The running kernel's release; empty where it cannot be told.
+    /// The running kernel's release; empty where it is not known.
     fn kernel_release(&self) -> Vec<u8> {
         line_of(self, "/proc/sys/kernel/osrelease")
     }

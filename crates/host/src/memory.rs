@@ -1,4 +1,4 @@
-//! A machine that is made up: it has the files that somebody put there, and nothing else.
+//! A machine in memory: it has the files that were put there, and nothing else.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -25,7 +25,7 @@ impl Host for RealHost {
 
     fn read(&self, path: &Path, _: Origin) -> Result<Vec<u8>, HostError> {
         let (file, stamp) = open_regular(path)?;
-        // The size that is stated of what the kernel makes up while it is read is 0.
+        // Files that the kernel synthesizes while they are read state a size of 0.
         let mut bytes =
             Vec::with_capacity(usize::try_from(stamp.size.min(READ_LIMIT)).unwrap_or(0));
         file.take(READ_LIMIT + 1)

@@ -35,7 +35,7 @@ impl ScratchDir {
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        // What cannot be removed is left to who cleans the folder of temporary files.
+        // What cannot be removed is left to whatever cleans the folder of temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

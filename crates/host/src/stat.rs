@@ -1,4 +1,4 @@
-//! What is told of files without reading them.
+//! What is known of files without reading them.
 
 use std::ffi::OsString;
 

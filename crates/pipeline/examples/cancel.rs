@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use host::RealHost;
 use pipeline::{Error, Observer, Options, Pipeline, Source};
 
-/// Stops a run when told to.
+/// Stops a run on request.
 #[derive(Debug, Default)]
 struct Stop(AtomicBool);
 

@@ -1,4 +1,4 @@
-//! The files of a run: how they are found, by the options and by who made the recording, and what memory holds.
+//! The files of a run: how they are found, by the options and by the recorder, and what memory holds.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;

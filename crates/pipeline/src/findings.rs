@@ -22,7 +22,7 @@ pub(crate) fn account(
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
     summary.lost_by_event = lost_by_event(counts);
-    // Where no record tells of lost samples, counters that were read may.
+    // Where no record reports lost samples, counters that were read may.
     let counted =
         summary.lost_by_event.iter().fold(0_u64, |sum, it| sum.saturating_add(it.samples));
     summary.lost_samples = counts.lost_samples.max(counted);
@@ -71,7 +71,7 @@ pub(crate) fn account(
     }
 }
 
-/// What was lost of each event. Samples are told by records, or by the counters' last values, or by both.
+/// What was lost of each event. Lost samples are reported by records, by the counters' last values, or by both.
 fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
     let losses = (0..).zip(counts.losses.by_event()).map(|(event, it)| EventLoss {
         event: EventId::new(event),

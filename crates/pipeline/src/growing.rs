@@ -43,9 +43,9 @@ const READ_BYTES: usize = 256 << 10;
 /// How a stream is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamOptions {
-    /// The processor of a recording that does not tell it.
+    /// The processor of a recording that does not state it.
     pub arch: Option<RecordedArch>,
-    /// Whether a recording with stacks that does not tell its processor is an error.
+    /// Whether a recording with stacks that does not state its processor is an error.
     pub needs_arch: bool,
     /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
     pub batch_bytes: Option<u64>,
@@ -53,7 +53,7 @@ pub struct StreamOptions {
     pub pending_bytes: Option<u64>,
 }
 
-/// Takes a profile while it grows. What has an id in it keeps that id, and what is new comes behind.
+/// Takes a profile while it grows. What has an id in it keeps that id, and what is new comes after it.
 pub trait Growth {
     /// Called once, before anything is unwound: the profile has what the header says.
     ///

@@ -3,7 +3,7 @@
 //! A [`Pipeline`] stands for a machine and for what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of
 //! a recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows; [`Pipeline::maps`] replays the maps
 //! alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
-//! An [`Observer`] is told how far the run has come, and can stop it. All work is done on the current rayon pool.
+//! An [`Observer`] learns how far the run has come, and can stop it. All work is done on the current rayon pool.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -11,7 +11,7 @@
 //! use pipeline::{Observer, Options, Pipeline, Source, Unobserved};
 //! use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
 //!
-//! // A recording of one sample: thread 7 at 0x40_1000, with no file to tell what that is.
+//! // A recording of one sample: thread 7 at 0x40_1000, with no file that says what that is.
 //! let mut recording = PerfDataBuilder::new(Endian::Little);
 //! recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
 //! recording.describe_events();

@@ -1,7 +1,7 @@
 //! How much memory a run may hold.
 //!
 //! What grows with a recording are the tables of distinct stacks, frames and names; nothing of them can be left out. So
-//! the limit makes what is read ahead smaller, and where the tables pass it, the run ends with an error rather than by
+//! the limit makes what is prefetched smaller, and where the tables pass it, the run ends with an error rather than by
 //! the kernel's killing.
 
 use perf_data::SessionOptions;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::options::Limits;
 
 impl Limits {
-    /// Reads less ahead where the usual batches would take more than a part of the limit.
+    /// Prefetches less where the usual batches would take more than a part of the limit.
     pub(crate) fn apply(self, options: SessionOptions) -> SessionOptions {
         let Some(bytes) = self.memory else { return options };
         SessionOptions {

@@ -63,7 +63,7 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// Asks `find` for the name of each location, and the start of its function; it is told where names are already.
+    /// Asks `find` for the name of each location, and the start of its function; it is given where names are already.
     pub(crate) fn name(
         &mut self,
         find: impl Fn(&LocationRow, NameSource) -> Option<(Vec<u8>, u64)>,

@@ -1,4 +1,4 @@
-//! Who watches a run: told how far it has come, and asked whether it is still wanted.
+//! The observer of a run: it learns how far the run has come, and is asked whether the run is still wanted.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ pub struct Download<'a> {
     pub url: &'a str,
     /// Bytes that are here.
     pub done: u64,
-    /// All bytes; 0 where the server does not tell.
+    /// All bytes; 0 where the server does not say.
     pub total: u64,
     /// Whether no more will come, of it or at all.
     pub ended: bool,

@@ -100,7 +100,7 @@ pub struct FileSearch {
     pub perf_map_dirs: Vec<PathBuf>,
     /// Addresses of debuginfod servers to ask for what is found nowhere; `http://` or `https://`.
     pub debuginfod: Vec<String>,
-    /// What memory holds, where the recording does not tell.
+    /// What memory holds, where the recording does not state it.
     pub hints: Vec<Hint>,
 }
 
@@ -126,6 +126,6 @@ impl Default for NameOptions {
 /// What a run may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Bytes of memory for the tables of the run and for what is read ahead; `None` for as much as they need.
+    /// Bytes of memory for the tables of the run and for what is prefetched; `None` for as much as they need.
     pub memory: Option<u64>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Prefetch {
     locations: usize,
     /// Whether locations of a module were seen, by its index.
     modules: Vec<bool>,
-    /// The serial numbers of files that were begun.
+    /// The serials of files that were begun.
     begun: HashSet<u32>,
     /// To the thread of the files, which is started with the first.
     files: Option<Sender<Arc<LoadedImage>>>,
@@ -45,7 +45,7 @@ impl Prefetch {
         if !options.names.look_up || rayon::current_num_threads() < 2 {
             return;
         }
-        // A download could take the line from one that a walk waits for. What is unpacked early counts against a limit.
+        // A download could delay one that a walk waits for. What is unpacked in advance counts against a limit.
         let may_unpack = images.options().fetcher.is_none() && options.limits.memory.is_none();
         let modules = partial.timeline.modules();
         self.modules.resize(modules.len(), false);

@@ -1,4 +1,4 @@
-//! Runs in a machine that is made up: results, errors, cancelling.
+//! Runs in a machine in memory: results, errors, cancelling.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Typed row numbers: an id names a row of one table and cannot be mistaken for a row of another.
+//! Typed row indexes: an id names a row of one table and cannot be mistaken for a row of another.
 //!
 //! An id is stored as its index plus one, so that `Option<StackId>` is no larger than `StackId`: "no stack" needs no
 //! reserved index.

@@ -93,7 +93,7 @@ impl<'r> DeviceSymbols<'r> {
         let file = self.files.get(&*module.path)?;
         let base = match file.kind {
             DeviceFileKind::KernelModule => file.min_vaddr.wrapping_sub(module.first_mapped?.1.0),
-            // Older recorders do not tell where the smallest address is in the file: mostly at itself.
+            // Older recorders do not state where the smallest address is in the file: mostly at itself.
             DeviceFileKind::Elf if module.kind != MappedKind::Anonymous => {
                 file.min_vaddr.wrapping_sub(file.offset_of_min_vaddr.unwrap_or(file.min_vaddr))
             }

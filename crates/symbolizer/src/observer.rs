@@ -1,4 +1,4 @@
-//! Whoever watches a run: told what took how long, and asked whether the run is still wanted.
+//! The observer of a run: it learns what took how long, and is asked whether the run is still wanted.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};

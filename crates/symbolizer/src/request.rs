@@ -11,8 +11,8 @@ use crate::demangle::Demangle;
 use crate::finding::SymbolFinding;
 use crate::observer::SymbolObserver;
 
-/// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked by who found
-/// them.
+/// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked when they
+/// were found.
 #[derive(Clone, Copy)]
 pub struct SymbolSource<'a> {
     /// The file that was mapped at run time.
@@ -57,7 +57,7 @@ pub struct Options<'o> {
     pub lines: bool,
     /// How names are written.
     pub demangle: Demangle,
-    /// Who is told of the run, and can cancel it.
+    /// Who observes the run, and can cancel it.
     pub observer: Option<&'o dyn SymbolObserver>,
 }
 

@@ -90,7 +90,7 @@ const GCC: [(u64, &str); 12] = [
 ];
 
 #[test]
-fn gcc_of_three_dwarf_versions_and_packed() {
+fn gcc_of_three_dwarf_versions_and_compressed() {
     for name in ["gcc-dwarf5", "gcc-dwarf4", "gcc-dwarf3", "gcc-zlib"] {
         check(name, &GCC);
     }

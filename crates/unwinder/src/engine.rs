@@ -22,9 +22,9 @@ use crate::rule::{FullRow, Rule};
 /// # When it is full
 /// Nothing is evicted, and an engine keeps the images that it has been asked about. Images from serial 65,536 on, and
 /// rules beyond what the cache holds (some 5 million addresses), are still unwound rightly, but their rules are made
-/// again for each frame. Who shares an engine asks [`Self::is_full`] between runs, and where it is begins anew: a new
-/// engine, and a new generation of the store of images, whose serials start again at 0. Runs that are under way keep
-/// the old ones, which go when the last of those ends.
+/// again for each frame. Whoever shares an engine asks [`Self::is_full`] between runs, and where it is full begins
+/// again with a new engine and a new generation of the image store, whose serials start again at 0. Runs that are
+/// under way keep the old ones, which go when the last of those ends.
 #[derive(Debug)]
 pub struct Engine {
     cache: RuleCache,

@@ -32,7 +32,7 @@ pub struct UserState<'a> {
     pub partial_registers: bool,
     /// The address space at the time of the sample.
     pub space: &'a Space,
-    /// The thread by any number: samples of one thread, in the order of time, are walked the fastest.
+    /// The thread by any id: samples of one thread, in the order of time, are walked the fastest.
     pub thread: u32,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct WorkerCache {
     fallback: Fallback,
     mappings: MappingCache,
     rules: KnownRules,
-    /// What the threads walked last, by their numbers, as far as they do not collide.
+    /// What the threads walked last, by their ids, as far as they do not collide.
     stacks: [StackCache; STACKS],
 }
 

@@ -51,7 +51,7 @@ fn follow(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<U
     let (mut peak_rss, mut peak_anon) = (0, 0);
     for look in 0_u32.. {
         let stat = std::fs::read_to_string(proc.join("stat"))?;
-        // The name in brackets may hold anything; the state is the first field behind it.
+        // The name in brackets may hold anything; the state is the first field after it.
         let fields: Vec<&str> =
             stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
         if matches!(fields.first(), Some(&"Z" | &"X")) {

@@ -33,7 +33,7 @@ struct Measured {
     frames: usize,
     /// What each peer's output has, as it was counted before anything was timed.
     checked: Vec<String>,
-    /// Where the time of one of our runs went, as `--timings` tells it.
+    /// Where the time of one of our runs went, as `--timings` says.
     stages: String,
     reading: Vec<Duration>,
     rows: Vec<Row>,
@@ -163,7 +163,7 @@ fn stages(ours: &Path, file: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Every tool whose output is readable must tell as many samples as we do.
+/// Every tool whose output is readable must report as many samples as we do.
 fn verify(result: &mut Measured, file: &Path) {
     let mut peers: Vec<(String, String)> = Vec::new();
     for row in result.rows.iter().filter(|row| !row.usages.is_empty()) {

@@ -37,7 +37,7 @@ pub(super) fn machine() -> String {
     text
 }
 
-/// The section of a recording. `state` is what [`state`] told before.
+/// The section of a recording. `state` is what [`state`] returned before.
 pub(super) fn section(state: &str, result: &Measured) -> String {
     let mut text = String::new();
     let reading = median(result.reading.clone()).unwrap_or_default();

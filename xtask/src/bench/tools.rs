@@ -32,7 +32,7 @@ impl Tool {
     }
 }
 
-/// All tools that are there; what is missing is told.
+/// All tools that are there; what is missing is reported.
 pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool>> {
     let mut tools = Vec::new();
     let mut add = |name: &str, program: &Path, before: &str| {

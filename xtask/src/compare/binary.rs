@@ -170,9 +170,9 @@ impl Binary {
     /// The bounds of the functions that an address is in, by both sources; they can differ.
     pub(super) fn bounds(&self, address: u64) -> Vec<Range<u64>> {
         let mut all: Vec<Range<u64>> = self.symbols_at(address).map(|s| s.range.clone()).collect();
-        let behind = self.described.partition_point(|range| range.start <= address);
+        let after = self.described.partition_point(|range| range.start <= address);
         all.extend(
-            self.described[..behind].last().filter(|range| range.contains(&address)).cloned(),
+            self.described[..after].last().filter(|range| range.contains(&address)).cloned(),
         );
         all
     }
@@ -184,8 +184,8 @@ impl Binary {
 
     fn symbols_at(&self, address: u64) -> impl Iterator<Item = &Named> {
         const NEIGHBOURS: usize = 16;
-        let behind = self.named.partition_point(|symbol| symbol.range.start <= address);
-        let near = &self.named[behind.saturating_sub(NEIGHBOURS)..behind];
+        let after = self.named.partition_point(|symbol| symbol.range.start <= address);
+        let near = &self.named[after.saturating_sub(NEIGHBOURS)..after];
         near.iter().filter(move |symbol| symbol.range.contains(&address))
     }
 
@@ -253,7 +253,7 @@ impl Binary {
                     _ => {}
                 }
             }
-            // Hand-written code can run on into the function behind it.
+            // Hand-written code can run on into the function after it.
             if reached(bounds.end) || done > JUMPS {
                 return Answer::Open;
             }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::words::{Word, Words};
 
-/// A number that is never an address: the tool did not tell this one.
-pub(super) const UNTOLD: u64 = u64::MAX;
+/// A number that is never an address: the tool did not state this one.
+pub(super) const UNSTATED: u64 = u64::MAX;
 
 /// A frame. Tools state different addresses: `perf script` prints file offsets for user frames, hotspot addresses in
 /// the process, we both. Two frames are the same where any stated number is.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     /// Address in the process, offset in the file, address stated in the file, address in some process that had the
-    /// module mapped; each or [`UNTOLD`].
+    /// module mapped; each or [`UNSTATED`].
     pub(super) stated: [u64; 4],
     /// Path of the module.
     pub(super) module: Word,
@@ -23,24 +23,25 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Whether both tell of the same place. A difference of one is the convention for callers (return address, or one
+    /// Whether both state the same place. A difference of one is the convention for callers (return address, or one
     /// before it), not a finding. Tools that state nothing in common are held to the offset in the page.
     pub(super) fn same_place(&self, other: &Self) -> bool {
-        let told = |number: u64| number != UNTOLD;
+        let reported = |number: u64| number != UNSTATED;
         let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
-        let pairs = || self.stated.iter().zip(other.stated).filter(|&(&a, b)| told(a) && told(b));
+        let pairs =
+            || self.stated.iter().zip(other.stated).filter(|&(&a, b)| reported(a) && reported(b));
         if pairs().next().is_none() {
             return near(self.shown() & 0xfff, other.shown() & 0xfff);
         }
         let any = |&number: &u64| {
-            told(number) && other.stated.iter().any(|&b| told(b) && near(number, b))
+            reported(number) && other.stated.iter().any(|&b| reported(b) && near(number, b))
         };
         pairs().any(|(&a, b)| near(a, b)) || self.stated.iter().any(any)
     }
 
     /// One number for print.
     pub(super) fn shown(&self) -> u64 {
-        self.stated.into_iter().find(|&number| number != UNTOLD).unwrap_or(UNTOLD)
+        self.stated.into_iter().find(|&number| number != UNSTATED).unwrap_or(UNSTATED)
     }
 }
 
@@ -107,7 +108,7 @@ impl Chains {
     /// is mapped, is no part of the chain: some tools print where a walk failed, others do not.
     pub(super) fn close(&mut self) {
         let Some(sample) = self.samples.last_mut() else { return };
-        let nowhere = |frame: &Frame| frame.module == 0 || matches!(frame.shown(), 0 | UNTOLD);
+        let nowhere = |frame: &Frame| frame.module == 0 || matches!(frame.shown(), 0 | UNSTATED);
         while sample.n_user > 1 && self.frames.last().is_some_and(nowhere) {
             self.frames.pop();
             sample.n_user -= 1;
@@ -138,26 +139,27 @@ mod tests {
     use super::*;
 
     fn frame([addr, offset, svma]: [u64; 3]) -> Frame {
-        Frame { stated: [addr, offset, svma, UNTOLD], module: 1, symbol: 0, found_by: 0 }
+        Frame { stated: [addr, offset, svma, UNSTATED], module: 1, symbol: 0, found_by: 0 }
     }
 
     #[test]
     fn one_stated_number_in_common_is_enough() {
         let ours = frame([0x7f10_0000_1234, 0x234, 0x1234]);
-        assert!(ours.same_place(&frame([UNTOLD, 0x234, UNTOLD])));
-        assert!(ours.same_place(&frame([UNTOLD, 0x235, UNTOLD])));
-        assert!(ours.same_place(&frame([UNTOLD, 0x1234, UNTOLD])));
-        assert!(!ours.same_place(&frame([UNTOLD, 0x236, UNTOLD])));
-        assert!(!ours.same_place(&frame([0x7f10_0000_2234, UNTOLD, UNTOLD])));
+        assert!(ours.same_place(&frame([UNSTATED, 0x234, UNSTATED])));
+        assert!(ours.same_place(&frame([UNSTATED, 0x235, UNSTATED])));
+        assert!(ours.same_place(&frame([UNSTATED, 0x1234, UNSTATED])));
+        assert!(!ours.same_place(&frame([UNSTATED, 0x236, UNSTATED])));
+        assert!(!ours.same_place(&frame([0x7f10_0000_2234, UNSTATED, UNSTATED])));
     }
 
     #[test]
     fn without_a_common_space_the_page_offset_decides() {
-        let offset = frame([UNTOLD, 0x1234, UNTOLD]);
-        assert!(offset.same_place(&frame([0x7f10_0005_6234, UNTOLD, UNTOLD])));
-        let elsewhere = Frame { stated: [UNTOLD, UNTOLD, UNTOLD, 0x7f66_0005_6234], ..offset };
-        assert!(frame([0x7f10_0005_6234, 0x1234, UNTOLD]).same_place(&elsewhere));
-        assert!(!offset.same_place(&frame([0x7f10_0005_6237, UNTOLD, UNTOLD])));
+        let offset = frame([UNSTATED, 0x1234, UNSTATED]);
+        assert!(offset.same_place(&frame([0x7f10_0005_6234, UNSTATED, UNSTATED])));
+        let elsewhere =
+            Frame { stated: [UNSTATED, UNSTATED, UNSTATED, 0x7f66_0005_6234], ..offset };
+        assert!(frame([0x7f10_0005_6234, 0x1234, UNSTATED]).same_place(&elsewhere));
+        assert!(!offset.same_place(&frame([0x7f10_0005_6237, UNSTATED, UNSTATED])));
     }
 
     #[test]
@@ -173,9 +175,9 @@ mod tests {
             n_kernel: 0,
             end: 0,
         });
-        for address in [0x10, 0x20, UNTOLD, 0] {
+        for address in [0x10, 0x20, UNSTATED, 0] {
             let module = u32::from(address != 0x20);
-            chains.push(Frame { module, ..frame([UNTOLD, address, UNTOLD]) }, false);
+            chains.push(Frame { module, ..frame([UNSTATED, address, UNSTATED]) }, false);
         }
         chains.close();
         assert_eq!((chains.samples[0].n_user, chains.frames.len(), chains.null_tails), (1, 1, 3));

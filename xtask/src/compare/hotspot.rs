@@ -1,4 +1,4 @@
-//! Reads the stream of hotspot's backend: messages of big-endian fields behind little-endian lengths.
+//! Reads the stream of hotspot's backend: messages of big-endian fields after little-endian lengths.
 //!
 //! Known: where a sample's stack bytes end it goes on with the outer frames of another sample, unmarked.
 
@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 
 use anyhow::{Context, Result, bail};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD};
+use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::words::{Word, Words};
 
 /// A location: where it is, and which location it lies in (the function's, or the one it was inlined into).
@@ -129,8 +129,8 @@ impl Tables {
             at = (*self.locations.get(index)?)?.parent;
         }
         // It defines a place once for all processes, with the address that it had in the first.
-        let stated = [UNTOLD, UNTOLD, UNTOLD, location.address];
-        let kernel = last.2 || (location.address >= 1 << 63 && location.address != UNTOLD);
+        let stated = [UNSTATED, UNSTATED, UNSTATED, location.address];
+        let kernel = last.2 || (location.address >= 1 << 63 && location.address != UNSTATED);
         Some((Frame { stated, module: last.1, symbol: last.0, found_by: 0 }, kernel))
     }
 }

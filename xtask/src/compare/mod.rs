@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: runs us and a peer on one recording, brings both to one canonical form, and tells for every
+//! `cargo xtask compare`: runs us and a peer on one recording, brings both to one canonical form, and says for every
 //! sample whether the chains agree. The bias is towards no false alarm: a frame is the same where any address that both
 //! tools state is the same, and names are compared without parameters, template arguments and suffixes.
 
@@ -115,7 +115,7 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
             }
             read_chains(command.arg(&input.file), &[0, 1], |output| ndjson::read(output, words))
         }
-        // Another perf than the installed one is named behind a colon.
+        // Another perf than the installed one is named after a colon.
         perf if perf == "perf" || perf.starts_with("perf:") => {
             let program = perf.strip_prefix("perf:").unwrap_or("perf");
             let mut command = Command::new(program);

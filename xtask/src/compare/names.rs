@@ -96,16 +96,16 @@ fn normal(name: &str) -> String {
     {
         name = front;
     }
-    // `c++filt` tells a Rust crate's disambiguator: std[e28293b1aa0f68bd].
+    // `c++filt` prints a Rust crate's disambiguator: std[e28293b1aa0f68bd].
     let mut without = String::new();
-    while let Some((front, behind)) = name.split_once('[') {
+    while let Some((front, after)) = name.split_once('[') {
         without.push_str(front);
-        let inner = behind.split(']').next().unwrap_or_default();
+        let inner = after.split(']').next().unwrap_or_default();
         if inner.len() >= 8 && inner.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            name = behind.get(inner.len() + 1..).unwrap_or_default();
+            name = after.get(inner.len() + 1..).unwrap_or_default();
         } else {
             without.push('[');
-            name = behind;
+            name = after;
         }
     }
     without.push_str(name);

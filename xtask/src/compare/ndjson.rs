@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use anyhow::{Context, Result};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD};
+use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::json::Json;
 use crate::words::{Word, Words};
 
@@ -75,7 +75,7 @@ fn frame(
     build_ids: &mut BuildIds,
 ) -> Result<()> {
     let mut build_id = 0;
-    let mut frame = Frame { stated: [UNTOLD; 4], module: 0, symbol: 0, found_by: 0 };
+    let mut frame = Frame { stated: [UNSTATED; 4], module: 0, symbol: 0, found_by: 0 };
     let [mut addr, mut offset, mut svma, elsewhere] = frame.stated;
     let (mut kernel, mut inlined) = (false, false);
     json.object(|key, value| {
@@ -119,7 +119,7 @@ mod tests {
         );
         assert_eq!(words.text(sample.end), "root");
         let frame = chains.user(&sample)[0];
-        assert_eq!(frame.stated, [0x5010, 0x10, 0x1010, UNTOLD]);
+        assert_eq!(frame.stated, [0x5010, 0x10, 0x1010, UNSTATED]);
         assert_eq!((words.text(frame.symbol), words.text(frame.found_by)), ("g", "sampled"));
     }
 }

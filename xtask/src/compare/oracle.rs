@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::binary::{Answer, Binary, Call};
-use super::chain::{Frame, UNTOLD};
+use super::chain::{Frame, UNSTATED};
 use crate::words::{Word, Words};
 
 /// What came of a differing sample.
@@ -129,24 +129,24 @@ impl<'a> Oracle<'a> {
         match words.text(frame.module) {
             "" => return Where::NotCode,
             "//anon" | "[stack]" | "[heap]" => {
-                let number = if address == UNTOLD { offset } else { address };
+                let number = if address == UNSTATED { offset } else { address };
                 let holds = |all: &[Range<u64>]| all.iter().any(|range| range.contains(&number));
                 let code = self.evidence.anonymous_code.is_none_or(holds);
                 return if code { Where::Unknown } else { Where::NotCode };
             }
             _ => {}
         }
-        let told = |frame: &&Frame| frame.stated[0] != UNTOLD && frame.stated[1] != UNTOLD;
+        let reported = |frame: &&Frame| frame.stated[0] != UNSTATED && frame.stated[1] != UNSTATED;
         let same = |other: &&Frame| name(other.module) == name(frame.module);
-        let other = known.iter().filter(told).find(same);
+        let other = known.iter().filter(reported).find(same);
         let offset = match other {
-            Some(other) if offset == UNTOLD => {
+            Some(other) if offset == UNSTATED => {
                 address.wrapping_sub(other.stated[0]).wrapping_add(other.stated[1])
             }
             _ => offset,
         };
         match self.binary(frame.module) {
-            Some(binary) if offset != UNTOLD => binary
+            Some(binary) if offset != UNSTATED => binary
                 .address(offset)
                 .map_or(Where::NotCode, |address| Where::Code((frame.module, address))),
             _ => Where::Unknown,

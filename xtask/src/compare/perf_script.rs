@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 use anyhow::{Context, Result};
 
-use super::chain::{Chains, Frame, Sample, UNTOLD};
+use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::words::Words;
 
 /// Reads all samples.
@@ -61,9 +61,9 @@ fn behind_comm<'a>(line: &'a str, slash: usize, words: &mut Words) -> Option<(Sa
     let mut rest = rest.trim_start();
     let mut cpu = u32::MAX;
     if let Some(inner) = rest.strip_prefix('[') {
-        let (number, behind) = inner.split_once(']')?;
+        let (number, after) = inner.split_once(']')?;
         cpu = number.trim().parse().ok()?;
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     let (time, rest) = rest.split_once(": ")?;
     let (seconds, fraction) = time.split_once('.')?;
@@ -76,8 +76,8 @@ fn behind_comm<'a>(line: &'a str, slash: usize, words: &mut Words) -> Option<(Sa
         .checked_mul(1_000_000_000)?
         .checked_add(fraction.parse().ok()?)?;
     let rest = rest.trim_start();
-    let (period, behind) = rest.split_once(' ')?;
-    let rest = if period.parse::<u64>().is_ok() { behind.trim_start() } else { rest };
+    let (period, after) = rest.split_once(' ')?;
+    let rest = if period.parse::<u64>().is_ok() { after.trim_start() } else { rest };
     let (event, rest) = match rest.split_once(' ') {
         Some((event, rest)) => (event, rest),
         None => (rest, ""),
@@ -98,18 +98,21 @@ fn frame(line: &str, words: &mut Words) -> Option<(Frame, bool)> {
         None => named(inner)?,
     };
     let module = if module == "[unknown]" { "" } else { module };
-    let kernel = address >= 1 << 63 && address != UNTOLD;
+    let kernel = address >= 1 << 63 && address != UNSTATED;
     let (symbol, module) = (words.intern(symbol), words.intern(module));
-    Some((Frame { stated: [UNTOLD, address, UNTOLD, UNTOLD], module, symbol, found_by: 0 }, kernel))
+    Some((
+        Frame { stated: [UNSTATED, address, UNSTATED, UNSTATED], module, symbol, found_by: 0 },
+        kernel,
+    ))
 }
 
 /// The offset's `+0x` divides names from modules: both may hold spaces and brackets.
 fn named(inner: &str) -> Option<(&str, &str)> {
     let mut end = inner.len();
     while let Some(at) = inner.get(..end)?.rfind("+0x") {
-        let behind = inner.get(at + 3..)?;
-        let digits = behind.bytes().take_while(u8::is_ascii_hexdigit).count();
-        if let Some(module) = behind.get(digits..)?.strip_prefix(" (").filter(|_| digits > 0) {
+        let after = inner.get(at + 3..)?;
+        let digits = after.bytes().take_while(u8::is_ascii_hexdigit).count();
+        if let Some(module) = after.get(digits..)?.strip_prefix(" (").filter(|_| digits > 0) {
             return Some((inner.get(..at)?, module));
         }
         end = at;

@@ -121,7 +121,7 @@ impl Sides<'_> {
                             self.words.text(frame.module).rsplit('/').next().unwrap_or_default();
                         let offset = frame.stated[1];
                         let number =
-                            if offset == super::chain::UNTOLD { frame.shown() } else { offset };
+                            if offset == super::chain::UNSTATED { frame.shown() } else { offset };
                         let name: String = self.words.text(frame.symbol).chars().take(40).collect();
                         format!("{number:x} {name} ({module}) {}", self.words.text(frame.found_by))
                     })

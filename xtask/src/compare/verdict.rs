@@ -233,7 +233,7 @@ impl Tally {
     }
 }
 
-/// The chain as far as a tool with a limit of frames can tell it: the limit counts kernel frames too.
+/// The chain as far as a tool with a limit of frames can show it: the limit counts kernel frames too.
 fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
     let limit = depth.saturating_sub(sample.n_kernel as usize);
     frames.get(..limit).unwrap_or(frames)
@@ -242,7 +242,7 @@ fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::chain::UNTOLD;
+    use crate::compare::chain::UNSTATED;
     use crate::compare::oracle::Evidence;
 
     fn chains(samples: &[(u64, &[u64])]) -> Chains {
@@ -259,7 +259,7 @@ mod tests {
                 end: 0,
             });
             for &address in addresses {
-                let stated = [address, UNTOLD, UNTOLD, UNTOLD];
+                let stated = [address, UNSTATED, UNSTATED, UNSTATED];
                 chains.push(Frame { stated, module: 1, symbol: 0, found_by: 0 }, false);
             }
         }

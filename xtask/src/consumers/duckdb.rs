@@ -25,7 +25,7 @@ for query in filter(str.strip, sys.argv[2].replace("stacks.parquet", sys.argv[1]
     if not duckdb.sql(query).fetchall(): sys.exit("nothing: " + query)
 "#;
 
-/// The type of the frames, as the documentation tells it.
+/// The type of the frames, as the documentation states it.
 const FRAMES: &str = "STRUCT(addr UBIGINT, module VARCHAR, build_id VARCHAR, svma UBIGINT, \
     offset UBIGINT, function VARCHAR, function_offset UBIGINT, file VARCHAR, line UINTEGER, \
     inlined BOOLEAN, found_by VARCHAR, kernel BOOLEAN)[]";

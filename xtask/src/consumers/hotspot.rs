@@ -124,7 +124,7 @@ fn samples(text: &str) -> (u64, Costs) {
     let mut total = 0;
     for block in text.split("\n\n").filter(|block| !block.trim().is_empty()) {
         total += 1;
-        // The first line tells the sample; of a thread without a name it begins with a tab, too.
+        // The first line has the sample; of a thread without a name it begins with a tab, too.
         let frames = block.trim_start_matches('\n').lines().skip(1).filter_map(|line| {
             let (_, rest) = line.strip_prefix('\t')?.split_once(' ')?;
             Some(rest.rsplit_once(" (").map_or(rest, |(name, _)| name).replace(';', ":"))

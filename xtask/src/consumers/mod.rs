@@ -180,7 +180,7 @@ fn run_all(
         let large = std::iter::once(&large).filter(|_| std::mem::take(&mut once));
         for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(*only)) {
             match (check.run)(&bench) {
-                Ok(told) => println!("  {}: {told}", check.name),
+                Ok(reported) => println!("  {}: {reported}", check.name),
                 Err(error) if error.is::<Missing>() => {
                     println!("  {}: skipped: {error:#}", check.name);
                 }

@@ -17,12 +17,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     pprof.args(["tool", "pprof", "-top", "-functions", "-symbolize=none", "-sample_index=samples"]);
     pprof.args(["-nodecount=1000000", "-nodefraction=0", "-edgefraction=0"]).arg(&profile);
     let (total, costs) = top(&command::quiet_output(&mut pprof)?)?;
-    let told = bench.truth.compare(total, &costs)?;
+    let reported = bench.truth.compare(total, &costs)?;
     let mut pprof = Command::new("go");
     pprof.args(["tool", "pprof", "-raw", "-symbolize=none"]).arg(&profile);
     let (total, costs) = raw(&command::quiet_output(&mut pprof)?)?;
     bench.truth.compare(total, &costs).context("-raw")?;
-    Ok(format!("{told}, with -raw, too; {}", recording(bench)?))
+    Ok(format!("{reported}, with -raw, too; {}", recording(bench)?))
 }
 
 /// pprof on the recording: it finds `perf_to_profile` in the search path.
@@ -59,9 +59,9 @@ fn top(text: &str) -> Result<(u64, Costs)> {
         let mut rest = line.trim_start();
         let mut numbers = Vec::new();
         for _ in 0..5 {
-            let (number, behind) = rest.split_once(' ').with_context(|| line.to_owned())?;
+            let (number, after) = rest.split_once(' ').with_context(|| line.to_owned())?;
             numbers.push(number);
-            rest = behind.trim_start();
+            rest = after.trim_start();
         }
         let name = rest.trim_end_matches(" (inline)").trim_end_matches(" (partial-inline)");
         // Our folded stacks cannot hold a semicolon in a name.

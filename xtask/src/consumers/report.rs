@@ -29,8 +29,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         *costs.inclusive.entry(name).or_default() += inclusive;
     }
     let total = costs.own.values().sum();
-    let told = bench.truth.compare(total, &costs)?;
-    Ok(format!("{told}; controls work, nothing is asked for"))
+    let reported = bench.truth.compare(total, &costs)?;
+    Ok(format!("{reported}; controls work, nothing is asked for"))
 }
 
 /// A page of a million samples, once for all recordings.

@@ -32,8 +32,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let total: u64 = total.parse()?;
     if events != "1" {
         // The application shows one event at a time, the folded stacks all together: totals alone can be compared.
-        let told = bench.truth.compare(total, &Costs::default())?;
-        return Ok(format!("valid; {told} ({events} events)"));
+        let reported = bench.truth.compare(total, &Costs::default())?;
+        return Ok(format!("valid; {reported} ({events} events)"));
     }
     bench.need(
         "chromium --version",

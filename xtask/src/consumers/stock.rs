@@ -2,7 +2,7 @@
 //!
 //! Its own backend states the place of the call for a function into which code was inlined, we the address of the frame;
 //! it has another way with names of inlined functions and with suffixes of compilers. So frames are compared by number and
-//! address, and names by their last part, which is told and not judged. We may know of more inlined functions. `docs/COMPARE.md` explains what else differs.
+//! address, and names by their last part, which is reported and not judged. We may know of more inlined functions. `docs/COMPARE.md` explains what else differs.
 
 use anyhow::{Context, Result, bail};
 
@@ -134,7 +134,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     if theirs == stock.len() { Beside::Equal } else { Beside::Joined }
 }
 
-/// A name without scopes, parameters, and what a compiler put behind it.
+/// A name without scopes, parameters, and what a compiler put after it.
 fn last_part(name: &str) -> &str {
     let name = name.split(['(', '<', '.', '@']).next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name)

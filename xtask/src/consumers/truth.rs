@@ -89,8 +89,8 @@ mod tests {
         assert_eq!(truth.costs.inclusive["a"], 5);
         assert_eq!(truth.costs.inclusive["b c"], 3);
         let mut theirs = truth.costs.clone();
-        let told = truth.compare(6, &theirs).unwrap();
-        assert_eq!(told, "total 6, 1 own and 2 inclusive costs agree");
+        let reported = truth.compare(6, &theirs).unwrap();
+        assert_eq!(reported, "total 6, 1 own and 2 inclusive costs agree");
         theirs.inclusive.insert("a".to_owned(), 8);
         let error = truth.compare(6, &theirs).unwrap_err().to_string();
         assert_eq!(error, "inclusive cost of a: Some(8), ours 5");

@@ -110,8 +110,8 @@ fn bytes(run: &mut Command) -> Result<Vec<u8>> {
     command::announce(run);
     let output = run.env_clear().output().with_context(|| command::show(run))?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        bail!("{}: {}\n{told}", output.status, command::show(run));
+        let reported = String::from_utf8_lossy(&output.stderr);
+        bail!("{}: {}\n{reported}", output.status, command::show(run));
     }
     Ok(output.stdout)
 }

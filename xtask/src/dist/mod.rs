@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 
-/// What is packed beside the programs: the file's name, and the arguments that print it.
+/// What the package has beside the programs: the file's name, and the arguments that print it.
 const PRINTED: &[(&str, &[&str])] = &[
     ("unwind-perf.1", &["man"]),
     ("unwind-perf.bash", &["completions", "bash"]),
@@ -73,7 +73,7 @@ fn print(build: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Packs the Debian package; what it has and where is told in the manifest of the command.
+/// Packs the Debian package; what it has and where is stated in the manifest of the command.
 fn deb(packages: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new(tools::cargo_deb()?);
     cargo.args(["--no-build", "--no-strip", "--profile=dist", "--package=unwind-perf", "--locked"]);

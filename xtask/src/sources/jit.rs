@@ -31,7 +31,7 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
 /// Runs the check with Node.js.
 pub(super) fn check_node(bench: &Bench) -> Result<String> {
     std::fs::write(bench.scratch.join("fib.js"), RECURSION)?;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for flags in [
         &["--perf-basic-prof"][..],
         &["--perf-prof"],
@@ -48,16 +48,16 @@ pub(super) fn check_node(bench: &Bench) -> Result<String> {
                 ours.rooted
             );
         }
-        told.push(format!("{} of {} rooted", ours.rooted, ours.samples));
+        reported.push(format!("{} of {} rooted", ours.rooted, ours.samples));
         if flags.contains(&"--perf-prof") {
             let perf = injected(bench, &data, &["fib"])?;
             if perf.named * 10 < ours.named * 9 {
                 bail!("{flags:?}: perf names fib in {} samples, we in {}", perf.named, ours.named);
             }
-            told.push(format!("perf names {} of {}", perf.named, ours.named));
+            reported.push(format!("perf names {} of {}", perf.named, ours.named));
         }
     }
-    Ok(told.join(", "))
+    Ok(reported.join(", "))
 }
 
 /// What a text of `perf script` shows.

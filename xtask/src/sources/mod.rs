@@ -128,7 +128,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         std::fs::remove_dir_all(&bench.scratch)?;
         done += 1;
         match result {
-            Ok(told) => println!("{}: {told}", check.name),
+            Ok(reported) => println!("{}: {reported}", check.name),
             Err(error) => {
                 failed += 1;
                 println!("{}: FAILED: {error:#}", check.name);

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
-/// Who uses whom: from a room to another, with the first place where it does.
+/// Which room uses which: from a room to another, with the first place where it does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The circles of every crate below `crates` and of `xtask`, a line each.

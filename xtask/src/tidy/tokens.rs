@@ -86,7 +86,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Bytes of the next piece of source, and whether it is a word.
+/// Bytes of the next token of source, and whether it is a word.
 fn next(rest: &str) -> (usize, bool) {
     let first = rest.chars().next().unwrap_or(' ');
     if rest.starts_with("//") {

@@ -18,7 +18,7 @@ use profile::query::{
 use profile::{EventId, Profile, StringId, Table, ThreadId};
 
 /// Bytes that are collected before they are written.
-const PIECE: usize = 1 << 18;
+const FLUSH_SIZE: usize = 1 << 18;
 
 /// Prints a call graph with costs by function and line.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ impl Printer for Callgrind {
                 }
                 push_costs(&mut text, row.at.line, &costs.costs);
             }
-            if text.len() >= PIECE {
+            if text.len() >= FLUSH_SIZE {
                 out.write_all(&text)?;
                 text.clear();
             }
@@ -183,7 +183,7 @@ fn push_numbers(text: &mut Vec<u8>, numbers: &[u64]) {
     text.push(b'\n');
 }
 
-/// Names are written once and referred to by a number.
+/// Names are written once and referred to by an id.
 struct NumberedNames<'a> {
     profile: &'a Profile,
     known: [HashMap<Option<StringId>, u32>; 3],

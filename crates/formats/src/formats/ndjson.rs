@@ -67,7 +67,7 @@ struct JsonLines<'a> {
     threads: Table<ThreadId, Box<[u8]>>,
     /// `,"module":"…","build_id":"…"`.
     modules: Table<ModuleId, Box<[u8]>>,
-    /// By the number that [`tail_index`] gives: `,"inlined":…,"found_by":"…","kernel":…},`.
+    /// By the index that [`tail_index`] gives: `,"inlined":…,"found_by":"…","kernel":…},`.
     tails: Vec<Box<[u8]>>,
 }
 

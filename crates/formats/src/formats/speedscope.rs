@@ -1,4 +1,4 @@
-//! speedscope's own file format: stacks of frame numbers with weights, a profile for each thread and event.
+//! speedscope's own file format: stacks of frame indexes with weights, a profile for each thread and event.
 //!
 //! A browser does not hold millions of stacks: above [`MERGE_ABOVE`] samples there is only the profile of all threads, in
 //! which equal stacks are one.
@@ -20,7 +20,7 @@ use profile::{EventId, Profile, RowId as _, SampleRow, StackId, StringId, Table,
 pub(crate) const MERGE_ABOVE: usize = 100_000;
 
 /// Bytes that are collected before they are written.
-const PIECE: usize = 1 << 18;
+const FLUSH_SIZE: usize = 1 << 18;
 
 /// Prints a document of speedscope.
 #[derive(Debug, Clone, Copy)]
@@ -200,7 +200,7 @@ impl SpeedscopeDocument<'_> {
                 self.text.push(b'"');
             }
             self.text.extend_from_slice(b"},");
-            self.flush(PIECE)?;
+            self.flush(FLUSH_SIZE)?;
         }
         self.text.extend_from_slice(b"\n{\"name\":\"[truncated]\"}");
         for &comm in &comms(self.profile).0 {
@@ -244,7 +244,7 @@ impl SpeedscopeDocument<'_> {
                 self.text.pop();
             }
             self.text.push(b']');
-            self.flush(PIECE)?;
+            self.flush(FLUSH_SIZE)?;
         }
         self.text.extend_from_slice(b"],\n\"weights\":[");
         for (index, stack) in stacks.iter().enumerate() {
@@ -254,7 +254,7 @@ impl SpeedscopeDocument<'_> {
             push_number(&mut self.text, stack.weight);
         }
         self.text.extend_from_slice(b"]}");
-        self.flush(PIECE)
+        self.flush(FLUSH_SIZE)
     }
 
     fn end(&mut self, empty: bool) -> io::Result<()> {

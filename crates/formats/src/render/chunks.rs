@@ -25,7 +25,7 @@ const CHUNKS_PER_THREAD: usize = 2;
 /// of a range of rows to a buffer.
 ///
 /// # Errors
-/// What `out` returns.
+/// Where writing to `out` fails: its error, unchanged.
 pub(crate) fn write_rows(
     out: &mut dyn io::Write,
     rows: usize,
@@ -40,7 +40,7 @@ pub(crate) fn write_rows(
 /// batch.
 ///
 /// # Errors
-/// What `out` returns.
+/// Where writing to `out` fails: its error, unchanged.
 pub(crate) fn write_chunks<C: Send + Sync>(
     out: &mut dyn io::Write,
     mut chunks: impl Iterator<Item = C>,

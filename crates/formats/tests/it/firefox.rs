@@ -54,7 +54,7 @@ fn threads_stacks_and_markers() {
     assert_eq!(document["meta"]["preprocessedProfileVersion"], 60);
     assert_eq!(document["meta"]["interval"], json!(1.003_009));
     let threads = document["threads"].as_array().expect("threads");
-    let told: Vec<Value> = threads
+    let reported: Vec<Value> = threads
         .iter()
         .map(|thread| {
             json!([
@@ -67,7 +67,7 @@ fn threads_stacks_and_markers() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             json!(["later (cpu-clock)", "123456", 123_456, "later", true]),
             json!(["[unknown] (cpu-clock)", "-1", 7, "", false]),

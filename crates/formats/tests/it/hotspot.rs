@@ -16,10 +16,10 @@ const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
     let mut messages = Vec::new();
-    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
-        let (message, behind) = behind.split_at(u32::from_le_bytes(*length) as usize);
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (message, after) = after.split_at(u32::from_le_bytes(*length) as usize);
         messages.push((message[0], &message[1..]));
-        rest = behind;
+        rest = after;
     }
     messages
 }
@@ -65,7 +65,7 @@ fn hotspot() {
     assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
 }
 
-/// Threads, losses and switches come before the samples behind them; what belongs to single samples is in these.
+/// Threads, losses and switches come before the samples after them; what belongs to single samples is in these.
 #[test]
 fn details() {
     let mut profile = one_of_everything();

@@ -106,14 +106,14 @@ fn the_file_tells_what_it_is() {
     let reader = reader(&one_of_everything(), FormatOptions::DEFAULT);
     let file = reader.metadata().file_metadata();
     assert_eq!(file.created_by(), Some(concat!("unwind-perf ", env!("CARGO_PKG_VERSION"))));
-    let told: Vec<(&str, &str)> = file
+    let reported: Vec<(&str, &str)> = file
         .key_value_metadata()
         .expect("keys")
         .iter()
         .map(|pair| (pair.key.as_str(), pair.value.as_deref().expect("a value")))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("unwind_perf.schema", "unwind-perf-samples"),
             ("unwind_perf.version", "1"),

@@ -11,9 +11,9 @@ fn text(profile: &Profile) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Styled pieces, and nothing else, differ from the plain text.
+/// Styled parts, and nothing else, differ from the plain text.
 #[test]
-fn pieces_that_want_to_be_seen_have_styles() {
+fn parts_that_want_to_be_seen_have_styles() {
     let styled = |styles: &SummaryStyles| {
         let mut out = Vec::new();
         write_styled_summary(&one_of_everything(), styles, &mut out).expect("a vector");

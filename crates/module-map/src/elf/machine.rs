@@ -2,7 +2,7 @@
 
 use object::{Object as _, elf};
 
-/// The processor that an ELF file was made for, as far as this project tells them apart.
+/// The processor that an ELF file was made for, as far as this project distinguishes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ElfMachine {
     /// x86-64 (`EM_X86_64`, 64-bit class).

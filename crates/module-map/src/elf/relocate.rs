@@ -104,7 +104,7 @@ fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>) {
     }
 }
 
-/// Adds the addresses of their sections to the symbols. Returns, for each symbol table by its section number, the
+/// Adds the addresses of their sections to the symbols. Returns, for each symbol table by its section index, the
 /// values.
 fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> Vec<(u32, Vec<u64>)> {
     const ENTRY: usize = 24;

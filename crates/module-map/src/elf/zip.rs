@@ -1,4 +1,4 @@
-//! ELF files that are stored, not packed, in a zip archive and mapped from there: libraries in Android packages.
+//! ELF files that are stored, not compressed, in a zip archive and mapped from there: libraries in Android packages.
 
 use std::ops::Range;
 

@@ -123,7 +123,7 @@ impl SharedImages {
         }
     }
 
-    /// A number that no other such value of the process has: what is cached by serials belongs to it.
+    /// An id that no other such value of the process has: what is cached by serials belongs to it.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation

@@ -52,7 +52,7 @@ pub struct CodeImage {
 const TEXT: u64 = 0x1000;
 /// The address of `.eh_frame`.
 const EH_FRAME: u64 = 0x6000_0000;
-/// The numbers of sections: `.text` is the first, `.strtab` follows it and the two of call frame information.
+/// The indexes of sections: `.text` is the first, `.strtab` follows it and the two of call frame information.
 const TEXT_SECTION: u16 = 1;
 const STRTAB_SECTION: u32 = 4;
 /// How `.eh_frame_hdr` states addresses: relative to the field (`DW_EH_PE_pcrel | DW_EH_PE_sdata4`) and to the header's

@@ -74,7 +74,7 @@ impl Writer {
         self.section(name, bytes, SectionHeader { kind, align: 1, ..Default::default() });
     }
 
-    /// Appends a symbol table whose names are in section number `names`.
+    /// Appends a symbol table whose names are in the section of index `names`.
     pub(super) fn symbols(&mut self, name: &str, bytes: &[u8], names: u32) {
         const ALIGN: usize = 8;
         self.align(ALIGN);

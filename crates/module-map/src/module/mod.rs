@@ -74,7 +74,7 @@ impl Inode {
 /// content share one [`crate::LoadedImage`].
 #[derive(Debug)]
 pub struct Module {
-    /// Its number, in the order of first appearance.
+    /// Its id, in the order of first appearance.
     pub id: ModuleId,
     /// The name as recorded.
     pub path: Box<[u8]>,
@@ -92,7 +92,7 @@ pub struct Module {
     pub(crate) timeline: TimelineId,
 }
 
-/// A number that no two timelines of this process share.
+/// An id that no two timelines of this process share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TimelineId(u64);
 

@@ -16,7 +16,7 @@ pub(super) struct JitCode {
     now: Timestamp,
     reader: Option<Box<dyn JitReader>>,
     pending: Pending,
-    /// The modules of the dumps; the number of a dump in `pending` is the index.
+    /// The modules of the dumps; `pending` names a dump by its index here.
     modules: Vec<ModuleId>,
 }
 

@@ -91,17 +91,17 @@ pub(crate) struct Change {
 impl Change {
     pub(crate) fn new(mappings: &[Mapping], start: Avma, end: Avma, new: Option<Mapping>) -> Self {
         let low = mappings.partition_point(|mapping| mapping.end <= start);
-        let met = mappings.get(low..).unwrap_or_default();
-        let n_met = met.iter().take_while(|mapping| mapping.start < end).count();
-        let mut change = Self { low, high: low + n_met, n: 0, new: [NOTHING; 3] };
-        let met = met.get(..n_met).unwrap_or_default();
-        if let Some(head) = met.first().filter(|mapping| mapping.start < start) {
+        let overlapping = mappings.get(low..).unwrap_or_default();
+        let n_overlapping = overlapping.iter().take_while(|mapping| mapping.start < end).count();
+        let mut change = Self { low, high: low + n_overlapping, n: 0, new: [NOTHING; 3] };
+        let overlapping = overlapping.get(..n_overlapping).unwrap_or_default();
+        if let Some(head) = overlapping.first().filter(|mapping| mapping.start < start) {
             change.add(Mapping { end: start, ..*head });
         }
         if let Some(new) = new {
             change.add(new);
         }
-        if let Some(tail) = met.last().filter(|mapping| mapping.end > end) {
+        if let Some(tail) = overlapping.last().filter(|mapping| mapping.end > end) {
             change.add(tail.tail(end));
         }
         change

@@ -99,7 +99,7 @@ impl Space {
         self.modules.get(mapping.module).map(|module| &**module)
     }
 
-    /// A number that tells contents apart: two spaces of the same version are equal.
+    /// The id of the contents: two spaces of the same version are equal.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
@@ -167,8 +167,9 @@ impl Space {
             }
             return;
         }
-        let met = self.runs.get(low..high).unwrap_or_default().iter();
-        let mut merged: Vec<Mapping> = met.flat_map(|run| run.chunk.mappings()).copied().collect();
+        let overlapping = self.runs.get(low..high).unwrap_or_default().iter();
+        let mut merged: Vec<Mapping> =
+            overlapping.flat_map(|run| run.chunk.mappings()).copied().collect();
         let change = Change::new(&merged, start, end, new);
         merged.splice(change.low..change.high, change.mappings().iter().copied());
         let n_chunks = merged.len().div_ceil(CHUNK).max(1);

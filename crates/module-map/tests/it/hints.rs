@@ -16,14 +16,14 @@ fn timeline_with(hints: &[&str]) -> Timeline {
 
 #[test]
 fn a_hint_wins_over_what_is_recorded_before_and_after() {
-    let mut timeline = timeline_with(&["/lib/told.so@1,0x10800,0x800,0x100"]);
+    let mut timeline = timeline_with(&["/lib/reported.so@1,0x10800,0x800,0x100"]);
     timeline.map(&code(1, 0x10000, 0x2000, 0, "//anon"));
     timeline.map(&code(1, 0x10000, 0x2000, 0, "/lib/file.so"));
     assert_eq!(
         shape(&mut timeline, 1),
         [
             "10000-10800 /lib/file.so+0",
-            "10800-11000 /lib/told.so+100",
+            "10800-11000 /lib/reported.so+100",
             "11000-12000 /lib/file.so+1000"
         ]
     );

@@ -51,7 +51,7 @@ fn modules_are_laid_out_as_the_kernel_does() {
     });
     let file = store.kernel_file(b"/anywhere/kmod.ko.xz", build_id()).expect("the module");
     let image = file.image();
-    // .text first, .text.unlikely behind it; .init.text elsewhere.
+    // .text first, .text.unlikely after it; .init.text elsewhere.
     assert_eq!(image.symbol_address(b"helper"), Some(MODULE_CODE));
     assert_eq!(image.symbol_address(b"work"), Some(Svma(WORK)));
     assert_eq!(image.symbol_address(b"rare"), Some(Svma(RARE)));

@@ -11,7 +11,7 @@ fn changes() -> impl Strategy<Value = Vec<(bool, u64, u64)>> {
     proptest::collection::vec((prop::bool::weighted(0.8), 0..PAGES, 0..PAGES / 3), 0..120)
 }
 
-/// Mappings of distinct files, number by number.
+/// Mappings of distinct files, one a number.
 fn mapping(number: usize, first: u64, n: u64) -> Mapping {
     Mapping {
         start: Avma(first),

@@ -40,13 +40,13 @@ const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "bra
 const OPERATIONS: [(&str, &str); 3] =
     [("load", "loads"), ("store", "stores"), ("prefetch", "prefetches")];
 
-/// The name of the event, with its modifiers (`:u`, `:kpp`). `pmus` ascend by number.
+/// The name of the event, with its modifiers (`:u`, `:kpp`). `pmus` ascend by id.
 pub(crate) fn derived_name(attr: &EventAttr, pmus: &[PmuMapping<'_>]) -> String {
     let listed = |names: &[&str]| {
         names.get(usize::try_from(attr.config).ok()?).map(|name| (*name).to_owned())
     };
     let mut name = match attr.kind {
-        // The upper half is the number of the PMU on hybrid machines.
+        // The upper half is the id of the PMU on hybrid machines.
         0 => HARDWARE
             .get((attr.config & 0xffff_ffff) as usize)
             .map_or_else(|| "unknown-hardware".to_owned(), |name| (*name).to_owned()),

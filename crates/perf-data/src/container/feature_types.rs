@@ -54,7 +54,7 @@ pub struct CpuTopology<'d> {
 /// `NUMA_TOPOLOGY`: one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NumaNode<'d> {
-    /// Its number.
+    /// Its id.
     pub node: u32,
     /// Its memory in KiB.
     pub total_kib: u64,

@@ -105,7 +105,7 @@ pub enum Record<'d> {
     Simpleperf(SimpleperfRecord<'d>),
     /// An unknown type.
     Unknown {
-        /// Its number.
+        /// Its id.
         kind: RecordKind,
         /// Bytes of the record, header included.
         size: u32,

@@ -18,7 +18,7 @@ pub enum SimpleperfRecord<'d> {
     Dso {
         /// 0 kernel, 1 kernel module, 2 ELF file, 3 DEX file, 4 symbol map.
         kind: u64,
-        /// The number by which symbols name it.
+        /// The id by which symbols name it.
         id: u64,
         /// The smallest address of its executable segments.
         min_vaddr: u64,
@@ -31,7 +31,7 @@ pub enum SimpleperfRecord<'d> {
         addr: u64,
         /// Bytes.
         len: u64,
-        /// The file's number.
+        /// The file's id.
         dso: u64,
         /// The name.
         name: &'d [u8],

@@ -95,7 +95,7 @@ pub enum UserRecord<'d> {
     },
     /// The name of an event of an old pipe stream.
     EventType {
-        /// Its number.
+        /// Its id.
         config: u64,
         /// Its name.
         name: &'d [u8],

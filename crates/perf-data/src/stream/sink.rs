@@ -1,4 +1,4 @@
-//! Who takes in the records that a driver reads, and what is known of each.
+//! The trait of what takes in the records that a driver reads, and what is known of each.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions: those at a location, and the distinct ones of a profile as small numbers, which printers of call graphs
+//! Functions: those at a location, and the distinct ones of a profile as small indexes, which printers of call graphs
 //! share.
 
 use address::ModuleId;

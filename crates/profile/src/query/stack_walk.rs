@@ -26,7 +26,7 @@ struct FramePlace {
     bias: Option<BiasKey>,
 }
 
-/// Names an image of a module in one word: the module's number plus one, then a byte for the instance.
+/// Names an image of a module in one word: the module's index plus one, then a byte for the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct BiasKey(NonZero<u64>);
 

@@ -18,7 +18,7 @@ pub enum ModuleKind {
 }
 
 impl ModuleKind {
-    /// Every kind, in the order of their numbers.
+    /// Every kind, in the order of their discriminants.
     pub const ALL: &[Self] = &[Self::Elf, Self::File, Self::Anonymous, Self::Kernel];
 
     /// The word in output formats. These are interface: they do not change.

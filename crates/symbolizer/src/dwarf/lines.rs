@@ -13,7 +13,7 @@ use crate::dwarf::unit::Unit;
 /// Where an address is in the source.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// Number of the file in the program's header.
+    /// Index of the file in the program's header.
     pub(crate) file: u64,
     pub(crate) line: u64,
     pub(crate) column: u64,

@@ -1,4 +1,4 @@
-//! Split DWARF: units whose entries are in a `.dwo` file, or packed with others in a `.dwp` file.
+//! Split DWARF: units whose entries are in a `.dwo` file, or together with others in a `.dwp` file.
 //!
 //! The skeleton unit in the linked file keeps the line program, the addresses and (in DWARF 4) the range lists.
 //!

@@ -148,7 +148,7 @@ struct Candidate {
     symbol: Symbol,
 }
 
-/// The address ranges of executable sections, which bound symbols and tell code from data.
+/// The address ranges of executable sections, which bound symbols and separate code from data.
 pub(crate) fn code_ranges(image: &Image) -> Vec<(u64, u64)> {
     let code = image.sections().iter().filter(|s| s.executable && s.allocated && s.size > 0);
     let mut ranges: Vec<_> = code.map(|s| (s.svma.0, s.svma.0.saturating_add(s.size))).collect();

@@ -9,7 +9,7 @@ use address::Avma;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KallsymsError {
-    /// The addresses were hidden from who read the list.
+    /// The addresses were hidden from the process that read the list.
     #[error("all {lines} addresses are zero: they were hidden (kernel.kptr_restrict)")]
     Restricted {
         /// Lines with a symbol.

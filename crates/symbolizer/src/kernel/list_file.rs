@@ -36,7 +36,7 @@ impl KernelListPlaces<'_> {
     /// that is sure before the replay has ended.
     #[must_use]
     pub fn prefetch(self, timeline: &Timeline) -> Option<KernelListPrefetch> {
-        // Once the records tell the build-id, no later record changes it.
+        // Once the records state the build-id, no later record changes it.
         let file = self.find(mapped_id(timeline)).ok()?;
         Some(KernelListPrefetch::begin(file, Arc::clone(self.host())))
     }

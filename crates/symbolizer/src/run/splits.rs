@@ -79,7 +79,7 @@ pub(crate) fn split_views<'s>(
     images.users.iter().filter_map(view).collect()
 }
 
-/// Reads the units of the split files, by the number of the skeleton unit.
+/// Reads the units of the split files, by the index of the skeleton unit.
 pub(crate) fn split_files<'s>(
     views: &'s [SplitView<'s>],
     file: &'s OpenedFiles<'s>,

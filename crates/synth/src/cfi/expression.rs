@@ -101,7 +101,7 @@ impl DwarfExpr {
         self.op(0x1a)
     }
 
-    /// `DW_OP_skip`: relative to the operation behind it.
+    /// `DW_OP_skip`: relative to the operation after it.
     #[must_use]
     pub fn skip(mut self, delta: i16) -> Self {
         self.writer.u8(0x2f).u16(delta as u16);

@@ -41,9 +41,9 @@ impl RecordingParts {
         let mut rest = part(40)?;
         let mut records = Vec::new();
         while !rest.is_empty() {
-            let (record, behind) = rest.split_at_checked(number(rest, 6, 2)?.max(8))?;
+            let (record, after) = rest.split_at_checked(number(rest, 6, 2)?.max(8))?;
             records.push(record.to_vec());
-            rest = behind;
+            rest = after;
         }
         let table = word(40)? + word(48)?;
         let is_set = |bit: &u16| {
@@ -182,11 +182,11 @@ impl RecordingParts {
         }
         w.bytes(records);
         // The entries of the section have headers of records that lack their type.
-        while let Some((entry, behind)) =
+        while let Some((entry, after)) =
             number(build_ids, 6, 2).and_then(|size| build_ids.split_at_checked(size.max(8)))
         {
             w.u32(67).bytes(&entry[4..]);
-            build_ids = behind;
+            build_ids = after;
         }
         w.into_bytes()
     }

@@ -5,7 +5,7 @@
 use super::attr::attr;
 use super::fields::{Fields, Order, Unknown};
 
-/// Turns the payload of a feature over. `cpus`: how many processors the topology is told for.
+/// Turns the payload of a feature over. `cpus`: how many processors the topology describes.
 pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), Unknown> {
     let it = &mut Fields::new(bytes, Order::Swapped);
     match bit {

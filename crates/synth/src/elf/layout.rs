@@ -134,7 +134,7 @@ impl ElfBuilder {
         let mut section = Section::new(name, sh_type, table.into_bytes());
         section.align = 8;
         section.entsize = entsize as u64;
-        // Index 0 is the null section, and the strings come right behind the table.
+        // Index 0 is the null section, and the strings come right after the table.
         let link = placed.len() as u32 + 2;
         placed.push(Placed { section, offset: u64::MAX, link, info: n_local as u32 + 1 });
         let section = Section::new(strings, elf_const::SHT_STRTAB, text);
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(bytes[64..72], [1, 0, 0, 0, 5, 0, 0, 0]);
         assert_eq!((u64_at(&bytes, 72), u64_at(&bytes, 80)), (0x600, 0x1600));
         assert_eq!(bytes[0x607..0x60d], [0, 0xc3, 0xc3, 0xc3, 0xc3, 0]);
-        // The first section header behind the null one is .text.
+        // The first section header after the null one is .text.
         let text = u64_at(&bytes, 0x28) as usize + 64;
         assert_eq!((u64_at(&bytes, text + 16), u64_at(&bytes, text + 24)), (0x1608, 0x608));
         // null, .text, .symtab, .strtab, .shstrtab

@@ -1,4 +1,4 @@
-//! `perf_event_attr`: what one event was told to record, at any of its published sizes.
+//! `perf_event_attr`: what one event records, at any of its published sizes.
 
 use crate::bytes::{ByteWriter, Endian};
 

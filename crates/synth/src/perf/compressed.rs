@@ -106,8 +106,8 @@ impl Compressor {
     #[must_use]
     pub fn pack(&mut self, records: &[u8], chunk: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        for piece in records.chunks(chunk) {
-            let data = self.stream.raw_chunk(piece);
+        for part in records.chunks(chunk) {
+            let data = self.stream.raw_chunk(part);
             out.extend(self.wrap(&data));
         }
         out

@@ -254,9 +254,9 @@ impl Feature<'_> {
                 string(w, name);
                 w.u32(leader).u32(members);
             }),
-            Self::Auxtrace(pieces) => {
-                w.u64(pieces.len() as u64);
-                for &(offset, size) in pieces {
+            Self::Auxtrace(areas) => {
+                w.u64(areas.len() as u64);
+                for &(offset, size) in areas {
                     w.u64(offset).u64(size);
                 }
             }

@@ -19,7 +19,7 @@ pub struct FileLayout {
     pub header_size: u64,
     /// The entry size to state in the header instead of the true one.
     pub stated_attr_size: Option<u64>,
-    /// Attributes and ids behind data and features, as a conversion from a pipe leaves them.
+    /// Attributes and ids after data and features, as a conversion from a pipe leaves them.
     pub attrs_after_data: bool,
     /// A finished recording; else `data.size` is 0 and feature bits are set without features.
     pub finished: bool,

@@ -14,12 +14,12 @@ pub struct PipeLayout {
     pub last_feature: Option<u64>,
     /// `EVENT_UPDATE` records with the names.
     pub event_names: bool,
-    /// Bytes behind the last record, as the recorder's messages in a capture of both outputs.
+    /// Bytes after the last record, as the recorder's messages in a capture of both outputs.
     pub trailing_text: Vec<u8>,
 }
 
 impl Default for PipeLayout {
-    /// Features, their end mark, attributes, names, and nothing behind the records.
+    /// Features, their end mark, attributes, names, and nothing after the records.
     fn default() -> Self {
         Self {
             attrs_first: false,

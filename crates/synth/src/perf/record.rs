@@ -1,11 +1,11 @@
-//! Records of the kernel (types 1 to 22, without SAMPLE) and the trailer behind them.
+//! Records of the kernel (types 1 to 22, without SAMPLE) and the trailer after them.
 
 use super::attr::{EventAttr, attr_flag, sample_type};
 use super::sample::ReadValues;
 use crate::bytes::{ByteWriter, Endian};
 
 /// The trailer of a record that is no sample; which fields are written is up to the event.
-/// All zero by default, as in records that the recorder made up itself.
+/// All zero by default, as in records that the recorder synthesized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of the kernel header")]
 pub struct SampleId {

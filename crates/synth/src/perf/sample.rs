@@ -172,7 +172,7 @@ pub struct SampleBuilder {
     pub code_page_size: u64,
     /// Filled with zeros to a multiple of 8.
     pub aux: Vec<u8>,
-    /// Bytes behind the last field, for files of a future kernel.
+    /// Bytes after the last field, for files of a future kernel.
     pub rest: Vec<u8>,
 }
 

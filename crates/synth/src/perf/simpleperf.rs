@@ -24,11 +24,11 @@ pub fn simpleperf_record(endian: Endian, record_type: u32, payload: &[u8]) -> Ve
 /// Source: `SplitRecord`, simpleperf's `record.h`.
 ///
 /// # Panics
-/// When `piece` is 0.
+/// When `part_size` is 0.
 #[must_use]
-pub fn simpleperf_split(endian: Endian, record: &[u8], piece: usize) -> Vec<u8> {
+pub fn simpleperf_split(endian: Endian, record: &[u8], part_size: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    for part in record.chunks(piece) {
+    for part in record.chunks(part_size) {
         out.extend(simpleperf_record(endian, 32772, part));
     }
     out.extend(simpleperf_record(endian, 32773, &[]));
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_pieces_join_to_the_record() {
+    fn split_parts_join_to_the_record() {
         let bytes = simpleperf_split(Endian::Little, &[1, 2, 3], 2);
         assert_eq!(
             bytes,

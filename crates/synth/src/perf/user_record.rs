@@ -89,7 +89,7 @@ pub enum UserRecord<'a> {
     ThreadMap {
         threads: &'a [(u64, &'a [u8])],
     },
-    /// The payload behind `kind` (0 list, 1 mask, 2 range).
+    /// The payload after `kind` (0 list, 1 mask, 2 range).
     CpuMap {
         kind: u16,
         payload: &'a [u8],

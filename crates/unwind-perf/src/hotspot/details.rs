@@ -25,7 +25,7 @@ pub(super) fn learn_tracepoints(head: &Head, details: &mut Details, strings: &mu
     details.tracepoints.extend(rows);
 }
 
-/// Whether an event is a tracepoint; its `config` is the number.
+/// Whether an event is a tracepoint; its `config` is the id.
 pub(super) const fn is_tracepoint(event: &perf_data::Event) -> bool {
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_TYPE_TRACEPOINT`.
     const TRACEPOINT: u32 = 2;

@@ -17,7 +17,7 @@ use crate::hotspot::details::is_tracepoint;
 /// What has to be known from one batch to the next.
 #[derive(Default, Debug)]
 pub(super) struct Records {
-    /// By id of an event: its number.
+    /// By id of an event: its index.
     by_id: HashMap<u64, EventId>,
     /// By id of an event: its last count. Counters run on from sample to sample.
     counts: HashMap<u64, u64>,

@@ -1,4 +1,4 @@
-//! Colours on standard error: of errors, and of those pieces of the summary that want to be seen. Output has none.
+//! Colours on standard error: of errors, and of the parts of the summary that matter most. Output has none.
 //!
 //! Source: <https://no-color.org>.
 

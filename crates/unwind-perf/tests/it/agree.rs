@@ -72,7 +72,7 @@ fn counters_sum_to_the_samples() {
     }
 }
 
-/// The tables, read as `docs/OUTPUT.md` tells, are the lines.
+/// The tables, read as `docs/OUTPUT.md` says, are the lines.
 #[test]
 fn json_tables_are_the_lines_of_ndjson() {
     for case in Case::all() {
@@ -185,7 +185,7 @@ fn expanded(tables: &Value, index: usize) -> Value {
     Value::Object(line.0)
 }
 
-/// The frame itself, behind the functions that are inlined there.
+/// The frame itself, after the functions that are inlined there.
 fn functions(tables: &Value, frame: &Value, layout: &Value) -> Vec<Value> {
     let frame = row(tables, "frames", frame);
     let location = row(tables, "locations", &frame["location"]);

@@ -38,7 +38,7 @@ fn recording() -> Recording {
     let time = recording.next();
     recording.data.record_with(&kernel, 1, SampleId::at(u32::MAX, 0, time));
 
-    // A piece of /a is covered by /b, of which nothing is hit before another process does.
+    // A mapping of /a is covered by /b, of which nothing is hit before another process does.
     recording.map(
         1,
         Map {
@@ -70,7 +70,7 @@ fn recording() -> Recording {
     let exec = Record::Comm { pid: 2, tid: 2, comm: b"other", exec: true };
     recording.data.record_at(&exec, SampleId::at(2, 2, time));
     recording.sample(2, 0x30000);
-    // A file in the place of another, of which a callchain tells.
+    // A file in the place of another, which a callchain shows.
     map(&mut recording, 1, 0x30000, MmapFile::BuildId(&id(0x11)), "/later");
     let time = recording.next();
     let chain = [KERNEL_MARK, KERNEL + 0x10, USER_MARK, 0x20000, 0x30000];

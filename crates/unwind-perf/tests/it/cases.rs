@@ -50,10 +50,10 @@ impl Case {
     }
 }
 
-/// The names of all formats, as the command tells them to those who name another.
+/// The names of all formats, as the command lists them for a name that it does not know.
 pub(crate) fn formats() -> Vec<String> {
-    let told = run(root(), &["-", "--format", "?"]).expect_status(2).stderr;
-    let names = told.lines().next().and_then(|line| line.split_once("known formats are "));
+    let reported = run(root(), &["-", "--format", "?"]).expect_status(2).stderr;
+    let names = reported.lines().next().and_then(|line| line.split_once("known formats are "));
     names.expect("the names").1.split(", ").map(str::to_owned).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The arguments: what is told about them, and how they choose the output.
+//! The arguments: what the help says about them, and how they choose the output.
 
 use crate::cases::{Case, formats, root};
 use crate::run::{empty_folder, listing, run};
@@ -45,15 +45,15 @@ const OPTIONS: &[&str] = &[
 #[test]
 fn help_tells_every_option() {
     let help = run(root(), &["--help"]).expect_status(0);
-    let mut told: Vec<&str> = help
+    let mut reported: Vec<&str> = help
         .text()
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix('-').map(|_| line))
         .flat_map(|line| line.split([' ', ',', '[', '=']))
         .filter(|word| word.starts_with("--"))
         .collect();
-    told.sort_unstable();
-    assert_eq!(told, OPTIONS);
+    reported.sort_unstable();
+    assert_eq!(reported, OPTIONS);
     let headings: Vec<&str> = help
         .text()
         .lines()
@@ -241,20 +241,20 @@ fn fields_of_perf_script() {
     assert!(error.contains("sym needs ip"), "{error}");
 }
 
-/// Also of what is told of the arguments themselves.
+/// Also of messages about the arguments themselves.
 #[test]
 fn colours() {
     let case = Case::named("spin-lld");
-    let told = |color: &[&str]| {
+    let reported = |color: &[&str]| {
         let ran = case.run(&[&["-f", "folded"], color].concat()).expect_status(0);
         assert!(!ran.text().contains('\x1b'), "output has no colours");
         ran.stderr
     };
-    let plain = told(&[]);
+    let plain = reported(&[]);
     assert!(!plain.contains('\x1b'), "{plain}");
-    assert_eq!(told(&["--color", "auto"]), plain);
-    assert_eq!(told(&["--color", "never"]), plain);
-    let coloured = told(&["--color=always"]);
+    assert_eq!(reported(&["--color", "auto"]), plain);
+    assert_eq!(reported(&["--color", "never"]), plain);
+    let coloured = reported(&["--color=always"]);
     for line in [
         "31 samples with 217 frames\n",
         "\x1b[1m100.0 % of the stacks are complete; they ended by\x1b[0m\n",

@@ -1,4 +1,4 @@
-//! What can go wrong: one line that tells where and why, an exit status, and never a hang.
+//! What can go wrong: one line that says where and why, an exit status, and never a hang.
 
 use std::fs;
 use std::path::Path;
@@ -133,7 +133,7 @@ fn a_cut_recording_is_partly_told() {
     ] {
         assert!(lines.contains(&line), "{}", ran.stderr);
     }
-    // The status alone tells it where nobody wants words.
+    // With `--quiet` only the status says so.
     let quiet = run(&folder, &["cut", "-q", "-f", "folded", "--sysroot", root]).expect_status(1);
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (ran.stdout, ""));
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::cases::Case;
 
-/// The lines that the filter leaves are the lines of the whole recording that `wanted` tells; there are `count`.
+/// The lines that the filter leaves are the lines of the whole recording that `wanted` selects; there are `count`.
 #[track_caller]
 fn check(case: &str, filter: &[&str], count: usize, wanted: impl Fn(&Value) -> bool) {
     let case = Case::named(case);

@@ -28,12 +28,12 @@ const TRACEPOINT: u8 = 14;
 pub(crate) fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
     let mut messages = Vec::new();
-    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length) as usize;
         // A stream that is not over ends anywhere.
-        let Some((message, behind)) = behind.split_at_checked(length) else { break };
+        let Some((message, after)) = after.split_at_checked(length) else { break };
         messages.push((message[0], &message[1..]));
-        rest = behind;
+        rest = after;
     }
     messages
 }
@@ -43,9 +43,9 @@ fn number(fields: &[u8], at: usize) -> i32 {
 }
 
 /// Messages about threads in words, in their order.
-fn told(stream: &[u8], kinds: &[u8]) -> Vec<String> {
+fn reported(stream: &[u8], kinds: &[u8]) -> Vec<String> {
     let mut strings = BTreeMap::new();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (kind, fields) in messages(stream) {
         if kind == STRING {
             let text = String::from_utf8_lossy(&fields[8..]).into_owned();
@@ -55,7 +55,7 @@ fn told(stream: &[u8], kinds: &[u8]) -> Vec<String> {
             continue;
         }
         let task = format!("{}/{}", number(fields, 0), number(fields, 4));
-        told.push(match kind {
+        reported.push(match kind {
             THREAD_START => format!("start {task} of {}", number(fields, 20)),
             THREAD_END => format!("end {task}"),
             COMMAND => format!("name {task} {}", strings[&number(fields, 20)]),
@@ -64,16 +64,16 @@ fn told(stream: &[u8], kinds: &[u8]) -> Vec<String> {
             _ => format!("sample {task}"),
         });
     }
-    told.dedup();
-    told
+    reported.dedup();
+    reported
 }
 
 #[test]
 fn threads_are_told_in_the_order_of_time() {
     let stream = Case::named("fork").run(&["-q", "-f", "hotspot"]).expect_status(0).stdout;
-    let told = told(&stream, &[THREAD_START, THREAD_END, COMMAND, SAMPLE]);
+    let reported = reported(&stream, &[THREAD_START, THREAD_END, COMMAND, SAMPLE]);
     assert_eq!(
-        told,
+        reported,
         [
             "name 27949/27949 perf-exec",
             "name 27949/27949 fork",
@@ -159,7 +159,7 @@ fn tracepoints_switches_and_losses() {
     let folder = empty_folder("hotspot-tracepoints");
     std::fs::write(folder.join("perf.data"), with_tracepoint().build()).expect("written");
     let stream = run(&folder, &["perf.data", "-q", "-f", "hotspot"]).expect_status(0).stdout;
-    let all = told(&stream, &[SWITCH, LOST, TRACEPOINT]);
+    let all = reported(&stream, &[SWITCH, LOST, TRACEPOINT]);
     assert_eq!(all, ["switch 3/4 1", "lost 3/4 6", "sample 3/4"]);
     let of = |kind| messages(&stream).into_iter().find(|it| it.0 == kind).expect("a message").1;
     let named = |text: &str| {
@@ -248,7 +248,7 @@ fn samples_arrive_before_the_recording_ends() {
     finish(child).expect_status(0);
 }
 
-/// In a file, too, later samples are walked after the first were written: their locations are defined behind these.
+/// In a file, too, later samples are walked after the first were written: their locations are defined after these.
 #[test]
 fn a_file_is_written_step_by_step() {
     let folder = empty_folder("hotspot-steps");
@@ -274,7 +274,7 @@ fn a_file_is_written_step_by_step() {
     assert!(progress.is_sorted());
 }
 
-/// Counters of a group run on; what is told is what they counted since the sample before.
+/// Counters of a group run on; what is reported is what they counted since the sample before.
 #[test]
 fn groups_cost_what_they_counted() {
     let folder = empty_folder("hotspot-groups");

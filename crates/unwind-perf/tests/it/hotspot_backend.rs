@@ -183,10 +183,10 @@ fn statistics_instead_of_the_stream() {
     assert_eq!(ran.stderr, "");
 }
 
-/// A stream of samples in rounds, and its processor, where it tells it.
+/// A stream of samples in rounds, and its processor, where it states it.
 fn rounds(arch: Option<&'static str>) -> Vec<u8> {
     let mut it = PerfDataBuilder::new(Endian::Little);
-    // A set of registers that does not tell the processor either.
+    // A set of registers from which the processor does not follow either.
     it.event("cycles:u", EventAttr::dwarf(0b111), &[7]);
     if let Some(arch) = arch {
         it.feature(&Feature::Arch(arch));

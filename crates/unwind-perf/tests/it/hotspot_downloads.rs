@@ -1,4 +1,4 @@
-//! Files from a server that hotspot's user named: their download is told in the stream.
+//! Files from a server that hotspot's user named: their download is reported in the stream.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -56,7 +56,7 @@ fn downloads_are_told() {
     let strings: Vec<&[u8]> =
         messages(&ran.stdout).iter().filter(|it| it.0 == 5).map(|it| &it.1[8..]).collect();
     assert!(strings.contains(&&b"spin"[..]), "what was fetched has names");
-    let told: Vec<(String, String, u64, u64)> = messages(&ran.stdout)
+    let reported: Vec<(String, String, u64, u64)> = messages(&ran.stdout)
         .iter()
         .filter(|it| it.0 == 15)
         .map(|(_, fields)| {
@@ -68,5 +68,5 @@ fn downloads_are_told() {
         .collect();
     let length = file.len() as u64;
     let url = format!("{server}/buildid/{id}/executable");
-    assert_eq!(told, [(format!("executable {id}"), url, length, length)]);
+    assert_eq!(reported, [(format!("executable {id}"), url, length, length)]);
 }

@@ -134,7 +134,7 @@ fn the_kernel_that_was_recorded() {
     assert_eq!(findings(&json).iter().filter(|(kind, _)| *kind == "kernel-names").count(), 0);
 }
 
-/// The same kernel after another boot lies elsewhere; the recorded reference symbol tells how far.
+/// The same kernel after another boot lies elsewhere; the recorded reference symbol shows how far.
 #[test]
 fn the_same_kernel_at_other_addresses() {
     let moved: String = list()
@@ -158,9 +158,9 @@ fn a_list_of_zeros_is_refused() {
         .collect();
     let (names, json) = with_kallsyms("kernel-zeros", &zeros);
     assert_eq!(names, ["[unknown]"]);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         findings(&json).into_iter().filter(|(kind, _)| *kind == "kernel-names").collect();
-    let [(_, message)] = told.as_slice() else { panic!("{told:?}") };
+    let [(_, message)] = reported.as_slice() else { panic!("{reported:?}") };
     let why = "all 15 addresses are zero: they were hidden (kernel.kptr_restrict)";
     assert!(message.starts_with("no kernel names: ") && message.ends_with(why), "{message}");
 }
@@ -181,8 +181,8 @@ fn a_list_of_another_kernel_is_refused() {
     assert_ne!(other, list());
     let (names, json) = with_kallsyms("kernel-other-list", &other);
     assert_eq!(names, ["[unknown]"]);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         findings(&json).into_iter().filter(|(kind, _)| *kind == "kernel-names").collect();
-    let [(_, message)] = told.as_slice() else { panic!("{told:?}") };
+    let [(_, message)] = reported.as_slice() else { panic!("{reported:?}") };
     assert!(message.contains("is of another kernel: its code ends at 0x"), "{message}");
 }

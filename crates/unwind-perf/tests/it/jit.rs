@@ -1,5 +1,5 @@
 //! Code made at run time, described in a jitdump: it is unwound by the dump's own call frame information, named, given
-//! lines, followed where it moves, and told from what took its place. The same after `inject`.
+//! lines, followed where it moves, and distinguished from what took its place. The same after `inject`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,11 +56,11 @@ fn injected_code_is_found_without_the_dump() {
     let folder = empty_folder("inject-jit");
     let output = folder.join("perf.data");
     let output = output.to_str().expect("UTF-8");
-    let told = case_inject(&case, output);
+    let reported = case_inject(&case, output);
     assert!(
-        told.stderr.ends_with("3 further map records, 1 files of JIT code\n"),
+        reported.stderr.ends_with("3 further map records, 1 files of JIT code\n"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     // The dump is gone; the program and the libraries are where they were.
     let root = folder.join("root");

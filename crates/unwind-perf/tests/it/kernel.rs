@@ -1,5 +1,5 @@
 //! Frames of the kernel and of a module: functions, inlined functions and lines from files of the recorded build-ids,
-//! wherever they lie and however they are packed.
+//! wherever they lie and however they are compressed.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn file(name: &str) -> Vec<u8> {
     fs::read(folder.join(name)).expect("a file of the kernel")
 }
 
-/// How the recording tells which kernel it was.
+/// How the recording identifies its kernel.
 #[derive(Clone, Copy)]
 enum Ids {
     /// In the table of the header.
@@ -142,7 +142,7 @@ fn inlined_functions_and_lines_wherever_the_files_lie() {
             "kernel/my-mod.ko.xz",
             "my-mod.ko.xz",
         ),
-        // A name that says less than the content: packed by gzip.
+        // A name that says less than the content: compressed by gzip.
         (
             "_stext",
             "[my-mod]",

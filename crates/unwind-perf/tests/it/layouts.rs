@@ -100,7 +100,7 @@ fn map_file(recording: &mut Recording, pid: u32, load: u64, file: usize, way: Wa
     let path = format!("/{name}{}", if base == 0 { "" } else { ".apk" });
     let down = |value: u64| value & !(PAGE - 1);
     let up = |value: u64| down(value + PAGE - 1);
-    let piece = |&(kind, offset, address, size): &Segment| {
+    let mapping = |&(kind, offset, address, size): &Segment| {
         let start = load + down(address);
         let prot = match kind {
             'x' => 5,
@@ -112,7 +112,7 @@ fn map_file(recording: &mut Recording, pid: u32, load: u64, file: usize, way: Wa
     };
     if matches!(way, Way::WholeFirst) {
         let last = segments.last().expect("segments");
-        let first = piece(&segments[0]);
+        let first = mapping(&segments[0]);
         recording.map(pid, Map { len: up(load + last.2 + last.3) - first.start, ..first });
     }
     if matches!(way, Way::AmongDamage) {
@@ -124,14 +124,14 @@ fn map_file(recording: &mut Recording, pid: u32, load: u64, file: usize, way: Wa
     }
     for segment in segments {
         if segment.0 == 'x' || !matches!(way, Way::CodeOnly) {
-            recording.map(pid, piece(segment));
+            recording.map(pid, mapping(segment));
         }
         if segment.0 == 'w' && matches!(way, Way::Relro) {
-            recording.map(pid, Map { len: PAGE, prot: 1, ..piece(segment) });
+            recording.map(pid, Map { len: PAGE, prot: 1, ..mapping(segment) });
         }
     }
     if matches!(way, Way::AmongDamage) {
-        recording.map(pid, Map::code(piece(&segments[0]).start, 0, 0, "/other"));
+        recording.map(pid, Map::code(mapping(&segments[0]).start, 0, 0, "/other"));
     }
 }
 
@@ -196,7 +196,7 @@ fn functions(recording: &Recording, name: &str) -> Vec<Value> {
 fn a_library_mapped_by_its_middle_and_split() {
     let mut recording = Recording::new();
     let load = 0x7f00_0000_0000;
-    // Its pages with `qsort_r` alone, and in another process as protections changed within the text: three pieces.
+    // Its pages with `qsort_r` alone, and in another process as protections changed within the text: three mappings.
     recording.map(1, Map::code(0x1234_5000, 0x1000, 0x3f000, LIBC));
     recording.sample(1, 0x1234_5000 + QSORT_R.1 - 0x3f000);
     recording.map(2, Map::code(load + 0x26000, 0x15_6000, 0x26000, LIBC));
@@ -215,9 +215,9 @@ fn a_library_mapped_by_its_middle_and_split() {
     assert_eq!(found, expected);
 }
 
-/// The loader maps the data over the first map's end; what lies there is not the code that the first record tells.
+/// The loader maps the data over the first map's end; what lies there is not the code that the first record states.
 #[test]
-fn code_is_not_looked_for_where_another_piece_lies() {
+fn code_is_not_looked_for_where_another_mapping_lies() {
     let mut recording = Recording::new();
     let load = 0x7f00_0000_0000;
     recording.map(1, Map::code(load, 0x1d5000, 0, LIBC));

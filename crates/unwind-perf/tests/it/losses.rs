@@ -1,4 +1,4 @@
-//! What was lost while recording is told by event, however the recording tells it.
+//! What was lost while recording is reported by event, however the recording states it.
 
 use serde_json::json;
 use synth::{

@@ -125,8 +125,8 @@ fn a_late_map_is_told() {
     recording.write(&folder);
     let lines = samples(&folder, &["--sysroot", "."]);
     assert_eq!(innermost(&lines[0]), (Some("known"), Some("0x1320")));
-    let told = findings(&folder, &["--sysroot", "."]);
-    assert_eq!(told, [("build-id-not-recorded".to_owned(), 1), ("late-map".to_owned(), 1)]);
+    let reported = findings(&folder, &["--sysroot", "."]);
+    assert_eq!(reported, [("build-id-not-recorded".to_owned(), 1), ("late-map".to_owned(), 1)]);
 }
 
 /// A program that was started by another before the recording began: the recorder states it with a FORK of its own,

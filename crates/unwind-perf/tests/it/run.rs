@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Far above what any test takes, also on a machine that does other things.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a run left behind.
+/// What a run left.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// Exit status; a run that a signal ended fails the test already.

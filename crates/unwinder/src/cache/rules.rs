@@ -3,11 +3,11 @@
 //! up as a whole.
 //!
 //! An address takes eight bytes, since hundreds of thousands of them are looked up all the time: what is left of its
-//! key, and the number of its rule. There are few distinct rules; every thread has a copy of them.
+//! key, and the index of its rule. There are few distinct rules; every thread has a copy of them.
 //!
 //! ```text
 //!   key     16 bits serial of the image, 40 bits address; multiplied by an odd number, which can be undone
-//!   entry   the lower 42 bits of that, 22 bits number of the rule plus one; the upper bits say in which bucket
+//!   entry   the lower 42 bits of that, 22 bits index of the rule plus one; the upper bits say in which bucket
 //! ```
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,7 @@ struct Bucket([AtomicU64; 8]);
 
 const ADDRESS_BITS: u32 = 40;
 const KEY_BITS: u32 = 56;
-/// Bits of an entry that hold the number of the rule plus one.
+/// Bits of an entry that hold the index of the rule plus one.
 const RULE_BITS: u32 = 22;
 
 /// Numbers of buckets, as powers of two: 1 MiB, 8 MiB, 32 MiB. A larger table is made when the bucket of some key is
@@ -39,7 +39,7 @@ const _: () = assert!(KEY_BITS - LEVELS[0] + RULE_BITS <= 64);
 pub(crate) struct RuleKey(u64);
 
 impl RuleKey {
-    /// So many images a key can tell apart, by their serials.
+    /// How many images a key can distinguish, by their serials.
     pub(crate) const IMAGES: usize = 1 << (KEY_BITS - ADDRESS_BITS);
 
     /// The key of an address in an image; `None` for addresses and serials beyond what a key can hold.
@@ -57,13 +57,13 @@ impl RuleKey {
         (self.0 >> (KEY_BITS - bits)) as usize
     }
 
-    /// What an entry of this key has above the number of its rule.
+    /// What an entry of this key has above the index of its rule.
     const fn tag(self) -> u64 {
         self.0 << RULE_BITS
     }
 }
 
-/// A thread's copy of the distinct rules, by number.
+/// A thread's copy of the distinct rules, by index.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRules(Vec<Rule>);
 
@@ -71,7 +71,7 @@ pub(crate) struct KnownRules(Vec<Rule>);
 #[derive(Debug, Default)]
 struct Rules {
     all: Vec<Rule>,
-    numbers: HashMap<Rule, u32>,
+    indexes: HashMap<Rule, u32>,
 }
 
 /// A cache of rules.
@@ -102,7 +102,7 @@ impl RuleCache {
     pub(crate) fn get(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             for entry in &level.get()?.get(key.bucket(bits))?.0 {
-                // Pairs with the release in `insert`: who sees the entry sees its rule.
+                // Pairs with the release in `insert`: a thread that reads the entry also finds its rule.
                 let entry = entry.load(Ordering::Acquire);
                 if (entry ^ key.tag()) >> RULE_BITS == 0 && entry != 0 {
                     return self.rule(entry, known);
@@ -117,11 +117,11 @@ impl RuleCache {
 
     #[inline]
     fn rule(&self, entry: u64, known: &mut KnownRules) -> Option<Rule> {
-        let number = (entry & ((1 << RULE_BITS) - 1)) as usize - 1;
-        if number >= known.0.len() {
+        let index = (entry & ((1 << RULE_BITS) - 1)) as usize - 1;
+        if index >= known.0.len() {
             self.learn(known);
         }
-        known.0.get(number).copied()
+        known.0.get(index).copied()
     }
 
     /// Brings a thread's copy up to date.
@@ -133,11 +133,11 @@ impl RuleCache {
 
     /// Adds a rule. Where another thread added it meanwhile, it may stand twice, which does no harm: both are equal.
     pub(crate) fn insert(&self, key: RuleKey, rule: Rule) {
-        let Some(number) = self.number(rule) else {
+        let Some(index) = self.index(rule) else {
             self.is_full.store(true, Ordering::Relaxed);
             return;
         };
-        let new = key.tag() | u64::from(number + 1);
+        let new = key.tag() | u64::from(index + 1);
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             let table =
                 level.get_or_init(|| (0..1_u32 << bits).map(|_| Bucket::default()).collect());
@@ -150,19 +150,19 @@ impl RuleCache {
         self.is_full.store(true, Ordering::Relaxed);
     }
 
-    /// The number of a rule; `None` where there are more than an entry can tell apart.
-    fn number(&self, rule: Rule) -> Option<u32> {
+    /// The index of a rule; `None` where there are more than an entry can distinguish.
+    fn index(&self, rule: Rule) -> Option<u32> {
         let known = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&number) = known.numbers.get(&rule) {
-            return Some(number);
+        if let Some(&index) = known.indexes.get(&rule) {
+            return Some(index);
         }
         drop(known);
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        let Rules { all, numbers } = &mut *rules;
+        let Rules { all, indexes } = &mut *rules;
         if all.len() + 1 >= 1 << RULE_BITS {
             return None;
         }
-        Some(*numbers.entry(rule).or_insert_with(|| {
+        Some(*indexes.entry(rule).or_insert_with(|| {
             all.push(rule);
             all.len() as u32 - 1
         }))

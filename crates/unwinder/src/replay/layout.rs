@@ -9,7 +9,7 @@ use profile::{LayoutId, LayoutRow};
 #[derive(Debug, Default)]
 pub(crate) struct SampleLayouts {
     pub(crate) rows: Vec<SampleLayout>,
-    /// The number of each process image, and its last row.
+    /// The index of each process image, and its last row.
     process_images: HashMap<ProcessImage, (u32, u32)>,
 }
 
@@ -17,8 +17,8 @@ pub(crate) struct SampleLayouts {
 #[derive(Debug)]
 pub(crate) struct SampleLayout {
     pub(crate) process_image: ProcessImage,
-    /// A small number of the process image in the slice.
-    pub(crate) number: u32,
+    /// The index of the process image in the slice.
+    pub(crate) index: u32,
     layout: LayoutRow,
     /// The row of the same process image before this one, its own index for none.
     before: u32,
@@ -30,7 +30,7 @@ impl SampleLayouts {
         let Self { rows, process_images } = self;
         let row = rows.len() as u32;
         let n_process_images = process_images.len() as u32;
-        let (number, last) = process_images.entry(process_image).or_insert((n_process_images, row));
+        let (index, last) = process_images.entry(process_image).or_insert((n_process_images, row));
         let mut at = *last;
         while let Some(known) = rows.get(at as usize) {
             if known.layout == *layout {
@@ -41,9 +41,9 @@ impl SampleLayouts {
             }
             at = known.before;
         }
-        let number = *number;
+        let index = *index;
         let before = std::mem::replace(last, row);
-        rows.push(SampleLayout { process_image, number, layout: layout.clone(), before });
+        rows.push(SampleLayout { process_image, index, layout: layout.clone(), before });
         row
     }
 
@@ -80,7 +80,7 @@ impl<'m> Merging<'m> {
     ) -> LayoutId {
         let Some(sample) = self.slice.rows.get(row as usize) else { return LayoutId::new(0) };
         let (Some(known), Some(current)) =
-            (self.known.get_mut(row as usize), self.current.get_mut(sample.number as usize))
+            (self.known.get_mut(row as usize), self.current.get_mut(sample.index as usize))
         else {
             return LayoutId::new(0);
         };

@@ -57,7 +57,7 @@ impl FrameKey {
 
 impl Hash for FrameKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // One multiplication less than hashing both: the modules' numbers are small.
+        // One multiplication less than hashing both: the modules' ids are small.
         state.write_u64(self.relative ^ self.rest.rotate_left(31));
     }
 }

@@ -52,7 +52,7 @@ struct Spaces {
     last: [u32; LAST + 1],
 }
 
-/// How many numbers are kept.
+/// How many indexes are kept.
 const LAST: usize = 64;
 
 impl Spaces {
@@ -62,16 +62,16 @@ impl Spaces {
 
     /// The index of the space of a process.
     fn of_process(&mut self, pid: Pid, space: &Arc<Space>) -> u32 {
-        self.number(pid.0 as usize % LAST, space)
+        self.index(pid.0 as usize % LAST, space)
     }
 
     /// The index of the space of the kernel.
     fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
-        self.number(LAST, space)
+        self.index(LAST, space)
     }
 
     #[inline]
-    fn number(&mut self, at: usize, space: &Arc<Space>) -> u32 {
+    fn index(&mut self, at: usize, space: &Arc<Space>) -> u32 {
         let last = &mut self.last[at];
         if self.all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {
             *last = self.all.len() as u32;

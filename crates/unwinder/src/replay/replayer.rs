@@ -23,7 +23,7 @@ pub struct ReplayOptions {
     /// The most user frames of a sample.
     pub max_frames: usize,
     /// Whether each batch is asked in advance which paths lead to one file after another. That takes a pass over its
-    /// records; [`Replayer::saw_replaced_file`] tells whether it would have been of use.
+    /// records; [`Replayer::saw_replaced_file`] says whether it would have been of use.
     pub learn_files: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Replay {
     pub timings: ReplayTimings,
 }
 
-/// Who watches a replay.
+/// The observer of a replay.
 pub trait ReplayObserver: Sync {
     /// So many samples are done.
     fn done(&self, _samples: u64) {}
@@ -112,7 +112,7 @@ impl std::fmt::Debug for Replayer<'_> {
 }
 
 impl<'r> Replayer<'r> {
-    /// A replay that has seen nothing yet. `timeline` may have been told hints.
+    /// A replay that has seen nothing yet. `timeline` may have been given hints.
     #[must_use]
     pub fn new(
         timeline: &'r mut Timeline,

@@ -52,7 +52,7 @@ pub(crate) fn walk_slice(
     let mut scratch = SliceScratch::default();
     let before = (walker.hits, walker.misses);
     for planned in planned {
-        let space_of = |number: u32| spaces.get(number as usize);
+        let space_of = |index: u32| spaces.get(index as usize);
         let (Ok(sample), Some(space), Some(kernel)) =
             (batch.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
         else {

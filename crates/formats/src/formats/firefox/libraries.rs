@@ -8,7 +8,7 @@ use super::StringArray;
 use super::sink::GzipSink;
 use crate::render::text::push_json;
 
-/// The modules, all of them: their numbers are those of the profile.
+/// The modules, all of them: their indexes are those of the profile.
 pub(super) fn write(
     profile: &Profile,
     names: &StringArray<'_>,
@@ -42,7 +42,7 @@ pub(super) fn write(
             }
             None => sink.raw(b"null}"),
         }
-        sink.flush_piece()?;
+        sink.flush_if_full()?;
     }
     sink.raw(b"]");
     Ok(())

@@ -108,7 +108,7 @@ impl<'a> StringArray<'a> {
             sink.raw(if index == 0 { b"\"" } else { b",\"" });
             sink.raw(text);
             sink.raw(b"\"");
-            sink.flush_piece()?;
+            sink.flush_if_full()?;
         }
         for (index, text) in self.made.iter().enumerate() {
             sink.raw(if index == 0 && self.n_strings == 0 { b"\"" } else { b",\"" });
@@ -120,7 +120,7 @@ impl<'a> StringArray<'a> {
     }
 }
 
-/// Numbers of categories; index 0 is the one that must be there.
+/// Indexes of categories; index 0 is the one that must be there.
 mod category {
     pub(super) const USER: u8 = 1;
     pub(super) const KERNEL: u8 = 2;

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use crate::render::text::push_number;
 
 /// Bytes that are collected before they are compressed.
-const PIECE: usize = 1 << 18;
+const FLUSH_SIZE: usize = 1 << 18;
 
 /// Where the document goes.
 pub(super) struct GzipSink<'a> {
@@ -40,8 +40,8 @@ impl<'a> GzipSink<'a> {
     }
 
     /// Compresses what was collected where it is enough.
-    pub(super) fn flush_piece(&mut self) -> io::Result<()> {
-        if self.text.len() >= PIECE {
+    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
+        if self.text.len() >= FLUSH_SIZE {
             self.gzip.write_all(&self.text)?;
             self.text.clear();
         }
@@ -63,7 +63,7 @@ impl<'a> GzipSink<'a> {
                 self.text.push(b',');
             }
             put(&mut self.text, value);
-            self.flush_piece()?;
+            self.flush_if_full()?;
         }
         self.raw(b"]");
         Ok(())

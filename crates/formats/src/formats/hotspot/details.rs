@@ -32,7 +32,7 @@ pub struct Details {
 /// A memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNodeRow {
-    /// Its number.
+    /// Its id.
     pub node: u32,
     /// Its memory in KiB.
     pub total_kib: u64,

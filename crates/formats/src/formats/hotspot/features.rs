@@ -54,7 +54,7 @@ fn strings<W>(stream: &mut Stream<W>, profile: &Profile, list: &[StringId]) {
     list.iter().for_each(|&word| stream.bytes(profile.strings.get(word)));
 }
 
-/// The attributes of the events from number `first` on.
+/// The attributes of the events from index `first` on.
 pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, first: usize) {
     for (id, event) in (0_i32..).zip(&profile.events).skip(first) {
         let name = tables.string(profile, event.name);
@@ -70,7 +70,7 @@ pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, firs
     }
 }
 
-/// The tracepoints from number `first` on. The flags are for readers of the raw data.
+/// The tracepoints from index `first` on. The flags are for readers of the raw data.
 pub(super) fn tracepoints<W>(
     tables: &mut Definitions<W>,
     profile: &Profile,

@@ -8,7 +8,7 @@ use super::details::FieldValue;
 const START: [u8; 16] = *b"QPERFSTREAM\0\x13\0\0\0";
 
 /// Bytes that are collected before they are written.
-const PIECE: usize = 1 << 16;
+const FLUSH_SIZE: usize = 1 << 16;
 
 /// The kinds of messages.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl<W: io::Write> Stream<W> {
 
     /// Writes complete messages where there are many; to be called between messages.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        if self.bytes.len() >= PIECE { self.flush_all() } else { Ok(()) }
+        if self.bytes.len() >= FLUSH_SIZE { self.flush_all() } else { Ok(()) }
     }
 
     /// Writes all messages, so that a reader sees them now.

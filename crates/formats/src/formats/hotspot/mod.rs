@@ -50,7 +50,7 @@ impl Printer for Hotspot {
     }
 }
 
-/// The stream, written while the profile grows: what has a number in it keeps that number, and what is new comes after
+/// The stream, written while the profile grows: what has an id in it keeps that id, and what is new comes after
 /// it.
 #[derive(Debug)]
 pub struct HotspotStream<W> {

@@ -17,10 +17,10 @@ const KERNEL: u32 = u32::MAX;
 pub(super) struct Definitions<W> {
     pub(super) stream: Stream<W>,
     inlines: bool,
-    /// By string of the profile: its number in the stream.
+    /// By string of the profile: its id in the stream.
     strings: Vec<i32>,
     n_strings: i32,
-    /// By path: the number of its last part.
+    /// By path: the id of its last part.
     short: HashMap<StringId, i32>,
     /// By address in the process and location of the profile: the innermost function location.
     functions: HashMap<(u64, LocationId), i32>,
@@ -147,7 +147,7 @@ impl<W> Definitions<W> {
         (short, path)
     }
 
-    /// The number of a string, defined at its first use.
+    /// The id of a string, defined at its first use.
     pub(super) fn string(&mut self, profile: &Profile, id: StringId) -> i32 {
         let text = profile.strings.get(id);
         if text.is_empty() {

@@ -64,7 +64,7 @@ impl ThreadNames {
         }
         stream.end();
         if let TaskChange::Started(_) = it.what {
-            // A number that is used again has no name yet.
+            // An id that is used again has no name yet.
             self.0.remove(&(it.pid, it.tid));
         }
     }

@@ -34,7 +34,7 @@ const SCRIPTS: [&str; 5] = [
 const NONE: u32 = u32::MAX;
 
 /// Bytes of a column that are collected before they are compressed.
-const PIECE: usize = 1 << 16;
+const FLUSH_SIZE: usize = 1 << 16;
 
 /// Prints the page.
 #[derive(Debug, Clone, Copy)]
@@ -80,8 +80,8 @@ fn parts(page: &str) -> Vec<PagePart<'_>> {
     let mut parts = Vec::new();
     let (before, rest) = page.split_once("/*STYLE*/").unwrap_or((page, ""));
     parts.extend([PagePart::Text(before), PagePart::Style]);
-    let (between, behind) = rest.split_once("/*SCRIPT*/").unwrap_or((rest, ""));
-    parts.extend([PagePart::Text(between), PagePart::Script, PagePart::Text(behind)]);
+    let (between, after) = rest.split_once("/*SCRIPT*/").unwrap_or((rest, ""));
+    parts.extend([PagePart::Text(between), PagePart::Script, PagePart::Text(after)]);
     parts
 }
 
@@ -238,12 +238,12 @@ fn column<const N: usize>(
     sink: &mut dyn io::Write,
     values: impl Iterator<Item = [u8; N]>,
 ) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(PIECE + 8);
+    let mut bytes = Vec::with_capacity(FLUSH_SIZE + 8);
     let mut length = 0;
     for value in values {
         bytes.extend_from_slice(&value);
         length += N;
-        if bytes.len() >= PIECE {
+        if bytes.len() >= FLUSH_SIZE {
             sink.write_all(&bytes)?;
             bytes.clear();
         }

@@ -35,7 +35,7 @@ mod field {
 }
 
 /// Bytes of messages that are collected before they are compressed.
-const PIECE: usize = 1 << 16;
+const FLUSH_SIZE: usize = 1 << 16;
 
 /// Prints a pprof profile.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Printer for Pprof {
         head(profile, &units, &mut names, &mut top);
         samples(profile, &units, &mut names, |message| {
             top.message(field::SAMPLE, message);
-            if top.bytes().len() >= PIECE {
+            if top.bytes().len() >= FLUSH_SIZE {
                 gzip.write_all(top.bytes())?;
                 top.clear();
             }

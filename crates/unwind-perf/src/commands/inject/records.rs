@@ -118,8 +118,8 @@ fn code_files(
 }
 
 /// An image whose table of call frame information is empty. perf would look for the table in the memory of the process,
-/// where it is not, and stop there; with an empty one it goes on by the frame pointer. Who reads the information from
-/// the file does without the table.
+/// where it is not, and stop there; with an empty one it goes on by the frame pointer. Tools that read the information
+/// from the file do without the table.
 ///
 /// Source: LSB, "`.eh_frame_hdr`": the count is at 8 in the encodings that are written here.
 fn without_table(image: &Image) -> Vec<u8> {
