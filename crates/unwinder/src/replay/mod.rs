@@ -12,6 +12,7 @@
 
 mod apply;
 mod filter;
+mod frame_key;
 mod intern;
 mod layout;
 mod merge;

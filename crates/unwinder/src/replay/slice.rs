@@ -12,9 +12,9 @@ use profile::{
 
 use crate::arch::Arch;
 use crate::frame::Frame;
+use crate::replay::frame_key::FrameKey;
 use crate::replay::intern::Interner;
 use crate::replay::layout::SampleLayouts;
-use crate::replay::merge::FrameKey;
 use crate::replay::plan::Planned;
 use crate::walk::{UserState, Walker};
 
