@@ -85,7 +85,7 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
         }
         Finding::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
         Finding::EventsLost { offset, lost } => {
-            write!(f, "{lost} events lost while recording, told at {offset:#x}")
+            write!(f, "{lost} events lost while recording, reported at {offset:#x}")
         }
         Finding::PayloadCut { offset, size } => {
             write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
@@ -98,7 +98,7 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
 fn write_of_stream(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match *finding {
         Finding::TrailingText { offset, len } => {
-            write!(f, "{len} bytes of text behind the last record, at {offset:#x}")
+            write!(f, "{len} bytes of text after the last record, at {offset:#x}")
         }
         Finding::BadCompression { offset } => {
             write!(f, "compressed record at {offset:#x} is damaged: its stream ends here")
