@@ -32,6 +32,7 @@ impl Numbers {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one table after the other")]
 fn profile() -> Profile {
     let mut strings = Strings::default();
     let mut numbers = Numbers(88_172_645_463_325_252);

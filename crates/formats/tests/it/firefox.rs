@@ -44,6 +44,7 @@ fn stack(document: &Value, node: &Value) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one document, looked at once")]
 fn threads_stacks_and_markers() {
     let mut profile = one_of_everything();
     // A thread that changes its name.

@@ -67,6 +67,7 @@ fn hotspot() {
 
 /// Threads, losses and switches come before the samples after them; what belongs to single samples is in these.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one stream, looked at once")]
 fn details() {
     let mut profile = one_of_everything();
     let name = profile.strings.intern(b"a name");

@@ -22,6 +22,7 @@ pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one file, looked at once")]
 fn rows_are_samples() {
     let rows = rows(&reader(&one_of_everything(), FormatOptions::DEFAULT));
     let program = |address: u64, inside: &str| {

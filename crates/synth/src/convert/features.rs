@@ -26,7 +26,7 @@ pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), 
             it.string()
         })?,
         15 | 19 => {}
-        16 => counted(it, |it| {
+        16 | 26 => counted(it, |it| {
             it.u32()?;
             it.string()
         })?,
@@ -47,10 +47,6 @@ pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), 
             let (info, data) = (it.u32()?, it.u32()?);
             it.u64()?;
             it.skip(info as usize + data as usize)
-        })?,
-        26 => counted(it, |it| {
-            it.u32()?;
-            it.string()
         })?,
         27 => it.u32s(5)?,
         28 => counted(it, pair)?,

@@ -254,12 +254,7 @@ impl Feature<'_> {
                 string(w, name);
                 w.u32(leader).u32(members);
             }),
-            Self::Auxtrace(areas) => {
-                w.u64(areas.len() as u64);
-                for &(offset, size) in areas {
-                    w.u64(offset).u64(size);
-                }
-            }
+            Self::Auxtrace(areas) => auxtrace(w, areas),
             Self::Cache(levels) => {
                 w.u32(1);
                 list(w, levels, cache_level);
@@ -284,6 +279,14 @@ impl Feature<'_> {
             _ => return false,
         }
         true
+    }
+}
+
+/// Where the areas of AUX data are: offset and size of each.
+fn auxtrace(w: &mut ByteWriter, areas: &[(u64, u64)]) {
+    w.u64(areas.len() as u64);
+    for &(offset, size) in areas {
+        w.u64(offset).u64(size);
     }
 }
 

@@ -19,25 +19,7 @@ pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bo
         line.number("cpu", cpu.into());
     }
     line.text("mode", format!("{:?}", sample.cpu_mode).to_lowercase().as_bytes());
-    let words = [
-        ("ip", sample.ip.map(|ip| ip.0)),
-        ("addr", sample.addr.map(|addr| addr.0).filter(|&addr| addr != 0)),
-        ("data_src", sample.data_src),
-        ("transaction", sample.transaction),
-        ("phys_addr", sample.phys_addr),
-        ("cgroup", sample.cgroup),
-    ];
-    for (key, value) in words {
-        if let Some(value) = value {
-            line.hex(key, value);
-        }
-    }
-    let numbers = [("id", sample.id), ("stream_id", sample.stream_id), ("period", sample.period)];
-    for (key, value) in numbers {
-        if let Some(value) = value {
-            line.number(key, value);
-        }
-    }
+    sample_words(line, sample);
     for read in sample.read.iter().flat_map(|read| read.iter()) {
         line.number("value", read.value);
         if let Some(lost) = read.lost {
@@ -68,6 +50,29 @@ pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bo
     }
     if let Some(damage) = sample.damage {
         line.text("damage", format!("{damage:?}").as_bytes());
+    }
+}
+
+/// The fields of a sample that are one word each.
+fn sample_words(line: &mut Line, sample: &Sample<'_>) {
+    let words = [
+        ("ip", sample.ip.map(|ip| ip.0)),
+        ("addr", sample.addr.map(|addr| addr.0).filter(|&addr| addr != 0)),
+        ("data_src", sample.data_src),
+        ("transaction", sample.transaction),
+        ("phys_addr", sample.phys_addr),
+        ("cgroup", sample.cgroup),
+    ];
+    for (key, value) in words {
+        if let Some(value) = value {
+            line.hex(key, value);
+        }
+    }
+    let numbers = [("id", sample.id), ("stream_id", sample.stream_id), ("period", sample.period)];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            line.number(key, value);
+        }
     }
 }
 
