@@ -37,7 +37,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
 pub(super) fn million(bench: &Bench<'_>) -> Result<String> {
     let file = bench.scratch.join("million.html");
     let mut example =
-        command::words("cargo run --quiet --release --package output --example million_page");
+        command::words("cargo run --quiet --release --package formats --example million_page");
     let page = std::fs::File::create(&file)?;
     let status = example.current_dir(command::root()).stdout(Stdio::from(page)).status();
     if !status.context("cargo run")?.success() {
