@@ -11,7 +11,7 @@ const COMPRESSED: [u32; 2] = [81, 83];
 const DIR_FORMAT: u16 = 24;
 
 /// Leaves at most `keep` bytes of each sample's user stack valid; gives how many samples had more. Only the number of
-/// valid bytes changes, also the bytes behind them stay. The recording is a little-endian file of `perf record`.
+/// valid bytes changes, also the bytes after them stay. The recording is a little-endian file of `perf record`.
 ///
 /// Source: `PERF_SAMPLE_STACK_USER`, `include/uapi/linux/perf_event.h`: `size`, the bytes, `dyn_size`.
 ///
@@ -34,26 +34,26 @@ pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
     while at < data.len() {
         let it = &mut Fields::new(part(data, range(at, 8))?, Order::Kept);
         let (kind, _misc, size) = (it.u32()?, it.u16()?, usize::from(it.u16()?));
-        let told = |why: Unknown| format!("{why}, in the record {at:#x} bytes into the data");
-        let body_size = size.checked_sub(8).ok_or_else(|| told(format!("{size} bytes")))?;
-        let body = part(data, range(at + 8, body_size)).map_err(told)?;
-        let mut behind = 0;
+        let placed = |why: Unknown| format!("{why}, in the record {at:#x} bytes into the data");
+        let body_size = size.checked_sub(8).ok_or_else(|| placed(format!("{size} bytes")))?;
+        let body = part(data, range(at + 8, body_size)).map_err(placed)?;
+        let mut trace = 0;
         match kind {
             SAMPLE => {
-                let attr = sample::event(body, &attrs).map_err(told)?;
+                let attr = sample::event(body, &attrs).map_err(placed)?;
                 let valid = sample::body(&mut Fields::new(body, Order::Kept), attr);
-                if let Some(valid) = valid.map_err(told)? {
+                if let Some(valid) = valid.map_err(placed)? {
                     cut += usize::from(shorten(part(body, range(valid, 8))?, keep));
                 }
             }
-            // The trace stands behind its record.
-            AUXTRACE => behind = Fields::new(body, Order::Kept).size().map_err(told)?,
+            // The trace follows its record.
+            AUXTRACE => trace = Fields::new(body, Order::Kept).size().map_err(placed)?,
             _ if COMPRESSED.contains(&kind) => {
                 return Err("a recording with compressed records".into());
             }
             _ => {}
         }
-        at = at.saturating_add(size).saturating_add(behind);
+        at = at.saturating_add(size).saturating_add(trace);
     }
     Ok(cut)
 }
