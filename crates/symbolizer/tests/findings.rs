@@ -65,6 +65,19 @@ fn a_split_file_that_is_missing_or_of_another_build() {
     assert_eq!(found(&ask(source, &names, 0x40_1003)), (vec!["outer".to_owned()], vec![]));
 }
 
+/// The root of a unit belongs to it: one whose stated length ends before says nothing, and its entries are not read.
+#[test]
+fn a_unit_that_ends_within_its_header() {
+    let file = patched("gcc-dwarf5", ".debug_info", 0, &[4, 0, 0, 0]);
+    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1032);
+    let lost = "gcc-dwarf5: the unit at 0xc of .debug_info cannot be read; inlined functions and lines of \
+        the units after it are missing";
+    assert_eq!(
+        found(&symbols),
+        (vec!["outer".to_owned()], vec![(Kind::UnitHeader, lost.to_owned())])
+    );
+}
+
 #[test]
 fn a_supplementary_file_that_is_missing() {
     let file = image("dwz-a");

@@ -79,9 +79,7 @@ fn read_unit<'a>(
     };
     let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
     // The last unit of a cut file is not read: its contents would be guesses.
-    if end > info.len() {
-        return None;
-    }
+    let mut cursor = ByteCursor::new(info.get(..end)?, cursor.at(), big);
     let mut unit = || {
         let version = cursor.u16()?;
         let (address_size, abbrev_offset, dwo_id);
