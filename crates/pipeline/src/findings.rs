@@ -258,6 +258,9 @@ fn reason(
     match (end, module.and_then(|module| images.outcome(module))) {
         (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
         (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
+        (EndReason::NoUnwindInfo, _) if module.is_none() => {
+            "code outside every segment of its file".to_owned()
+        }
         (EndReason::NoUnwindInfo, _) => "no unwind information for this code".to_owned(),
         _ => "no file behind this memory".to_owned(),
     }

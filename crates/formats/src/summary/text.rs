@@ -135,7 +135,7 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
 fn module_name(profile: &Profile, module: Option<ModuleId>) -> &[u8] {
     match module.and_then(|id| profile.modules.get(id)) {
         Some(module) => profile.strings.get(module.path),
-        None => b"[unmapped memory]",
+        None => b"[no module]",
     }
 }
 

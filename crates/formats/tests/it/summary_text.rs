@@ -51,7 +51,7 @@ the kernel lost 1 sample (<0.1 %)
    20.0 %  no-user-regs                  1
 modules at which stacks ended early:
    20.0 %  /tmp/x.bin: the file is missing
-   20.0 %  [unmapped memory]: nothing is mapped there
+   20.0 %  [no module]: nothing is mapped there
 build-id-mismatch: \"a\"\\nother (and 2 more)
 hint: 20.0 % of the samples used up their copy of the stack (16384 bytes); record a larger one: \
 perf record --call-graph dwarf,32768
@@ -98,6 +98,6 @@ fn the_list_of_modules_is_cut() {
     profile.summary.losses =
         vec![ModuleLoss { module: None, samples: 1, reason: "gone".into() }; 12];
     let text = text(&profile);
-    assert_eq!(text.matches("  [unmapped memory]: gone\n").count(), 10);
+    assert_eq!(text.matches("  [no module]: gone\n").count(), 10);
     assert!(text.contains("\n   40.0 %  2 others\n"));
 }

@@ -33,8 +33,8 @@ pub(super) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>)> {
 struct Collected<'d> {
     image: CodeImage,
     dump: JitDump,
-    /// Where the code of an index is in the image.
-    by_index: HashMap<u64, Svma>,
+    /// Where the code of an index is in the image, and how long it is.
+    by_index: HashMap<u64, (Svma, u64)>,
     lines: Option<&'d [u8]>,
     unwinding: Option<(&'d [u8], usize)>,
 }
@@ -45,9 +45,11 @@ impl<'d> Collected<'d> {
             JitRecord::Lines(entries) => self.lines = Some(entries),
             JitRecord::Unwinding { data, header } => self.unwinding = Some((data, header)),
             JitRecord::Move { to, size, index, .. } => {
-                if let Some(&place) = self.by_index.get(&index) {
+                if let Some(&(place, len)) = self.by_index.get(&index) {
                     let (start, offset) = (Avma(to), FileOffset(place.0));
-                    self.dump.loads.push(JitLoad { time, start, len: size, offset });
+                    // Beyond its code is that of another.
+                    let len = size.min(len);
+                    self.dump.loads.push(JitLoad { time, start, len, offset });
                 }
             }
             JitRecord::Load { address, index, name, code } => {
@@ -55,7 +57,7 @@ impl<'d> Collected<'d> {
                 // Code without bytes was loaded before its dump was; an image that is full takes no more.
                 let Some(place) = self.image.add_code(name, code) else { return };
                 let len = code.len() as u64;
-                self.by_index.insert(index, place);
+                self.by_index.insert(index, (place, len));
                 let (start, offset) = (Avma(address), FileOffset(place.0));
                 self.dump.loads.push(JitLoad { time, start, len, offset });
                 if let Some(entries) = lines {
@@ -120,13 +122,27 @@ mod tests {
         assert!(size > (1 << 20) + REPEATED && size < (1 << 20) + 2 * REPEATED, "{size}");
     }
 
+    /// A record of a move to 0x9000.
+    fn moved(size: u64) -> Vec<u8> {
+        let words = [0x1000, 0x9000, size, 1];
+        [0; 2].iter().chain(&words).flat_map(|word: &u64| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_move_is_not_longer_than_its_code() {
+        let bytes = dump(&[
+            load(0x1000, 1, "f", &[1, 2, 3]),
+            load(0x2000, 2, "g", &[4]),
+            (1, 150, moved(16)),
+        ]);
+        let (dump, _) = collect(&bytes).expect("a dump");
+        let places: Vec<_> = dump.loads.iter().map(|load| (load.start.0, load.len)).collect();
+        assert_eq!(places, [(0x1000, 3), (0x2000, 1), (0x9000, 3)]);
+    }
+
     #[test]
     fn loads_and_moves_share_code() {
-        let mut moved = vec![0; 16];
-        for word in [0x1000_u64, 0x9000, 3, 1] {
-            moved.extend(word.to_le_bytes());
-        }
-        let bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3]), (1, 150, moved)]);
+        let bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3]), (1, 150, moved(3))]);
         let (dump, code) = collect(&bytes).expect("a dump");
         assert_eq!(dump.begun, Timestamp(101));
         let places: Vec<_> =

@@ -8,7 +8,7 @@ use synth::{ElfBuilder, Section, Symbol, stored_zip};
 
 use crate::cases::sysroot;
 use crate::mapped::{Map, Recording, innermost, layout_files, samples};
-use crate::run::empty_folder;
+use crate::run::{empty_folder, run};
 
 /// Kind, offset, stated address, size in the file.
 type Segment = (char, u64, u64, u64);
@@ -271,4 +271,7 @@ fn bytes_outside_every_segment_have_no_name() {
     });
     assert_eq!(lines[0]["frames"], json!([frame]));
     assert_eq!(lines[0]["end"], "no-unwind-info");
+    let ran = run(&folder, &["perf.data", "-f", "folded", "--sysroot", "."]).expect_status(0);
+    let line = "  100.0 %  [no module]: code outside every segment of its file\n";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
 }
