@@ -1,5 +1,8 @@
 //! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, from the seeds in the repository on.
 //!
+//! `--repeat RUNS` tries so many inputs, the same ones each time, and forgets them: a check that fails for the change
+//! it checks and not for its luck.
+//!
 //! An input fails that panics, that takes longer than a second, or that takes more memory than four times its bytes (the
 //! targets count their allocations). Runs on the stable compiler, which is set to allow what sanitizers need.
 
@@ -18,10 +21,13 @@ const LIMITS: &[&str] =
     &["-timeout=1", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
 /// How often such an input is tried again: on a busy machine it may only have waited for its turn.
 const TRIES: u32 = 3;
+/// Where the choice of inputs begins in a run to be repeated.
+const SEED: u32 = 13;
 
 /// Fuzzes one target for some seconds.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let corpus = args.value("--corpus")?.map(PathBuf::from);
+    let repeat = args.value("--repeat")?;
     let names = args.names()?;
     let targets = targets()?;
     let [target, seconds] = names.as_slice() else {
@@ -32,11 +38,14 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     }
     let seconds: u64 =
         seconds.parse().with_context(|| format!("{seconds} is no number of seconds"))?;
+    let repeat = repeat
+        .map(|runs| runs.parse::<u64>().with_context(|| format!("{runs} is no number of runs")))
+        .transpose()?;
     let Some(cargo_fuzz) = cargo_fuzz()? else {
         println!("skipped: cargo-fuzz is not installed and could not be");
         return Ok(ExitCode::SUCCESS);
     };
-    let fuzz = Fuzz { cargo_fuzz, folder: command::root().join("fuzz"), target };
+    let fuzz = Fuzz { cargo_fuzz, folder: command::root().join("fuzz"), target, repeat };
     fuzz.build()?;
     fuzz.run(seconds, corpus.as_deref())
 }
@@ -71,6 +80,8 @@ struct Fuzz<'t> {
     cargo_fuzz: PathBuf,
     folder: PathBuf,
     target: &'t str,
+    /// Inputs to try, the same ones each time; else others each time, until the time is over.
+    repeat: Option<u64>,
 }
 
 impl Fuzz<'_> {
@@ -89,8 +100,7 @@ impl Fuzz<'_> {
     /// Goes on after inputs that only seemed to take long, until the time is over.
     fn run(&self, seconds: u64, more: Option<&Path>) -> Result<ExitCode> {
         let start = Instant::now();
-        let corpus = self.folder.join("corpus").join(self.target);
-        std::fs::create_dir_all(&corpus)?;
+        let corpus = self.corpus()?;
         let mut slow = 0;
         loop {
             let left = Duration::from_secs(seconds).saturating_sub(start.elapsed()).as_secs();
@@ -102,6 +112,9 @@ impl Fuzz<'_> {
             command.args(more);
             command.arg("--").args(LIMITS).arg("-print_final_stats=1");
             command.arg(format!("-max_total_time={left}"));
+            if let Some(runs) = self.repeat {
+                command.arg(format!("-runs={runs}")).arg(format!("-seed={SEED}"));
+            }
             let begun = std::time::SystemTime::now();
             command::announce(&command);
             match command.status()?.code() {
@@ -123,6 +136,21 @@ impl Fuzz<'_> {
             start.elapsed().as_secs()
         );
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The folder for the inputs that reach something new: kept from run to run, or empty for a run to be repeated.
+    fn corpus(&self) -> Result<PathBuf> {
+        let corpus = if self.repeat.is_some() {
+            let corpus = command::target().join("fuzz-repeated").join(self.target);
+            if corpus.exists() {
+                std::fs::remove_dir_all(&corpus)?;
+            }
+            corpus
+        } else {
+            self.folder.join("corpus").join(self.target)
+        };
+        std::fs::create_dir_all(&corpus)?;
+        Ok(corpus)
     }
 
     /// The input that was kept since then.

@@ -7,8 +7,9 @@ use anyhow::{Result, bail};
 use super::{Outcome, passes, succeeds, task};
 use crate::command;
 
-/// Seconds of hostile input for each reader.
-const FUZZ_SECONDS: &str = "10";
+/// Inputs tried on each reader, the same ones each time, and the seconds after which it is left at those tried so far.
+const FUZZ_RUNS: &str = "3000";
+const FUZZ_SECONDS: &str = "60";
 /// Lines of a failed run that are shown.
 const SHOWN: usize = 40;
 
@@ -69,7 +70,7 @@ pub(super) fn tests(root: &Path) -> Result<Outcome> {
     passes("cargo test --workspace", root)
 }
 
-/// Some seconds of hostile input for each reader; of what is printed only the results.
+/// Hostile input for each reader; of what is printed only the results.
 pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
     let mut targets = Vec::new();
     for entry in std::fs::read_dir(root.join("fuzz/seeds"))? {
@@ -77,7 +78,8 @@ pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
     }
     targets.sort();
     for target in targets {
-        let output = task(&["fuzz", &target, FUZZ_SECONDS], root)?.output()?;
+        let output =
+            task(&["fuzz", &target, FUZZ_SECONDS, "--repeat", FUZZ_RUNS], root)?.output()?;
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
         if !output.status.success() {
