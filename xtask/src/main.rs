@@ -101,7 +101,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "fuzz",
-        usage: "TARGET SECONDS [--corpus FOLDER]",
+        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS]",
         about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
         run: fuzz::run,
     },
