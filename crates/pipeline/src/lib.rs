@@ -37,27 +37,16 @@
 //!
 //! [`Profile`]: profile::Profile
 
-mod assemble;
-#[cfg(feature = "debuginfod")]
-mod debuginfod;
 mod error;
-mod events;
 mod files;
-mod findings;
-mod growing;
 mod kept;
 mod limits;
-mod maps;
-mod named;
 mod names;
 mod observer;
-mod open;
 mod options;
-mod prefetch;
-mod run;
+mod runs;
 mod setting;
 mod timings;
-mod whole;
 
 use std::sync::Arc;
 
@@ -65,18 +54,19 @@ use host::Host;
 use perf_data::Input;
 
 use crate::kept::Kept;
+use crate::runs::{growing, whole};
 use crate::setting::Setting;
 
 pub use error::Error;
 pub use files::Files;
-pub use growing::{Grown, Growth, StreamOptions};
-pub use maps::MapReplay;
 pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source};
+pub use runs::MapReplay;
+pub use runs::growing::{Grown, Growth, StreamOptions};
+pub use runs::whole::Analysis;
 pub use timings::Timings;
-pub use whole::Analysis;
 
 /// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to
 /// run, so that the next recording of the same programs finds them parsed; clones share what is kept.
@@ -139,7 +129,7 @@ impl Pipeline {
     /// # Errors
     /// Where there is no file, or one that cannot be read.
     pub fn open(&self, source: Source) -> Result<Input, Error> {
-        Ok(open::open(&*self.host, source)?.input)
+        Ok(runs::open(&*self.host, source)?.input)
     }
 
     /// Opens a recording to replay its maps alone.

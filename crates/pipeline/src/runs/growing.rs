@@ -17,18 +17,18 @@ use perf_data::{
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
 
-use crate::assemble::{add_head, add_modules, add_threads};
+use super::assemble::{add_head, add_modules, add_threads};
+use super::findings;
+use super::open::{Opened, open};
+use super::run::Run;
+use super::whole::Analysis;
 use crate::error::Error;
 use crate::files::Files;
-use crate::findings;
 use crate::names::{NameReport, resolve};
 use crate::observer::Stage;
-use crate::open::{Opened, open};
 use crate::options::Source;
-use crate::run::Run;
 use crate::setting::Setting;
 use crate::timings::Timings;
-use crate::whole::Analysis;
 
 /// How many times as many samples as were handed on have to be there before the next are looked up: each time the files
 /// are read again.

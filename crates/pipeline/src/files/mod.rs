@@ -1,5 +1,8 @@
 //! The files of a run: how they are found, by the options and by the recorder, and what memory holds.
 
+#[cfg(feature = "debuginfod")]
+mod debuginfod;
+
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +103,7 @@ fn fetcher(
     host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<Fetcher>, Error> {
-    crate::debuginfod::fetcher(&search.debuginfod, host, observer)
+    debuginfod::fetcher(&search.debuginfod, host, observer)
 }
 
 #[cfg(not(feature = "debuginfod"))]

@@ -10,16 +10,16 @@ use perf_data::{Batch, EagerBatches, Findings, Head, Session, SessionOptions, Se
 use profile::{LocationId, Profile};
 use unwinder::{Replay, Replayer};
 
-use crate::assemble::{add_head, add_modules, add_threads};
+use super::assemble::{add_head, add_modules, add_threads};
+use super::findings;
+use super::open::{DonePages, Opened, can_be_read_again, open};
+use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
-use crate::findings;
+use crate::names::Prefetch;
 use crate::names::resolve;
 use crate::observer::Stage;
-use crate::open::{DonePages, Opened, can_be_read_again, open};
 use crate::options::Source;
-use crate::prefetch::Prefetch;
-use crate::run::Run;
 use crate::setting::Setting;
 use crate::timings::Timings;
 

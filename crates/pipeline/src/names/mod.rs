@@ -1,6 +1,9 @@
 //! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
 //! served; the kernel and JIT code from their own lists. They are filled into the locations of the profile.
 
+mod named;
+mod prefetch;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,9 +21,11 @@ use symbolizer::{
     read_perf_map, symbolize,
 };
 
-use crate::named::{NameSource, Named};
+use self::named::{NameSource, Named};
 use crate::observer::Observer;
 use crate::options::NameOptions;
+
+pub(crate) use self::prefetch::Prefetch;
 
 /// What is to be said of the kernel's names, and of names that are missing.
 #[derive(Debug, Default)]

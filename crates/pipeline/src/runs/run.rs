@@ -7,8 +7,8 @@ use module_map::Timeline;
 use perf_data::{Head, RecordCounts};
 use unwinder::{ReplayObserver, ReplayOptions, Replayer};
 
+use super::events::filter;
 use crate::error::Error;
-use crate::events::filter;
 use crate::files::Files;
 use crate::names::Sources;
 use crate::observer::Observer;

@@ -4,11 +4,11 @@ use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, SessionOptions, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
+use super::open::{Opened, open};
+use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
-use crate::open::{Opened, open};
 use crate::options::Source;
-use crate::run::Run;
 use crate::setting::Setting;
 
 /// A recording whose maps are replayed, record by record.

@@ -1,0 +1,14 @@
+//! The runs: a recording as a whole, while it is unwound, or its maps alone; and what they share, from opening to the
+//! account.
+
+mod assemble;
+mod events;
+mod findings;
+pub(crate) mod growing;
+mod maps;
+mod open;
+mod run;
+pub(crate) mod whole;
+
+pub use maps::MapReplay;
+pub(crate) use open::open;
