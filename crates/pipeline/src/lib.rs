@@ -63,9 +63,8 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source};
-pub use runs::MapReplay;
 pub use runs::growing::{Grown, Growth, StreamOptions};
-pub use runs::whole::Analysis;
+pub use runs::{Analysis, MapReplay};
 pub use timings::Timings;
 
 /// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to

@@ -11,17 +11,14 @@ use std::io;
 use std::sync::Arc;
 
 use module_map::{ImageStore, Timeline};
-use perf_data::{
-    Batch, Event, Findings, Head, RecordedArch, SampleType, Session, SessionOptions, Severity,
-};
+use perf_data::{Batch, Event, Findings, Head, RecordedArch, SampleType, Session, SessionOptions};
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
 
+use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::findings;
 use super::open::{Opened, open};
 use super::run::Run;
-use super::whole::Analysis;
 use crate::error::Error;
 use crate::files::Files;
 use crate::names::{NameReport, resolve};
@@ -184,17 +181,11 @@ impl Run<'_> {
         self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
         let Replay { mut profile, late_maps, timings: replay_timings, .. } = replayer.finish(self);
         timings.ended("replay");
-        let (head, report) = (session.head().clone(), growing.report);
-        add_head(&mut profile, &head);
-        let images = &files.images;
-        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
-        profile.summary.findings.extend(findings::late_maps(late_maps));
+        add_head(&mut profile, session.head());
         timings.replay = replay_timings;
-        timings.symbols = report.timings;
-        timings.images = files.images.n_images();
-        let is_damaged = found.severity() == Some(Severity::Damage);
-        let sources = Box::new((timeline, session, files));
-        Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
+        let report = growing.report;
+        let ended = Ended { session, found, files, timeline, late_maps, report };
+        Ok(ended.into_analysis(profile, timings))
     }
 
     /// Looks up and hands on what is new, where that is worth it by now.

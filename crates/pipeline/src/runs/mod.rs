@@ -1,6 +1,7 @@
 //! The runs: a recording as a whole, while it is unwound, or its maps alone; and what they share, from opening to the
 //! account.
 
+mod analysis;
 mod assemble;
 mod events;
 mod findings;
@@ -10,5 +11,6 @@ mod open;
 mod run;
 pub(crate) mod whole;
 
+pub use analysis::Analysis;
 pub use maps::MapReplay;
 pub(crate) use open::open;

@@ -2,16 +2,13 @@
 //! the hope that its rounds keep their promise and that no file was replaced under its path. Where that fails, it is
 //! done again, the slow way. Then the distinct addresses get their names.
 
-use std::any::Any;
-use std::sync::Arc;
-
 use module_map::Timeline;
-use perf_data::{Batch, EagerBatches, Findings, Head, Session, SessionOptions, Severity};
-use profile::{LocationId, Profile};
+use perf_data::{Batch, EagerBatches, Findings, Session, SessionOptions};
+use profile::LocationId;
 use unwinder::{Replay, Replayer};
 
+use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::findings;
 use super::open::{DonePages, Opened, can_be_read_again, open};
 use super::run::Run;
 use crate::error::Error;
@@ -22,23 +19,6 @@ use crate::observer::Stage;
 use crate::options::Source;
 use crate::setting::Setting;
 use crate::timings::Timings;
-
-/// What came of a recording.
-#[derive(Debug)]
-pub struct Analysis {
-    /// The profile.
-    pub profile: Profile,
-    /// Whether the recording is damaged: what was lost is in the findings of the profile's summary.
-    pub is_damaged: bool,
-    /// What is wrong with the recording's bytes. It is in the profile's summary, too, in words.
-    pub findings: Findings,
-    /// What the recording's header says.
-    pub head: Arc<Head>,
-    /// Where the time went.
-    pub timings: Timings,
-    /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
-    pub(crate) _sources: Box<dyn Any + Send>,
-}
 
 /// A replayed recording and what it was replayed with.
 struct Replayed {
@@ -165,7 +145,7 @@ impl Run<'_> {
 
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
-        let Replayed { session, found, files, mut timeline, replay, prefetch } = replayed;
+        let Replayed { session, found, files, timeline, replay, prefetch } = replayed;
         let Replay { mut profile, threads, late_maps, timings: replay_timings } = replay;
         self.go_on()?;
         self.observer.stage(Stage::Symbolizing);
@@ -177,16 +157,11 @@ impl Run<'_> {
         timings.ended("symbolize");
         self.go_on()?;
         add_threads(&mut profile, &threads, &timeline);
-        let images = &files.images;
-        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
-        profile.summary.findings.extend(findings::late_maps(late_maps));
-        self.options.limits.check(|| profile.heap_bytes() as u64)?;
-        timings.ended("assemble");
         timings.replay = replay_timings;
-        timings.symbols = report.timings;
-        timings.images = files.images.n_images();
-        let is_damaged = found.severity() == Some(Severity::Damage);
-        let sources = Box::new((timeline, session, files));
-        Ok(Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources })
+        let ended = Ended { session, found, files, timeline, late_maps, report };
+        let mut analysis = ended.into_analysis(profile, timings);
+        self.options.limits.check(|| analysis.profile.heap_bytes() as u64)?;
+        analysis.timings.ended("assemble");
+        Ok(analysis)
     }
 }

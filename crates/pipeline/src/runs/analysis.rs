@@ -1,0 +1,56 @@
+//! What came of a recording, and how a run is put into it at its end.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use module_map::Timeline;
+use perf_data::{Findings, Head, Session, Severity};
+use profile::Profile;
+
+use super::findings;
+use crate::files::Files;
+use crate::names::NameReport;
+use crate::timings::Timings;
+
+/// What came of a recording.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The profile.
+    pub profile: Profile,
+    /// Whether the recording is damaged: what was lost is in the findings of the profile's summary.
+    pub is_damaged: bool,
+    /// What is wrong with the recording's bytes. It is in the profile's summary, too, in words.
+    pub findings: Findings,
+    /// What the recording's header says.
+    pub head: Arc<Head>,
+    /// Where the time went.
+    pub timings: Timings,
+    /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
+    _sources: Box<dyn Any + Send>,
+}
+
+/// A run at its end: all samples are walked, all addresses have their names.
+pub(super) struct Ended {
+    pub(super) session: Session,
+    pub(super) found: Findings,
+    pub(super) files: Files,
+    pub(super) timeline: Timeline,
+    pub(super) late_maps: u64,
+    pub(super) report: NameReport,
+}
+
+impl Ended {
+    /// Adds the account of the run to its profile.
+    pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
+        let Self { session, found, files, mut timeline, late_maps, report } = self;
+        let images = &files.images;
+        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
+        profile.summary.findings.extend(findings::late_maps(late_maps));
+        timings.symbols = report.timings;
+        timings.images = images.n_images();
+        let is_damaged = found.severity() == Some(Severity::Damage);
+        let head = session.head().clone();
+        let sources = Box::new((timeline, session, files));
+        Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources }
+    }
+}
