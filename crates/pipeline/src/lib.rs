@@ -66,6 +66,7 @@ pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source
 pub use runs::growing::{Grown, Growth, StreamOptions};
 pub use runs::{Analysis, MapReplay};
 pub use timings::Timings;
+pub use unwinder::Join;
 
 /// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to
 /// run, so that the next recording of the same programs finds them parsed; clones share what is kept.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use address::{Pid, Tid, Timestamp};
 use module_map::Hint;
 use symbolizer::Demangle;
+use unwinder::Join;
 
 /// Where a recording comes from.
 pub enum Source {
@@ -48,6 +49,8 @@ pub struct Options {
     pub names: NameOptions,
     /// The most user frames of a callchain; the rest is cut off at the outer end. At least one is kept.
     pub max_frames: usize,
+    /// Whether callchains that the copy of the stack cut off go on with frames of other samples.
+    pub join: Join,
     /// What the run may take.
     pub limits: Limits,
 }
@@ -59,6 +62,7 @@ impl Default for Options {
             files: FileSearch::default(),
             names: NameOptions::default(),
             max_frames: 1024,
+            join: Join::default(),
             limits: Limits::default(),
         }
     }

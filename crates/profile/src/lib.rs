@@ -90,7 +90,9 @@ pub use id::{
     EventId, FrameId, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId, ThreadId,
 };
 pub use profile::Profile;
-pub use quality::{EventLoss, FindingRow, ModuleLoss, Summary};
+pub use quality::{
+    DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NeedCounts, StackNeeds, Summary,
+};
 pub use reason::{EndReason, FoundBy};
 pub use tables::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind,

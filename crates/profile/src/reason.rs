@@ -35,11 +35,17 @@ words! {
     EndReason {
         /// The outermost frame was reached: its unwind information says that there is no caller.
         Root = "root",
+        /// The outermost frame was reached, but frames between it and the sample's own are not known: a frame `[gap]`
+        /// stands for them.
+        RootAcrossGap = "root-across-gap",
         /// The next frame lies past the end of the recorded stack bytes.
         StackExhausted = "stack-exhausted",
         /// The unwind information needs memory that was not recorded and that no file holds, such as memory below the
         /// stack pointer or on the heap.
         MemoryNotRecorded = "memory-not-recorded",
+        /// The next frame lies on another stack than the one that was recorded: a signal handler's own stack, a coroutine,
+        /// the system stack of a runtime.
+        OtherStack = "other-stack",
         /// The unwind information needs a register whose value is not known here.
         RegisterUnknown = "register-unknown",
         /// Nothing is mapped at the address.
@@ -64,7 +70,8 @@ words! {
         NoUserStack = "no-user-stack",
         /// The registers are of an architecture or mode that is not unwound, such as 32-bit code.
         UnsupportedAbi = "unsupported-abi",
-        /// The chain was unwound by the recorder and taken as it is.
+        /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
+        /// the recorded stack bytes ended.
         Recorded = "recorded",
     }
 }
@@ -76,6 +83,14 @@ impl EndReason {
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Root | Self::KernelOnly | Self::Recorded)
     }
+
+    /// Whether the outermost frame of such a chain is one that nothing called, as far as that can be known: those that
+    /// are [complete](Self::is_complete), and those in which only frames between are missing. What graphs draw from the
+    /// root outwards can begin with it.
+    #[must_use]
+    pub const fn is_rooted(self) -> bool {
+        self.is_complete() || matches!(self, Self::RootAcrossGap)
+    }
 }
 
 words! {
@@ -85,7 +100,7 @@ words! {
         Sampled = "sampled",
         /// Call frame information of the callee (`.eh_frame`, `.debug_frame`).
         Cfi = "cfi",
-        /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder).
+        /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder or the processor).
         Callchain = "callchain",
         /// The return address that a leaf function has not moved yet: at the stack pointer, or in the link register.
         LeafRule = "leaf-rule",
@@ -93,15 +108,52 @@ words! {
         Prologue = "prologue",
         /// The callee's frame pointer, checked for plausibility.
         FramePointer = "frame-pointer",
+        /// The sample's bytes ended before it, and other samples of the thread show it.
+        Joined = "joined",
+        /// No frame, but any number of frames that no sample shows.
+        Gap = "gap",
     }
 }
 
 impl FoundBy {
-    /// Whether neither unwind information nor the recorder vouches for a frame that was found so: it was only checked
-    /// for plausibility, and every frame outside of it stands on it.
+    /// Whether neither unwind information of the sample's own frames nor the recorder vouches for a frame that was found
+    /// so: it was only checked for plausibility, or is that of other samples, and every frame outside of it stands on it.
     #[inline]
     #[must_use]
     pub const fn is_unproven(self) -> bool {
-        matches!(self, Self::FramePointer)
+        matches!(self, Self::FramePointer) || self.is_joined()
+    }
+
+    /// Whether the sample itself does not show a frame that was found so: it comes from other samples, or stands for
+    /// what none of them shows.
+    #[inline]
+    #[must_use]
+    pub const fn is_joined(self) -> bool {
+        matches!(self, Self::Joined | Self::Gap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn those<T: Copy + std::fmt::Display>(all: &[T], is: impl Fn(T) -> bool) -> Vec<String> {
+        all.iter().filter(|&&word| is(word)).map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn across_a_gap_there_is_a_root_but_not_all_frames() {
+        let complete = ["root", "kernel-only", "recorded"];
+        assert_eq!(those(EndReason::ALL, EndReason::is_complete), complete);
+        let rooted = ["root", "root-across-gap", "kernel-only", "recorded"];
+        assert_eq!(those(EndReason::ALL, EndReason::is_rooted), rooted);
+    }
+
+    #[test]
+    fn what_other_samples_show_is_not_proven() {
+        let joined = ["joined", "gap"];
+        assert_eq!(those(FoundBy::ALL, FoundBy::is_joined), joined);
+        let unproven = ["frame-pointer", "joined", "gap"];
+        assert_eq!(those(FoundBy::ALL, FoundBy::is_unproven), unproven);
     }
 }

@@ -8,7 +8,7 @@ use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{CfiScratch, Compiled, UnwindInfo, compile, signal_row};
+use crate::cfi::{CfiScratch, Compiled, FoundFde, UnwindInfo, compile, signal_row};
 use crate::rule::{FullRow, Rule};
 
 /// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
@@ -123,6 +123,19 @@ impl Engine {
     pub(crate) fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         rows.get(index as usize).cloned()
+    }
+
+    /// Where the function of an address begins, as the file's call frame information has it.
+    pub(crate) fn function_start(
+        &self,
+        file: &Arc<LoadedImage>,
+        svma: Svma,
+        images: &ImageStore,
+    ) -> Option<u64> {
+        let info = self.unwind_info(file);
+        match info.find(svma, images)?.ok()? {
+            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, _) => Some(fde.initial_address()),
+        }
     }
 
     fn keep_row(&self, row: FullRow) -> u32 {

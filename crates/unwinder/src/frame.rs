@@ -4,6 +4,7 @@ use address::{Avma, FileOffset, ModuleId, Svma};
 use profile::FoundBy;
 
 use crate::rule::{SimpleRule, SlotsRead};
+use crate::state::Saved;
 
 /// The looked-up address of a frame (for callers: return address - 1), stated as far as its place is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +26,26 @@ pub(crate) enum AddressKind {
     Avma,
 }
 
+/// Where a frame is, without how that is stated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Place {
+    pub(crate) module: Option<ModuleId>,
+    /// The looked-up address in the module.
+    pub(crate) relative: u64,
+    /// What to add, wrapping, for the address in the process.
+    pub(crate) bias: u64,
+}
+
+impl Place {
+    /// No place.
+    pub(crate) const NOWHERE: Self = Self { module: None, relative: 0, bias: 0 };
+
+    /// The looked-up address in the process.
+    pub(crate) const fn addr(&self) -> u64 {
+        self.relative.wrapping_add(self.bias)
+    }
+}
+
 /// A frame as it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
@@ -35,6 +56,11 @@ pub struct Frame {
     pub(crate) kind: AddressKind,
     /// What to add to `relative`, wrapping, for the address in the process.
     pub(crate) bias: u64,
+    /// The stack pointer in it: where its callee's frame begins (the callee's CFA), for the first frame what was sampled.
+    /// 0 where it is not known, as of frames that a recorder found.
+    pub(crate) sp: u64,
+    /// What it saved of its caller's registers.
+    pub(crate) saved: Saved,
     /// How it was found.
     pub found_by: FoundBy,
     /// Whether it ran in kernel mode.
@@ -58,10 +84,31 @@ impl Frame {
         Avma(self.relative.wrapping_add(self.bias))
     }
 
+    /// The stack pointer in it, an address in the process: where the frame of its callee begins (the callee's CFA), for the
+    /// first frame what was sampled. `None` where it is not known, as of frames that a recorder found.
+    #[must_use]
+    pub const fn sp(&self) -> Option<u64> {
+        if self.sp == 0 { None } else { Some(self.sp) }
+    }
+
+    /// Where it is.
+    pub(crate) const fn place(&self) -> Place {
+        Place { module: self.module, relative: self.relative, bias: self.bias }
+    }
+
     /// A frame of user mode at an address where nothing is mapped.
     pub(crate) const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
         let kind = AddressKind::Avma;
-        Self { module: None, relative: lookup.0, kind, bias: 0, found_by, kernel: false }
+        Self {
+            module: None,
+            relative: lookup.0,
+            kind,
+            bias: 0,
+            sp: 0,
+            saved: Saved::NONE,
+            found_by,
+            kernel: false,
+        }
     }
 
     /// A frame of kernel mode.

@@ -83,6 +83,9 @@
 //!         (FrameAddress::Svma(Svma(0x103f)), FoundBy::Cfi),
 //!     ]
 //! );
+//! // The caller's frame begins above the sixteen bytes of its callee's.
+//! let sps: Vec<_> = frames.iter().map(|frame| frame.sp()).collect();
+//! assert_eq!(sps, [Some(0x7ffd_0000), Some(0x7ffd_0010)]);
 //! # Ok::<(), module_map::ImageError>(())
 //! ```
 //!
@@ -108,6 +111,7 @@ mod cfi;
 mod engine;
 mod fallback;
 mod frame;
+mod repair;
 mod replay;
 mod rule;
 mod state;
@@ -118,7 +122,7 @@ pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
-    Filter, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Thread,
+    Filter, Join, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Thread,
     Unwatched, apply as apply_record, learn_build_ids, learn_files,
 };
 pub use walk::{UserState, Walker};

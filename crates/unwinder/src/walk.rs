@@ -46,6 +46,8 @@ pub struct Walker<'e> {
     images: &'e ImageStore,
     max_frames: usize,
     cache: WorkerCache,
+    /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
+    cut_at: Option<u64>,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -89,7 +91,7 @@ impl<'e> Walker<'e> {
         images: &'e ImageStore,
         max_frames: usize,
     ) -> Self {
-        Self { engine, images, max_frames, cache, hits: 0, misses: 0 }
+        Self { engine, images, max_frames, cache, cut_at: None, hits: 0, misses: 0 }
     }
 
     /// What it has found, for the next walker.
@@ -106,6 +108,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
+        self.cut_at = None;
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
@@ -169,13 +172,18 @@ impl<'e> Walker<'e> {
             if frames.len() - first >= self.max_frames {
                 return EndReason::MaxFrames;
             }
-            let frame = mapping.frame(lookup, found_by);
-            frames.push(frame);
             let sp = registers.sp(arch);
+            let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
+            frames.push(frame);
             let step = match self.step(&mapping, lookup, is_leaf, &mut registers, memory, arch) {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
+            if let Some(Evidence::Simple(_, read)) = &step.evidence
+                && let Some(frame) = frames.last_mut()
+            {
+                frame.saved = read.values;
+            }
             if let (Some(evidence), false) = (&step.evidence, is_leaf) {
                 previous.remember(&frame, sp, evidence);
             }
@@ -206,6 +214,17 @@ impl<'e> Walker<'e> {
         Some((next, self.cache.mappings.lookup(next, space, self.images)?))
     }
 
+    /// Where the frame of the last function of the last walk begins (its CFA), where that is known and the walk ended for
+    /// want of the bytes that follow.
+    pub(crate) const fn cut_at(&self) -> Option<u64> {
+        self.cut_at
+    }
+
+    /// The limit of the user frames of a sample.
+    pub(crate) const fn max_frames(&self) -> usize {
+        self.max_frames
+    }
+
     /// The frame of an address that was not walked to.
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
@@ -230,7 +249,9 @@ impl<'e> Walker<'e> {
         let sp = registers.sp(arch);
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
-                let read = rule.run(registers, memory, arch)?;
+                let read = rule.run(registers, memory, arch).inspect_err(|&why| {
+                    self.cut_at = rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
+                })?;
                 // What can be followed by what is on the stack.
                 let by_stack =
                     rule.return_address() != 0 && rule.cfa_register != arch.return_address();
@@ -239,7 +260,11 @@ impl<'e> Walker<'e> {
             }
             Rule::Full { row, signal } => {
                 let row = self.engine.row(row).ok_or(EndReason::BadUnwindInfo)?;
-                (row.run(registers, memory, arch)?, signal, None)
+                let run = row.run(registers, memory, arch).inspect_err(|&why| {
+                    let moved = Some(registers.sp(arch)).filter(|moved| *moved > sp);
+                    self.cut_at = moved.filter(|_| is_cut(why, signal));
+                })?;
+                (run, signal, None)
             }
             Rule::Outermost => {
                 return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
@@ -250,7 +275,13 @@ impl<'e> Walker<'e> {
                 let caller = self.cache.fallback.step(code, is_leaf, registers, memory, arch);
                 return match caller {
                     Some(caller) => Ok(Step { caller: Some(caller), evidence: None }),
-                    None => Err(reason_without_caller(rule, mapping, registers, memory, arch)),
+                    None => {
+                        let why = reason_without_caller(rule, mapping, registers, memory, arch);
+                        let record = registers.get(arch.fp(), memory).ok();
+                        self.cut_at =
+                            record.map(|fp| fp.wrapping_add(16)).filter(|_| is_cut(why, false));
+                        Err(why)
+                    }
                 };
             }
         };
@@ -282,6 +313,12 @@ impl<'e> Walker<'e> {
             None => Rule::NoInfo,
         }
     }
+}
+
+/// Whether a step failed because the slot of the return address is not among the bytes of the stack. The frame that a
+/// signal interrupted has no such slot.
+fn is_cut(why: EndReason, signal: bool) -> bool {
+    why == EndReason::StackExhausted && !signal
 }
 
 /// The opened file that is mapped at an address.

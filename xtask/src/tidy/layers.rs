@@ -36,7 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("synth", &[]),
-    ("xtask", &["synth"]),
+    ("xtask", &["synth", "address", "host", "perf-data", "module-map", "unwinder"]),
 ];
 
 /// The crates from the bottom up, each with its folder.

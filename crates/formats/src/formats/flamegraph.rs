@@ -9,7 +9,7 @@ use crate::formats::folded::Folded;
 use crate::options::StackWeight;
 use crate::printer::Printer;
 use profile::Profile;
-use profile::query::period_units;
+use profile::query::{found_counts, period_units};
 
 /// Draws an SVG picture.
 #[derive(Debug, Clone, Copy)]
@@ -20,10 +20,17 @@ pub struct Flamegraph {
     pub inverted: bool,
 }
 
+/// What stands behind the name of a frame that most of its samples have from other samples.
+const MARK: &[u8] = b" [joined]";
+
+/// What the picture says of frames that the samples themselves do not show.
+const LEGEND: &str = "[joined]: most of these stacks have the frame from other samples; [gap]: frames that no sample shows";
+
 impl Printer for Flamegraph {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let mut folded = Vec::new();
-        self.stacks.print(profile, &mut folded)?;
+        let joined = found_counts(profile).joined > 0;
+        self.stacks.print_marked(profile, joined.then_some(MARK), &mut folded)?;
         let folded = String::from_utf8_lossy(&folded);
         let lines: Vec<String> = folded.lines().map(unmistakable).collect();
         let mut options = Options::default();
@@ -32,6 +39,7 @@ impl Printer for Flamegraph {
         options.deterministic = true;
         options.title = title(profile);
         options.count_name = self.unit(profile).to_owned();
+        options.subtitle = joined.then(|| LEGEND.to_owned());
         if self.inverted {
             options.direction = Direction::Inverted;
         }

@@ -11,16 +11,17 @@ use hashbrown::HashMap;
 use crate::options::{StackRoot, StackWeight};
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
+use crate::render::joined_paths::{JoinedPaths, joined_names};
 use crate::render::name_tree::{NameId, NameTree};
 use crate::render::text::push_number;
-use profile::{Profile, SampleRow, StringId, Table, ThreadId, ThreadRow};
+use profile::{Profile, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow};
 
 /// Prints folded stacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Folded {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
-    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a stack weighs.
     pub weight: StackWeight,
@@ -34,6 +35,22 @@ pub struct Folded {
 
 impl Printer for Folded {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        self.print_marked(profile, None, out)
+    }
+}
+
+/// The label of a frame that stands for frames that no sample shows.
+const GAP: &[u8] = b"[gap]";
+
+impl Folded {
+    /// Prints the stacks. With a `mark`, it stands behind the names of frames that most of their samples have from other
+    /// samples; equal stacks may then be several lines.
+    pub(crate) fn print_marked(
+        &self,
+        profile: &Profile,
+        mark: Option<&[u8]>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
         let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
         let comms: Table<ThreadId, StringId> = profile
             .threads
@@ -42,7 +59,9 @@ impl Printer for Folded {
             .collect();
         let unknown = tree.intern(b"");
         let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
-        let lines = self.lines(profile, &tree, comm);
+        let joined = mark.map(|_| joined_names(profile, &tree)).unwrap_or_default();
+        let lines = self.lines(profile, &tree, comm, &joined);
+        let paths = mark.map(|_| self.joined_paths(&tree, &lines)).unwrap_or_default();
         let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
         write_rows(out, lines.len(), cost, |rows, text| {
             let mut path = Vec::new();
@@ -56,10 +75,13 @@ impl Printer for Folded {
                     text.extend_from_slice(b"[truncated];");
                 }
                 self.path(&tree, line.node, &mut path);
-                for &label in &path {
-                    text.extend_from_slice(tree.label(label));
+                paths.walk((line.comm, line.truncated), &path, |label, joined| {
+                    let label = tree.label(label);
+                    text.extend_from_slice(label);
+                    let mark = mark.filter(|_| joined && label != GAP);
+                    text.extend_from_slice(mark.unwrap_or_default());
                     text.push(b';');
-                }
+                });
                 if text.len() == start {
                     text.extend_from_slice(b"[no frames];");
                 }
@@ -78,29 +100,45 @@ struct FoldedLine {
     truncated: bool,
     /// The innermost node of the name tree.
     node: Option<NameId>,
+    /// How many of the outermost names come from other samples, where that is asked for.
+    joined: u32,
     weight: u64,
 }
 
 impl Folded {
-    /// The distinct stacks with their weights, sorted.
+    /// The frames of the lines, and which of them come from other samples.
+    fn joined_paths(&self, tree: &NameTree, lines: &[FoldedLine]) -> JoinedPaths {
+        let mut paths = JoinedPaths::default();
+        let mut path = Vec::new();
+        for line in lines {
+            self.path(tree, line.node, &mut path);
+            let (n, joined) = (path.len(), line.joined as usize);
+            paths.add((line.comm, line.truncated), &path, line.weight, |place| {
+                if self.reverse { place + joined >= n } else { place < joined }
+            });
+        }
+        paths
+    }
+
+    /// The distinct stacks with their weights, sorted. `joined` tells stacks apart by how many of their outermost names
+    /// come from other samples; it may be empty.
     fn lines(
         &self,
         profile: &Profile,
         tree: &NameTree,
         comm: impl Fn(&SampleRow) -> StringId,
+        joined: &Table<StackId, u32>,
     ) -> Vec<FoldedLine> {
-        let mut weights: HashMap<(StringId, bool, Option<NameId>), u64> = HashMap::new();
+        let mut weights: HashMap<(StringId, bool, Option<NameId>, u32), u64> = HashMap::new();
         for sample in profile.samples.iter() {
-            let truncated = !self.keep_unrooted && !sample.end.is_complete();
-            let weight =
-                weights.entry((comm(sample), truncated, tree.node_of(sample.stack))).or_default();
+            let truncated = !self.keep_unrooted && !sample.end.is_rooted();
+            let joined = sample.stack.and_then(|stack| joined.get(stack)).copied().unwrap_or(0);
+            let key = (comm(sample), truncated, tree.node_of(sample.stack), joined);
+            let weight = weights.entry(key).or_default();
             *weight = weight.saturating_add(self.weight_of(sample));
         }
-        let lines = weights.into_iter().map(|((comm, truncated, node), weight)| FoldedLine {
-            comm,
-            truncated,
-            node,
-            weight,
+        let lines = weights.into_iter().map(|((comm, truncated, node, joined), weight)| {
+            FoldedLine { comm, truncated, node, joined, weight }
         });
         let mut lines: Vec<FoldedLine> = lines.collect();
         let ranks = tree.label_ranks();
@@ -110,13 +148,14 @@ impl Folded {
             lines.sort_by_cached_key(|line| {
                 self.path(tree, line.node, &mut path);
                 let rank = |label: &StringId| ranks.get(*label).copied();
-                (rank(&line.comm), line.truncated, path.iter().map(rank).collect::<Vec<_>>())
+                let path = path.iter().map(rank).collect::<Vec<_>>();
+                (rank(&line.comm), line.truncated, path, line.joined)
             });
             return lines;
         }
         lines.sort_unstable_by_key(|line| {
             let place = line.node.and_then(|node| order.get(node)).copied();
-            (ranks.get(line.comm).copied(), line.truncated, place)
+            (ranks.get(line.comm).copied(), line.truncated, place, line.joined)
         });
         lines
     }

@@ -27,7 +27,7 @@ const FLUSH_SIZE: usize = 1 << 18;
 pub struct Speedscope {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
-    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a sample weighs.
     pub weight: StackWeight,
@@ -99,7 +99,7 @@ impl Speedscope {
     }
 
     const fn truncated(&self, sample: &SampleRow) -> bool {
-        !self.keep_unrooted && !sample.end.is_complete()
+        !self.keep_unrooted && !sample.end.is_rooted()
     }
 
     fn unit(&self, profile: &Profile, event: EventId) -> &'static str {

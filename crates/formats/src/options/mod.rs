@@ -9,7 +9,7 @@ pub use script_fields::ScriptFields;
 pub struct FormatOptions {
     /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
     pub inlines: bool,
-    /// Folded, speedscope, Firefox: whether incomplete stacks stand beside the complete ones, and not under one
+    /// Folded, speedscope, Firefox: whether stacks that do not reach their root stand beside the others, and not under one
     /// `[truncated]` frame.
     pub keep_unrooted: bool,
     /// Folded, speedscope, Firefox: what a stack weighs.

@@ -3,5 +3,6 @@
 pub(crate) mod chunks;
 pub(crate) mod escaped;
 pub(crate) mod frame_texts;
+pub(crate) mod joined_paths;
 pub(crate) mod name_tree;
 pub(crate) mod text;

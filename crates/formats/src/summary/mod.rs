@@ -1,5 +1,7 @@
 //! The account of a run for people.
 
+mod dump_hint;
+mod numbers;
 mod styles;
 mod text;
 

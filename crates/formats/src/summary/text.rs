@@ -4,19 +4,19 @@ use std::io::{self, Write};
 
 use address::ModuleId;
 use anstyle::Style;
-use profile::{EndReason, Profile};
+use profile::query::found_counts;
+use profile::{EndReason, FoundBy, Profile};
 
+use super::dump_hint::push_dump_hint;
+use super::numbers::{counted, grouped, share};
 use super::styles::SummaryStyles;
 use crate::render::text::push_line_safe;
 
 /// Modules that are shown.
 const TOP: usize = 10;
 
-/// Bytes of stack that `perf record --call-graph dwarf` copies where no size is given.
-const DEFAULT_DUMP: u64 = 8192;
-
-/// The most that it can copy: the record's size field has 16 bits, and sizes are multiples of 8.
-const LARGEST_DUMP: u64 = 65528;
+/// Modules of which it is said what would help.
+const TOP_HELP: usize = 3;
 
 /// Writes the summary of a run to `out`, in full lines.
 ///
@@ -38,6 +38,7 @@ pub fn write_styled_summary(
     let mut text = Vec::new();
     counts(profile, styles.loss, &mut text)?;
     ends(profile, styles.headline, &mut text)?;
+    joined(profile, &mut text)?;
     losses(profile, &mut text)?;
     findings(profile, styles.finding, &mut text)?;
     advice(profile, styles.hint, &mut text)?;
@@ -108,6 +109,30 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
+/// How many of the stacks have frames of other samples, and what part of all frames each way of finding them has; a
+/// line, where there are such stacks.
+fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+    let found = found_counts(profile);
+    if found.joined.max(found.with_gap) == 0 {
+        return Ok(());
+    }
+    let samples = profile.samples.len() as u64;
+    write!(
+        text,
+        "{} of the stacks go on with frames of other samples",
+        share(found.joined, samples)
+    )?;
+    if found.with_gap > 0 {
+        write!(text, ", {} across a gap", share(found.with_gap, samples))?;
+    }
+    let frames = found.frames.iter().sum();
+    let mut words: Vec<(FoundBy, u64)> = FoundBy::ALL.iter().copied().zip(found.frames).collect();
+    words.retain(|&(_, count)| count > 0);
+    words.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let words = words.iter().map(|&(word, count)| format!("{} {word}", share(count, frames)));
+    writeln!(text, "; frames: {}", words.collect::<Vec<_>>().join(", "))
+}
+
 /// The modules that cost the most samples.
 fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let losses = &profile.summary.losses;
@@ -116,12 +141,17 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     }
     let total = profile.samples.len() as u64;
     writeln!(text, "modules at which stacks ended early:")?;
-    for loss in losses.iter().take(TOP) {
+    for (index, loss) in losses.iter().take(TOP).enumerate() {
         write!(text, "  {:>7}  ", share(loss.samples, total))?;
         push_line_safe(text, module_name(profile, loss.module));
         write!(text, ": ")?;
         push_line_safe(text, loss.reason.as_bytes());
         writeln!(text)?;
+        if index < TOP_HELP && !loss.help.is_empty() {
+            write!(text, "           what helps: ")?;
+            push_line_safe(text, loss.help.as_bytes());
+            writeln!(text)?;
+        }
     }
     if losses.len() > TOP {
         let samples =
@@ -156,99 +186,12 @@ fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
     let hint = format!("{style}hint:{style:#}");
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
-    let exhausted = profile.end_counts()[EndReason::StackExhausted as usize];
-    if exhausted.saturating_mul(20) >= samples && exhausted > 0 {
-        let used_up = share(exhausted, samples);
-        let size = dump_size(profile);
-        write!(
-            text,
-            "{hint} {used_up} of the samples used up their copy of the stack ({size} bytes); "
-        )?;
-        if size < LARGEST_DUMP {
-            let larger = size.saturating_mul(2).min(LARGEST_DUMP);
-            writeln!(text, "record a larger one: perf record --call-graph dwarf,{larger}")?;
-        } else {
-            writeln!(text, "perf can record no larger one")?;
-        }
-    }
+    push_dump_hint(profile, &hint, text)?;
     if summary.lost_samples.saturating_mul(100) >= samples && summary.lost_samples > 0 {
         writeln!(
             text,
             "{hint} record with a lower frequency (-F) or a larger buffer (-m) to lose fewer samples"
         )?;
     }
-    if !summary.losses.is_empty() {
-        writeln!(
-            text,
-            "{hint} stacks go on past a module where its file, or one with its debug information, is found"
-        )?;
-    }
     Ok(())
-}
-
-/// The size of the stack dump that the recorder's command line asked for.
-fn dump_size(profile: &Profile) -> u64 {
-    let arguments = profile.recording.command_line.iter().map(|&id| profile.strings.get(id));
-    let mut sizes = arguments.filter_map(|argument| {
-        let (_, size) = std::str::from_utf8(argument).ok()?.rsplit_once("dwarf,")?;
-        size.parse().ok()
-    });
-    sizes.next().unwrap_or(DEFAULT_DUMP)
-}
-
-/// `12.3 %`; never rounded to 0 or 100 where it is not that.
-fn share(part: u64, whole: u64) -> String {
-    let permille = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
-    match permille {
-        0 if part > 0 => "<0.1 %".to_owned(),
-        1000 if part < whole => ">99.9 %".to_owned(),
-        _ => format!("{}.{} %", permille / 10, permille % 10),
-    }
-}
-
-/// `1 sample`, `12,345 samples`.
-fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// A number with a comma before each group of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_do_not_lie_at_the_edges() {
-        let cases = [
-            (0, 5, "0.0 %"),
-            (1, 100_000, "<0.1 %"),
-            (99_999, 100_000, ">99.9 %"),
-            (5, 5, "100.0 %"),
-            (1, 3, "33.3 %"),
-        ];
-        for (part, whole, text) in cases {
-            assert_eq!(share(part, whole), text);
-        }
-        assert_eq!(share(0, 0), "0.0 %");
-        assert_eq!(share(u64::MAX, u64::MAX), "100.0 %");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_712_345, "1,712,345")] {
-            assert_eq!(grouped(number), text);
-        }
-        assert_eq!(counted(1, "sample"), "1 sample");
-    }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::printed;
 use crate::sample_profile::{empty, one_of_everything};
 
-fn document(profile: &Profile, options: FormatOptions) -> Value {
+pub(crate) fn document(profile: &Profile, options: FormatOptions) -> Value {
     let bytes = printed(profile, Format::Firefox, options);
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut plain).expect("gzip");
@@ -17,7 +17,7 @@ fn document(profile: &Profile, options: FormatOptions) -> Value {
 }
 
 /// A stack as text: functions with depth, line, category and whether guessed, the outermost first.
-fn stack(document: &Value, node: &Value) -> Vec<String> {
+pub(crate) fn stack(document: &Value, node: &Value) -> Vec<String> {
     let shared = &document["shared"];
     let at = |table: &str, column: &str, row: &Value| {
         shared[table][column][row.as_u64().expect("an index") as usize].clone()

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use formats::{Format, FormatOptions, StackWeight};
-use profile::{FrameId, StackRow};
+use profile::{FrameId, Profile, StackRow};
 use serde_json::{Value, json};
 
 use crate::printed;
@@ -138,7 +138,7 @@ fn speedscope_merges_what_is_too_much() {
 }
 
 /// The fields of a message: number and value, numbers as they are and the rest as bytes.
-fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     fn varint(bytes: &mut &[u8]) -> u64 {
         let mut value = 0;
         for shift in (0..).step_by(7) {
@@ -162,11 +162,17 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     fields
 }
 
-#[test]
-fn pprof() {
-    let bytes = printed(&one_of_everything(), Format::Pprof, DEFAULT);
+/// The profile for pprof, unpacked.
+pub(crate) fn pprof_bytes(profile: &Profile, options: FormatOptions) -> Vec<u8> {
+    let bytes = printed(profile, Format::Pprof, options);
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut plain).expect("gzip");
+    plain
+}
+
+#[test]
+fn pprof() {
+    let plain = pprof_bytes(&one_of_everything(), DEFAULT);
     let top = fields(&plain);
     let all = |field| top.iter().filter(move |row| row.0 == field).map(|row| row.2);
     let strings: Vec<String> =

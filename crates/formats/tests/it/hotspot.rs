@@ -13,7 +13,7 @@ use crate::sample_profile::one_of_everything;
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 
 /// The messages of the stream: kinds and fields.
-fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
+pub(crate) fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
     let mut messages = Vec::new();
     while let Some((length, after)) = rest.split_first_chunk::<4>() {

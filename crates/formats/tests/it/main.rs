@@ -6,6 +6,7 @@ mod exact;
 mod firefox;
 mod graphs;
 mod hotspot;
+mod joined;
 mod large;
 mod names;
 mod page;

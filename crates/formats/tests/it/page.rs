@@ -48,7 +48,10 @@ fn decoded(text: &str) -> Vec<u8> {
 }
 
 /// The columns by their names.
-fn columns(head: &Value, mut bytes: &[u8]) -> std::collections::BTreeMap<String, Vec<f64>> {
+pub(crate) fn columns(
+    head: &Value,
+    mut bytes: &[u8],
+) -> std::collections::BTreeMap<String, Vec<f64>> {
     let mut columns = std::collections::BTreeMap::new();
     for shape in head["columns"].as_array().expect("shapes") {
         let width = match shape[1].as_str() {

@@ -4,8 +4,8 @@ use address::{Bias, BuildId, ModuleId, Pid, Tid, Timestamp};
 use profile::{
     EndReason, EventId, EventLoss, EventRow, FindingRow, FoundBy, FrameId, FrameRow, InlineId,
     InlineRow, LayoutId, LayoutRow, LocationId, LocationRow, ModuleKind, ModuleLoss, ModuleRow,
-    Profile, RecordingInfo, SampleRow, StackId, StackRow, StringId, Summary, Table, ThreadId,
-    ThreadRow,
+    Profile, RecordingInfo, SampleRow, StackId, StackNeeds, StackRow, StringId, Summary, Table,
+    ThreadId, ThreadRow,
 };
 
 /// No rows at all.
@@ -34,6 +34,7 @@ pub(crate) fn one_of_everything() -> Profile {
         hostname: Some(id("box")),
         arch: Some(id("x86_64")),
         cpus_online: Some(2),
+        stack_bytes: Some(16384),
         command_line: vec![id("perf"), id("record"), id("--call-graph"), id("dwarf,16384")],
         ..RecordingInfo::default()
     };
@@ -48,9 +49,16 @@ pub(crate) fn one_of_everything() -> Profile {
                 module: Some(ModuleId(2)),
                 samples: 1,
                 reason: "the file is missing".into(),
+                help: "give \"x\"".into(),
             },
-            ModuleLoss { module: None, samples: 1, reason: "nothing is mapped there".into() },
+            ModuleLoss {
+                module: None,
+                samples: 1,
+                reason: "nothing is mapped there".into(),
+                help: String::new(),
+            },
         ],
+        stack_needs: StackNeeds { whole: [1, 0, 1, 0, 0, 0], cut: 1, ..StackNeeds::default() },
         findings: vec![FindingRow {
             kind: "build-id-mismatch".into(),
             message: "\"a\"\nother".into(),

@@ -1,7 +1,7 @@
 //! The summary for people.
 
 use formats::{SummaryStyles, write_styled_summary, write_summary};
-use profile::{ModuleLoss, Profile};
+use profile::{ModuleLoss, Profile, StackNeeds};
 
 use crate::sample_profile::{empty, one_of_everything};
 
@@ -21,7 +21,7 @@ fn parts_that_want_to_be_seen_have_styles() {
     };
     let plain = text(&one_of_everything());
     assert_eq!(styled(&SummaryStyles::plain()), plain);
-    // The headline, a loss, a finding, three hints.
+    // The headline, a loss, a finding, two hints.
     let expected: String = plain
         .lines()
         .map(|line| match line.split_once(": ") {
@@ -35,7 +35,7 @@ fn parts_that_want_to_be_seen_have_styles() {
         })
         .collect();
     assert_eq!(styled(&SummaryStyles::colored()), expected);
-    assert_eq!(expected.matches('\x1b').count(), 12);
+    assert_eq!(expected.matches('\x1b').count(), 10);
 }
 
 #[test]
@@ -51,12 +51,12 @@ the kernel lost 1 sample (<0.1 %)
    20.0 %  no-user-regs                  1
 modules at which stacks ended early:
    20.0 %  /tmp/x.bin: the file is missing
+           what helps: give \"x\"
    20.0 %  [no module]: nothing is mapped there
 build-id-mismatch: \"a\"\\nother (and 2 more)
-hint: 20.0 % of the samples used up their copy of the stack (16384 bytes); record a larger one: \
-perf record --call-graph dwarf,32768
+hint: 20.0 % of the samples used up their copy of the stack (16384 bytes); nothing shows \
+how much they need; record a larger one: perf record --call-graph dwarf,32768
 hint: record with a lower frequency (-F) or a larger buffer (-m) to lose fewer samples
-hint: stacks go on past a module where its file, or one with its debug information, is found
 ";
     let mut profile = one_of_everything();
     assert_eq!(text(&profile), expected.replace("(<0.1 %)", "(0.1 %)"));
@@ -78,26 +78,75 @@ fn a_clean_run_is_short() {
     assert_eq!(text(&empty()), "0 samples with 0 frames\n");
 }
 
-#[test]
-fn the_largest_dump_gets_no_larger_one() {
+/// The hint for the size of the copy, in a run of 1,000 samples with copies of so many bytes.
+fn dump_hint(recorded: u32, needs: StackNeeds) -> String {
     let mut profile = one_of_everything();
-    profile.recording.command_line = vec![profile.strings.intern(b"--call-graph=dwarf,65528")];
-    assert!(text(&profile).contains(
-        "used up their copy of the stack (65528 bytes); perf can record no larger one\n"
-    ));
-    profile.recording.command_line.clear();
-    assert!(
-        text(&profile)
-            .contains("(8192 bytes); record a larger one: perf record --call-graph dwarf,16384\n")
+    let sample = *profile.samples.iter().next().expect("five samples");
+    profile.samples.truncate(0);
+    profile.samples.extend(std::iter::repeat_n(sample, 1000));
+    profile.summary =
+        profile::Summary { samples: 1000, stack_needs: needs, ..profile::Summary::default() };
+    profile.recording.stack_bytes = Some(recorded);
+    let text = text(&profile);
+    let hints = text.lines().filter_map(|line| line.strip_prefix("hint: "));
+    hints.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_size_of_the_copy_is_suggested_by_what_chains_need() {
+    let whole = [400, 200, 0, 0, 0, 0];
+    // With joins, 16 KiB are enough: 240 of 350 fit, and 3 of 4 of the others are joined.
+    let needs = StackNeeds {
+        whole,
+        cut: 400,
+        joined: [0, 0, 200, 50, 50, 0],
+        across_gap: [0, 0, 40, 10, 0, 0],
+    };
+    let used_up = "40.0 % of the samples used up their copy of the stack (8192 bytes); ";
+    assert_eq!(
+        dump_hint(8192, needs),
+        format!(
+            "{used_up}perf record --call-graph dwarf,16384 would bring about 96.8 % of the user stacks to their root \
+             without a gap, now 90.0 %, in a recording about 2.0 times as large"
+        )
     );
+    let unknown = StackNeeds { joined: [0; 6], across_gap: [0; 6], ..needs };
+    assert_eq!(
+        dump_hint(8192, unknown),
+        format!(
+            "{used_up}nothing shows how much they need; record a larger one: perf record --call-graph dwarf,16384"
+        )
+    );
+    let endless = StackNeeds { across_gap: [0, 0, 0, 0, 0, 100], ..unknown };
+    assert_eq!(dump_hint(8192, endless), format!("{used_up}a larger one would win few of them"));
+    assert_eq!(
+        dump_hint(65528, endless),
+        "40.0 % of the samples used up their copy of the stack (65528 bytes); perf can record no larger one"
+    );
+    let joined = StackNeeds { joined: [0, 0, 200, 100, 50, 0], ..needs };
+    assert_eq!(dump_hint(8192, joined), "");
+    let small = StackNeeds { whole: [960, 40, 0, 0, 0, 0], ..StackNeeds::default() };
+    assert_eq!(
+        dump_hint(16384, small),
+        "96.0 % of the user stacks need no more than 4096 of the 16384 bytes that were copied of each; perf record \
+         --call-graph dwarf,4096 would make a recording about 0.3 times as large"
+    );
+    assert_eq!(dump_hint(4096, small), "");
 }
 
 #[test]
 fn the_list_of_modules_is_cut() {
     let mut profile = one_of_everything();
     profile.summary.losses =
-        vec![ModuleLoss { module: None, samples: 1, reason: "gone".into() }; 12];
+        vec![
+            ModuleLoss { module: None, samples: 1, reason: "gone".into(), help: "look".into() };
+            12
+        ];
     let text = text(&profile);
     assert_eq!(text.matches("  [no module]: gone\n").count(), 10);
     assert!(text.contains("\n   40.0 %  2 others\n"));
+    // What helps is said of those that cost most.
+    let with_help = "   20.0 %  [no module]: gone\n           what helps: look\n".repeat(3);
+    assert!(text.contains(&with_help));
+    assert_eq!(text.matches("what helps").count(), 3);
 }

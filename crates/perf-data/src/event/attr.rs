@@ -210,6 +210,14 @@ impl EventAttr {
         })
     }
 
+    /// Whether branch stacks hold the calls that have not returned, innermost first, and not the last branches.
+    ///
+    /// Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`.
+    #[must_use]
+    pub const fn has_call_stacks(&self) -> bool {
+        self.branch_sample_type >> 11 & 1 == 1
+    }
+
     /// The size in bytes by which fields that follow the attribute are found: its own, or 64 where that is 0.
     pub(crate) fn effective_size(&self) -> usize {
         if self.size == 0 { FIRST_SIZE } else { self.size as usize }
@@ -230,6 +238,8 @@ mod tests {
         bytes[4..8].copy_from_slice(&80_u32.to_le_bytes());
         let attr = EventAttr::parse(&bytes, Endian::Little).expect("long enough");
         assert_eq!(attr.branch_sample_type, 0x4f4e_4d4c_4b4a_4948);
+        assert!(attr.has_call_stacks());
+        assert!(!EventAttr { branch_sample_type: !(1 << 11), ..attr }.has_call_stacks());
         assert_eq!((attr.sample_regs_user, attr.sample_stack_user, attr.config4), (0, 0, 0));
         bytes[4..8].copy_from_slice(&0_u32.to_le_bytes());
         let attr = EventAttr::parse(&bytes, Endian::Little).expect("long enough");

@@ -1,6 +1,7 @@
 //! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
 //! served; the kernel and JIT code from their own lists. They are filled into the locations of the profile.
 
+mod gap;
 mod named;
 mod prefetch;
 
@@ -21,7 +22,8 @@ use symbolizer::{
     read_perf_map, symbolize,
 };
 
-use self::named::{NameSource, Named};
+use self::gap::gap_location;
+use self::named::{NameSource, Named, name_gap};
 use crate::observer::Observer;
 use crate::options::NameOptions;
 
@@ -73,15 +75,17 @@ pub(crate) fn resolve(
     prefetched: Option<KernelListPrefetch>,
 ) -> NameReport {
     let Sources { options, head, recording, timeline, images, .. } = sources;
-    let Profile { locations, inlines, strings, .. } = profile;
+    let Profile { locations, frames, inlines, strings, .. } = profile;
+    let gap = gap_location(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
         return NameReport::default();
     };
     new.par_iter_mut().for_each(|location| location.offset = sources.offset_of(location));
     if !options.look_up {
+        name_gap(new, gap, strings, inlines);
         return NameReport::default();
     }
-    let mut named = Named::new(new);
+    let mut named = Named::new(new, gap);
     let features = head.features();
     let build_ids = features.build_ids.iter();
     let build_ids: Vec<(&[u8], BuildId)> =

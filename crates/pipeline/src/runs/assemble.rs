@@ -47,6 +47,7 @@ fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Strings) -> Th
 
 fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
     let features = head.features();
+    let stack_bytes = head.events().iter().map(|event| event.attr.sample_stack_user).max();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
         hostname: intern(features.hostname),
@@ -58,6 +59,7 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
         total_memory_kib: features.total_memory_kib,
         cpus_available: features.cpu_count.map(|count| count.available),
         cpus_online: features.cpu_count.map(|count| count.online),
+        stack_bytes: stack_bytes.filter(|&bytes| bytes > 0),
         command_line: features.command_line.iter().map(|word| strings.intern(word)).collect(),
     }
 }

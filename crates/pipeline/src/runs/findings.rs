@@ -1,11 +1,10 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
-use address::ModuleId;
 use module_map::{ImageStore, LoadError, MappedKind, Module, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
-use profile::EndReason;
-use profile::{EventId, EventLoss, FindingRow, LocationRow, ModuleLoss, Profile, StackId};
+use profile::{EventId, EventLoss, FindingRow, Profile};
 
+use super::losses::losses;
 use crate::names::NameReport;
 
 /// Fills in the losses and the findings of the summary.
@@ -199,69 +198,4 @@ fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
         });
     }
     rows
-}
-
-/// Samples by the module that their chain ended in before its root, where that module is to blame.
-fn losses(profile: &Profile, timeline: &Timeline, images: &ImageStore) -> Vec<ModuleLoss> {
-    let is_blamed = |end: EndReason| {
-        matches!(
-            end,
-            EndReason::NoModule
-                | EndReason::NoUnwindInfo
-                | EndReason::BadUnwindInfo
-                | EndReason::AnonymousMemory
-        )
-    };
-    let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
-    let mut blamed: Vec<(StackId, EndReason)> =
-        blamed.filter_map(|it| Some((it.stack?, it.end))).collect();
-    // Few as a rule, so that their outermost frames are looked for one by one; each distinct chain once.
-    blamed.sort_unstable_by_key(|&(stack, end)| (stack, end as u8));
-    let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
-    for same in blamed.chunk_by(|a, b| a == b) {
-        let Some(&(stack, end)) = same.first() else { continue };
-        let location = outermost(profile, stack);
-        let module = location.and_then(|location| location.module);
-        *counts.entry((module, end)).or_default() += same.len() as u64;
-    }
-    let mut losses: Vec<ModuleLoss> = counts
-        .into_iter()
-        .map(|((module, end), samples)| ModuleLoss {
-            module,
-            samples,
-            reason: reason(module, end, timeline, images),
-        })
-        .collect();
-    losses.sort_by(|a, b| {
-        b.samples.cmp(&a.samples).then(a.module.cmp(&b.module)).then(a.reason.cmp(&b.reason))
-    });
-    losses
-}
-
-/// Where the outermost frame of a stack is.
-fn outermost(profile: &Profile, stack: StackId) -> Option<&LocationRow> {
-    let mut node = profile.stacks.get(stack)?;
-    // Parents stand before their children.
-    while let Some(parent) = node.parent.and_then(|parent| profile.stacks.get(parent)) {
-        node = parent;
-    }
-    profile.locations.get(profile.frames.get(node.frame)?.location)
-}
-
-fn reason(
-    module: Option<ModuleId>,
-    end: EndReason,
-    timeline: &Timeline,
-    images: &ImageStore,
-) -> String {
-    let module = module.and_then(|module| timeline.modules().get(module.index()));
-    match (end, module.and_then(|module| images.outcome(module))) {
-        (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
-        (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
-        (EndReason::NoUnwindInfo, _) if module.is_none() => {
-            "code outside every segment of its file".to_owned()
-        }
-        (EndReason::NoUnwindInfo, _) => "no unwind information for this code".to_owned(),
-        _ => "no file behind this memory".to_owned(),
-    }
 }

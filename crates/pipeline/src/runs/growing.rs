@@ -176,7 +176,7 @@ impl Run<'_> {
             }
             timings.ended("replay");
         }
-        replayer.settle(self);
+        replayer.end(self);
         self.go_on()?;
         self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
         let Replay { mut profile, late_maps, timings: replay_timings, .. } = replayer.finish(self);

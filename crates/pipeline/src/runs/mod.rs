@@ -6,6 +6,7 @@ mod assemble;
 mod events;
 mod findings;
 pub(crate) mod growing;
+mod losses;
 mod maps;
 mod open;
 mod run;

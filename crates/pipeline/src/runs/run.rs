@@ -102,6 +102,7 @@ impl Run<'_> {
             filter: filter(&self.options.samples, head.events())?,
             max_frames: self.options.max_frames.max(1),
             learn_files,
+            join: self.options.join,
         })
     }
 

@@ -24,4 +24,6 @@ pub struct ModuleLoss {
     pub samples: u64,
     /// Why, in plain words.
     pub reason: String,
+    /// What would let chains go on there, in plain words; empty where nothing is known to.
+    pub help: String,
 }

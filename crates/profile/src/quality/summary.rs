@@ -2,6 +2,7 @@
 
 use crate::quality::finding::FindingRow;
 use crate::quality::loss::{EventLoss, ModuleLoss};
+use crate::quality::stack_needs::StackNeeds;
 
 /// Counters of a run and what the input suffered from.
 #[derive(Debug, Default, Clone)]
@@ -22,6 +23,8 @@ pub struct Summary {
     pub lost_by_event: Vec<EventLoss>,
     /// Times that the kernel throttled an event.
     pub throttled: u64,
+    /// How many bytes of stack the chains need.
+    pub stack_needs: StackNeeds,
     /// Modules at which chains ended before their root, most samples first.
     pub losses: Vec<ModuleLoss>,
     /// Everything else that was found wrong with the input, in plain words.

@@ -1,11 +1,13 @@
 //! What can be asked of a profile: the frames of a sample with their addresses, samples counted together, functions.
 
 mod costs;
+mod found;
 mod functions;
 mod grouped;
 mod stack_walk;
 
 pub use costs::{FunctionCost, function_costs};
+pub use found::{FoundCounts, found_counts, stack_weights};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };

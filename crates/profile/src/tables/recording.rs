@@ -23,6 +23,8 @@ pub struct RecordingInfo {
     pub cpu_id: Option<StringId>,
     /// Memory in KiB.
     pub total_memory_kib: Option<u64>,
+    /// How many bytes of each sample's stack the recorder copied at most; `None` where it copied none.
+    pub stack_bytes: Option<u32>,
     /// The recorder's command line.
     pub command_line: Vec<StringId>,
 }

@@ -46,12 +46,14 @@ pub mod read_format {
     pub const LOST: u64 = 16;
 }
 
-/// Bits of [`EventAttr::branch_sample_type`] that change the layout of a sample.
+/// Bits of [`EventAttr::branch_sample_type`].
 ///
 /// Source: `enum perf_branch_sample_type`, `include/uapi/linux/perf_event.h`.
 #[allow(missing_docs, reason = "the names are those of the kernel header")]
 pub mod branch_sample {
+    pub const USER: u64 = 1 << 0;
     pub const ANY: u64 = 1 << 3;
+    pub const CALL_STACK: u64 = 1 << 11;
     pub const HW_INDEX: u64 = 1 << 17;
     pub const COUNTERS: u64 = 1 << 19;
 }

@@ -5,8 +5,10 @@ mod files;
 mod filters;
 mod inject;
 mod inspect;
+mod join;
 mod memory;
 mod options;
+mod percent;
 mod profile;
 mod shown;
 mod symbols;
@@ -21,6 +23,9 @@ pub(crate) use filters::FilterArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
+pub(crate) use percent::Percent;
+#[cfg(test)]
+pub(crate) use percent::parse_percent;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
@@ -30,7 +35,8 @@ pub(crate) use times::{time_of, time_range};
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
 /// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
-/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged; 2 no result.
+/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged or more is
+/// incomplete than --fail-if-incomplete allows; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true)]

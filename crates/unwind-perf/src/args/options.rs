@@ -79,6 +79,7 @@ impl RunArgs {
             files: self.files.search()?,
             names: self.symbols.options(),
             max_frames: self.max_frames,
+            join: (&self.join).into(),
             limits: Limits { memory: self.max_memory },
         })
     }

@@ -8,7 +8,9 @@ use formats::Format;
 
 use super::files::FileArgs;
 use super::filters::FilterArgs;
+use super::join::JoinArgs;
 use super::memory::parse_memory;
+use super::percent::{Percent, parse_percent};
 use super::shown::{FoldedArgs, ScriptArgs};
 use super::symbols::SymbolArgs;
 
@@ -83,6 +85,14 @@ pub(crate) struct RunArgs {
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub(crate) max_frames: usize,
+
+    #[command(flatten)]
+    pub(crate) join: JoinArgs,
+
+    /// Exit with status 1, after the output was written, where more than PCT percent of the samples have a callchain
+    /// that is not complete; one across a [gap] is not
+    #[arg(long, value_name = "PCT", value_parser = parse_percent)]
+    pub(crate) fail_if_incomplete: Option<Percent>,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,

@@ -17,7 +17,7 @@ pub(crate) struct ScriptArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Folded stacks and speedscope")]
 pub(crate) struct FoldedArgs {
-    /// Keep incomplete stacks as they are instead of putting them under one [truncated] frame
+    /// Keep stacks that do not reach their root as they are instead of putting them under one [truncated] frame
     #[arg(long)]
     pub(crate) keep_unrooted: bool,
 

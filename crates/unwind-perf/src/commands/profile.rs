@@ -12,7 +12,8 @@ use crate::args::FlamegraphArgs;
 use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, OutputTarget, Progress, Status, output_path, print_profile, print_summary, timings_text,
+    Completeness, Inputs, OutputTarget, Progress, Status, output_path, print_profile,
+    print_summary, timings_text,
 };
 
 /// A run: of what, into what, with which options.
@@ -57,7 +58,8 @@ fn run(job: ProfileJob<'_>) -> anyhow::Result<Status> {
                 timings: job.args.timings,
                 statistics: false,
             };
-            Ok(hotspot::run(output)?.status)
+            let hotspot::Outcome { status, completeness, .. } = hotspot::run(output)?;
+            Ok(completeness.judge(job.args.fail_if_incomplete.as_ref(), status))
         }
         _ => run_on_pool(job),
     })
@@ -98,6 +100,8 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         print_summary(&analysis.profile)?;
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
+    let completeness = Completeness::of(&analysis.profile);
+    let status = completeness.judge(args.fail_if_incomplete.as_ref(), status);
     // The process ends here, and taking the tables apart takes as long as printing some of them.
     std::mem::forget(analysis);
     Ok(status)

@@ -17,7 +17,8 @@ use profile::Profile;
 use crate::args::{pipeline, with_argument};
 use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
 use crate::terminal::{
-    Inputs, Out, OutputTarget, Progress, Status, output_path, print_summary, timings_text,
+    Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_summary,
+    timings_text,
 };
 
 /// What is to be done.
@@ -45,6 +46,8 @@ pub(crate) struct HotspotJob<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
+    /// How many of the callchains are complete.
+    pub(crate) completeness: Completeness,
     /// Samples that were written.
     pub(crate) samples: u64,
     /// The processor, where the recording names it.
@@ -132,6 +135,7 @@ fn outcome(analysis: &Analysis) -> Outcome {
     let machine = analysis.head.machine();
     Outcome {
         status: if analysis.is_damaged { Status::Damaged } else { Status::Complete },
+        completeness: Completeness::of(&analysis.profile),
         samples: analysis.profile.samples.len() as u64,
         arch: (machine.source != MachineSource::Nothing).then_some(machine.arch),
         peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),

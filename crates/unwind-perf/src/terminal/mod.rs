@@ -2,6 +2,7 @@
 
 mod color;
 mod findings;
+mod incomplete;
 mod progress;
 mod status;
 mod summary;
@@ -10,6 +11,7 @@ mod timings;
 
 pub(crate) use color::choose_colors;
 pub(crate) use findings::{print_findings, status_of};
+pub(crate) use incomplete::Completeness;
 pub(crate) use progress::Progress;
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
 pub(crate) use summary::print_summary;

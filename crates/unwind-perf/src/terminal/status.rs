@@ -11,13 +11,15 @@ pub(crate) enum Status {
     Complete,
     /// The output was written, but the recording is damaged.
     Damaged,
+    /// The output was written, but more callchains are incomplete than the user allowed.
+    Incomplete,
 }
 
-/// The exit status: 0 complete, 1 the recording is damaged, 2 there is no output, which a line on standard error says.
+/// The exit status: 0 complete, 1 the recording is damaged or too much is incomplete, 2 there is no output, which a line on standard error says.
 pub(crate) fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {
     match result {
         Ok(Status::Complete) => ExitCode::SUCCESS,
-        Ok(Status::Damaged) => ExitCode::from(1),
+        Ok(Status::Damaged | Status::Incomplete) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{} {error:#}", color::error(name));

@@ -18,6 +18,7 @@ pub(crate) fn timings_text(timings: &Timings, addresses: usize) -> String {
         if stage == "replay" {
             line("  plan, one thread", replay.plan);
             line("  walk, all threads", replay.walk);
+            line("  repair, all threads", replay.repair);
             line("  merge, one thread", replay.merge);
         }
         if stage == "symbolize" {

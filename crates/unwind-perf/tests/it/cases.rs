@@ -76,7 +76,7 @@ macro_rules! for_each_case {
             aarch64_signed: [folded ndjson] { "root": 33 }
             anon: [folded json ndjson summary] { "anonymous-memory": 15, "root": 15 }
             copied: [folded ndjson] { "anonymous-memory": 31, "root": 13 }
-            deep: [folded summary] { "root": 5, "stack-exhausted": 32 }
+            deep: [folded summary] { "root": 37 }
             dlopen: [folded ndjson summary] { "root": 23 }
             exceptions: [folded summary] { "not-mapped": 1, "root": 39 }
             fork: [folded ndjson] { "root": 48 }

@@ -221,12 +221,14 @@ fn rounds(counts: &[u64]) -> PerfDataBuilder {
     it
 }
 
-/// The reader has samples of the first round while the recorder has not written the last ones.
+/// The reader has samples of the first round while the recorder has not written the last ones, where none waits for its
+/// repair.
 #[test]
 fn samples_arrive_before_the_recording_ends() {
     let bytes = rounds(&[40, 1, 80]).build_pipe(&PipeLayout::default());
     let (first, rest) = bytes.split_at(bytes.len() - 40 * 8192);
-    let mut command = command(&empty_folder("hotspot-live"), &["-", "-q", "-f", "hotspot"]);
+    let arguments = ["-", "-q", "-f", "hotspot", "--no-join"];
+    let mut command = command(&empty_folder("hotspot-live"), &arguments);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
     let mut input = child.stdin.take().expect("standard input");
     let mut output = child.stdout.take().expect("standard output");
@@ -248,30 +250,49 @@ fn samples_arrive_before_the_recording_ends() {
     finish(child).expect_status(0);
 }
 
-/// In a file, too, later samples are walked after the first were written: their locations are defined after these.
-#[test]
-fn a_file_is_written_step_by_step() {
-    let folder = empty_folder("hotspot-steps");
+/// So many samples were written at each progress after the first of them, in a file of so many.
+fn steps(samples: u64, options: &[&str]) -> Vec<usize> {
+    let folder = empty_folder(&format!("hotspot-steps-{samples}"));
     let mut it = rounds(&[]);
-    for at in 0..6000_u64 {
-        let place = if at < 3000 { 0x1000 } else { 0x2000 };
+    for at in 0..samples {
+        let place = if at < samples / 2 { 0x1000 } else { 0x2000 };
         it.sample(&SampleBuilder::at(place, 3, 4, 1000 + at).with_regs(&[0; 20]));
     }
     std::fs::write(folder.join("perf.data"), it.build()).expect("written");
     let print = |jobs: &str| {
         let arguments = ["perf.data", "-q", "-f", "hotspot", "-j", jobs];
-        run(&folder, &arguments).expect_status(0).stdout
+        run(&folder, &[&arguments, options].concat()).expect_status(0).stdout
     };
     let stream = print("1");
     assert_eq!(print("3"), stream, "the number of threads makes no difference");
     let kinds: Vec<u8> = messages(&stream).iter().map(|it| it.0).collect();
     let first = kinds.iter().position(|kind| *kind == SAMPLE).expect("a sample");
-    let written = |until: usize| kinds[..until].iter().filter(|kind| **kind == SAMPLE).count();
-    let progress: Vec<usize> =
-        (first..kinds.len()).filter(|at| kinds[*at] == PROGRESS).map(written).collect();
-    assert_eq!(progress.first(), Some(&1024), "the first step");
-    assert_eq!(progress.last(), Some(&6000));
-    assert!(progress.is_sorted());
+    let mut written = 0;
+    let mut steps = Vec::new();
+    for kind in &kinds[first..] {
+        written += usize::from(*kind == SAMPLE);
+        if *kind == PROGRESS {
+            steps.push(written);
+        }
+    }
+    steps
+}
+
+/// In a file, too, later samples are walked after the first were written: their locations are defined after these.
+#[test]
+fn a_file_is_written_step_by_step() {
+    let steps = steps(6000, &["--no-join"]);
+    assert_eq!(steps.first(), Some(&1024), "the first step");
+    assert_eq!(steps.last(), Some(&6000));
+}
+
+/// With 32,768 samples the first 24,576 are repaired; what is repaired is written 4,096 at a time.
+#[test]
+fn samples_wait_for_their_repair() {
+    assert_eq!(steps(6000, &[]), [4096, 6000, 6000], "all at the end");
+    let first = [4096, 8192, 12_288, 16_384, 20_480, 24_576];
+    let others = [24_576, 24_576, 28_672, 32_768, 36_864, 40_000, 40_000];
+    assert_eq!(steps(40_000, &[]), [&first[..], &others[..]].concat());
 }
 
 /// Counters of a group run on; what is reported is what they counted since the sample before.

@@ -22,6 +22,7 @@ mod hotspot_backend;
 #[cfg(feature = "debuginfod")]
 mod hotspot_downloads;
 mod identity;
+mod incomplete;
 mod jit;
 mod kernel;
 mod layouts;

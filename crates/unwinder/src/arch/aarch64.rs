@@ -51,3 +51,26 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
         || word & 0xffff_f81f == 0xd63f_0800
         || word & 0xffff_fc1f == 0xd63f_0000
 }
+
+/// The address that a direct call calls.
+///
+/// Source: Arm ARM, BL: 26 bits of words, counted from the instruction.
+pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+    let word = u32::from_le_bytes(*code.last_chunk()?);
+    let words = (word << 6).cast_signed() >> 6;
+    let call = return_address.wrapping_sub(CALL as u64);
+    (word & 0xfc00_0000 == 0x9400_0000).then_some(call.wrapping_add_signed(i64::from(words) * 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direct_call_says_where_it_goes() {
+        assert_eq!(direct_call_target(&0x9400_0001_u32.to_le_bytes(), 0x1004), Some(0x1004));
+        assert_eq!(direct_call_target(&0x97ff_ffff_u32.to_le_bytes(), 0x1004), Some(0xffc));
+        assert_eq!(direct_call_target(&0xd63f_0000_u32.to_le_bytes(), 0x1004), None); // blr x0
+        assert_eq!(direct_call_target(&[], 0x1004), None);
+    }
+}

@@ -16,6 +16,15 @@ pub enum Arch {
     Aarch64,
 }
 
+/// What a call calls, by its instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CallTarget {
+    /// The code at that address.
+    Address(u64),
+    /// What a register or memory says at that moment.
+    Indirect,
+}
+
 /// The most registers that any of them has, by DWARF number.
 pub(crate) const N_REGISTERS: usize = 34;
 
@@ -130,6 +139,19 @@ impl Arch {
             Self::X86_64 => x86_64::CALL,
             Self::Aarch64 => aarch64::CALL,
         }
+    }
+
+    /// What the call at the end of the code calls, where `return_address` is what comes after it; `None` where no call
+    /// is there. The code is of [`Self::longest_call`] bytes.
+    pub(crate) fn call_target(self, code: &[u8], return_address: u64) -> Option<CallTarget> {
+        if !self.ends_with_call(code) {
+            return None;
+        }
+        let direct = match self {
+            Self::X86_64 => x86_64::direct_call_target(code, return_address),
+            Self::Aarch64 => aarch64::direct_call_target(code, return_address),
+        };
+        Some(direct.map_or(CallTarget::Indirect, CallTarget::Address))
     }
 
     /// Whether the code, of [`Self::longest_call`] bytes, can end with a call.

@@ -53,9 +53,29 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
         || [2, 3, 4, 6, 7].into_iter().any(|len| at(len) == 0xff && at(len - 1) & 0x38 == 0x10)
 }
 
+/// The address that a direct call at the end of the code calls.
+///
+/// Source: Intel SDM, CALL: the operand of `E8` is counted from the next instruction.
+pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+    let (opcode, offset) = code.last_chunk::<5>()?.split_first()?;
+    let offset = i32::from_le_bytes(*offset.first_chunk()?);
+    (*opcode == 0xe8).then_some(return_address.wrapping_add_signed(offset.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_direct_call_says_where_it_goes() {
+        assert_eq!(
+            direct_call_target(&[0x90, 0x90, 0xe8, 0xf0, 0xff, 0xff, 0xff], 0x1000),
+            Some(0xff0)
+        );
+        assert_eq!(direct_call_target(&[0x90, 0x90, 0xe8, 4, 3, 2, 1], 0x1000), Some(0x0102_1304));
+        assert_eq!(direct_call_target(&[0, 0xff, 0x15, 1, 2, 3, 4], 0x1000), None);
+        assert_eq!(direct_call_target(&[0xe8], 0x1000), None);
+    }
 
     #[test]
     fn calls_are_distinguished_from_other_code() {

@@ -6,6 +6,7 @@ use module_map::{ImageStore, MappedKind, Mapping, Module, Space};
 use profile::FoundBy;
 
 use crate::frame::{AddressKind, Frame};
+use crate::state::Saved;
 
 /// A range of addresses in one mapping that lie equally far from the addresses that the file states.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,16 @@ impl CachedMapping {
     pub(crate) const fn frame(&self, lookup: Avma, found_by: FoundBy) -> Frame {
         let Self { module, address, bias, .. } = *self;
         let relative = lookup.0.wrapping_sub(bias);
-        Frame { module, relative, kind: address, bias, found_by, kernel: false }
+        Frame {
+            module,
+            relative,
+            kind: address,
+            bias,
+            sp: 0,
+            saved: Saved::NONE,
+            found_by,
+            kernel: false,
+        }
     }
 }
 

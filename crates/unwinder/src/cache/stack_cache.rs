@@ -11,7 +11,7 @@ use profile::{EndReason, FoundBy};
 use crate::arch::Arch;
 use crate::frame::{AddressKind, Evidence, Frame};
 use crate::rule::{SimpleRule, slot_at};
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, Saved};
 
 /// A step that was made: from where, with which rule, what it read. Small, for a cache is read for every sample.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +161,7 @@ impl StackCache {
         let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
         let mut restored = 0;
         let mut left = known.len();
+        let first = walk.frames.len();
         for step in known.iter().rev() {
             let is_next = step.lookup() == lookup && step.sp == sp;
             if !is_next || !step.holds(restored, walk.registers, walk.memory, arch) {
@@ -175,6 +176,7 @@ impl StackCache {
             restored |= step.saved;
             let pc = arch.strip(step.return_address);
             if pc == 0 {
+                restore_saved(known.get(left..)?, walk, first);
                 let n_outer = known.len();
                 self.end_on(n_outer);
                 return Some(Followed::End(EndReason::Root));
@@ -183,16 +185,25 @@ impl StackCache {
         }
         let followed = known.get(left..)?;
         let last = followed.first()?;
-        for step in followed.iter().rev() {
-            if let Some(rule) = &step.rule {
-                rule.restore_saved(walk.registers, arch, step.sp, step.cfa());
-            }
-        }
+        restore_saved(followed, walk, first);
         walk.registers.set(arch.sp(), last.cfa());
         walk.registers.set(arch.return_address(), last.return_address);
         self.made.extend(followed.iter().rev());
         self.left = left;
         Some(Followed::To(lookup))
+    }
+}
+
+/// Restores what was saved in the frames of steps, outermost first, that were followed; the frames begin at `first`.
+#[inline]
+fn restore_saved(followed: &[CachedStep], walk: &mut WalkState<'_, '_>, first: usize) {
+    let WalkState { arch, registers, memory, frames, .. } = walk;
+    let frames = frames.get_mut(first..).unwrap_or_default();
+    for (step, frame) in followed.iter().rev().zip(frames) {
+        if let Some(rule) = &step.rule {
+            let place = (step.sp, step.cfa());
+            (_, frame.saved) = rule.restore_saved(registers, memory, *arch, place);
+        }
     }
 }
 
@@ -210,9 +221,18 @@ impl CachedStep {
     /// The frame. Rules are of files that were opened, so its address is the one that the file states.
     #[inline]
     const fn frame(&self, found_by: FoundBy) -> Frame {
-        let Self { relative, bias, module, .. } = *self;
+        let Self { relative, bias, module, sp, .. } = *self;
         let kind = AddressKind::Svma;
-        Frame { module: Some(module), relative, kind, bias, found_by, kernel: false }
+        Frame {
+            module: Some(module),
+            relative,
+            kind,
+            bias,
+            sp,
+            saved: Saved::NONE,
+            found_by,
+            kernel: false,
+        }
     }
 
     /// Whether the step would be made again. `restored` has the registers that steps before this one have restored,

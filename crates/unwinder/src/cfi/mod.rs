@@ -10,4 +10,4 @@ mod fde_index;
 mod unwind_info;
 
 pub(crate) use compile::{CfiScratch, Compiled, compile, signal_row};
-pub(crate) use unwind_info::UnwindInfo;
+pub(crate) use unwind_info::{FoundFde, UnwindInfo};

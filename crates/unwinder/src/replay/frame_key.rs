@@ -5,7 +5,27 @@ use std::hash::{Hash, Hasher};
 use address::ModuleId;
 use profile::{FoundBy, FrameRow, LocationId, LocationRow};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Place};
+
+/// A frame before it has ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedFrame {
+    pub(crate) place: Place,
+    pub(crate) found_by: FoundBy,
+    pub(crate) kernel: bool,
+}
+
+impl PlacedFrame {
+    /// What stands for frames that are not known.
+    pub(crate) const GAP: Self =
+        Self { place: Place::NOWHERE, found_by: FoundBy::Gap, kernel: false };
+}
+
+impl From<&Frame> for PlacedFrame {
+    fn from(frame: &Frame) -> Self {
+        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel }
+    }
+}
 
 /// A distinct frame before its location has an id, apart from where its module lay. Two words, since a million of them
 /// are hashed and compared.
@@ -20,35 +40,60 @@ pub(crate) struct FrameKey {
 const MODULE: u32 = 24;
 
 impl FrameKey {
-    pub(crate) fn new(frame: &Frame, instance: u8) -> Self {
-        let module = frame.module.map_or(0, |module| u64::from(module.0) + 1);
+    pub(crate) fn new(frame: &PlacedFrame, instance: u8) -> Self {
+        let PlacedFrame { place, found_by, kernel } = *frame;
+        let module = place.module.map_or(0, |module| u64::from(module.0) + 1);
         let rest = module << MODULE
             | u64::from(instance) << 16
-            | (frame.found_by as u64) << 8
-            | u64::from(frame.kernel);
-        Self { relative: frame.relative, rest }
+            | (found_by as u64) << 8
+            | u64::from(kernel);
+        Self { relative: place.relative, rest }
     }
 
-    /// The same for all frames at its location.
-    pub(super) const fn of_location(self) -> Self {
-        Self { rest: self.rest >> MODULE << MODULE, ..self }
+    /// Where the frame is, if it is at `addr` in the process.
+    pub(crate) fn place(self, addr: u64) -> Place {
+        let module = self.module();
+        let bias = if module.is_some() { addr.wrapping_sub(self.relative) } else { 0 };
+        Place { module, relative: self.relative, bias }
+    }
+
+    /// The frame, whose module has that bias.
+    pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
+        let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
+        PlacedFrame {
+            place: Place { module: self.module(), relative: self.relative, bias },
+            found_by: found_by.unwrap_or(FoundBy::Sampled),
+            kernel: self.rest & 1 != 0,
+        }
+    }
+
+    /// Which of several images of the module in the process.
+    pub(crate) const fn instance(self) -> u8 {
+        (self.rest >> 16) as u8
+    }
+
+    /// The module that it is in.
+    pub(super) fn module(self) -> Option<ModuleId> {
+        (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32))
+    }
+
+    /// The same for all frames at its location. A gap is no place where code was seen: it has a location of its own,
+    /// whatever frame has the same address.
+    pub(super) fn of_location(self) -> Self {
+        let PlacedFrame { found_by, .. } = self.placed(0);
+        let apart = if found_by == FoundBy::Gap { (found_by as u64) << 8 } else { 0 };
+        Self { rest: self.rest >> MODULE << MODULE | apart, ..self }
     }
 
     /// Its location, without names.
     pub(super) fn location(self) -> LocationRow {
-        let module = (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32));
-        LocationRow::unnamed(module, self.relative)
+        LocationRow::unnamed(self.module(), self.relative)
     }
 
     /// Its row, at that location.
     pub(super) fn frame(self, location: LocationId) -> FrameRow {
-        let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
-        FrameRow {
-            location,
-            found_by: found_by.unwrap_or(FoundBy::Sampled),
-            kernel: self.rest & 1 != 0,
-            instance: (self.rest >> 16) as u8,
-        }
+        let PlacedFrame { found_by, kernel, .. } = self.placed(0);
+        FrameRow { location, found_by, kernel, instance: self.instance() }
     }
 }
 
@@ -56,5 +101,33 @@ impl Hash for FrameKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // One multiplication less than hashing both: the modules' ids are small.
         state.write_u64(self.relative ^ self.rest.rotate_left(31));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(module: Option<u32>, relative: u64, found_by: FoundBy, kernel: bool) -> FrameKey {
+        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        FrameKey::new(&PlacedFrame { place, found_by, kernel }, 3)
+    }
+
+    #[test]
+    fn frames_at_an_address_share_its_location() {
+        let location = key(Some(7), 0x10, FoundBy::Sampled, false).of_location();
+        for found_by in [FoundBy::Cfi, FoundBy::FramePointer, FoundBy::Joined] {
+            assert_eq!(key(Some(7), 0x10, found_by, true).of_location(), location);
+        }
+        assert_ne!(key(Some(8), 0x10, FoundBy::Cfi, false).of_location(), location);
+        assert_eq!(location.location(), LocationRow::unnamed(Some(ModuleId(7)), 0x10));
+    }
+
+    #[test]
+    fn a_gap_is_no_address() {
+        let nowhere = key(None, 0, FoundBy::Cfi, false).of_location();
+        let gap = key(None, 0, FoundBy::Gap, false).of_location();
+        assert_ne!(gap, nowhere);
+        assert_eq!(gap.location(), nowhere.location());
     }
 }

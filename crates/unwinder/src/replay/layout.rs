@@ -1,5 +1,6 @@
 //! The layouts of samples: a process image has one as a rule; it gets another where a module moves.
 
+use address::{Bias, ModuleId};
 use hashbrown::HashMap;
 use module_map::ProcessImage;
 use profile::{LayoutId, LayoutRow};
@@ -45,6 +46,16 @@ impl SampleLayouts {
         let before = std::mem::replace(last, row);
         rows.push(SampleLayout { process_image, index, layout: layout.clone(), before });
         row
+    }
+
+    /// What is added to the addresses of an image of a module in the layout of that row.
+    pub(crate) fn bias(&self, row: u32, module: ModuleId, instance: u8) -> Bias {
+        self.rows.get(row as usize).map_or(Bias(0), |row| row.layout.bias(module, instance))
+    }
+
+    /// The process image of that row.
+    pub(crate) fn process_image(&self, row: u32) -> Option<ProcessImage> {
+        self.rows.get(row as usize).map(|row| row.process_image)
     }
 
     /// How many process images there are.
@@ -126,8 +137,6 @@ impl Layouts {
 
 #[cfg(test)]
 mod tests {
-    use address::{Bias, ModuleId};
-
     use super::*;
 
     fn layout(biases: &[(u32, u64)]) -> LayoutRow {

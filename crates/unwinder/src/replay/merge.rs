@@ -22,32 +22,61 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Takes in a slice. Parents come before their children in a slice, so one pass translates its ids.
+    /// Takes in a slice. Of its frames and nodes those that its samples have: not the chains that repair replaced.
     pub(crate) fn add(&mut self, slice: &WalkedSlice) {
-        let frames: Vec<FrameId> =
-            slice.frames.values().iter().map(|&key| self.frame(key)).collect();
-        let stacks = &mut self.profile.stacks;
-        let mut nodes: Vec<StackId> = Vec::with_capacity(slice.stacks.values().len());
-        for node in slice.stacks.values() {
-            let Some(&frame) = frames.get(node.frame.index()) else { continue };
-            let parent = node.parent.and_then(|parent| nodes.get(parent.index()).copied());
-            let row = StackRow { parent, frame };
-            nodes.push(self.stacks.intern(row, || stacks.push(row)));
-        }
+        let mut frames = vec![None; slice.frames.values().len()];
+        let mut nodes = vec![None; slice.stacks.values().len()];
         let mut merging = Merging::new(&slice.layouts);
-        let Profile { samples, layouts, summary, .. } = &mut self.profile;
+        let mut chain = Vec::new();
         for row in &slice.samples {
-            samples.push(SampleRow {
-                stack: row.stack.and_then(|stack| nodes.get(stack.index()).copied()),
-                layout: merging.next(row.layout.as_u32(), &mut self.layouts, layouts),
-                ..*row
-            });
+            let stack = row
+                .stack
+                .and_then(|stack| self.stack(stack, slice, (&mut frames, &mut nodes), &mut chain));
+            let Profile { samples, layouts, .. } = &mut self.profile;
+            let layout = merging.next(row.layout.as_u32(), &mut self.layouts, layouts);
+            samples.push(SampleRow { stack, layout, ..*row });
         }
+        let summary = &mut self.profile.summary;
         summary.frames += slice.n_frames;
+        summary.stack_needs.add(&slice.needs);
         self.undecoded += slice.undecoded;
         self.late_maps += slice.late_maps;
         self.cache_hits += slice.cache_hits;
         self.cache_misses += slice.cache_misses;
+    }
+
+    /// The id of a node of a slice; `frames` and `nodes` have those that are known.
+    fn stack(
+        &mut self,
+        stack: StackId,
+        slice: &WalkedSlice,
+        (frames, nodes): (&mut [Option<FrameId>], &mut [Option<StackId>]),
+        chain: &mut Vec<(StackId, StackRow)>,
+    ) -> Option<StackId> {
+        // Outwards to a node that is known, then inwards again.
+        let mut at = Some(stack);
+        let mut parent = None;
+        while let Some(node) = at {
+            if let Some(known) = nodes.get(node.index()).copied().flatten() {
+                parent = Some(known);
+                break;
+            }
+            let row = *slice.stacks.values().get(node.index())?;
+            chain.push((node, row));
+            at = row.parent;
+        }
+        for (node, row) in chain.drain(..).rev() {
+            let slot = frames.get_mut(row.frame.index())?;
+            let frame = match *slot {
+                Some(frame) => frame,
+                None => *slot.insert(self.frame(*slice.frames.values().get(row.frame.index())?)),
+            };
+            let row = StackRow { parent, frame };
+            let stacks = &mut self.profile.stacks;
+            parent = Some(self.stacks.intern(row, || stacks.push(row)));
+            *nodes.get_mut(node.index())? = parent;
+        }
+        parent
     }
 
     #[inline]

@@ -14,15 +14,24 @@ mod apply;
 mod filter;
 mod frame_key;
 mod intern;
+mod lane;
 mod layout;
+mod lengthen;
 mod merge;
+mod needs;
+mod places;
 mod plan;
+mod recorded;
 mod replayer;
+mod seen;
 mod slice;
 mod watch;
+mod window;
 
 pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::Filter;
 pub use plan::Thread;
-pub use replayer::{Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched};
+pub use replayer::{
+    Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
+};
 pub use watch::Partial;

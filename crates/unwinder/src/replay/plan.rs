@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use module_map::{CommId, ProcessImage, Space, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
 
+use crate::repair::StackOwner;
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
 use crate::replay::filter::Filter;
 
@@ -36,6 +37,8 @@ pub(crate) struct Planned {
     /// The space that records of shortly afterwards made, and whose it is.
     pub(crate) later: Option<(Arc<Space>, ProcessImage)>,
     pub(crate) thread: u32,
+    /// Whose stack it is.
+    pub(crate) owner: StackOwner,
 }
 
 /// A chunk of samples, and the spaces that they need.
@@ -93,6 +96,10 @@ pub(crate) struct Planner<'r> {
     filter: &'r Filter,
     threads: Vec<Thread>,
     thread_index: HashMap<Thread, u32>,
+    /// The stacks: a thread, by what process image it is of and how often its id was given anew.
+    owners: HashMap<(ProcessImage, Tid, u32), StackOwner>,
+    /// How often the id of a thread was given to a new one.
+    births: HashMap<Tid, u32>,
     pub(crate) filtered: u64,
 }
 
@@ -126,7 +133,15 @@ impl<'b> PlanPosition<'b> {
 
 impl<'r> Planner<'r> {
     pub(crate) fn new(timeline: &'r mut Timeline, filter: &'r Filter) -> Self {
-        Self { timeline, filter, threads: Vec::new(), thread_index: HashMap::new(), filtered: 0 }
+        Self {
+            timeline,
+            filter,
+            threads: Vec::new(),
+            thread_index: HashMap::new(),
+            owners: HashMap::new(),
+            births: HashMap::new(),
+            filtered: 0,
+        }
     }
 
     /// Takes in what the recording lists apart from its records.
@@ -170,6 +185,9 @@ impl<'r> Planner<'r> {
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
+            let birth = self.births.get(&entry.tid).copied().unwrap_or(0);
+            let next = StackOwner(self.owners.len() as u32);
+            let owner = *self.owners.entry((process_image, entry.tid, birth)).or_insert(next);
             chunk.push(Planned {
                 entry: *entry,
                 space,
@@ -177,6 +195,7 @@ impl<'r> Planner<'r> {
                 process_image,
                 later: None,
                 thread,
+                owner,
             });
         }
         if let Some(next) = place.samples.as_slice().first() {
@@ -197,6 +216,11 @@ impl<'r> Planner<'r> {
             // What is listed was decoded before; a batch whose bytes changed under us has lost it.
             let Some(record) = batch.record(entry.position) else { return };
             apply(self.timeline, &record);
+            if let Record::Fork(task) = &record.record
+                && !task.synthesized
+            {
+                *self.births.entry(task.tid).or_default() += 1;
+            }
             match &record.record {
                 Record::Mmap(map) if map.executable => Some(map.pid),
                 Record::Fork(task) if task.pid != task.ppid && !task.synthesized => Some(task.pid),

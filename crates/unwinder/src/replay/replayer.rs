@@ -9,11 +9,25 @@ use profile::Profile;
 use rayon::prelude::*;
 
 use crate::engine::Engine;
+use crate::repair::Code;
 use crate::replay::filter::Filter;
 use crate::replay::merge::Merged;
 use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
 use crate::replay::slice::{WalkedSlice, walk_slice};
+use crate::replay::window::Window;
 use crate::walk::{Walker, WorkerCache};
+
+/// How far chains that the dump cut off are continued with frames that other samples of the thread show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Join {
+    /// Not at all.
+    Off,
+    /// As far as each frame is shown.
+    Exact,
+    /// Also behind a gap, which stands for frames that no sample shows.
+    #[default]
+    Gaps,
+}
 
 /// How to replay.
 #[derive(Clone, Debug)]
@@ -25,13 +39,15 @@ pub struct ReplayOptions {
     /// Whether each batch is asked in advance which paths lead to one file after another. That takes a pass over its
     /// records; [`Replayer::saw_replaced_file`] says whether it would have been of use.
     pub learn_files: bool,
+    /// How chains that the dump cut off are continued.
+    pub join: Join,
 }
 
 /// A replayed recording.
 #[derive(Debug)]
 pub struct Replay {
     /// The tables of the replay: locations without names, frames, stacks, layouts, samples. The others are empty, but
-    /// the summary counts samples and frames.
+    /// the summary counts samples and frames, and what chains need of the stack.
     pub profile: Profile,
     /// The threads of [`Profile::threads`], in order of first appearance.
     pub threads: Vec<Thread>,
@@ -67,6 +83,8 @@ pub struct ReplayTimings {
     pub walk: Duration,
     /// Time of the merge, on one thread.
     pub merge: Duration,
+    /// Time of the repair, on one thread.
+    pub repair: Duration,
     /// Frames whose unwind rule was in the cache.
     pub cache_hits: u64,
     /// Frames whose unwind rule had to be made.
@@ -95,6 +113,8 @@ pub struct Replayer<'r> {
     planned: Option<PlannedChunk>,
     /// What was walked and is to be merged next.
     walked: Option<Vec<WalkedSlice>>,
+    /// What was walked and waits for its repair.
+    window: Window,
 }
 
 /// Samples of a batch with what they need for their walk.
@@ -141,6 +161,7 @@ impl<'r> Replayer<'r> {
             head: None,
             planned: None,
             walked: None,
+            window: Window::new(options.join, options.max_frames),
         }
     }
 
@@ -200,8 +221,8 @@ impl<'r> Replayer<'r> {
         limit: usize,
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
-        let Self { images, options, engine, idle, planner, merged, timings, .. } = self;
-        let ReplayTimings { plan, walk, merge, .. } = timings;
+        let Self { images, options, engine, idle, planner, merged, timings, window, .. } = self;
+        let ReplayTimings { plan, walk, merge, repair, .. } = timings;
         let (current, done) = (self.planned.take(), self.walked.take());
         let (results, next) = rayon::join(
             || {
@@ -210,7 +231,10 @@ impl<'r> Replayer<'r> {
             },
             || {
                 if let Some(results) = done {
-                    timed(merge, || results.iter().for_each(|result| merged.add(result)));
+                    results.into_iter().for_each(|slice| window.push(slice));
+                    let code = Code { engine, images, modules: planner.timeline().modules() };
+                    let ready = timed(repair, || window.ready(false, code));
+                    timed(merge, || ready.iter().for_each(|result| merged.add(result)));
                     observer.done(merged.profile.samples.len() as u64);
                 }
                 timed(plan, || place.map(|place| planner.next_chunk(place, limit)))
@@ -218,6 +242,14 @@ impl<'r> Replayer<'r> {
         );
         self.walked = results;
         next.filter(|plan| !plan.samples.is_empty())
+    }
+
+    /// Repairs and merges what waits.
+    pub(crate) fn flush(&mut self) {
+        let Self { images, engine, planner, merged, timings, window, .. } = self;
+        let code = Code { engine, images, modules: planner.timeline().modules() };
+        let ready = timed(&mut timings.repair, || window.ready(true, code));
+        timed(&mut timings.merge, || ready.iter().for_each(|result| merged.add(result)));
     }
 
     /// What the tables take so far, in bytes.
@@ -232,6 +264,7 @@ impl<'r> Replayer<'r> {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
+        self.flush();
         let Self { planner, merged, mut timings, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
@@ -267,7 +300,8 @@ fn walk_all(
         }
         let cache = idle.take().unwrap_or_else(WorkerCache::new);
         let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-        let result = walk_slice(&chunk.batch, slice, spaces, &mut walker);
+        let result =
+            walk_slice(&chunk.batch, slice, spaces, &mut walker, options.join != Join::Off);
         idle.put(walker.into_cache());
         result
     };

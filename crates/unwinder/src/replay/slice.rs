@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use address::{Avma, Bias};
 use module_map::{ProcessImage, Space};
-use perf_data::{Batch, Callchain, CallchainContext, CpuMode, Head, RegsAbi, Sample};
+use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
-    EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackRow,
-    ThreadId,
+    EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackNeeds,
+    StackRow, ThreadId,
 };
 
 use crate::arch::Arch;
-use crate::frame::Frame;
-use crate::replay::frame_key::FrameKey;
+use crate::frame::{Frame, Place};
+use crate::replay::frame_key::{FrameKey, PlacedFrame};
 use crate::replay::intern::Interner;
 use crate::replay::layout::SampleLayouts;
+use crate::replay::needs::note_walked;
 use crate::replay::plan::Planned;
+use crate::replay::recorded::RecordedChains;
+use crate::replay::seen::SeenSamples;
 use crate::walk::{UserState, Walker};
 
 /// What came of a slice of samples. Its ids are of this slice.
@@ -25,6 +28,10 @@ pub(crate) struct WalkedSlice {
     pub(crate) stacks: Interner<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
+    /// For each sample what its walk saw of the stack.
+    pub(crate) seen: SeenSamples,
+    /// How many bytes of stack the chains need.
+    pub(crate) needs: StackNeeds,
     /// Frames of all samples.
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
@@ -39,6 +46,7 @@ pub(crate) fn walk_slice(
     planned: &[Planned],
     spaces: &[Arc<Space>],
     walker: &mut Walker<'_>,
+    repair: bool,
 ) -> WalkedSlice {
     let mut result = WalkedSlice {
         // As many as there are in slices of real programs; growing means to hash all of them again.
@@ -61,6 +69,7 @@ pub(crate) fn walk_slice(
         };
         frames.clear();
         kernel_frames(&sample, kernel, &mut frames);
+        let n_kernel = frames.len();
         let mut end = user_frames(&sample, machine, space, walker, &mut frames);
         let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
@@ -70,7 +79,12 @@ pub(crate) fn walk_slice(
                 result.late_maps += 1;
             }
         }
-        let (stack, layout) = result.intern((process_image, planned.thread), &frames, &mut scratch);
+        let placed = frames.iter().map(PlacedFrame::from);
+        let (stack, layout) = result.intern((process_image, planned.thread), placed, &mut scratch);
+        if repair {
+            result.seen.push(planned.owner, (n_kernel, &frames), (end, walker.cut_at()));
+        }
+        note_walked(&mut result.needs, frames.get(n_kernel..).unwrap_or_default(), end);
         let entry = &planned.entry;
         result.n_frames += frames.len() as u64;
         result.samples.push(SampleRow {
@@ -92,10 +106,10 @@ pub(crate) fn walk_slice(
 impl WalkedSlice {
     /// The ids of the stack and of the layout of a sample's frames. Stacks of a thread that follow each other share
     /// their outer frames as a rule: what equals the chain before it is not looked up again.
-    fn intern(
+    pub(crate) fn intern(
         &mut self,
         (process_image, thread): (ProcessImage, u32),
-        frames: &[Frame],
+        frames: impl DoubleEndedIterator<Item = PlacedFrame> + ExactSizeIterator,
         scratch: &mut SliceScratch,
     ) -> (Option<StackId>, u32) {
         let SliceScratch { layout, nodes } = scratch;
@@ -105,21 +119,20 @@ impl WalkedSlice {
         let mut last = None;
         let mut shared = true;
         nodes.truncate(frames.len());
-        for (depth, frame) in frames.iter().rev().enumerate() {
-            let instance = match (frame.module, last) {
+        for (depth, frame) in frames.rev().enumerate() {
+            let Place { module, bias, .. } = frame.place;
+            let instance = match (module, last) {
                 (None, _) => 0,
-                (Some(module), Some((known, bias, instance)))
-                    if known == module && bias == frame.bias =>
-                {
+                (Some(module), Some((known, at, instance))) if known == module && at == bias => {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = layout.instance(module, Bias(frame.bias));
-                    last = Some((module, frame.bias, instance));
+                    let instance = layout.instance(module, Bias(bias));
+                    last = Some((module, bias, instance));
                     instance
                 }
             };
-            let key = FrameKey::new(frame, instance);
+            let key = FrameKey::new(&frame, instance);
             if shared {
                 if let Some(&(_, node)) = nodes.get(depth).filter(|(known, _)| *known == key) {
                     parent = Some(node);
@@ -137,28 +150,30 @@ impl WalkedSlice {
     }
 }
 
-/// What the walk needs to know of the recorded machine.
+/// What the walk needs to know of the recording and its machine.
 #[derive(Clone, Copy)]
-struct Machine {
+struct Machine<'b> {
+    /// Has the events.
+    head: &'b Head,
     /// The processor, if it is one that is unwound.
     arch: Option<Arch>,
     big_endian: bool,
 }
 
-impl Machine {
-    fn of(head: &Head) -> Self {
+impl<'b> Machine<'b> {
+    fn of(head: &'b Head) -> Self {
         let arch = match head.machine().arch {
             perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
             perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
             _ => None,
         };
-        Self { arch, big_endian: head.endian() == perf_data::Endian::Big }
+        Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
     }
 }
 
 /// What is kept from one sample to the next.
 #[derive(Default)]
-struct SliceScratch {
+pub(crate) struct SliceScratch {
     layout: LayoutRow,
     /// The last chain of each thread, outermost first, with its nodes; threads may share one.
     nodes: [Vec<(FrameKey, StackId)>; CHAINS],
@@ -199,10 +214,11 @@ fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
     Frame::of_kernel(module, lookup, found_by)
 }
 
-/// The user part: the replayed stack, else the recorded chain, else the sampled address.
+/// The user part: the replayed stack, continued with a recorded chain where its bytes ended; else the recorded chain,
+/// else the sampled address.
 fn user_frames(
     sample: &Sample<'_>,
-    machine: Machine,
+    machine: Machine<'_>,
     space: &Space,
     walker: &mut Walker<'_>,
     frames: &mut Vec<Frame>,
@@ -229,20 +245,18 @@ fn user_frames(
         (None, _) if n_kernel > 0 => EndReason::KernelOnly,
         (None, _) => EndReason::NoUserRegs,
     };
-    let n_walked = frames.len() - n_kernel;
-    let user_mode = sample.cpu_mode == CpuMode::User;
+    let recorded = RecordedChains { sample, head: machine.head, space };
     // A chain that the recorder unwound is taken where the replay could do nothing, or less.
-    if n_walked < 2 && recorded_user_chain(sample, user_mode).count() > n_walked {
-        frames.truncate(n_kernel);
-        for (index, ip) in recorded_user_chain(sample, user_mode).enumerate() {
-            let (lookup, found_by) = match index {
-                0 if user_mode => (ip, FoundBy::Sampled),
-                0 => (ip, FoundBy::Callchain),
-                _ => (ip.sub(1), FoundBy::Callchain),
-            };
-            frames.push(walker.frame_at(lookup, space, found_by));
-        }
+    if reason != EndReason::Root
+        && frames.len() - n_kernel < 2
+        && recorded.replace(walker, n_kernel, frames)
+    {
         return EndReason::Recorded;
+    }
+    if matches!(reason, EndReason::StackExhausted | EndReason::NoUserStack)
+        && let Some(end) = recorded.continue_walk(walker, n_kernel, frames)
+    {
+        return end;
     }
     if let (true, Some(ip)) = (frames.is_empty(), sample.ip) {
         frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
@@ -265,7 +279,7 @@ fn filled(planned: &Planned, own: &Space, later: &(Arc<Space>, ProcessImage)) ->
 /// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.
 fn again(
     sample: &Sample<'_>,
-    machine: Machine,
+    machine: Machine<'_>,
     space: &Space,
     walker: &mut Walker<'_>,
     frames: &mut Vec<Frame>,
@@ -278,23 +292,4 @@ fn again(
         *frames = new;
         end
     })
-}
-
-/// The user part of the recorded chain: in the sample, or in a record of its own. simpleperf may write both, of which
-/// the one that was completed with frames of other samples is the longer.
-fn recorded_user_chain(sample: &Sample<'_>, user_mode: bool) -> impl Iterator<Item = Avma> {
-    let is_user = move |context: CallchainContext| match context {
-        CallchainContext::User => true,
-        CallchainContext::Unmarked => user_mode,
-        _ => false,
-    };
-    let of_user =
-        move |chain: Callchain<'_>| chain.frames().filter(|(context, _)| is_user(*context)).count();
-    let n_own = sample.callchain.map_or(0, of_user);
-    let other = sample.user_callchain.filter(|other| other.frames().count() > n_own);
-    let own = sample.callchain.filter(|_| other.is_none());
-    let own = own.into_iter().flat_map(|chain| chain.frames());
-    let own = own.filter(move |(context, _)| is_user(*context));
-    let other = other.into_iter().flat_map(|chain| chain.frames());
-    other.chain(own).map(|(_, ip)| ip)
 }

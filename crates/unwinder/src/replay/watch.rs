@@ -53,10 +53,17 @@ impl Replayer<'_> {
         Ok(())
     }
 
-    /// Finishes the samples of all batches so far instead of letting the last ones wait for the next batch.
+    /// Walks the samples of all batches so far instead of letting the last ones wait for the next batch. Samples that
+    /// wait for their repair go on waiting.
     pub fn settle(&mut self, observer: &dyn ReplayObserver) {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
+    }
+
+    /// Finishes all samples. No batch may follow.
+    pub fn end(&mut self, observer: &dyn ReplayObserver) {
+        self.settle(observer);
+        self.flush();
     }
 }

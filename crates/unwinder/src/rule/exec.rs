@@ -5,7 +5,7 @@ use profile::EndReason;
 use crate::arch::Arch;
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
-use crate::state::{Memory, MemoryError, RegisterError, Registers};
+use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
 
 /// What a step by a simple rule read, and where it led.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct SlotsRead {
     pub(crate) return_address: u64,
     /// Bit set: the register of that number was saved in a slot of this frame.
     pub(crate) saved: u64,
+    /// What is known of their values.
+    pub(crate) values: Saved,
 }
 
 /// So many words from the frame's address.
@@ -25,6 +27,13 @@ pub(crate) const fn slot_at(cfa: u64, words: i8) -> u64 {
 }
 
 impl SimpleRule {
+    /// Where the frame begins, if the register that it is counted from is known.
+    #[cold]
+    pub(crate) fn cfa(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
+        let base = registers.get(self.cfa_register, memory).ok()?;
+        Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
+    }
+
     /// Runs the rule: the registers become those of the caller.
     #[inline]
     pub(crate) fn run(
@@ -39,34 +48,43 @@ impl SimpleRule {
         let return_address = if self.return_address() == 0 {
             registers.get(arch.return_address(), memory).map_err(reason_of_register)?
         } else {
-            memory.read(slot_at(cfa, self.return_address())).map_err(reason_of_memory)?
+            memory
+                .read(slot_at(cfa, self.return_address()))
+                .map_err(|error| reason_of_frame(error, cfa))?
         };
         let sp = registers.sp(arch);
-        let saved = self.restore_saved(registers, arch, sp, cfa);
+        let (saved, values) = self.restore_saved(registers, memory, arch, (sp, cfa));
         registers.set(arch.sp(), cfa);
         registers.set(arch.return_address(), return_address);
-        Ok(SlotsRead { base_slot, cfa, return_address, saved })
+        Ok(SlotsRead { base_slot, cfa, return_address, saved, values })
     }
 
-    /// Restores the registers that the rule says were saved; returns the bits of their numbers.
+    /// Restores the registers that the rule says were saved; returns the bits of their numbers, and what is known of
+    /// their values, as far as they were recorded below the frame's address.
     #[inline]
     pub(crate) fn restore_saved(
         &self,
         registers: &mut Registers,
+        memory: &Memory<'_>,
         arch: Arch,
-        sp: u64,
-        cfa: u64,
-    ) -> u64 {
+        (sp, cfa): (u64, u64),
+    ) -> (u64, Saved) {
         let slots = arch.slots();
-        let mut saved = 0;
+        let below = memory.recorded_below(cfa);
+        let (mut saved, mut values) = (0, Saved::NONE);
         self.for_each_saved(|slot, words| {
             if let Some(&register) = slots.get(slot)
                 && registers.set_saved_unless_popped(register, slot_at(cfa, words), sp, cfa)
             {
                 saved |= 1 << register;
             }
+            let back = 8 * usize::from(words.wrapping_neg().cast_unsigned());
+            let bytes = below.len().checked_sub(back).and_then(|at| below.get(at..));
+            if let Some(bytes) = bytes.and_then(<[u8]>::first_chunk) {
+                values.add(slot, memory.word(*bytes), sp);
+            }
         });
-        saved
+        (saved, values)
     }
 }
 
@@ -161,6 +179,16 @@ const fn reason_of_memory(error: MemoryError) -> EndReason {
     match error {
         MemoryError::PastDump => EndReason::StackExhausted,
         MemoryError::NotRecorded => EndReason::MemoryNotRecorded,
+    }
+}
+
+/// Why a return address cannot be read that was saved in a frame that begins at `cfa`.
+const fn reason_of_frame(error: MemoryError, cfa: u64) -> EndReason {
+    // What no stack begins with: nothing is mapped that low; addresses of user code have 48 bits.
+    let is_stack = cfa.is_multiple_of(8) && cfa >= 1 << 16 && cfa < 1 << 48;
+    match error {
+        MemoryError::NotRecorded if is_stack => EndReason::OtherStack,
+        error => reason_of_memory(error),
     }
 }
 

@@ -46,6 +46,13 @@ impl Memory<'_> {
         Some(self.word(*self.stack.get(offset..)?.first_chunk::<8>()?))
     }
 
+    /// The bytes of the recorded stack up to an address.
+    #[inline]
+    pub(crate) fn recorded_below(&self, address: u64) -> &[u8] {
+        let end = usize::try_from(address.wrapping_sub(self.stack_start)).ok();
+        end.and_then(|end| self.stack.get(..end)).unwrap_or_default()
+    }
+
     /// `size` bytes (1 to 8) as an unsigned number.
     pub(crate) fn read_sized(&self, address: u64, size: u8) -> Result<u64, MemoryError> {
         let word = self.read(address)?;
@@ -54,7 +61,7 @@ impl Memory<'_> {
     }
 
     #[inline]
-    fn word(&self, bytes: [u8; 8]) -> u64 {
+    pub(crate) fn word(&self, bytes: [u8; 8]) -> u64 {
         if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
     }
 

@@ -2,6 +2,8 @@
 
 mod memory;
 mod registers;
+mod saved;
 
 pub(crate) use memory::{Memory, MemoryError};
 pub(crate) use registers::{RegisterError, Registers};
+pub(crate) use saved::Saved;

@@ -24,13 +24,13 @@ fn the_stack_bytes_are_used_up() {
 }
 
 #[test]
-fn far_past_the_bytes_is_not_the_stack() {
+fn far_past_the_bytes_is_another_stack() {
     let program = Program::new(Arch::X86_64, ops().def_cfa(3, 16));
     let one = [(TEST, FoundBy::Sampled)];
     let ends = [
         (SP + 0x1000, EndReason::StackExhausted),
-        (SP + (1 << 30), EndReason::MemoryNotRecorded),
-        (SP - 0x100, EndReason::MemoryNotRecorded),
+        (SP + (1 << 30), EndReason::OtherStack),
+        (SP - 0x100, EndReason::OtherStack),
     ];
     for (rbx, end) in ends {
         let regs = UserRegs::x86_64(TEST, SP).set(reg::BX, rbx);

@@ -15,6 +15,8 @@ mod linear;
 mod nesting;
 mod previous_stack;
 mod properties;
+mod recorded;
+mod repair;
 mod replayed;
 mod second_opinion;
 mod sections;

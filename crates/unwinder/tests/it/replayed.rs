@@ -11,7 +11,7 @@ use synth::{
     SampleRegs, UserRegs, x86_64_reg,
 };
 use unwinder::{
-    Arch, EndReason, Engine, Filter, FoundBy, Replay, ReplayOptions, Replayer, Unwatched,
+    Arch, EndReason, Engine, Filter, FoundBy, Join, Replay, ReplayOptions, Replayer, Unwatched,
 };
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
@@ -39,7 +39,12 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
-    let options = ReplayOptions { filter: Filter::default(), max_frames: 127, learn_files: true };
+    let options = ReplayOptions {
+        filter: Filter::default(),
+        max_frames: 127,
+        join: Join::Gaps,
+        learn_files: true,
+    };
     let engine = engine.clone();
     let mut replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
     while let Some(batch) = session.next_batch(&mut found) {
@@ -88,7 +93,7 @@ fn recording(world: &World, change: impl FnOnce(SampleBuilder) -> SampleBuilder)
     data.build()
 }
 
-fn map(data: &mut PerfDataBuilder, world: &World) {
+pub(crate) fn map(data: &mut PerfDataBuilder, world: &World) {
     let file = MmapFile::Inode { major: 1, minor: 1, inode: 1, generation: 1 };
     for (start, prot) in [(0x1000, 5), (0x5000, 1)] {
         let record = Record::Mmap2 {
@@ -134,9 +139,9 @@ fn an_engine_is_shared_by_runs() {
     assert_eq!(Arc::strong_count(&engine), 1);
 }
 
-const KERNEL: u64 = 0xffff_ffff_8100_0000;
-const CONTEXT_KERNEL: u64 = -128_i64 as u64;
-const CONTEXT_USER: u64 = -512_i64 as u64;
+pub(crate) const KERNEL: u64 = 0xffff_ffff_8100_0000;
+pub(crate) const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+pub(crate) const CONTEXT_USER: u64 = -512_i64 as u64;
 
 #[test]
 fn kernel_frames_come_first() {

@@ -127,7 +127,7 @@ fn a_signal_on_an_alternate_stack() {
     stack.word(TRAMPOLINE).words(0, 5).words(0, 15).word(SP - 0x4000).word(TEST);
     let expected = &chain(TEST)[..3];
     let regs = UserRegs::x86_64(HANDLER, SP);
-    program().check(&regs, &stack, expected, EndReason::MemoryNotRecorded);
+    program().check(&regs, &stack, expected, EndReason::OtherStack);
 }
 
 #[test]

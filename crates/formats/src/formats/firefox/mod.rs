@@ -32,7 +32,7 @@ const UNPROCESSED: u32 = 31;
 pub struct Firefox {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
-    /// Whether incomplete stacks stand beside the complete ones, and not under one `[truncated]` frame.
+    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
     pub keep_unrooted: bool,
     /// What a sample weighs.
     pub weight: StackWeight,

@@ -12,8 +12,8 @@ use super::{StringArray, category};
 use crate::render::text::push_number;
 use profile::query::functions;
 use profile::{
-    FrameId, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId, StringId, Table,
-    row_ids,
+    FoundBy, FrameId, FrameRow, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId,
+    StringId, Table, row_ids,
 };
 
 row_ids! {
@@ -37,6 +37,7 @@ struct FrameEntry {
     depth: u32,
     category: u8,
     guessed: bool,
+    gap: bool,
 }
 
 /// A column of frames: its name, the value of a frame, and that of `[truncated]`.
@@ -49,7 +50,7 @@ pub(super) struct SharedTables<'a> {
     frames: Vec<FrameEntry>,
     /// Nodes: caller's node, and frame.
     nodes: Table<NodeId, (Option<NodeId>, u32)>,
-    /// By stack of the profile: its innermost node, complete ones and then incomplete ones.
+    /// By stack of the profile: its innermost node, of those that reach their root and then of those that do not.
     of_stack: [Table<StackId, Option<NodeId>>; 2],
     /// The node of `[truncated]`.
     truncated: Option<NodeId>,
@@ -89,7 +90,7 @@ impl<'a> SharedTables<'a> {
 
     /// Whether the stack of a sample stands under `[truncated]`.
     const fn is_truncated(&self, sample: &SampleRow) -> bool {
-        !self.keep_unrooted && !sample.end.is_complete()
+        !self.keep_unrooted && !sample.end.is_rooted()
     }
 
     /// Makes the frames; gives for each frame of the profile its range, outermost function first.
@@ -128,8 +129,9 @@ impl<'a> SharedTables<'a> {
                     line,
                     column,
                     depth: depth as u32,
-                    category: self.category(location, row.kernel),
-                    guessed: row.found_by.is_unproven(),
+                    category: self.category(location, row),
+                    guessed: row.found_by.is_unproven() && row.found_by != FoundBy::Gap,
+                    gap: row.found_by == FoundBy::Gap,
                 });
             }
             ranges.push(start..self.frames.len() as u32);
@@ -137,10 +139,11 @@ impl<'a> SharedTables<'a> {
         ranges
     }
 
-    fn category(&self, location: &LocationRow, kernel: bool) -> u8 {
+    fn category(&self, location: &LocationRow, frame: &FrameRow) -> u8 {
         let module = location.module.and_then(|id| self.profile.modules.get(id));
         match module.map(|module| module.kind) {
-            _ if kernel => category::KERNEL,
+            _ if frame.kernel => category::KERNEL,
+            _ if frame.found_by == FoundBy::Gap => category::TRUNCATED,
             Some(ModuleKind::Anonymous) | None => category::ANONYMOUS,
             _ => category::USER,
         }
@@ -263,7 +266,10 @@ impl<'a> SharedTables<'a> {
         let n = self.frames.len() + 1;
         let rows = || self.frames.iter().map(Some).chain([None]);
         let location = |frame: &FrameEntry| self.profile.locations.get(frame.location);
-        let relative = |frame| location(frame).map(|at| at.relative).filter(|&at| at < EXACT);
+        let relative = |frame: &FrameEntry| {
+            let at = location(frame).filter(|_| !frame.gap)?.relative;
+            (at < EXACT).then_some(at)
+        };
         sink.column("address", rows(), |text, row| match row.and_then(relative) {
             Some(address) => push_number(text, address),
             None => text.extend_from_slice(b"-1"),

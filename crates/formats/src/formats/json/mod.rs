@@ -1,12 +1,14 @@
 //! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` has the fields,
 //! `docs/stacks.schema.json` is their JSON Schema.
 
+mod needs;
 mod tables;
 mod writer;
 
 use std::io;
 
 use crate::printer::Printer;
+use profile::query::found_counts;
 use profile::{
     EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
 };
@@ -17,7 +19,7 @@ use writer::{JsonDocument, number, string};
 const VERSION: u32 = 1;
 
 /// Counts up with changes that do not: a field or a word added.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 
 /// Prints the tables as one JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -100,8 +102,11 @@ fn words(json: &mut JsonDocument<'_>) {
 /// The account of the run.
 fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
     let summary = &profile.summary;
+    let found = found_counts(profile);
     let counters = [
         ("samples", summary.samples),
+        ("samples_joined", found.joined),
+        ("samples_with_gap", found.with_gap),
         ("samples_filtered", summary.samples_filtered),
         ("samples_dropped", summary.samples_dropped),
         ("frames", summary.frames),
@@ -117,23 +122,12 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
         json.value(|out| number(out, value));
         json.raw(",");
     }
-    json.raw("\"lost_by_event\":");
-    json.array(&summary.lost_by_event, |out, loss| {
-        let fields = [
-            ("event", loss.event.as_u32().into()),
-            ("samples", loss.samples),
-            ("records", loss.records),
-        ];
-        for (index, (name, value)) in fields.into_iter().enumerate() {
-            out.extend_from_slice(if index == 0 { b"{\"" } else { b",\"" });
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(b"\":");
-            number(out, value);
-        }
-        out.push(b'}');
-    });
+    lost_by_event(json, profile);
     json.raw(",\"end\":");
     json.array(profile.end_counts(), number);
+    json.raw(",\"found_by\":");
+    json.array(found.frames, number);
+    needs::add(json, profile);
     json.raw(",\"losses\":");
     json.array(&summary.losses, |out, loss| {
         out.push(b'{');
@@ -146,6 +140,8 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
         number(out, loss.samples);
         out.extend_from_slice(b",\"reason\":");
         string(out, loss.reason.as_bytes());
+        out.extend_from_slice(b",\"help\":");
+        string(out, loss.help.as_bytes());
         out.push(b'}');
     });
     json.raw(",\"findings\":");
@@ -159,4 +155,23 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
         out.push(b'}');
     });
     json.raw("}");
+}
+
+/// What the kernel lost, by event.
+fn lost_by_event(json: &mut JsonDocument<'_>, profile: &Profile) {
+    json.raw("\"lost_by_event\":");
+    json.array(&profile.summary.lost_by_event, |out, loss| {
+        let fields = [
+            ("event", loss.event.as_u32().into()),
+            ("samples", loss.samples),
+            ("records", loss.records),
+        ];
+        for (index, (name, value)) in fields.into_iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"{\"" } else { b",\"" });
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            number(out, value);
+        }
+        out.push(b'}');
+    });
 }

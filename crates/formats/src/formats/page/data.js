@@ -1,6 +1,6 @@
 "use strict";
 // The tables of the page, and what is counted of them.
-const NONE = 0xffffffff, INLINED = 1, GUESSED = 2, KERNEL = 4, ANONYMOUS = 8;
+const NONE = 0xffffffff, INLINED = 1, GUESSED = 2, KERNEL = 4, ANONYMOUS = 8, JOINED = 16, GAP = 32;
 const P = {};
 
 async function decode() {
@@ -76,7 +76,7 @@ function outermost() {
   }, (node) => { open[P.func[node]]--; });
 }
 
-// What the selection costs: per leaf, and per node by itself and with what it calls, complete [0] and truncated [1].
+// What the selection costs: per leaf, and per node by itself and with what it calls, rooted [0] and truncated [1].
 const S = { from: 0, to: NONE, threads: null, event: -1, weight: "samples", truncated: "apart" };
 const C = {};
 function lower(time) {
@@ -104,7 +104,7 @@ function count() {
   C.ends = new Float64Array(P.head.ends.length);
   for (let i = 0; i < leaf.length; i++) {
     if (leaf[i] === 0) continue;
-    const end = P.leaf_end[i], cut = P.head.complete[end] ? 0 : 1;
+    const end = P.leaf_end[i], cut = P.head.rooted[end] ? 0 : 1;
     C.ends[end] += leaf[i];
     if (cut && S.truncated === "hidden") continue;
     const which = cut && S.truncated === "apart" ? 1 : 0;
@@ -119,7 +119,7 @@ function count() {
     return total;
   });
   C.all = C.sum[0] + C.sum[1];
-  C.cut = C.ends.reduce((sum, cost, end) => sum + (P.head.complete[end] ? 0 : cost), 0);
+  C.cut = C.ends.reduce((sum, cost, end) => sum + (P.head.rooted[end] ? 0 : cost), 0);
   C.known = C.ends.reduce((sum, cost) => sum + cost, 0);
   C.fown = new Float64Array(P.functions);
   C.ftotal = new Float64Array(P.functions);

@@ -49,6 +49,7 @@ function colour(frame) {
   if (part < 0) return dark ? "#45454f" : "#dcdce2";
   if (node === NONE) return "#9a9aa4";
   const flags = P.flags[node], f = P.func[node];
+  if (flags & GAP) return "#9a9aa4";
   const text = module(f) || name(f);
   let hash = 7;
   for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
@@ -101,8 +102,8 @@ function paint(pen, one) {
     pen.stroke();
     pen.restore();
   }
-  if (flags & GUESSED && w > 4) {
-    pen.setLineDash([4, 3]);
+  if (flags & (GUESSED | JOINED) && w > 4) {
+    pen.setLineDash(flags & JOINED ? [1.5, 2.5] : [4, 3]);
     pen.strokeStyle = "#000";
     pen.lineWidth = 1.5;
     pen.strokeRect(one.x + 1, one.y + 1, w - 2, ROW - 3);
@@ -135,6 +136,8 @@ function describe(frame) {
   const f = P.func[node], marks = [];
   if (P.flags[node] & INLINED) marks.push("inlined");
   if (P.flags[node] & GUESSED) marks.push("guessed");
+  if (P.flags[node] & GAP) marks.push("stands for frames that no sample shows");
+  else if (P.flags[node] & JOINED) marks.push("in most of these stacks from other samples");
   if (P.flags[node] & KERNEL) marks.push("kernel");
   const more = P.lines[node] > 1 ? ` (and ${P.lines[node] - 1} more lines)` : "";
   return `${text}, itself ${amount(C.own[part][node])}; ${place(f, P.line[node])}${more}`

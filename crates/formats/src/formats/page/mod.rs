@@ -147,9 +147,9 @@ impl PageColumns {
         each(&mut text, EndReason::ALL.iter(), |text, end| {
             text.extend_from_slice(format!("\"{}\"", end.as_str()).as_bytes());
         });
-        text.extend_from_slice(b"],\"complete\":[");
+        text.extend_from_slice(b"],\"rooted\":[");
         each(&mut text, EndReason::ALL.iter(), |text, &end| {
-            text.extend_from_slice(if end.is_complete() { b"1" } else { b"0" });
+            text.extend_from_slice(if end.is_rooted() { b"1" } else { b"0" });
         });
         text.extend_from_slice(b"],\"threads\":[");
         each(&mut text, profile.threads.iter(), |text, thread| {

@@ -89,7 +89,7 @@ function drawLanes() {
     const scale = width / (P.span + 1);
     for (let i = 0; i < P.time.length; i++) {
       if (S.event >= 0 && P.event[i] !== S.event) continue;
-      const bin = Math.floor(P.time[i] * scale), cut = P.head.complete[P.leaf_end[P.leaf[i]]] ? 0 : 1;
+      const bin = Math.floor(P.time[i] * scale), cut = P.head.rooted[P.leaf_end[P.leaf[i]]] ? 0 : 1;
       T.bins[0][cut][bin]++;
       if (lane[P.thread[i]] >= 0) T.bins[lane[P.thread[i]]][cut][bin]++;
     }

@@ -1,9 +1,9 @@
 //! The prefix tree of functions that the page shows: addresses are forgotten, lines are kept where samples were taken.
 
 use hashbrown::HashMap;
-use profile::query::{Function, FunctionId, Functions, functions};
+use profile::query::{Function, FunctionId, Functions, functions, stack_weights};
 use profile::{
-    EndReason, FrameRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId, StackId, StackRow,
+    EndReason, FoundBy, FrameRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId, StackId,
     StringId, Table, row_ids,
 };
 
@@ -12,6 +12,8 @@ const INLINED: u8 = 1;
 const GUESSED: u8 = 2;
 const KERNEL: u8 = 4;
 const ANONYMOUS: u8 = 8;
+const JOINED: u8 = 16;
+const GAP: u8 = 32;
 
 row_ids! {
     /// A row of `PageTree::nodes`.
@@ -25,6 +27,7 @@ pub(super) struct PageNode {
     /// The caller's node, before this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
     pub(super) function: FunctionId,
+    /// [`JOINED`] where most of its samples have the frame from other ones: the stacks of both are not parted by it.
     pub(super) flags: u8,
     /// The line of most samples; 0 where unknown.
     pub(super) line: u32,
@@ -83,9 +86,11 @@ impl PageTree {
         rank: &Table<FunctionId, FunctionId>,
         inlines: bool,
     ) -> Innermost {
-        let weights = weights(profile);
+        let weights = stack_weights(profile);
         let mut index: HashMap<(Option<NodeId>, FunctionId, u8), NodeId> = HashMap::new();
         let mut lines: HashMap<(NodeId, u32), u64> = HashMap::new();
+        // By node: samples that have it, and those of them that have it from others.
+        let mut shown: Table<NodeId, (u64, u64)> = Table::new();
         let mut of_stack = Innermost::new();
         of_stack.reserve(profile.stacks.len());
         for (stack, &weight) in profile.stacks.iter().zip(&weights) {
@@ -103,13 +108,21 @@ impl PageTree {
                     let function = rank.get(at.function).copied().unwrap_or(at.function);
                     let child = *index.entry((node, function, flags)).or_insert_with(|| {
                         let parent = node;
+                        shown.push((0, 0));
                         self.nodes.push(PageNode { parent, function, flags, line: 0, lines: 0 })
                     });
+                    if let Some((all, joined)) = shown.get_mut(child) {
+                        *all += weight;
+                        *joined += if frame.found_by.is_joined() { weight } else { 0 };
+                    }
                     (node, line) = (Some(child), at.line);
                     *lines.entry((child, line)).or_default() += weight;
                 }
             }
             of_stack.push((node, line));
+        }
+        for (node, (all, joined)) in self.nodes.iter_mut().zip(shown) {
+            node.flags |= if joined > all / 2 { JOINED } else { 0 };
         }
         self.fill_lines(lines);
         of_stack
@@ -152,10 +165,12 @@ impl PageTree {
 fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
     let module = location.module.and_then(|id| profile.modules.get(id));
     let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
+    let gap = frame.found_by == FoundBy::Gap;
     let flags = [
-        (frame.found_by.is_unproven(), GUESSED),
+        (frame.found_by.is_unproven() && !frame.found_by.is_joined(), GUESSED),
         (frame.kernel, KERNEL),
-        (nowhere && !frame.kernel, ANONYMOUS),
+        (nowhere && !frame.kernel && !gap, ANONYMOUS),
+        (gap, GAP),
     ];
     flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1)
 }
@@ -177,22 +192,4 @@ fn by_name(
         }
     }
     (order, rank)
-}
-
-/// By stack: the samples that have it, whole or as their outer part.
-fn weights(profile: &Profile) -> Table<StackId, u64> {
-    let mut weights: Table<StackId, u64> = Table::from_vec(vec![0; profile.stacks.len()]);
-    for sample in &profile.samples {
-        if let Some(weight) = sample.stack.and_then(|stack| weights.get_mut(stack)) {
-            *weight += 1;
-        }
-    }
-    for (id, &StackRow { parent, .. }) in profile.stacks.entries().rev() {
-        let weight = weights.get(id).copied().unwrap_or(0);
-        let parent = parent.filter(|&parent| parent < id);
-        if let Some(sum) = parent.and_then(|parent| weights.get_mut(parent)) {
-            *sum += weight;
-        }
-    }
-    weights
 }

@@ -1,0 +1,119 @@
+//! How the frames of all samples were found, and how many chains go on with frames of other samples.
+
+use crate::id::StackId;
+use crate::profile::Profile;
+use crate::reason::FoundBy;
+use crate::tables::{StackRow, Table};
+
+/// How the frames of all samples were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoundCounts {
+    /// Frames by how they were found, in the order of [`FoundBy::ALL`]; inlined ones are not counted.
+    pub frames: [u64; FoundBy::ALL.len()],
+    /// Samples whose chain has frames that other samples show.
+    pub joined: u64,
+    /// Samples whose chain has a gap, for frames that no sample shows.
+    pub with_gap: u64,
+}
+
+/// Counts the frames of all samples by how they were found: a pass over the samples, and one over the stacks.
+#[must_use]
+pub fn found_counts(profile: &Profile) -> FoundCounts {
+    let mut counts = FoundCounts { frames: [0; FoundBy::ALL.len()], joined: 0, with_gap: 0 };
+    let found_by = |row: &StackRow| profile.frames.get(row.frame).map(|frame| frame.found_by);
+    for (row, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
+        if let Some(word) = found_by(row) {
+            counts.frames[word as usize] += weight;
+        }
+    }
+    if !FoundBy::ALL.iter().any(|&word| word.is_joined() && counts.frames[word as usize] > 0) {
+        return counts;
+    }
+    // By stack: whether it has a joined frame, and a gap. Parents come before their children.
+    let mut has = Table::<StackId, (bool, bool)>::new();
+    has.reserve(profile.stacks.len());
+    for row in &profile.stacks {
+        let outside = row.parent.and_then(|parent| has.get(parent)).copied();
+        let (joined, gap) = outside.unwrap_or_default();
+        let own = found_by(row).filter(|word| word.is_joined());
+        let is_gap = own == Some(FoundBy::Gap);
+        has.push((joined || (own.is_some() && !is_gap), gap || is_gap));
+    }
+    for sample in &profile.samples {
+        let stack = sample.stack.and_then(|stack| has.get(stack)).copied();
+        let (joined, gap) = stack.unwrap_or_default();
+        counts.joined += u64::from(joined);
+        counts.with_gap += u64::from(gap);
+    }
+    counts
+}
+
+/// By stack: the samples that have it, whole or as their outer part.
+#[must_use]
+pub fn stack_weights(profile: &Profile) -> Table<StackId, u64> {
+    let mut weights: Table<StackId, u64> = Table::from_vec(vec![0; profile.stacks.len()]);
+    for sample in &profile.samples {
+        if let Some(weight) = sample.stack.and_then(|stack| weights.get_mut(stack)) {
+            *weight += 1;
+        }
+    }
+    for (id, &StackRow { parent, .. }) in profile.stacks.entries().rev() {
+        let weight = weights.get(id).copied().unwrap_or(0);
+        let parent = parent.filter(|&parent| parent < id);
+        if let Some(sum) = parent.and_then(|parent| weights.get_mut(parent)) {
+            *sum += weight;
+        }
+    }
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{EventId, LayoutId, LocationId, ThreadId};
+    use crate::reason::EndReason;
+    use crate::tables::{FrameRow, SampleRow};
+
+    /// Stacks of frames that were found so, outermost first, each with so many samples.
+    fn profile(stacks: &[(&[FoundBy], usize)]) -> Profile {
+        let mut profile = Profile::default();
+        for &(frames, n) in stacks {
+            let mut parent = None;
+            for &found_by in frames {
+                let location = LocationId::new(0);
+                let row = FrameRow { location, found_by, kernel: false, instance: 0 };
+                let frame = profile.frames.push(row);
+                parent = Some(profile.stacks.push(StackRow { parent, frame }));
+            }
+            let sample = SampleRow {
+                time: None,
+                thread: ThreadId::new(0),
+                event: EventId::new(0),
+                end: EndReason::Root,
+                cpu: None,
+                period: None,
+                stack: parent,
+                layout: LayoutId::new(0),
+            };
+            profile.samples.extend(std::iter::repeat_n(sample, n));
+        }
+        profile
+    }
+
+    #[test]
+    fn frames_and_chains_are_counted() {
+        let profile = profile(&[
+            (&[FoundBy::Cfi, FoundBy::Sampled], 3),
+            (&[FoundBy::Joined, FoundBy::Joined, FoundBy::Sampled], 5),
+            (&[FoundBy::Joined, FoundBy::Gap, FoundBy::Cfi, FoundBy::Sampled], 2),
+            (&[], 1),
+        ]);
+        let counts = found_counts(&profile);
+        let of = |word: FoundBy| counts.frames[word as usize];
+        assert_eq!((of(FoundBy::Sampled), of(FoundBy::Cfi)), (10, 5));
+        assert_eq!((of(FoundBy::Joined), of(FoundBy::Gap), of(FoundBy::FramePointer)), (12, 2, 0));
+        assert_eq!((counts.joined, counts.with_gap), (7, 2));
+        let frames: u64 = counts.frames.iter().sum();
+        assert_eq!(frames, 3 * 2 + 5 * 3 + 2 * 4);
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether more callchains are incomplete than the user wants to have.
+
+use profile::{EndReason, Profile};
+
+use super::color;
+use super::status::Status;
+use crate::args::Percent;
+
+/// The samples of a run, and those of them whose chain is not complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completeness {
+    samples: u64,
+    incomplete: u64,
+}
+
+impl Completeness {
+    /// That of a profile. A chain across a gap is not complete.
+    pub(crate) fn of(profile: &Profile) -> Self {
+        let ends = EndReason::ALL.iter().zip(profile.end_counts());
+        let incomplete = ends.filter(|(end, _)| !end.is_complete()).map(|(_, count)| count).sum();
+        Self { samples: profile.samples.len() as u64, incomplete }
+    }
+
+    /// The status of a run that ended so, whose output was written. Where more chains are incomplete than `limit`
+    /// allows, a line on standard error says so.
+    pub(crate) fn judge(self, limit: Option<&Percent>, status: Status) -> Status {
+        let Self { samples, incomplete } = self;
+        let Some(limit) = limit.filter(|limit| limit.is_exceeded_by(incomplete, samples)) else {
+            return status;
+        };
+        let share = 100.0 * incomplete as f64 / samples.max(1) as f64;
+        eprintln!(
+            "{} {incomplete} of {samples} samples ({share:.2} %) have callchains that are not complete, more than \
+             the {limit} % of --fail-if-incomplete",
+            color::error("unwind-perf")
+        );
+        Status::Incomplete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::parse_percent;
+    use profile::{EventId, LayoutId, SampleRow, ThreadId};
+
+    #[test]
+    fn a_chain_across_a_gap_is_not_complete() {
+        let sample = |end| SampleRow {
+            time: None,
+            thread: ThreadId::new(0),
+            event: EventId::new(0),
+            end,
+            cpu: None,
+            period: None,
+            stack: None,
+            layout: LayoutId::new(0),
+        };
+        let mut profile = Profile::default();
+        let ends = [
+            EndReason::Root,
+            EndReason::KernelOnly,
+            EndReason::Recorded,
+            EndReason::RootAcrossGap,
+            EndReason::StackExhausted,
+        ];
+        profile.samples.extend(ends.map(sample));
+        let judged = |limit: &str, status| {
+            let limit = parse_percent(limit).expect("a number");
+            Completeness::of(&profile).judge(Some(&limit), status)
+        };
+        assert_eq!(judged("39.9", Status::Complete), Status::Incomplete);
+        assert_eq!(judged("40", Status::Complete), Status::Complete);
+        assert_eq!(judged("40", Status::Damaged), Status::Damaged);
+        assert_eq!(Completeness::of(&profile).judge(None, Status::Complete), Status::Complete);
+        let nothing = Completeness::of(&Profile::default());
+        let zero = parse_percent("0").expect("a number");
+        assert_eq!(nothing.judge(Some(&zero), Status::Complete), Status::Complete);
+    }
+}

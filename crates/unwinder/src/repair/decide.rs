@@ -1,0 +1,174 @@
+//! What is outside of a chain that was cut off: what samples before it and after it say, put together.
+
+use crate::frame::Place;
+use crate::repair::call::{Call, Link};
+use crate::repair::call_site::can_have_called;
+use crate::repair::functions::{Code, Functions};
+use crate::repair::gap::behind_gap;
+use crate::repair::learned::Learned;
+use crate::repair::memory::Sight;
+use crate::repair::paths::Paths;
+use crate::repair::seen::SeenFrame;
+use crate::repair::trials::Trials;
+use crate::repair::view::View;
+
+/// What a chain is continued with.
+#[derive(Debug, Default)]
+pub(crate) struct Repaired {
+    /// Callers, innermost first.
+    pub(crate) frames: Vec<Place>,
+    /// How many of them are before the gap; `None` where there is none.
+    pub(crate) gap: Option<usize>,
+    /// How many bytes of stack the chain would have needed to reach its root, if the last of them is the root.
+    pub(crate) root: Option<u64>,
+}
+
+/// A chain that is to be continued.
+pub(crate) struct CutChain<'a> {
+    /// Its last frame.
+    last: Place,
+    /// The stack pointer of its first frame.
+    sp: u64,
+    /// Up to where on the stack it says itself what there is.
+    told: u64,
+    /// Where its last frame begins, if that is known.
+    cfa: Option<u64>,
+    /// Which stack it is, in the paths.
+    stack: u32,
+    /// The ways that were seen.
+    paths: &'a Paths,
+    /// Whether it may be continued behind a gap.
+    gaps: bool,
+    /// The functions of the process.
+    functions: &'a mut Functions,
+    /// Where functions are looked for.
+    code: Code<'a>,
+}
+
+impl<'a> CutChain<'a> {
+    /// The chain of a sample that has frames.
+    pub(crate) fn new<'s: 'a, P: FnMut(usize) -> Place>(
+        sight: &'a mut Sight<'s, P>,
+        gaps: bool,
+        (stack, learned): (u32, &'a Learned),
+    ) -> Self {
+        let Sight { seen, place, functions, code } = sight;
+        let last = seen.frames.len().saturating_sub(1);
+        let sp = |frame: Option<&SeenFrame>| frame.map_or(0, |frame| frame.sp);
+        Self {
+            last: place(last),
+            sp: sp(seen.frames.first()),
+            told: seen.told().unwrap_or(sp(seen.frames.last())),
+            cfa: seen.cfa(last),
+            stack,
+            paths: &learned.paths,
+            gaps,
+            functions,
+            code: *code,
+        }
+    }
+
+    /// Continues the chain: call by call as far as evidence decides; then the only way that is known to calls that were
+    /// under way before and afterwards; or else to these behind a gap.
+    /// `None` where nothing is known.
+    pub(crate) fn repair(mut self, [past, future]: [View<'_>; 2]) -> Option<Repaired> {
+        let mut repaired = Repaired::default();
+        self.go_outwards([past, future], &mut repaired);
+        (!repaired.frames.is_empty()).then_some(repaired)
+    }
+
+    fn go_outwards(&mut self, [past, future]: [View<'_>; 2], repaired: &mut Repaired) {
+        let (mut before, mut after) = (past, future);
+        let (mut told, mut cfa) = (self.told, self.cfa);
+        while let Some(call) = self.next(&mut before, &mut after) {
+            told = call.cfa;
+            cfa = before.next_cfa().or(after.next_cfa());
+            self.last = call.caller;
+            repaired.frames.push(call.caller);
+            if call.link == Link::Root {
+                repaired.root = Some(call.cfa.saturating_sub(self.sp));
+                return;
+            }
+        }
+        // Where another function was called before or afterwards, that call is not this one.
+        let over = [before.next(), after.next()].into_iter().flatten();
+        let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
+        let told = over.fold(told, u64::max);
+        let calls = behind_gap(&past, &future, (self.sp, told));
+        let Some(end) = calls.last() else { return };
+        let sure = repaired.frames.len();
+        if cfa.and_then(|cfa| self.only_way(cfa, end, future.trials, repaired)).is_none() {
+            if !self.gaps {
+                return;
+            }
+            repaired.gap = Some(sure);
+        }
+        repaired.root = calls.first().map(|call| call.cfa.saturating_sub(self.sp));
+        repaired.frames.extend(calls.iter().rev().map(|call| call.caller));
+    }
+
+    /// Adds the callers on the only way that is known from the last frame, which begins at `cfa`, to the callee of `end`,
+    /// if calls of that kind were always told rightly.
+    fn only_way(
+        &self,
+        cfa: u64,
+        end: &Call,
+        trials: &Trials,
+        repaired: &mut Repaired,
+    ) -> Option<()> {
+        let key = (self.stack, cfa, self.last.addr());
+        let way = self.paths.only_way(key, (end.cfa, end.caller))?;
+        let mut callee = self.last;
+        for &caller in way.iter().chain([&end.caller]) {
+            if !trials.repeats(&callee, &caller) {
+                return None;
+            }
+            callee = caller;
+        }
+        repaired.frames.extend(way);
+        Some(())
+    }
+
+    /// The next call outside that evidence decides: both directions show it, or one proves it and the other does not
+    /// prove another one.
+    fn next<'v>(&mut self, past: &mut View<'v>, future: &mut View<'v>) -> Option<&'v Call> {
+        if let (Some((one, a)), Some((other, b))) = (past.next(), future.next())
+            && one.is_same(other)
+        {
+            let supported = past.supports_next() || future.supports_next();
+            let same_function = a.min(b) < Link::OtherFunction;
+            if !supported || !same_function && !self.is_called_from(past, future) {
+                return None;
+            }
+            past.advance();
+            future.advance();
+            return Some(one);
+        }
+        let both = [past.next(), future.next()];
+        if both.iter().flatten().filter(|(_, link)| *link <= Link::SameFrame).count() == 2 {
+            return None;
+        }
+        let (one, other) = match (past.proves_next(), future.proves_next()) {
+            (true, false) => (past, future),
+            (false, true) => (future, past),
+            _ => return None,
+        };
+        let (call, _) = one.next()?;
+        one.advance();
+        other.give_up();
+        Some(call)
+    }
+
+    /// Whether the last frame was called from where both directions saw calls of other functions: the caller's frame is
+    /// the same in both, and the call can be that of the function.
+    fn is_called_from(&mut self, past: &View<'_>, future: &View<'_>) -> bool {
+        let ([one, one_outer, ..], [other, other_outer, ..]) = (past.calls, future.calls) else {
+            return false;
+        };
+        let link = Link::OtherFunction;
+        one.link.max(other.link) < Link::SameFunction
+            && one_outer.is_same(other_outer)
+            && (past.trials.prove(link, one) || future.trials.prove(link, other))
+            && can_have_called(&one.caller, &self.last, self.functions, self.code)
+    }
+}

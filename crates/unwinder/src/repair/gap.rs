@@ -1,0 +1,69 @@
+//! What is behind a gap: calls that were under way before a sample and afterwards, where what is between them and the
+//! sample's own frames was not seen.
+
+use crate::repair::call::{Call, Link};
+use crate::repair::start::Start;
+use crate::repair::view::View;
+
+/// How far from the stack pointer a stack may reach: what threads get as a rule.
+const STACK: u64 = 8 << 20;
+/// How many calls a thread starts with that do nothing else: `_start` to `main`, or `clone` to what the thread was made
+/// for.
+const START: usize = 4;
+/// How many samples must show a call.
+const SEEN: u32 = 4;
+
+/// The calls behind a gap, from the outermost one inwards, all of them outside of `cfa`; none where no chain reached
+/// its root with them. `sp` is the stack pointer of the sample.
+pub(super) fn behind_gap<'a>(
+    past: &View<'a>,
+    future: &View<'a>,
+    (sp, cfa): (u64, u64),
+) -> Vec<&'a Call> {
+    let mut calls = lasting(past, future, cfa);
+    if calls.is_empty() {
+        calls.extend(start(past.start, future.start).filter(|call| call.cfa > cfa));
+    }
+    let is_root = |call: &&Call| call.link == Link::Root && call.cfa.saturating_sub(sp) <= STACK;
+    if !calls.first().is_some_and(is_root) {
+        calls.clear();
+    }
+    calls
+}
+
+/// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
+/// registers, and the samples that showed them are no fewer than those in between, which did not.
+fn lasting<'a>(past: &View<'a>, future: &View<'a>, cfa: u64) -> Vec<&'a Call> {
+    let pairs = past.calls.iter().rev().zip(future.calls.iter().rev());
+    let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa);
+    let mut calls = Vec::new();
+    let mut n_sure = 0;
+    for (&one, &other) in common {
+        calls.push(one);
+        let seen = one.seen.saturating_add(other.seen);
+        let unseen = past.age(one).saturating_add(future.age(other));
+        if one.saved.proves(other.saved) && seen >= SEEN.max(unseen) {
+            n_sure = calls.len();
+        }
+    }
+    calls.truncate(n_sure);
+    calls
+}
+
+/// What the stack starts with, from the outermost call inwards. Where only one direction knows it, what is taken for the
+/// start may be what the thread does at its end.
+fn start<'a>(
+    before: Option<&'a Start>,
+    after: Option<&'a Start>,
+) -> impl Iterator<Item = &'a Call> {
+    // One of them knows all samples of the window.
+    let seen = [before, after].into_iter().flatten().map(|start| start.seen).max().unwrap_or(0);
+    let calls = |start: Option<&'a Start>| start.map(Start::calls).unwrap_or_default();
+    let (one, other, most) = match (before, after) {
+        (None, _) => (calls(after), calls(after), START),
+        (_, None) => (calls(before), calls(before), START),
+        _ => (calls(before), calls(after), usize::MAX),
+    };
+    let common = one.iter().zip(other).take_while(|(one, other)| one.is_same(other));
+    common.map(|(one, _)| one).filter(move |_| seen >= SEEN).take(most)
+}

@@ -1,0 +1,82 @@
+//! What the walk of one sample saw of its thread's stack.
+
+use crate::state::Saved;
+
+/// A thread of a process image.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct StackOwner(pub(crate) u32);
+
+/// A stack of a thread. Threads can have several: for signals, of coroutines. Those lie far apart as a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Stack {
+    owner: StackOwner,
+    region: u32,
+}
+
+/// A frame, as much of it as tells whether another sample shows the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SeenFrame {
+    /// The looked-up address in the process.
+    pub(crate) addr: u64,
+    /// The stack pointer in it, which is where the frame of its callee begins (the callee's CFA).
+    pub(crate) sp: u64,
+    /// What it saved of its caller's registers.
+    pub(crate) saved: Saved,
+}
+
+/// How a chain ended, as far as repair is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SeenEnd {
+    /// At the root: there is nothing outside of it.
+    Root,
+    /// For want of bytes; with the place where the frame of the last function begins, if that is known.
+    Cut(Option<u64>),
+    /// Otherwise: what is outside of it is not known, and not to be joined.
+    Other,
+}
+
+/// What was seen of a stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    /// Whose stack.
+    pub(crate) owner: StackOwner,
+    /// User frames that can be relied on, innermost first; at least one.
+    pub(crate) frames: &'a [SeenFrame],
+    pub(crate) end: SeenEnd,
+}
+
+impl<'a> Seen<'a> {
+    /// Which stack it is.
+    pub(crate) fn stack(&self) -> Stack {
+        /// Stacks in the same 4 GiB are taken for one.
+        const REGION: u32 = 32;
+        let sp = self.frames.first().map_or(0, |frame| frame.sp);
+        Stack { owner: self.owner, region: (sp >> REGION) as u32 }
+    }
+
+    /// Up to where on the stack the chain says what there is, if it was cut off and where its last frame begins is known.
+    pub(crate) fn told(&self) -> Option<u64> {
+        match self.end {
+            SeenEnd::Cut(Some(cfa)) => Some(cfa.saturating_sub(1)),
+            _ => None,
+        }
+    }
+
+    /// Where the frame of that index begins, if it is known; the maximum for the outermost one.
+    pub(crate) fn cfa(&self, index: usize) -> Option<u64> {
+        match (self.frames.get(index + 1), self.end) {
+            (Some(caller), _) => Some(caller.sp),
+            (None, SeenEnd::Root) => Some(u64::MAX),
+            (None, SeenEnd::Cut(cfa)) => cfa,
+            (None, SeenEnd::Other) => None,
+        }
+    }
+
+    /// The calls, innermost first: each frame with that of its caller.
+    pub(crate) fn calls(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (&'a SeenFrame, &'a SeenFrame)> + ExactSizeIterator + use<'a>
+    {
+        self.frames.iter().zip(self.frames.get(1..).unwrap_or_default())
+    }
+}

@@ -1,0 +1,120 @@
+//! Walked slices wait for their repair until enough of what comes after them is known. What is known of a sample depends
+//! on its place in the recording alone, not on slices, batches or the number of threads.
+
+use std::collections::VecDeque;
+
+use rayon::prelude::*;
+
+use crate::repair::{Code, Repaired, Trials};
+use crate::replay::lane::{Backwards, Lane, Position, WindowSlices};
+use crate::replay::lengthen::Lengthening;
+use crate::replay::replayer::Join;
+use crate::replay::slice::WalkedSlice;
+
+/// Samples that are looked at together.
+const WINDOW: usize = 32 << 10;
+/// Of which so many are repaired; the rest is what comes after them.
+const REPAIRED: usize = 24 << 10;
+
+/// Threads are repaired in so many parts beside each other, whatever the number of processors.
+const LANES: usize = 4;
+
+/// Slices that wait for their repair.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    join: Join,
+    /// The most user frames of a sample.
+    max_frames: usize,
+    lanes: [Lane; LANES],
+    slices: VecDeque<WalkedSlice>,
+    /// So many samples of the first slice are repaired.
+    done: usize,
+    /// So many samples wait.
+    waiting: usize,
+}
+
+impl Window {
+    /// A window that repairs so, and lets chains have so many user frames.
+    pub(crate) fn new(join: Join, max_frames: usize) -> Self {
+        Self { join, max_frames, ..Self::default() }
+    }
+
+    /// Adds a slice.
+    pub(crate) fn push(&mut self, slice: WalkedSlice) {
+        self.waiting += slice.samples.len();
+        self.slices.push_back(slice);
+    }
+
+    /// Repairs what can be repaired, all of it if nothing more comes, and gives out the slices that are done.
+    pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
+        let mut ready = Vec::new();
+        if self.join == Join::Off {
+            self.waiting = 0;
+            ready.extend(self.slices.drain(..));
+        }
+        while self.waiting >= WINDOW || (last && self.waiting > 0) {
+            let is_full = self.waiting >= WINDOW;
+            let (window, repaired) =
+                if is_full { (WINDOW, REPAIRED) } else { (self.waiting, self.waiting) };
+            self.repair(window, repaired, code);
+            self.waiting -= repaired;
+            self.done += repaired;
+            while let Some(first) = self.slices.front()
+                && first.samples.len() <= self.done
+            {
+                self.done -= first.samples.len();
+                ready.extend(self.slices.pop_front());
+            }
+        }
+        while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
+            ready.extend(self.slices.pop_front());
+        }
+        ready
+    }
+
+    /// Repairs the first samples of a window: lane by lane, then all of them in their order get their new stacks.
+    fn repair(&mut self, window: usize, repaired: usize, code: Code<'_>) {
+        let lanes = self.positions(window);
+        let slices = &self.slices;
+        let window = WindowSlices { slices, repaired, code };
+        let pairs = self.lanes.par_iter_mut().zip(&lanes);
+        let backwards: Vec<Backwards> =
+            pairs.map(|(lane, positions)| lane.backwards(window, positions)).collect();
+        let mut trials = Trials::default();
+        backwards.iter().filter_map(Backwards::trials).for_each(|it| trials.add(it));
+        let gaps = self.join == Join::Gaps;
+        let pairs = self.lanes.par_iter_mut().zip(&lanes).zip(&backwards);
+        let found = pairs.map(|((lane, positions), later)| {
+            lane.forwards(window, positions, (later, &trials), gaps)
+        });
+        let mut found: Vec<(Position, Repaired)> = found.flatten().collect();
+        found.sort_unstable_by_key(|(position, _)| position.at);
+        let mut lengthening = Lengthening::default();
+        for (position, repaired) in found {
+            if let Some(slice) = self.slices.get_mut(position.slice) {
+                lengthening.lengthen(slice, position, &repaired, self.max_frames);
+            }
+        }
+    }
+
+    /// The samples of the window in their order, by lanes.
+    fn positions(&self, window: usize) -> [Vec<Position>; LANES] {
+        let mut lanes = [const { Vec::new() }; LANES];
+        let mut at = 0;
+        for (number, slice) in self.slices.iter().enumerate() {
+            let first = if number == 0 { self.done } else { 0 };
+            for index in first..slice.samples.len() {
+                if at == window {
+                    return lanes;
+                }
+                if let Some(owner) = slice.seen.owner(index)
+                    && let Some(lane) = lanes.get_mut(owner.0 as usize % LANES)
+                {
+                    lane.push(Position { at, slice: number, index });
+                }
+                at += 1;
+            }
+        }
+        lanes
+    }
+}
