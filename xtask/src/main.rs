@@ -60,7 +60,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "truth",
         usage: "FILE [--bytes N] [--ours PATH]",
-        about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut",
+        about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair",
         run: truth::run,
     },
     Task {

@@ -16,8 +16,12 @@ pub(super) struct Verdict {
     pub(super) joined: usize,
     /// Samples whose frames of the stock backend are the inner part of ours.
     pub(super) longer: usize,
+    /// Samples that are equal up to a gap of ours, where the stock backend ends or guesses.
+    pub(super) across_gap: usize,
     /// The rest.
     pub(super) other: usize,
+    /// Frames with ours, and with the stock backend.
+    pub(super) frames: [usize; 2],
     /// Frames with the same name, in percent of those that were compared.
     pub(super) names: String,
     /// The first of the rest, both ways.
@@ -43,10 +47,13 @@ pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
         if one.head != other.head {
             bail!("{:?} with ours, {:?} with its own backend", one.head, other.head);
         }
+        verdict.frames[0] += one.frames.len();
+        verdict.frames[1] += other.frames.len();
         match beside(&one.frames, &other.frames) {
             Beside::Equal => verdict.equal += 1,
             Beside::Joined => verdict.joined += 1,
             Beside::Longer => verdict.longer += 1,
+            Beside::AcrossGap => verdict.across_gap += 1,
             Beside::Other => {
                 verdict.other += 1;
                 let both = || Some(format!("ours:\n{}its own:\n{}", shown(one), shown(other)));
@@ -86,6 +93,9 @@ fn read(text: &str) -> Result<Vec<Sample<'_>>> {
 /// processes whose modules lie elsewhere only the place in the page can be compared.
 const IN_PAGE: u64 = 0xfff;
 
+/// The frame of ours that stands for those that no sample shows.
+const GAP: &str = "[gap]";
+
 /// The function that its backend leaves out: it called one without call frame information.
 const LEFT_OUT: &str = "_dl_fini";
 
@@ -102,6 +112,7 @@ enum Beside {
     Equal,
     Joined,
     Longer,
+    AcrossGap,
     Other,
 }
 
@@ -112,6 +123,9 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
     let (mut at, mut theirs) = (0, 0);
     while let Some(address) = own(at) {
+        if ours.get(at).is_some_and(|frame| frame.1 == GAP) {
+            return Beside::AcrossGap;
+        }
         theirs += usize::from(is_made_up(address, stock, theirs));
         let Some(&(other, _)) = stock.get(theirs) else {
             let rest_is_inlined = (at..ours.len()).all(inlined_into);
@@ -172,6 +186,9 @@ mod tests {
         let other = compare(OURS, &stock.replace("00a0", "00a1")).expect("the same samples");
         assert_eq!((other.equal, other.other), (0, 2));
         assert!(other.first.expect("an example").contains("  a1 main"));
+        let gap = OURS.replace("\t00a0 main (r)\n\na", "\t0 [gap] (?)\n\t0001 _start (r)\n\na");
+        let verdict = compare(&gap, stock).expect("the same samples");
+        assert_eq!((verdict.across_gap, verdict.other, verdict.frames), (1, 0, [5, 5]));
         let fewer =
             compare(OURS, &OURS.replace("\t00ff out.constprop.0 (r)\n", "")).expect("samples");
         assert_eq!((fewer.equal, fewer.other), (2, 0), "functions that only we know of");

@@ -1,5 +1,6 @@
 //! The user chains of one run, read from our NDJSON.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::ops::Range;
 
@@ -12,6 +13,8 @@ use crate::words::{Word, Words};
 const GAP: &str = "[gap]";
 /// How a frame was found that is not from the sample's own stack.
 const JOINED: &str = "joined";
+/// How such a gap was found.
+const GAP_FOUND_BY: &str = "gap";
 
 /// A frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +87,25 @@ impl Chains {
         self.samples.len()
     }
 
+    /// What tells the samples, in their order.
+    pub(super) fn identities(&self) -> impl Iterator<Item = Identity> {
+        self.samples.iter().map(|sample| sample.identity)
+    }
+
+    /// Adds a sample.
+    pub(super) fn push(
+        &mut self,
+        identity: Identity,
+        end: Word,
+        joined: bool,
+        frames: impl Iterator<Item = Frame>,
+    ) {
+        let first = self.frames.len();
+        self.frames.extend(frames);
+        let frames = first..self.frames.len();
+        self.samples.push(Sample { identity, end, joined, frames });
+    }
+
     /// The samples in their order.
     pub(super) fn iter<'a>(
         &'a self,
@@ -94,6 +116,30 @@ impl Chains {
             let end = words.text(sample.end);
             (sample.identity, Chain { end, joined: sample.joined, frames })
         })
+    }
+}
+
+/// The module and the function at each address of each process.
+#[derive(Debug, Default)]
+pub(super) struct Places(BTreeMap<(i64, u64), (Word, Word)>);
+
+impl Places {
+    /// What the chains of a run show.
+    pub(super) fn of(chains: &Chains) -> Self {
+        let mut places = BTreeMap::new();
+        for sample in &chains.samples {
+            let frames = chains.frames.get(sample.frames.clone()).unwrap_or_default();
+            for frame in frames.iter().filter(|frame| !frame.gap) {
+                places.insert((sample.identity.pid, frame.addr), (frame.module, frame.function));
+            }
+        }
+        Self(places)
+    }
+
+    /// The frame at an address of a process: without module and function where no chain showed the address.
+    pub(super) fn frame(&self, pid: i64, addr: u64) -> Frame {
+        let (module, function) = self.0.get(&(pid, addr)).copied().unwrap_or_default();
+        Frame { module, addr, function, ..Frame::default() }
     }
 }
 
@@ -149,7 +195,11 @@ fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<Frame>) -> Res
                 let word = words.intern(&text);
                 *(if key == "module" { &mut frame.module } else { &mut frame.function }) = word;
             }
-            "found_by" => joined = value.string()? == JOINED,
+            "found_by" => {
+                let word = value.string()?;
+                frame.gap |= word == GAP_FOUND_BY;
+                joined = word == JOINED;
+            }
             "kernel" | "inlined" => outside |= value.word()? == "true",
             _ => value.skip()?,
         }
@@ -183,7 +233,8 @@ mod tests {
             r#"{"time_ns":5,"pid":-1,"tid":2,"comm":"a","cpu":3,"event":"cycles","end":"root","#,
             r#""frames":[{"addr":"0xffff8","kernel":true},"#,
             r#"{"addr":"0x10","module":"/a","function":"f","inlined":false,"found_by":"sampled","kernel":false},"#,
-            r#"{"addr":"0x0","function":"[gap]","inlined":false,"found_by":"joined","kernel":false}]}"#,
+            r#"{"addr":"0x0","function":"[gap]","inlined":false,"found_by":"gap","kernel":false},"#,
+            r#"{"addr":"0x20","module":"/a","function":"f","inlined":false,"found_by":"joined","kernel":false}]}"#,
             "\n",
             r#"{"pid":1,"tid":2,"comm":"a","event":"cycles","end":"kernel-only","frames":[]}"#,
             "\n"
@@ -200,12 +251,29 @@ mod tests {
         assert_eq!(
             chain.frames,
             [
-                Frame { module, addr: 0x10, function, gap: false },
-                Frame { module: 0, addr: 0, function: gap, gap: true }
+                Frame { module, addr: 0x10, function, ..Frame::default() },
+                Frame { function: gap, gap: true, ..Frame::default() },
+                Frame { module, addr: 0x20, function, ..Frame::default() },
             ]
         );
         let (identity, chain) = found[1];
         assert_eq!(identity, Identity { time: None, pid: 1, tid: 2, cpu: None, event });
         assert_eq!((chain.end, chain.joined, chain.frames), ("kernel-only", false, &[][..]));
+
+        let places = Places::of(&chains);
+        let known = Frame { module, addr: 0x10, function, ..Frame::default() };
+        assert_eq!(places.frame(-1, 0x10), known);
+        assert_eq!(places.frame(-1, 0x20), Frame { addr: 0x20, ..known });
+        assert_eq!(places.frame(-1, 0x30), Frame { addr: 0x30, ..Frame::default() });
+        assert_eq!(places.frame(1, 0x10), Frame { addr: 0x10, ..Frame::default() });
+    }
+
+    #[test]
+    fn a_frame_without_a_name_is_in_the_function_at_its_address() {
+        let [one, other, stranger] = ["f", "F", "g"].map(|it| lettered(it)[0]);
+        assert!(!one.same_place(&other) && one.same_function(&other));
+        assert!(!one.same_function(&stranger));
+        let nameless = Frame { function: 0, ..other };
+        assert!(nameless.same_function(&other) && !nameless.same_function(&one));
     }
 }

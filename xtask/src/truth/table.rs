@@ -10,6 +10,7 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("cut", "their own stack does not reach the root any more"),
     ("repaired", "of the cut ones: they end `root`, with frames of other samples"),
     ("across a gap", "of the cut ones: they end `root-across-gap`, with a frame `[gap]`"),
+    ("share", "of the cut ones, in percent: repaired + across a gap"),
     (
         "exact",
         "repaired, and the same modules and addresses as in the truth; a gap stands for any number of frames",
@@ -22,6 +23,12 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("wrong prefix", "of those that stay cut: their frames are not the inner ones of the truth"),
     ("whole, other", "not cut, but not the chain of the truth"),
 ];
+
+/// What the columns say of the rules of peers.
+pub(super) const OF_PEERS: &str = "Of peers' rules: all chains are our walks without repair, so only the rule differs; frames are compared by their
+address in the process, and functions are those that the truth has at the address. A joined chain counts as repaired
+where it ends on the outermost frame of a chain that is whole in the copy (simpleperf), or where the unwind information
+says that there is no caller (hotspot). Peers neither mark joined frames nor show gaps.";
 
 /// Heading and line below it.
 pub(super) fn head() -> String {
@@ -41,6 +48,11 @@ pub(super) fn row(bytes: u64, tally: &Tally) -> String {
         grouped(tally.cut),
         grouped(tally.to_root.chains),
         grouped(tally.across_gap.chains),
+        format!(
+            "{} + {}",
+            percent(tally.to_root.chains, tally.cut),
+            percent(tally.across_gap.chains, tally.cut)
+        ),
         both(|of| of.exact),
         both(|of| of.exact_in_functions),
         both(|of| of.alien),
@@ -51,6 +63,14 @@ pub(super) fn row(bytes: u64, tally: &Tally) -> String {
         grouped(tally.whole_but_other),
     ];
     format!("| {} |", cells.join(" | "))
+}
+
+/// A part of a number in percent, rounded down to a tenth.
+fn percent(part: u64, whole: u64) -> String {
+    match (part * 1000).checked_div(whole) {
+        Some(tenths) => format!("{}.{}", tenths / 10, tenths % 10),
+        None => "-".to_owned(),
+    }
 }
 
 /// With a comma before each three digits.
@@ -84,9 +104,10 @@ mod tests {
         };
         assert_eq!(
             row(8192, &tally),
-            "| 8,192 | 12,345 | 1,000 | 999 | 20 | 3 | 19 + 2 | 0 + 0 | 0 + 0 | 0 + 0 | 0 + 0 | 976 | 0 | 0 |"
+            "| 8,192 | 12,345 | 1,000 | 999 | 20 | 3 | 2.0 + 0.3 | 19 + 2 | 0 + 0 | 0 + 0 | 0 + 0 | 0 + 0 | 976 | 0 | 0 |"
         );
-        assert_eq!(head().lines().map(|line| line.matches('|').count()).max(), Some(15));
-        assert_eq!(row(8192, &tally).matches('|').count(), 15);
+        assert_eq!(head().lines().map(|line| line.matches('|').count()).max(), Some(16));
+        assert_eq!(row(8192, &tally).matches('|').count(), 16);
+        assert_eq!(row(8192, &Tally::default()).split(" | ").nth(6), Some("- + -"));
     }
 }
