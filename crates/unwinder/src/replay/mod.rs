@@ -1,14 +1,15 @@
-//! The replay of a recording: one sequential plan in time order, parallel pure walks, one sequential merge in the
-//! order of the samples. The plan of the next chunk and the merge of the last one run beside the walk of the current
-//! one.
+//! The replay of a recording: one sequential plan in time order, parallel pure walks, repair of the chains that the dump
+//! cut off, one sequential merge in the order of the samples. The plan of the next chunk and repair and merge of the last
+//! ones run beside the walk of the current one.
 //!
 //! ```text
 //!   plan    | c0 | c1 | c2 | ...          maps, forks, execs; which space each sample sees
 //!   walk         | c0 | c1 | c2 | ...     parallel, slice by slice, each interned by itself
-//!   merge             | c0 | c1 | ...     ids in order of first appearance
+//!   repair                 | w0  |  w1    a window of samples at a time: what comes after a sample has to be known
+//!   merge                        | w0 |   ids in order of first appearance
 //! ```
 //!
-//! Chunks and slices are of a fixed size, so that neither ids nor order depend on the number of threads.
+//! Chunks, slices and windows are of a fixed size, so that neither ids nor order depend on the number of threads.
 
 mod apply;
 mod filter;
