@@ -10,12 +10,18 @@ pub(super) struct Kept {
     calls: Vec<(Call, Option<NonZeroU32>)>,
 }
 
+/// So many calls are kept of the samples of a window: some 45 MB. Programs need one to twelve for each sample.
+const CALLS: usize = 1 << 19;
+
 /// Where a call and all outside of it are kept.
 pub(crate) type Key = NonZeroU32;
 
 impl Kept {
-    /// Keeps calls, outermost first, as they are now; the key of the innermost.
+    /// Keeps calls, outermost first, as they are now; the key of the innermost. `None` where there are none, or no room.
     pub(super) fn keep(&mut self, calls: &mut [Call]) -> Option<Key> {
+        if self.calls.len() + calls.len() > CALLS {
+            return None;
+        }
         let unchanged = calls.iter().take_while(|call| call.kept.is_some()).count();
         let mut outer = unchanged.checked_sub(1).and_then(|at| calls.get(at)?.kept);
         for call in calls.iter_mut().skip(unchanged) {

@@ -30,17 +30,21 @@ pub(crate) struct Starts {
 #[derive(Clone, Copy, Debug)]
 struct Root {
     start: u32,
+    /// How often the root was another one than before.
+    changes: u8,
     several: bool,
 }
 
 /// Roots of one stack lie no further apart: the loader's, and that of the program that it enters.
 const APART: u64 = 4096;
+/// Nor does one stack change its root more often.
+const CHANGES: u8 = 4;
 
 impl Starts {
     /// Takes in the calls of a chain that reached its root, outermost first.
     pub(crate) fn note(&mut self, stack: Stack, calls: &[Call]) {
         let Some(outermost) = calls.first() else { return };
-        let mut several = false;
+        let (mut several, mut changes) = (false, 0);
         if let Some(root) = self.of.get(&stack)
             && let Some(start) = self.all.get_mut(root.start as usize)
             && let Some(first) = start.calls.first()
@@ -52,9 +56,16 @@ impl Starts {
                 start.seen = start.seen.saturating_add(1);
                 return;
             }
-            several = root.several || first.cfa.abs_diff(outermost.cfa) > APART;
+            changes = root.changes.saturating_add(1);
+            let apart = first.cfa.abs_diff(outermost.cfa) > APART;
+            several = root.several || apart || changes > CHANGES;
+            if several {
+                // What it starts with is not asked for any more.
+                self.of.insert(stack, Root { several, changes, ..*root });
+                return;
+            }
         }
-        let root = Root { start: self.all.len() as u32, several };
+        let root = Root { start: self.all.len() as u32, changes, several };
         self.of.insert(stack, root);
         self.all.push(Start { calls: calls.to_vec(), seen: 1 });
     }

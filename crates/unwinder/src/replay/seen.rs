@@ -61,6 +61,16 @@ impl SeenSamples {
         self.samples.get(index).filter(|sample| sample.len > 0).map(|sample| sample.owner)
     }
 
+    /// How many user frames the sample of that index has.
+    pub(crate) fn n_frames(&self, index: usize) -> usize {
+        self.samples.get(index).map_or(0, |sample| sample.len as usize)
+    }
+
+    /// How many user frames all samples have.
+    pub(crate) const fn n_all_frames(&self) -> usize {
+        self.frames.len()
+    }
+
     /// How many frames of the kernel the sample of that index has.
     pub(crate) fn n_kernel(&self, index: usize) -> usize {
         self.samples.get(index).map_or(0, |sample| sample.n_kernel as usize)

@@ -13,8 +13,10 @@ use crate::replay::slice::WalkedSlice;
 
 /// Samples that are looked at together.
 const WINDOW: usize = 32 << 10;
-/// Of which so many are repaired; the rest is what comes after them.
-const REPAIRED: usize = 24 << 10;
+/// Fewer where they have so many frames, which take some 100 MB.
+const FRAMES: usize = 4 << 20;
+/// Of four samples so many are repaired; the rest is what comes after them.
+const REPAIRED: usize = 3;
 
 /// Threads are repaired in so many parts beside each other, whatever the number of processors.
 const LANES: usize = 4;
@@ -29,8 +31,9 @@ pub(crate) struct Window {
     slices: VecDeque<WalkedSlice>,
     /// So many samples of the first slice are repaired.
     done: usize,
-    /// So many samples wait.
+    /// So many samples wait, with so many frames.
     waiting: usize,
+    frames: usize,
 }
 
 impl Window {
@@ -42,6 +45,7 @@ impl Window {
     /// Adds a slice.
     pub(crate) fn push(&mut self, slice: WalkedSlice) {
         self.waiting += slice.samples.len();
+        self.frames += slice.seen.n_all_frames();
         self.slices.push_back(slice);
     }
 
@@ -49,15 +53,16 @@ impl Window {
     pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
         let mut ready = Vec::new();
         if self.join == Join::Off {
-            self.waiting = 0;
+            (self.waiting, self.frames) = (0, 0);
             ready.extend(self.slices.drain(..));
         }
-        while self.waiting >= WINDOW || (last && self.waiting > 0) {
-            let is_full = self.waiting >= WINDOW;
-            let (window, repaired) =
-                if is_full { (WINDOW, REPAIRED) } else { (self.waiting, self.waiting) };
+        while self.is_full() || (last && self.waiting > 0) {
+            let window = self.size();
+            let repaired = if self.is_full() { window.div_ceil(4) * REPAIRED } else { window };
+            let repaired = repaired.min(window);
             self.repair(window, repaired, code);
             self.waiting -= repaired;
+            self.frames -= self.counted(repaired);
             self.done += repaired;
             while let Some(first) = self.slices.front()
                 && first.samples.len() <= self.done
@@ -70,6 +75,35 @@ impl Window {
             ready.extend(self.slices.pop_front());
         }
         ready
+    }
+
+    /// Whether the first of the samples that wait can be repaired.
+    const fn is_full(&self) -> bool {
+        self.waiting >= WINDOW || self.frames >= FRAMES
+    }
+
+    /// The samples that wait, in their order: how many frames each has.
+    fn waiting_frames(&self) -> impl Iterator<Item = usize> {
+        let all = self
+            .slices
+            .iter()
+            .flat_map(|slice| (0..slice.samples.len()).map(|index| slice.seen.n_frames(index)));
+        all.skip(self.done)
+    }
+
+    /// How many frames the first samples have.
+    fn counted(&self, samples: usize) -> usize {
+        self.waiting_frames().take(samples).sum()
+    }
+
+    /// How many samples are looked at next: a window's, or fewer that have as many frames as a window may have.
+    fn size(&self) -> usize {
+        let mut frames = 0;
+        let is_within = |n: &usize| {
+            frames += n;
+            frames <= FRAMES
+        };
+        self.waiting_frames().take(WINDOW).take_while(is_within).count().max(1)
     }
 
     /// Repairs the first samples of a window: lane by lane, then all of them in their order get their new stacks.
