@@ -6,10 +6,21 @@ use address::{Avma, Bias, ModuleId};
 use crate::tables::location::LocationRow;
 
 /// Where the modules of a process image lay, as far as its samples show.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayoutRow {
     /// Sorted by module and instance.
     biases: Vec<ModuleBias>,
+}
+
+impl Clone for LayoutRow {
+    fn clone(&self) -> Self {
+        Self { biases: self.biases.clone() }
+    }
+
+    /// Keeps the memory that there is.
+    fn clone_from(&mut self, other: &Self) {
+        self.biases.clone_from(&other.biases);
+    }
 }
 
 /// Where one image of a module lay.
@@ -74,6 +85,14 @@ impl LayoutRow {
             }
         }
         true
+    }
+
+    /// Whether `module` lies at `bias`, and nowhere else.
+    #[must_use]
+    pub fn has_only(&self, module: ModuleId, bias: Bias) -> bool {
+        let at = self.biases.partition_point(|known| known.module < module);
+        let mut images = self.biases.iter().skip(at).take_while(|known| known.module == module);
+        images.next().is_some_and(|known| known.bias == bias) && images.next().is_none()
     }
 
     /// Removes all images and keeps their memory.

@@ -107,6 +107,11 @@ impl UnwindInfo {
         cfi.rule(offset, svma, last)
     }
 
+    /// Where the last description is that begins at an address or before it, if the file has a table of them.
+    pub(crate) fn listed(&self, svma: Svma) -> Option<usize> {
+        self.header.as_ref()?.lookup(self.file.image().bytes(), svma)
+    }
+
     /// The description that covers an address: from `.eh_frame` by its header's table, by an index of ours where the
     /// header is missing or not usable, then from `.debug_frame` of the file or of its debug file.
     pub(crate) fn find(

@@ -3,7 +3,6 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::call_site::can_have_called;
-use crate::repair::functions::{Code, Functions};
 use crate::repair::gap::behind_gap;
 use crate::repair::learned::Learned;
 use crate::repair::memory::Sight;
@@ -13,10 +12,10 @@ use crate::repair::trials::Trials;
 use crate::repair::view::View;
 
 /// What a chain is continued with.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repaired {
-    /// Callers, innermost first.
-    pub(crate) frames: Vec<Place>,
+    /// How many callers were added to the places, innermost first.
+    pub(crate) len: usize,
     /// How many of them are before the gap; `None` where there is none.
     pub(crate) gap: Option<usize>,
     /// How many bytes of stack the chain would have needed to reach its root, if the last of them is the root.
@@ -24,8 +23,10 @@ pub(crate) struct Repaired {
 }
 
 /// A chain that is to be continued.
-pub(crate) struct CutChain<'a> {
-    /// Its last frame.
+pub(crate) struct CutChain<'a, 's> {
+    /// The sample.
+    sight: &'a mut Sight<'s>,
+    /// Where its last frame is.
     last: Place,
     /// The stack pointer of its first frame.
     sp: u64,
@@ -39,52 +40,59 @@ pub(crate) struct CutChain<'a> {
     paths: &'a Paths,
     /// Whether it may be continued behind a gap.
     gaps: bool,
-    /// The functions of the process.
-    functions: &'a mut Functions,
-    /// Where functions are looked for.
-    code: Code<'a>,
 }
 
-impl<'a> CutChain<'a> {
+impl<'a, 's> CutChain<'a, 's> {
     /// The chain of a sample that has frames.
-    pub(crate) fn new<'s: 'a, P: FnMut(usize) -> Place>(
-        sight: &'a mut Sight<'s, P>,
+    pub(crate) fn new(
+        sight: &'a mut Sight<'s>,
         gaps: bool,
         (stack, learned): (u32, &'a Learned),
     ) -> Self {
-        let Sight { seen, place, functions, code } = sight;
+        let seen = sight.seen;
         let last = seen.frames.len().saturating_sub(1);
         let sp = |frame: Option<&SeenFrame>| frame.map_or(0, |frame| frame.sp);
         Self {
-            last: place(last),
+            last: seen.frames.get(last).map_or(Place::NOWHERE, |frame| frame.place),
             sp: sp(seen.frames.first()),
             told: seen.told().unwrap_or(sp(seen.frames.last())),
             cfa: seen.cfa(last),
             stack,
             paths: &learned.paths,
             gaps,
-            functions,
-            code: *code,
+            sight,
         }
     }
 
     /// Continues the chain: call by call as far as evidence decides; then the only way that is known to calls that were
     /// under way before and afterwards; or else to these behind a gap.
-    /// `None` where nothing is known.
-    pub(crate) fn repair(mut self, [past, future]: [View<'_>; 2]) -> Option<Repaired> {
+    /// The callers are added to `places`; `None` where nothing is known.
+    pub(crate) fn repair(
+        mut self,
+        [past, future]: [View<'_>; 2],
+        places: &mut Vec<Place>,
+    ) -> Option<Repaired> {
+        let first = places.len();
         let mut repaired = Repaired::default();
-        self.go_outwards([past, future], &mut repaired);
-        (!repaired.frames.is_empty()).then_some(repaired)
+        self.go_outwards([past, future], &mut repaired, places);
+        repaired.len = places.len() - first;
+        (repaired.len > 0).then_some(repaired)
     }
 
-    fn go_outwards(&mut self, [past, future]: [View<'_>; 2], repaired: &mut Repaired) {
+    fn go_outwards(
+        &mut self,
+        [past, future]: [View<'_>; 2],
+        repaired: &mut Repaired,
+        places: &mut Vec<Place>,
+    ) {
+        let first = places.len();
         let (mut before, mut after) = (past, future);
         let (mut told, mut cfa) = (self.told, self.cfa);
         while let Some(call) = self.next(&mut before, &mut after) {
             told = call.cfa;
             cfa = before.next_cfa().or(after.next_cfa());
             self.last = call.caller;
-            repaired.frames.push(call.caller);
+            places.push(call.caller);
             if call.link == Link::Root {
                 repaired.root = Some(call.cfa.saturating_sub(self.sp));
                 return;
@@ -95,16 +103,16 @@ impl<'a> CutChain<'a> {
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
         let calls = behind_gap(&past, &future, (self.sp, told));
-        let Some(end) = calls.last() else { return };
-        let sure = repaired.frames.len();
-        if cfa.and_then(|cfa| self.only_way(cfa, end, future.trials, repaired)).is_none() {
+        let Some(end) = calls.innermost() else { return };
+        let sure = places.len() - first;
+        if cfa.and_then(|cfa| self.only_way(cfa, end, future.trials, places)).is_none() {
             if !self.gaps {
                 return;
             }
             repaired.gap = Some(sure);
         }
-        repaired.root = calls.first().map(|call| call.cfa.saturating_sub(self.sp));
-        repaired.frames.extend(calls.iter().rev().map(|call| call.caller));
+        repaired.root = calls.get(0).map(|call| call.cfa.saturating_sub(self.sp));
+        places.extend(calls.iter().rev().map(|call| call.caller));
     }
 
     /// Adds the callers on the only way that is known from the last frame, which begins at `cfa`, to the callee of `end`,
@@ -114,7 +122,7 @@ impl<'a> CutChain<'a> {
         cfa: u64,
         end: &Call,
         trials: &Trials,
-        repaired: &mut Repaired,
+        places: &mut Vec<Place>,
     ) -> Option<()> {
         let key = (self.stack, cfa, self.last.addr());
         let way = self.paths.only_way(key, (end.cfa, end.caller))?;
@@ -125,7 +133,7 @@ impl<'a> CutChain<'a> {
             }
             callee = caller;
         }
-        repaired.frames.extend(way);
+        places.extend(way);
         Some(())
     }
 
@@ -161,14 +169,15 @@ impl<'a> CutChain<'a> {
 
     /// Whether the last frame was called from where both directions saw calls of other functions: the caller's frame is
     /// the same in both, and the call can be that of the function.
-    fn is_called_from(&mut self, past: &View<'_>, future: &View<'_>) -> bool {
-        let ([one, one_outer, ..], [other, other_outer, ..]) = (past.calls, future.calls) else {
+    fn is_called_from<'v>(&mut self, past: &View<'v>, future: &View<'v>) -> bool {
+        let two = |view: &View<'v>| view.calls.innermost().zip(view.calls.outer().innermost());
+        let (Some((one, one_outer)), Some((other, other_outer))) = (two(past), two(future)) else {
             return false;
         };
         let link = Link::OtherFunction;
         one.link.max(other.link) < Link::SameFunction
             && one_outer.is_same(other_outer)
             && (past.trials.prove(link, one) || future.trials.prove(link, other))
-            && can_have_called(&one.caller, &self.last, self.functions, self.code)
+            && can_have_called(&one.caller, &self.last, self.sight.functions, self.sight.code)
     }
 }

@@ -13,6 +13,8 @@ use crate::frame::Place;
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
     starts: HashMap<(ModuleId, u64), Option<u64>>,
+    /// Which description is the last one that begins at an address or before it.
+    descriptions: HashMap<(ModuleId, u64), Option<usize>>,
 }
 
 /// Where functions are looked for.
@@ -30,7 +32,19 @@ impl Functions {
             return true;
         }
         (one.module, one.bias) == (other.module, other.bias)
-            && self.start(one, code).is_some_and(|start| self.start(other, code) == Some(start))
+            && match (self.description(one, code), self.description(other, code)) {
+                (Some(one), Some(other)) => one == other,
+                _ => self.start(one, code).is_some_and(|it| self.start(other, code) == Some(it)),
+            }
+    }
+
+    /// The description of the function, by the table that files have for looking it up: what is in it is not read.
+    fn description(&mut self, place: &Place, code: Code<'_>) -> Option<usize> {
+        let module = place.module?;
+        *self.descriptions.entry((module, place.relative)).or_insert_with(|| {
+            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            code.engine.unwind_info(file).listed(Svma(place.relative))
+        })
     }
 
     /// Where the function begins, in its module.

@@ -1,7 +1,8 @@
 //! What is behind a gap: calls that were under way before a sample and afterwards, where what is between them and the
 //! sample's own frames was not seen.
 
-use crate::repair::call::{Call, Link};
+use crate::repair::call::Link;
+use crate::repair::kept::Calls;
 use crate::repair::start::Start;
 use crate::repair::view::View;
 
@@ -13,57 +14,54 @@ const START: usize = 4;
 /// How many samples must show a call.
 const SEEN: u32 = 4;
 
-/// The calls behind a gap, from the outermost one inwards, all of them outside of `cfa`; none where no chain reached
-/// its root with them. `sp` is the stack pointer of the sample.
+/// The calls behind a gap, all of them outside of `cfa`; none where no chain reached its root with them. `sp` is the
+/// stack pointer of the sample.
 pub(super) fn behind_gap<'a>(
     past: &View<'a>,
     future: &View<'a>,
     (sp, cfa): (u64, u64),
-) -> Vec<&'a Call> {
+) -> Calls<'a> {
     let mut calls = lasting(past, future, cfa);
-    if calls.is_empty() {
-        calls.extend(start(past.start, future.start).filter(|call| call.cfa > cfa));
+    if calls.len() == 0 {
+        calls = start(past.start, future.start, cfa);
     }
-    let is_root = |call: &&Call| call.link == Link::Root && call.cfa.saturating_sub(sp) <= STACK;
-    if !calls.first().is_some_and(is_root) {
-        calls.clear();
-    }
-    calls
+    let is_root = calls
+        .get(0)
+        .is_some_and(|call| call.link == Link::Root && call.cfa.saturating_sub(sp) <= STACK);
+    if is_root { calls } else { Calls::Now(&[]) }
 }
 
 /// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
 /// registers, and the samples that showed them are no fewer than those in between, which did not.
-fn lasting<'a>(past: &View<'a>, future: &View<'a>, cfa: u64) -> Vec<&'a Call> {
-    let pairs = past.calls.iter().rev().zip(future.calls.iter().rev());
+fn lasting<'a>(past: &View<'a>, future: &View<'a>, cfa: u64) -> Calls<'a> {
+    let pairs = past.calls.iter().zip(future.calls.iter());
     let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa);
-    let mut calls = Vec::new();
     let mut n_sure = 0;
-    for (&one, &other) in common {
-        calls.push(one);
+    for (depth, (one, other)) in common.enumerate() {
         let seen = one.seen.saturating_add(other.seen);
         let unseen = past.age(one).saturating_add(future.age(other));
         if one.saved.proves(other.saved) && seen >= SEEN.max(unseen) {
-            n_sure = calls.len();
+            n_sure = depth + 1;
         }
     }
-    calls.truncate(n_sure);
-    calls
+    past.calls.outermost(n_sure)
 }
 
-/// What the stack starts with, from the outermost call inwards. Where only one direction knows it, what is taken for the
-/// start may be what the thread does at its end.
-fn start<'a>(
-    before: Option<&'a Start>,
-    after: Option<&'a Start>,
-) -> impl Iterator<Item = &'a Call> {
+/// What the stack starts with. Where only one direction knows it, what is taken for the start may be what the thread
+/// does at its end.
+fn start<'a>(before: Option<&'a Start>, after: Option<&'a Start>, cfa: u64) -> Calls<'a> {
     // One of them knows all samples of the window.
     let seen = [before, after].into_iter().flatten().map(|start| start.seen).max().unwrap_or(0);
+    if seen < SEEN {
+        return Calls::Now(&[]);
+    }
     let calls = |start: Option<&'a Start>| start.map(Start::calls).unwrap_or_default();
     let (one, other, most) = match (before, after) {
         (None, _) => (calls(after), calls(after), START),
         (_, None) => (calls(before), calls(before), START),
         _ => (calls(before), calls(after), usize::MAX),
     };
-    let common = one.iter().zip(other).take_while(|(one, other)| one.is_same(other));
-    common.map(|(one, _)| one).filter(move |_| seen >= SEEN).take(most)
+    let pairs = one.iter().zip(other).take(most);
+    let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa);
+    Calls::Now(one).outermost(common.count())
 }

@@ -4,38 +4,118 @@ use std::num::NonZeroU32;
 
 use crate::repair::call::Call;
 
-/// Calls by where they are kept, each with the next one outside. What several samples have in common is kept once.
+/// Calls, and lists of them. What several samples have in common is kept once.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    calls: Vec<(Call, Option<NonZeroU32>)>,
+    calls: Vec<Call>,
+    /// The calls outside of samples, outermost first, by their indexes plus one.
+    lists: Vec<NonZeroU32>,
 }
 
 /// So many calls are kept of the samples of a window: some 45 MB. Programs need one to twelve for each sample.
 const CALLS: usize = 1 << 19;
+/// The lists have so many entries at most: 16 MB.
+const LISTED: usize = 1 << 22;
 
-/// Where a call and all outside of it are kept.
-pub(crate) type Key = NonZeroU32;
+/// Where a list of calls is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Key {
+    first: u32,
+    len: u32,
+}
 
 impl Kept {
-    /// Keeps calls, outermost first, as they are now; the key of the innermost. `None` where there are none, or no room.
-    pub(super) fn keep(&mut self, calls: &mut [Call]) -> Option<Key> {
-        if self.calls.len() + calls.len() > CALLS {
-            return None;
-        }
-        let unchanged = calls.iter().take_while(|call| call.kept.is_some()).count();
-        let mut outer = unchanged.checked_sub(1).and_then(|at| calls.get(at)?.kept);
-        for call in calls.iter_mut().skip(unchanged) {
-            self.calls.push((*call, outer));
-            outer = NonZeroU32::new(self.calls.len() as u32);
-            call.kept = outer;
-        }
-        outer
+    /// Forgets all, and keeps room for as much.
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+        self.lists.clear();
     }
 
-    /// The calls of a key, innermost first.
-    pub(super) fn calls(&self, key: Option<Key>) -> impl Iterator<Item = &Call> {
-        let get = |at: Key| self.calls.get(at.get() as usize - 1);
-        std::iter::successors(key.and_then(get), move |(_, outer)| outer.and_then(get))
-            .map(|(call, _)| call)
+    /// Keeps calls, outermost first, as they are now. `last` is what the same stack had kept last, if anything. Nothing
+    /// is kept where there is no room.
+    pub(super) fn keep(&mut self, calls: &mut [Call], last: Key) -> Key {
+        let Self { calls: all, lists } = self;
+        let is_full = all.len() + calls.len() > CALLS || lists.len() + calls.len() > LISTED;
+        let Some(innermost) = calls.last().filter(|_| !is_full) else { return Key::default() };
+        // A call that has not changed has none outside of it that has.
+        let listed = last.len.checked_sub(1).map(|at| (last.first + at) as usize);
+        let listed = listed.and_then(|at| lists.get(at));
+        if last.len as usize == calls.len() && innermost.kept.as_ref() == listed {
+            return last;
+        }
+        let first = lists.len();
+        for call in calls.iter_mut() {
+            let kept = match call.kept {
+                Some(kept) => kept,
+                None => {
+                    all.push(*call);
+                    let Some(kept) = NonZeroU32::new(all.len() as u32) else { continue };
+                    *call.kept.insert(kept)
+                }
+            };
+            lists.push(kept);
+        }
+        Key { first: first as u32, len: (lists.len() - first) as u32 }
+    }
+
+    /// The calls of a key.
+    pub(super) fn calls(&self, key: Key) -> Calls<'_> {
+        let list = self.lists.get(key.first as usize..).and_then(|it| it.get(..key.len as usize));
+        Calls::Kept(&self.calls, list.unwrap_or_default())
+    }
+}
+
+/// Calls that were under way on a stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Calls<'a> {
+    /// As they are remembered now, outermost first.
+    Now(&'a [Call]),
+    /// As they were kept: all that were, and which of them it is.
+    Kept(&'a [Call], &'a [NonZeroU32]),
+}
+
+impl<'a> Calls<'a> {
+    /// How many there are.
+    pub(super) const fn len(self) -> usize {
+        match self {
+            Self::Now(calls) => calls.len(),
+            Self::Kept(_, list) => list.len(),
+        }
+    }
+
+    /// The one that has so many outside of it.
+    #[inline]
+    pub(super) fn get(self, depth: usize) -> Option<&'a Call> {
+        match self {
+            Self::Now(calls) => calls.get(depth),
+            Self::Kept(calls, list) => calls.get(list.get(depth)?.get() as usize - 1),
+        }
+    }
+
+    /// The innermost one.
+    #[inline]
+    pub(super) fn innermost(self) -> Option<&'a Call> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// So many, from the outermost one on.
+    #[inline]
+    pub(super) fn outermost(self, n: usize) -> Self {
+        match self {
+            Self::Now(calls) => Self::Now(calls.get(..n).unwrap_or(calls)),
+            Self::Kept(calls, list) => Self::Kept(calls, list.get(..n).unwrap_or(list)),
+        }
+    }
+
+    /// The ones outside of the innermost.
+    #[inline]
+    pub(super) fn outer(self) -> Self {
+        self.outermost(self.len().saturating_sub(1))
+    }
+
+    /// All of them, outermost first.
+    #[inline]
+    pub(super) fn iter(self) -> impl DoubleEndedIterator<Item = &'a Call> {
+        (0..self.len()).filter_map(move |depth| self.get(depth))
     }
 }

@@ -1,6 +1,5 @@
 //! What the samples of a window teach: how far weak evidence can be relied on, and the ways that lead inwards.
 
-use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::memory::Sight;
 use crate::repair::paths::{Caller, Paths};
@@ -17,11 +16,7 @@ pub(crate) struct Learned {
 impl Learned {
     /// Finds out what evidence would have said of each of the sample's calls, had the sample been cut off there.
     /// `beside` are the calls that were remembered, outermost first; so many of these are the sample's.
-    pub(super) fn try_out<P: FnMut(usize) -> Place>(
-        &mut self,
-        (beside, n_same): (&[Call], usize),
-        sight: &mut Sight<'_, P>,
-    ) {
+    pub(super) fn try_out(&mut self, (beside, n_same): (&[Call], usize), sight: &mut Sight<'_>) {
         let mut known = beside.iter().rev().peekable();
         // The call inside of the current one was the same; and so was the frame of its callee.
         let mut inside = None;
@@ -35,7 +30,7 @@ impl Learned {
                 inside = None;
                 continue;
             };
-            let right = call.caller.addr() == caller.addr;
+            let right = call.caller.addr() == caller.place.addr();
             let link = match inside {
                 Some(true) => Link::SameFrame,
                 Some(false) => Link::SameCall,
@@ -45,8 +40,7 @@ impl Learned {
                     continue;
                 }
                 None => {
-                    let place = (sight.place)(index);
-                    let same = sight.functions.same(&call.callee, &place, sight.code);
+                    let same = sight.functions.same(&call.callee, &callee.place, sight.code);
                     if same { Link::SameFunction } else { Link::OtherFunction }
                 }
             };
@@ -62,18 +56,21 @@ impl Learned {
         }
     }
 
-    /// Notes where a call of the sample came from. `stack` is the index of its stack, `index` that of the callee.
+    /// Notes where a call of the sample came from. `stack` is the index of its stack,
+    /// `index` that of the callee; frames that begin inside of `from` are of no use.
     pub(super) fn note_way(
         &mut self,
-        (stack, seen): (u32, &Seen<'_>),
+        (stack, from): (u32, u64),
+        seen: &Seen<'_>,
         index: usize,
         (callee, caller): (&SeenFrame, &SeenFrame),
-        place: Place,
     ) {
         if index > 0
+            && caller.sp >= from
             && let Some(cfa) = seen.cfa(index + 1)
         {
-            self.paths.note((stack, caller.sp, callee.addr), Caller { place, cfa });
+            self.paths
+                .note((stack, caller.sp, callee.place.addr()), Caller { place: caller.place, cfa });
         }
     }
 }

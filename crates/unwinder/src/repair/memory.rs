@@ -6,10 +6,12 @@ use hashbrown::HashMap;
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::functions::{Code, Functions};
-use crate::repair::kept::{Kept, Key};
+use crate::repair::kept::{Calls, Kept, Key};
 use crate::repair::learned::Learned;
 use crate::repair::seen::{Seen, SeenEnd, Stack};
 use crate::repair::start::Starts;
+use crate::repair::trials::Trials;
+use crate::repair::view::View;
 
 /// The memory of one direction.
 #[derive(Debug, Default)]
@@ -30,6 +32,10 @@ struct Remembered {
     stack: Stack,
     /// The calls under way, outermost first.
     calls: Vec<Call>,
+    /// What was kept of them last.
+    kept: Key,
+    /// So many were outside of the last sample's frames.
+    beside: usize,
     /// How many samples of the stack there were.
     samples: u32,
     /// How many samples of all stacks there were at the last of them.
@@ -42,19 +48,17 @@ const STACKS: usize = 1024;
 const CALLS: usize = 1024;
 
 /// What a sample is compared by.
-pub(crate) struct Sight<'a, P> {
+pub(crate) struct Sight<'a> {
     pub(crate) seen: Seen<'a>,
-    /// Gives where the sample's frame of that index is.
-    pub(crate) place: P,
     pub(crate) functions: &'a mut Functions,
     pub(crate) code: Code<'a>,
+    /// Chains of the thread that are to be continued end no further inside than here.
+    pub(crate) ways_from: u64,
 }
 
 /// A sample beside what is remembered of its stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
-    /// The index of the stack in the memory.
-    pub(crate) stack: u32,
     /// So many remembered calls are outside of the sample's frames and not contradicted by them.
     outside: usize,
     /// From here on they lie beside the sample's own.
@@ -63,18 +67,40 @@ pub(crate) struct Comparison {
     same: usize,
     /// Whether one of these is proven to be the same.
     proven: bool,
+    pub(crate) known: Known,
+}
+
+/// What is known of a sample's stack outside of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// The index of the stack in the memory.
+    pub(crate) stack: u32,
     /// What says that the sample's last frame belongs to the innermost call outside.
-    pub(crate) link: Link,
+    link: Link,
     /// How many samples of the stack were taken in before.
-    pub(crate) now: u32,
+    now: u32,
     /// What the stack starts with.
-    pub(crate) start: Option<u32>,
+    pub(super) start: Option<u32>,
 }
 
 impl Memory {
     /// A memory that also learns what evidence is worth, and the ways that were seen.
     pub(crate) fn learning() -> Self {
         Self { learned: Some(Learned::default()), ..Self::default() }
+    }
+
+    /// Forgets all, and keeps room for as much.
+    pub(crate) fn begin_anew(&mut self) {
+        let Self { index, stacks, samples, starts, kept, learned } = self;
+        index.clear();
+        stacks.clear();
+        *samples = 0;
+        *starts = Starts::default();
+        kept.clear();
+        if let Some(Learned { trials, paths }) = learned {
+            *trials = Trials::default();
+            paths.clear();
+        }
     }
 
     /// What the stacks start with.
@@ -88,10 +114,7 @@ impl Memory {
     }
 
     /// Compares a sample with what is remembered of its stack.
-    pub(crate) fn compare<P: FnMut(usize) -> Place>(
-        &mut self,
-        sight: &mut Sight<'_, P>,
-    ) -> Option<Comparison> {
+    pub(crate) fn compare(&mut self, sight: &mut Sight<'_>) -> Option<Comparison> {
         let seen = sight.seen;
         let (first, last) = seen.frames.first().zip(seen.frames.last())?;
         let index = self.stack(seen.stack());
@@ -99,59 +122,75 @@ impl Memory {
         let remembered = stacks.get_mut(index as usize)?;
         let calls = &mut remembered.calls;
         // What is below the stack pointer has returned.
-        let alive = calls.partition_point(|call| call.cfa > first.sp);
-        calls.truncate(alive);
+        while calls.last().is_some_and(|call| call.cfa <= first.sp) {
+            calls.pop();
+        }
         let told =
             if seen.end == SeenEnd::Root { u64::MAX } else { seen.told().unwrap_or(last.sp) };
-        let outside = calls.partition_point(|call| call.cfa > told);
-        let beside = calls.partition_point(|call| call.cfa > last.sp);
+        let beside = first_inside(calls, remembered.beside, last.sp);
+        let outer = calls.get(..beside).unwrap_or_default().iter().rev();
+        let outside = beside - outer.take_while(|call| call.cfa <= told).count();
+        remembered.beside = beside;
         let (same, proven) = same_calls(&seen, calls.get(beside..).unwrap_or_default());
         let mut comparison = Comparison {
-            stack: index,
             outside,
             beside,
             same,
             proven,
-            link: Link::Gap,
-            now: remembered.samples,
-            start: starts.current(seen.stack()),
+            known: Known {
+                stack: index,
+                link: Link::Gap,
+                now: remembered.samples,
+                start: starts.current(seen.stack()),
+            },
         };
-        comparison.link = comparison.link(calls, sight);
+        comparison.known.link = comparison.link(calls, sight);
         Some(comparison)
     }
 
-    /// The calls outside of a sample's frames, outermost first.
-    pub(crate) fn outside(&self, comparison: &Comparison) -> &[Call] {
-        let remembered = self.stacks.get(comparison.stack as usize);
-        remembered.and_then(|it| it.calls.get(..comparison.outside)).unwrap_or_default()
+    /// The calls outside of a sample's frames.
+    pub(crate) fn outside(&self, comparison: &Comparison) -> Calls<'_> {
+        let remembered = self.stacks.get(comparison.known.stack as usize);
+        let calls = remembered.and_then(|it| it.calls.get(..comparison.outside));
+        Calls::Now(calls.unwrap_or_default())
     }
 
     /// Keeps the calls outside of a sample's frames for later: the key of [`Self::kept`].
-    pub(crate) fn keep(&mut self, comparison: &Comparison) -> Option<Key> {
-        let remembered = self.stacks.get_mut(comparison.stack as usize)?;
-        self.kept.keep(remembered.calls.get_mut(..comparison.outside)?)
+    pub(crate) fn keep(&mut self, comparison: &Comparison) -> Key {
+        let remembered = self.stacks.get_mut(comparison.known.stack as usize);
+        let Some(Remembered { calls, kept, .. }) = remembered else { return Key::default() };
+        let outside = calls.get_mut(..comparison.outside).unwrap_or_default();
+        *kept = self.kept.keep(outside, *kept);
+        *kept
     }
 
-    /// Calls that were kept, innermost first, as they were at that time.
-    pub(crate) fn kept(&self, key: Option<Key>) -> impl Iterator<Item = &Call> {
+    /// What is known of a sample's stack, with the calls outside of it and how far weak evidence can be relied on.
+    pub(crate) fn view<'a>(
+        &'a self,
+        known: &Known,
+        calls: Calls<'a>,
+        trials: &'a Trials,
+    ) -> View<'a> {
+        let Known { link, now, start, .. } = *known;
+        View { calls, link, trials, start: self.starts.get(start), now, sure: true }
+    }
+
+    /// Calls that were kept, as they were at that time.
+    pub(crate) fn kept(&self, key: Key) -> Calls<'_> {
         self.kept.calls(key)
     }
 
     /// Takes in a sample that was compared.
-    pub(crate) fn take_in<P: FnMut(usize) -> Place>(
-        &mut self,
-        comparison: &Comparison,
-        sight: &mut Sight<'_, P>,
-    ) {
+    pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &mut Sight<'_>) {
         let Self { stacks, starts, learned, samples, .. } = self;
-        let Some(remembered) = stacks.get_mut(comparison.stack as usize) else { return };
+        let Some(remembered) = stacks.get_mut(comparison.known.stack as usize) else { return };
         let calls = &mut remembered.calls;
         if let Some(learned) = learned {
             let beside = calls.get(comparison.beside..).unwrap_or_default();
             learned.try_out((beside, comparison.same), sight);
         }
         // What the sample contradicts: what it shows to be elsewhere, a call that is over, what lies inside.
-        let is_over = comparison.link == Link::OtherFunction;
+        let is_over = comparison.known.link == Link::OtherFunction;
         let outside = comparison.outside - usize::from(is_over && comparison.outside > 0);
         calls.truncate(comparison.beside + comparison.same);
         calls.drain(outside..comparison.beside);
@@ -182,10 +221,21 @@ impl Memory {
     fn stack(&mut self, stack: Stack) -> u32 {
         let stacks = &mut self.stacks;
         *self.index.entry(stack).or_insert_with(|| {
-            stacks.push(Remembered { stack, calls: Vec::new(), samples: 0, last: 0 });
+            let (calls, kept, beside, samples, last) = Default::default();
+            stacks.push(Remembered { stack, calls, kept, beside, samples, last });
             stacks.len() as u32 - 1
         })
     }
+}
+
+/// How many calls are outside of a place of the stack, where it may be as many as `guess`.
+fn first_inside(calls: &[Call], guess: usize, sp: u64) -> usize {
+    let (outer, inner) = calls.split_at(guess.min(calls.len()));
+    let is_outside = |call: &Call| call.cfa > sp;
+    if outer.last().is_none_or(is_outside) && !inner.first().is_some_and(is_outside) {
+        return outer.len();
+    }
+    calls.partition_point(is_outside)
 }
 
 /// How many of the calls beside a sample's own are the same, from the outermost one inwards, and whether that is proven
@@ -193,7 +243,7 @@ impl Memory {
 fn same_calls(seen: &Seen<'_>, beside: &[Call]) -> (usize, bool) {
     let (mut same, mut proven) = (0, false);
     for ((callee, caller), call) in seen.calls().rev().zip(beside) {
-        if (call.cfa, call.caller.addr()) != (caller.sp, caller.addr) {
+        if (call.cfa, call.caller.addr()) != (caller.sp, caller.place.addr()) {
             break;
         }
         same += 1;
@@ -204,7 +254,7 @@ fn same_calls(seen: &Seen<'_>, beside: &[Call]) -> (usize, bool) {
 
 impl Comparison {
     /// What says that the sample's last frame belongs to the innermost call outside.
-    fn link<P: FnMut(usize) -> Place>(&self, calls: &[Call], sight: &mut Sight<'_, P>) -> Link {
+    fn link(&self, calls: &[Call], sight: &mut Sight<'_>) -> Link {
         if sight.seen.end == SeenEnd::Root {
             return Link::Root;
         }
@@ -216,65 +266,51 @@ impl Comparison {
         if let Some(known) = known.filter(|known| known.link < Link::OtherFunction) {
             return known.link.max(if self.proven { Link::SameFrame } else { Link::SameCall });
         }
-        let last = (sight.place)(sight.seen.frames.len() - 1);
+        let last = sight.seen.frames.last().map_or(Place::NOWHERE, |frame| frame.place);
         let same = sight.functions.same(&call.callee, &last, sight.code);
         if same { Link::SameFunction } else { Link::OtherFunction }
     }
 
     /// Brings calls up to date that the sample shows, too, from the outermost one inwards.
-    fn renew<P: FnMut(usize) -> Place>(
-        &self,
-        same: &mut [Call],
-        sight: &mut Sight<'_, P>,
-        learned: &mut Option<Learned>,
-    ) {
+    fn renew(&self, same: &mut [Call], sight: &Sight<'_>, learned: &mut Option<Learned>) {
         let shown = sight.seen.calls().enumerate().rev();
         for (depth, (call, (index, (callee, caller)))) in same.iter_mut().zip(shown).enumerate() {
             if depth > 0 {
                 call.link = Link::Seen;
-            } else if !self.proven || call.link > self.link {
-                call.link = self.link.for_later();
+            } else if !self.proven || call.link > self.known.link {
+                call.link = self.known.link.for_later();
             }
             call.saved = callee.saved;
             call.seen = call.seen.saturating_add(1);
-            call.last = self.now;
+            call.last = self.known.now;
             call.kept = None;
-            if call.callee.addr() != callee.addr {
-                call.callee = (sight.place)(index);
+            if call.callee.addr() != callee.place.addr() {
+                call.callee = callee.place;
                 if let Some(learned) = learned {
-                    learned.note_way(
-                        (self.stack, &sight.seen),
-                        index,
-                        (callee, caller),
-                        call.caller,
-                    );
+                    let way = (callee, caller);
+                    learned.note_way((self.known.stack, sight.ways_from), &sight.seen, index, way);
                 }
             }
         }
     }
 
     /// Adds the calls of the sample that were not known.
-    fn add<P: FnMut(usize) -> Place>(
-        &self,
-        calls: &mut Vec<Call>,
-        sight: &mut Sight<'_, P>,
-        learned: &mut Option<Learned>,
-    ) {
+    fn add(&self, calls: &mut Vec<Call>, sight: &Sight<'_>, learned: &mut Option<Learned>) {
         let n_calls = sight.seen.calls().len();
         for (index, (callee, caller)) in sight.seen.calls().enumerate().rev().skip(self.same) {
-            let link = if index + 1 == n_calls { self.link.for_later() } else { Link::Seen };
-            let (inside, outside) = ((sight.place)(index), (sight.place)(index + 1));
+            let link = if index + 1 == n_calls { self.known.link.for_later() } else { Link::Seen };
             if let Some(learned) = learned {
-                learned.note_way((self.stack, &sight.seen), index, (callee, caller), outside);
+                let way = (callee, caller);
+                learned.note_way((self.known.stack, sight.ways_from), &sight.seen, index, way);
             }
             calls.push(Call {
                 cfa: caller.sp,
-                callee: inside,
-                caller: outside,
+                callee: callee.place,
+                caller: caller.place,
                 saved: callee.saved,
                 link,
                 seen: 1,
-                last: self.now,
+                last: self.known.now,
                 kept: None,
             });
         }

@@ -41,11 +41,9 @@ mod tests;
 mod trials;
 mod view;
 
-pub(crate) use call::Call;
 pub(crate) use decide::{CutChain, Repaired};
 pub(crate) use functions::{Code, Functions};
 pub(crate) use kept::Key;
-pub(crate) use memory::{Comparison, Memory, Sight};
+pub(crate) use memory::{Known, Memory, Sight};
 pub(crate) use seen::{Seen, SeenEnd, SeenFrame, StackOwner};
 pub(crate) use trials::Trials;
-pub(crate) use view::View;

@@ -4,6 +4,8 @@
 //! holds for another round that went the same way, though the frames themselves are others.
 
 use std::hash::BuildHasher;
+use std::iter::successors;
+use std::num::NonZeroU32;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -13,7 +15,7 @@ use crate::frame::Place;
 type Key = (u32, u64, u64);
 
 /// A caller of such a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Caller {
     pub(crate) place: Place,
     /// Where the caller's own frame begins.
@@ -25,51 +27,72 @@ const CALLERS: usize = 3;
 /// So many steps are tried to find the way.
 const STEPS: usize = 64;
 
-/// A frame and its callers. Small, for one is looked up for each call that is new.
+/// A call: a frame, its caller, and another caller of the frame.
 #[derive(Clone, Copy, Debug)]
-struct Callers {
+struct KnownCall {
     key: Key,
-    /// So many are known; one more than there is room for where there are too many.
-    len: u32,
-    /// Of each a digest, and the index.
-    known: [(u32, u32); CALLERS],
+    caller: Caller,
+    other: Option<NonZeroU32>,
 }
 
 /// All ways that were seen.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    frames: HashTable<Callers>,
-    callers: Vec<Caller>,
+    /// For each frame its hash, and the first of its calls. Small, for one is looked up for each call that is new.
+    frames: HashTable<(u32, NonZeroU32)>,
+    calls: Vec<KnownCall>,
     hasher: DefaultHashBuilder,
 }
 
 impl Paths {
+    /// Forgets all, and keeps room for as much.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.calls.clear();
+    }
+
     /// Takes in a call: the callee's frame, and the caller.
     pub(crate) fn note(&mut self, key: Key, caller: Caller) {
-        let Self { frames, callers, hasher } = self;
-        let digest = (caller.place.addr() ^ caller.cfa.rotate_left(20)) as u32;
-        let hash = |key: &Key| hasher.hash_one(key);
-        let entry = frames.entry(hash(&key), |it| it.key == key, |it| hash(&it.key));
-        let mut entry = entry.or_insert(Callers { key, len: 0, known: [(0, 0); CALLERS] });
-        let entry = entry.get_mut();
-        let len = entry.len as usize;
-        if entry.known.iter().take(len).any(|(known, _)| *known == digest) || len > CALLERS {
-            return;
+        let hash = self.hash(key);
+        let Self { frames, calls, .. } = self;
+        let Some(new) = NonZeroU32::new(calls.len() as u32 + 1) else { return };
+        let call = |at: NonZeroU32| calls.get(at.get() as usize - 1);
+        let is_of = |&(known, first): &(u32, NonZeroU32)| {
+            known == hash && call(first).is_some_and(|call| call.key == key)
+        };
+        let mut last = None;
+        if let Some(&(_, first)) = frames.find(spread(hash), is_of) {
+            let mut n_known = 0;
+            for at in successors(Some(first), |at| call(*at)?.other) {
+                n_known += 1;
+                last = Some(at);
+                if n_known > CALLERS || call(at).is_some_and(|call| call.caller == caller) {
+                    return;
+                }
+            }
+        } else {
+            frames.insert_unique(spread(hash), (hash, new), |(hash, _)| spread(*hash));
         }
-        if let Some(slot) = entry.known.get_mut(len) {
-            *slot = (digest, callers.len() as u32);
-            callers.push(caller);
+        calls.push(KnownCall { key, caller, other: None });
+        if let Some(last) = last.and_then(|at| calls.get_mut(at.get() as usize - 1)) {
+            last.other = Some(new);
         }
-        entry.len += 1;
     }
 
     /// The callers of a frame; `None` where there are too many.
     fn callers(&self, key: Key) -> Option<impl Iterator<Item = &Caller>> {
-        let found = self.frames.find(self.hasher.hash_one(key), |it| it.key == key);
-        let known = found.map_or(&[][..], |it| it.known.get(..it.len as usize).unwrap_or_default());
-        let too_many = found.is_some_and(|it| it.len as usize > CALLERS);
-        let callers = known.iter().filter_map(|&(_, index)| self.callers.get(index as usize));
-        (!too_many).then_some(callers)
+        let hash = self.hash(key);
+        let call = |at: NonZeroU32| self.calls.get(at.get() as usize - 1);
+        let is_of = |&(known, first): &(u32, NonZeroU32)| {
+            known == hash && call(first).is_some_and(|call| call.key == key)
+        };
+        let first = self.frames.find(spread(hash), is_of).and_then(|(_, first)| call(*first));
+        let all = move || successors(first, move |known| known.other.and_then(call));
+        (all().count() <= CALLERS).then(|| all().map(|known| &known.caller))
+    }
+
+    fn hash(&self, key: Key) -> u32 {
+        self.hasher.hash_one(key) as u32
     }
 
     /// The callers on the only way from a frame outwards to a call of `end.1` whose callee's frame begins at `end.0`, that
@@ -118,4 +141,10 @@ impl Search<'_> {
         }
         Some(())
     }
+}
+
+/// A hash whose upper bits differ, too: the table uses these to tell entries apart.
+fn spread(hash: u32) -> u64 {
+    // Source: the multiplier is 2^64 divided by the golden ratio.
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
 }

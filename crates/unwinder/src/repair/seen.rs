@@ -1,5 +1,6 @@
 //! What the walk of one sample saw of its thread's stack.
 
+use crate::frame::Place;
 use crate::state::Saved;
 
 /// A thread of a process image.
@@ -16,8 +17,8 @@ pub(crate) struct Stack {
 /// A frame, as much of it as tells whether another sample shows the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeenFrame {
-    /// The looked-up address in the process.
-    pub(crate) addr: u64,
+    /// Where it is.
+    pub(crate) place: Place,
     /// The stack pointer in it, which is where the frame of its callee begins (the callee's CFA).
     pub(crate) sp: u64,
     /// What it saved of its caller's registers.

@@ -1,14 +1,15 @@
 //! What one direction of time says of a sample.
 
 use crate::repair::call::{Call, Link};
+use crate::repair::kept::Calls;
 use crate::repair::start::Start;
 use crate::repair::trials::Trials;
 
 /// What one direction says of a sample.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    /// Calls outside of the sample's, innermost first.
-    pub(crate) calls: &'a [&'a Call],
+    /// Calls outside of the sample's.
+    pub(crate) calls: Calls<'a>,
     /// What says that the sample's last frame belongs to the first of them.
     pub(crate) link: Link,
     /// How far weak evidence can be relied on.
@@ -24,7 +25,7 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     /// The next call outside, and what says so.
     pub(super) fn next(&self) -> Option<(&'a Call, Link)> {
-        self.calls.first().map(|call| (*call, self.link)).filter(|_| self.link < Link::Gap)
+        self.calls.innermost().map(|call| (call, self.link)).filter(|_| self.link < Link::Gap)
     }
 
     /// Where the callee's frame of the next call outside begins.
@@ -36,7 +37,7 @@ impl<'a> View<'a> {
     pub(super) fn proves_next(&self) -> bool {
         self.sure
             && self.link < Link::OtherFunction
-            && self.calls.first().is_some_and(|call| self.trials.prove(self.link, call))
+            && self.calls.innermost().is_some_and(|call| self.trials.prove(self.link, call))
     }
 
     /// Whether this direction supports what both say.
@@ -46,9 +47,9 @@ impl<'a> View<'a> {
 
     /// Goes one call outwards.
     pub(super) fn advance(&mut self) {
-        if let Some((first, rest)) = self.calls.split_first() {
+        if let Some(call) = self.calls.innermost() {
             self.sure = self.proves_next();
-            (self.calls, self.link) = (rest, first.link);
+            (self.calls, self.link) = (self.calls.outer(), call.link);
         }
     }
 

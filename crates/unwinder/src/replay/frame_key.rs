@@ -50,13 +50,6 @@ impl FrameKey {
         Self { relative: place.relative, rest }
     }
 
-    /// Where the frame is, if it is at `addr` in the process.
-    pub(crate) fn place(self, addr: u64) -> Place {
-        let module = self.module();
-        let bias = if module.is_some() { addr.wrapping_sub(self.relative) } else { 0 };
-        Place { module, relative: self.relative, bias }
-    }
-
     /// The frame, whose module has that bias.
     pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
         let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();

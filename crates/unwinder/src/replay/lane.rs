@@ -1,14 +1,15 @@
 //! A part of the threads, whose samples are repaired beside those of the others: nothing is joined across threads.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 
+use crate::frame::Place;
 use crate::repair::{
-    Call, Code, Comparison, CutChain, Functions, Key, Memory, Repaired, Seen, SeenEnd, Sight,
-    StackOwner, Trials, View,
+    Code, CutChain, Functions, Key, Known, Memory, Repaired, Seen, SeenEnd, Sight, StackOwner,
+    Trials,
 };
-use crate::replay::places::Places;
 use crate::replay::slice::WalkedSlice;
 
 /// A sample: its place in the window, the number of its slice among those that wait, and its index in it.
@@ -27,73 +28,108 @@ pub(crate) struct WindowSlices<'w> {
     pub(crate) code: Code<'w>,
 }
 
-/// What is kept of some threads from one window to the next.
-#[derive(Debug, Default)]
+/// What is known of some threads. What is remembered of the past is kept from one window to the next.
+#[derive(Debug)]
 pub(crate) struct Lane {
     past: Memory,
-    functions: Functions,
-    places: Places,
-}
-
-/// What the samples of a window say of those before them.
-pub(crate) struct Backwards {
+    /// What the samples of the window show, from the last one to the first.
     future: Memory,
+    /// For each sample what those after it say, if it is to be repaired.
     laters: Vec<Option<Later>>,
+    functions: Functions,
 }
 
-/// What the samples after one remember outside of it, and where that is kept.
-type Later = (Comparison, Option<Key>);
-
-impl Backwards {
-    /// What was learned on the way.
-    pub(crate) fn trials(&self) -> Option<&Trials> {
-        self.future.learned().map(|learned| &learned.trials)
+impl Default for Lane {
+    fn default() -> Self {
+        let (past, laters, functions) = Default::default();
+        Self { past, future: Memory::learning(), laters, functions }
     }
+}
+
+/// What chains of a lane are continued with.
+#[derive(Debug, Default)]
+pub(crate) struct Repairs {
+    /// The chains in the order of their samples.
+    chains: Vec<(Position, Repaired)>,
+    /// The callers that were found for them, one chain's after the other's.
+    places: Vec<Place>,
+}
+
+impl Repairs {
+    /// The chains in the order of their samples, each with its callers, innermost first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+        let mut rest = self.places.as_slice();
+        self.chains.iter().map_while(move |&(position, repaired)| {
+            let (callers, others) = rest.split_at_checked(repaired.len)?;
+            rest = others;
+            Some((position, repaired, callers))
+        })
+    }
+}
+
+/// What the samples after one say of it: how it compares, and what they remember outside of it.
+#[derive(Clone, Copy, Debug)]
+struct Later {
+    known: Known,
+    outside: Key,
 }
 
 impl<'w> WindowSlices<'w> {
-    /// A sample with user frames: its slice, what was seen of it, and how many frames of the kernel it has.
-    fn sample(&self, position: Position) -> Option<(&'w WalkedSlice, Seen<'w>, usize)> {
-        let slice = self.slices.get(position.slice)?;
-        let (seen, n_kernel) = slice.seen.get(position.index)?;
-        Some((slice, seen, n_kernel))
+    /// What was seen of a sample with user frames.
+    fn sample(&self, position: Position) -> Option<Seen<'w>> {
+        self.slices.get(position.slice)?.seen.get(position.index)
     }
 
-    /// The threads that have chains to be continued.
-    fn wanted(&self, positions: &[Position]) -> HashSet<StackOwner> {
+    /// Reads of a sample what is looked at next, so that it is in the cache by then: nothing waits for these reads.
+    fn fetch(&self, position: Option<&Position>) {
+        if let Some(seen) = position.and_then(|position| self.sample(*position)) {
+            let one_of_a_line = seen.frames.iter().rev().step_by(2).take(8);
+            black_box(one_of_a_line.fold(0, |sum, frame| sum ^ frame.sp));
+        }
+    }
+
+    /// The threads that have chains to be continued, and where the innermost end of those is.
+    fn wanted(&self, positions: &[Position]) -> HashMap<StackOwner, u64> {
+        let mut wanted = HashMap::new();
         let repaired = positions.iter().take_while(|position| position.at < self.repaired);
-        let seen = repaired.filter_map(|position| self.sample(*position)).map(|(_, seen, _)| seen);
-        seen.filter(|seen| matches!(seen.end, SeenEnd::Cut(_))).map(|seen| seen.owner).collect()
+        for seen in repaired.filter_map(|position| self.sample(*position)) {
+            if let SeenEnd::Cut(cfa) = seen.end {
+                let cfa = cfa.unwrap_or(u64::MAX);
+                wanted
+                    .entry(seen.owner)
+                    .and_modify(|it: &mut u64| *it = cfa.min(*it))
+                    .or_insert(cfa);
+            }
+        }
+        wanted
     }
 }
 
 impl Lane {
     /// Goes through samples from the last to the first: what they show, and what it says of those that were cut off and
     /// are to be repaired.
-    pub(crate) fn backwards(
-        &mut self,
-        window: WindowSlices<'_>,
-        positions: &[Position],
-    ) -> Backwards {
-        let Self { places, functions, .. } = self;
+    pub(crate) fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
+        let Self { future, laters, functions, .. } = self;
         let wanted = window.wanted(positions);
-        let mut future = Memory::learning();
-        let mut laters = vec![None; positions.len()];
-        for (&position, slot) in positions.iter().zip(&mut laters).rev() {
-            let Some((slice, seen, n_kernel)) = window.sample(position) else { continue };
-            if !wanted.contains(&seen.owner) {
-                continue;
-            }
-            places.begin(slice, position.index, n_kernel);
-            let place = |frame| places.get(slice, seen.frames, frame);
-            let mut sight = Sight { seen, place, functions, code: window.code };
+        future.begin_anew();
+        laters.clear();
+        laters.resize(positions.len(), None);
+        for (at, (&position, slot)) in positions.iter().zip(laters).enumerate().rev() {
+            window.fetch(positions.get(at.wrapping_sub(1)));
+            let Some(seen) = window.sample(position) else { continue };
+            let Some(&ways_from) = wanted.get(&seen.owner) else { continue };
+            let mut sight = Sight { seen, functions, code: window.code, ways_from };
             let Some(comparison) = future.compare(&mut sight) else { continue };
             if matches!(seen.end, SeenEnd::Cut(_)) && position.at < window.repaired {
-                *slot = Some((comparison, future.keep(&comparison)));
+                *slot = Some(Later { known: comparison.known, outside: future.keep(&comparison) });
             }
             future.take_in(&comparison, &mut sight);
         }
-        Backwards { future, laters }
+    }
+
+    /// What was learned backwards.
+    pub(crate) fn trials(&self) -> Option<&Trials> {
+        self.future.learned().map(|learned| &learned.trials)
     }
 
     /// Goes through the samples that are to be repaired from the first to the last, and continues the chains that were
@@ -102,52 +138,35 @@ impl Lane {
         &mut self,
         window: WindowSlices<'_>,
         positions: &[Position],
-        (later, trials): (&Backwards, &Trials),
+        trials: &Trials,
         gaps: bool,
-    ) -> Vec<(Position, Repaired)> {
-        let Self { past, functions, places } = self;
-        let mut all = Vec::new();
-        for (&position, slot) in positions.iter().zip(&later.laters) {
+    ) -> Repairs {
+        let Self { past, future, laters, functions } = self;
+        let mut all = Repairs::default();
+        for (at, (&position, slot)) in positions.iter().zip(laters).enumerate() {
+            window.fetch(positions.get(at + 1));
             if position.at >= window.repaired {
                 break;
             }
-            let Some((slice, seen, n_kernel)) = window.sample(position) else { continue };
-            places.begin(slice, position.index, n_kernel);
-            let place = |frame| places.get(slice, seen.frames, frame);
-            let mut sight = Sight { seen, place, functions, code: window.code };
+            let Some(seen) = window.sample(position) else { continue };
+            let (code, ways_from) = (window.code, u64::MAX);
+            let mut sight = Sight { seen, functions, code, ways_from };
             let Some(comparison) = past.compare(&mut sight) else { continue };
-            if let (Some((after, key)), Some(learned)) = (slot, later.future.learned()) {
-                let known = [(&*past, &comparison), (&later.future, after)];
-                let several =
-                    |(memory, _): &(&Memory, _)| memory.starts().has_several(seen.stack());
-                let before: Vec<&Call> = past.outside(&comparison).iter().rev().collect();
-                let kept: Vec<&Call> = later.future.kept(*key).collect();
-                let [one, other] = known;
-                let views = [view(one, &before, trials), view(other, &kept, trials)];
-                let gaps = gaps && !known.iter().any(several);
-                let repaired =
-                    CutChain::new(&mut sight, gaps, (after.stack, learned)).repair(views);
-                all.extend(repaired.map(|repaired| (position, repaired)));
+            if let (Some(later), Some(learned)) = (slot, future.learned()) {
+                let several = |memory: &Memory| memory.starts().has_several(seen.stack());
+                let (before, after) = (past.outside(&comparison), future.kept(later.outside));
+                let views = [
+                    past.view(&comparison.known, before, trials),
+                    future.view(&later.known, after, trials),
+                ];
+                let gaps = gaps && !several(past) && !several(future);
+                let chain = CutChain::new(&mut sight, gaps, (later.known.stack, learned));
+                let repaired = chain.repair(views, &mut all.places);
+                all.chains.extend(repaired.map(|repaired| (position, repaired)));
             }
             past.take_in(&comparison, &mut sight);
         }
         past.forget_old();
         all
-    }
-}
-
-/// What one direction says of a sample.
-fn view<'a>(
-    (memory, comparison): (&'a Memory, &Comparison),
-    calls: &'a [&'a Call],
-    trials: &'a Trials,
-) -> View<'a> {
-    View {
-        calls,
-        link: comparison.link,
-        trials,
-        start: memory.starts().get(comparison.start),
-        now: comparison.now,
-        sure: true,
     }
 }

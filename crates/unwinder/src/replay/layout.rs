@@ -53,6 +53,11 @@ impl SampleLayouts {
         self.rows.get(row as usize).map_or(Bias(0), |row| row.layout.bias(module, instance))
     }
 
+    /// The layout of that row, and its process image.
+    pub(crate) fn row(&self, row: u32) -> Option<(&LayoutRow, ProcessImage)> {
+        self.rows.get(row as usize).map(|row| (&row.layout, row.process_image))
+    }
+
     /// The process image of that row.
     pub(crate) fn process_image(&self, row: u32) -> Option<ProcessImage> {
         self.rows.get(row as usize).map(|row| row.process_image)

@@ -12,6 +12,7 @@
 //! Chunks, slices and windows are of a fixed size, so that neither ids nor order depend on the number of threads.
 
 mod apply;
+mod chain;
 mod filter;
 mod frame_key;
 mod intern;
@@ -20,7 +21,6 @@ mod layout;
 mod lengthen;
 mod merge;
 mod needs;
-mod places;
 mod plan;
 mod recorded;
 mod replayer;

@@ -36,7 +36,7 @@ impl SeenSamples {
         let is_sure = |frame: &&Frame| frame.sp != 0;
         let sure = user.iter().take_while(is_sure);
         self.frames.extend(sure.map(|it| SeenFrame {
-            addr: it.in_process().0,
+            place: it.place(),
             sp: it.sp,
             saved: it.saved,
         }));
@@ -76,14 +76,10 @@ impl SeenSamples {
         self.samples.get(index).map_or(0, |sample| sample.n_kernel as usize)
     }
 
-    /// What was seen in the sample of that index, and how many frames of the kernel come before; `None` where no user
-    /// frame was seen.
-    pub(crate) fn get(&self, index: usize) -> Option<(Seen<'_>, usize)> {
-        let SeenSample { owner, n_kernel, first, len, end } = *self.samples.get(index)?;
+    /// What was seen in the sample of that index; `None` where no user frame was seen.
+    pub(crate) fn get(&self, index: usize) -> Option<Seen<'_>> {
+        let SeenSample { owner, first, len, end, .. } = *self.samples.get(index)?;
         let frames = self.frames.get(first as usize..)?.get(..len as usize)?;
-        if frames.is_empty() {
-            return None;
-        }
-        Some((Seen { owner, frames, end }, n_kernel as usize))
+        (!frames.is_empty()).then_some(Seen { owner, frames, end })
     }
 }

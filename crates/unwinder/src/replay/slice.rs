@@ -6,12 +6,13 @@ use address::{Avma, Bias};
 use module_map::{ProcessImage, Space};
 use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
-    EndReason, EventId, FoundBy, FrameId, LayoutId, LayoutRow, SampleRow, StackId, StackNeeds,
-    StackRow, ThreadId,
+    EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackNeeds, StackRow,
+    ThreadId,
 };
 
 use crate::arch::Arch;
 use crate::frame::{Frame, Place};
+use crate::replay::chain::{Chain, LastChain, SliceScratch};
 use crate::replay::frame_key::{FrameKey, PlacedFrame};
 use crate::replay::intern::Interner;
 use crate::replay::layout::SampleLayouts;
@@ -104,22 +105,18 @@ pub(crate) fn walk_slice(
 }
 
 impl WalkedSlice {
-    /// The ids of the stack and of the layout of a sample's frames. Stacks of a thread that follow each other share
-    /// their outer frames as a rule: what equals the chain before it is not looked up again.
+    /// The ids of the stack and of the layout of a sample's frames.
     pub(crate) fn intern(
         &mut self,
         (process_image, thread): (ProcessImage, u32),
-        frames: impl DoubleEndedIterator<Item = PlacedFrame> + ExactSizeIterator,
+        frames: impl DoubleEndedIterator<Item = PlacedFrame>,
         scratch: &mut SliceScratch,
     ) -> (Option<StackId>, u32) {
-        let SliceScratch { layout, nodes } = scratch;
-        let nodes = &mut nodes[thread as usize % CHAINS];
+        let (layout, last_chain) = scratch.of_thread(thread);
         layout.clear();
-        let mut parent = None;
         let mut last = None;
-        let mut shared = true;
-        nodes.truncate(frames.len());
-        for (depth, frame) in frames.rev().enumerate() {
+        let mut chain = self.chain(last_chain);
+        for frame in frames.rev() {
             let Place { module, bias, .. } = frame.place;
             let instance = match (module, last) {
                 (None, _) => 0,
@@ -132,21 +129,14 @@ impl WalkedSlice {
                     instance
                 }
             };
-            let key = FrameKey::new(&frame, instance);
-            if shared {
-                if let Some(&(_, node)) = nodes.get(depth).filter(|(known, _)| *known == key) {
-                    parent = Some(node);
-                    continue;
-                }
-                shared = false;
-                nodes.truncate(depth);
-            }
-            let frame = self.frames.intern(key);
-            let node = self.stacks.intern(StackRow { parent, frame });
-            parent = Some(node);
-            nodes.push((key, node));
+            chain.push(FrameKey::new(&frame, instance));
         }
-        (parent, self.layouts.intern(process_image, layout))
+        (chain.end(), self.layouts.intern(process_image, layout))
+    }
+
+    /// A chain that is interned among those of the slice.
+    pub(crate) fn chain<'s>(&'s mut self, last: &'s mut LastChain) -> Chain<'s> {
+        Chain::new(&mut self.frames, &mut self.stacks, last)
     }
 }
 
@@ -170,17 +160,6 @@ impl<'b> Machine<'b> {
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
     }
 }
-
-/// What is kept from one sample to the next.
-#[derive(Default)]
-pub(crate) struct SliceScratch {
-    layout: LayoutRow,
-    /// The last chain of each thread, outermost first, with its nodes; threads may share one.
-    nodes: [Vec<(FrameKey, StackId)>; CHAINS],
-}
-
-/// How many last chains are kept.
-const CHAINS: usize = 16;
 
 /// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
 fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
+use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
-use crate::replay::lane::{Backwards, Lane, Position, WindowSlices};
+use crate::replay::lane::{Lane, Position, Repairs, WindowSlices};
 use crate::replay::lengthen::Lengthening;
 use crate::replay::replayer::Join;
 use crate::replay::slice::WalkedSlice;
@@ -112,21 +113,17 @@ impl Window {
         let slices = &self.slices;
         let window = WindowSlices { slices, repaired, code };
         let pairs = self.lanes.par_iter_mut().zip(&lanes);
-        let backwards: Vec<Backwards> =
-            pairs.map(|(lane, positions)| lane.backwards(window, positions)).collect();
+        pairs.for_each(|(lane, positions)| lane.backwards(window, positions));
         let mut trials = Trials::default();
-        backwards.iter().filter_map(Backwards::trials).for_each(|it| trials.add(it));
+        self.lanes.iter().filter_map(Lane::trials).for_each(|it| trials.add(it));
         let gaps = self.join == Join::Gaps;
-        let pairs = self.lanes.par_iter_mut().zip(&lanes).zip(&backwards);
-        let found = pairs.map(|((lane, positions), later)| {
-            lane.forwards(window, positions, (later, &trials), gaps)
-        });
-        let mut found: Vec<(Position, Repaired)> = found.flatten().collect();
-        found.sort_unstable_by_key(|(position, _)| position.at);
-        let mut lengthening = Lengthening::default();
-        for (position, repaired) in found {
+        let pairs = self.lanes.par_iter_mut().zip(&lanes);
+        let found = pairs.map(|(lane, positions)| lane.forwards(window, positions, &trials, gaps));
+        let found: Vec<Repairs> = found.collect();
+        let mut lengthening = Lengthening::new(self.max_frames);
+        for (position, repaired, callers) in in_order(&found) {
             if let Some(slice) = self.slices.get_mut(position.slice) {
-                lengthening.lengthen(slice, position, &repaired, self.max_frames);
+                lengthening.lengthen(slice, position, repaired, callers);
             }
         }
     }
@@ -151,4 +148,13 @@ impl Window {
         }
         lanes
     }
+}
+
+/// The repairs of all lanes in the order of the samples.
+fn in_order(lanes: &[Repairs]) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+    let mut lanes: Vec<_> = lanes.iter().map(|lane| lane.iter().peekable()).collect();
+    std::iter::from_fn(move || {
+        let next = lanes.iter_mut().filter_map(|lane| Some((lane.peek()?.0.at, lane)));
+        next.min_by_key(|(at, _)| *at)?.1.next()
+    })
 }

@@ -60,7 +60,7 @@ fn starts_of_forgotten_stacks_are_forgotten() {
     let start = |world: &mut World, memory: &mut Memory, owner| {
         let sample = Sample::new(owner, &[('Q', 8, Saved::NONE)], SeenEnd::Other);
         world.observe(memory, &sample, |memory, comparison, _| {
-            memory.starts().get(comparison.start).map(|start| start.calls().len())
+            memory.starts().get(comparison.known.start).map(|start| start.calls().len())
         })
     };
     let found = [0, 1, STACKS].map(|owner| start(&mut world, &mut memory, owner));

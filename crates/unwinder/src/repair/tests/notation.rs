@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::frame::Place;
+use crate::repair::memory::Comparison;
 use crate::repair::{
-    Call, Code, Comparison, CutChain, Functions, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight,
-    StackOwner, Trials, View,
+    Code, CutChain, Functions, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
 };
 use crate::state::Saved;
 
@@ -50,7 +50,6 @@ fn letter(place: &Place) -> char {
 pub(super) struct Sample {
     owner: StackOwner,
     frames: Vec<SeenFrame>,
-    places: Vec<Place>,
     end: SeenEnd,
     /// What its line says that it is continued with.
     expected: String,
@@ -61,14 +60,13 @@ impl Sample {
     /// A sample of a thread, of (address, stack pointer, what it saved).
     pub(super) fn new(owner: u32, frames: &[(char, u64, Saved)], end: SeenEnd) -> Self {
         let seen = |&(letter, sp, saved): &(char, u64, Saved)| SeenFrame {
-            addr: place(letter).addr(),
+            place: place(letter),
             sp,
             saved,
         };
         Self {
             owner: StackOwner(owner),
             frames: frames.iter().map(seen).collect(),
-            places: frames.iter().map(|&(letter, ..)| place(letter)).collect(),
             end,
             expected: String::new(),
             line: String::new(),
@@ -146,12 +144,11 @@ impl World {
         &mut self,
         memory: &mut Memory,
         sample: &Sample,
-        f: impl FnOnce(&mut Memory, &Comparison, CutChainOf<'_, '_>) -> R,
+        f: impl FnOnce(&mut Memory, &Comparison, &mut Sight<'_>) -> R,
     ) -> R {
         let Self { engine, images, modules, functions } = self;
         let code = Code { engine, images, modules };
-        let place = |index: usize| sample.places[index];
-        let mut sight = Sight { seen: sample.seen(), place: Box::new(place) as _, functions, code };
+        let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
         let comparison = memory.compare(&mut sight).expect("a sample with frames");
         let result = f(memory, &comparison, &mut sight);
         memory.take_in(&comparison, &mut sight);
@@ -176,14 +173,14 @@ impl World {
                 }
                 let several =
                     [&*past, &future].iter().any(|it| it.starts().has_several(sight.seen.stack()));
-                let inner: Vec<&Call> = past.outside(before).iter().rev().collect();
-                let outer: Vec<&Call> = future.kept(key).collect();
                 let views = [
-                    view(past, before, &inner, &learned.trials),
-                    view(&future, &after, &outer, &learned.trials),
+                    past.view(&before.known, past.outside(before), &learned.trials),
+                    future.view(&after.known, future.kept(key), &learned.trials),
                 ];
-                let chain = CutChain::new(sight, gaps && !several, (after.stack, learned));
-                chain.repair(views).map_or(String::new(), |repaired| shown(&repaired))
+                let chain = CutChain::new(sight, gaps && !several, (after.known.stack, learned));
+                let mut places = Vec::new();
+                let repaired = chain.repair(views, &mut places);
+                repaired.map_or(String::new(), |repaired| shown(&repaired, &places))
             });
             all.push(text);
         }
@@ -202,28 +199,9 @@ impl World {
     }
 }
 
-/// What a chain that is to be continued is made of.
-type CutChainOf<'a, 's> = &'a mut Sight<'s, Box<dyn FnMut(usize) -> Place + 's>>;
-
-fn view<'a>(
-    memory: &'a Memory,
-    comparison: &Comparison,
-    calls: &'a [&'a Call],
-    trials: &'a Trials,
-) -> View<'a> {
-    View {
-        calls,
-        link: comparison.link,
-        trials,
-        start: memory.starts().get(comparison.start),
-        now: comparison.now,
-        sure: true,
-    }
-}
-
-fn shown(repaired: &Repaired) -> String {
-    let mut words: Vec<String> =
-        repaired.frames.iter().map(|place| letter(place).to_string()).collect();
+fn shown(repaired: &Repaired, places: &[Place]) -> String {
+    let mut words: Vec<String> = places.iter().map(|place| letter(place).to_string()).collect();
+    assert_eq!(repaired.len, words.len());
     if let Some(gap) = repaired.gap {
         words.insert(gap, "~".to_owned());
     }
