@@ -25,10 +25,12 @@ pub(crate) struct Key {
 }
 
 impl Kept {
-    /// Forgets all, and keeps room for as much.
-    pub(super) fn clear(&mut self) {
+    /// Forgets all, and has room for what so many samples have outside of them as a rule.
+    pub(super) fn begin_anew(&mut self, n_samples: usize) {
         self.calls.clear();
         self.lists.clear();
+        self.calls.reserve(2 * n_samples);
+        self.lists.reserve(16 * n_samples);
     }
 
     /// Keeps calls, outermost first, as they are now. `last` is what the same stack had kept last, if anything. Nothing

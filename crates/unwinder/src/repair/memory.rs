@@ -47,6 +47,9 @@ const STACKS: usize = 1024;
 /// So many calls of each, the innermost ones.
 const CALLS: usize = 1024;
 
+/// Most stacks have no more.
+const USUAL_CALLS: usize = 32;
+
 /// What a sample is compared by.
 pub(crate) struct Sight<'a> {
     pub(crate) seen: Seen<'a>,
@@ -89,17 +92,17 @@ impl Memory {
         Self { learned: Some(Learned::default()), ..Self::default() }
     }
 
-    /// Forgets all, and keeps room for as much.
-    pub(crate) fn begin_anew(&mut self) {
+    /// Forgets all, and has room for what so many samples show as a rule.
+    pub(crate) fn begin_anew(&mut self, n_samples: usize) {
         let Self { index, stacks, samples, starts, kept, learned } = self;
         index.clear();
         stacks.clear();
         *samples = 0;
         *starts = Starts::default();
-        kept.clear();
+        kept.begin_anew(n_samples);
         if let Some(Learned { trials, paths }) = learned {
             *trials = Trials::default();
-            paths.clear();
+            paths.begin_anew(n_samples);
         }
     }
 
@@ -221,7 +224,8 @@ impl Memory {
     fn stack(&mut self, stack: Stack) -> u32 {
         let stacks = &mut self.stacks;
         *self.index.entry(stack).or_insert_with(|| {
-            let (calls, kept, beside, samples, last) = Default::default();
+            let calls = Vec::with_capacity(USUAL_CALLS);
+            let (kept, beside, samples, last) = Default::default();
             stacks.push(Remembered { stack, calls, kept, beside, samples, last });
             stacks.len() as u32 - 1
         })

@@ -45,10 +45,11 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Forgets all, and keeps room for as much.
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all, and has room for what so many samples show as a rule.
+    pub(crate) fn begin_anew(&mut self, n_samples: usize) {
         self.frames.clear();
         self.calls.clear();
+        self.calls.reserve(3 * n_samples);
     }
 
     /// Takes in a call: the callee's frame, and the caller.

@@ -12,8 +12,11 @@ use crate::repair::call::{Call, Link};
 #[derive(Debug, Default)]
 pub(crate) struct Trials {
     sites: HashMap<(Link, ModuleId, u64), Outcomes>,
-    modules: HashMap<(Link, ModuleId, bool), Outcomes>,
+    modules: Vec<ByLink>,
 }
+
+/// The outcomes of a module by the kind of evidence, for what one sample showed and for what several did.
+type ByLink = [[Outcomes; 2]; Link::Gap as usize];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcomes {
@@ -52,7 +55,14 @@ impl Trials {
             self.sites.entry((link, module, call.caller.relative)).or_default().note(right);
         }
         if let Some(module) = call.callee.module {
-            self.modules.entry((link, module, call.seen > 1)).or_default().note(right);
+            let at = module.index();
+            if self.modules.len() <= at {
+                self.modules.resize(at + 1, ByLink::default());
+            }
+            let by_link = self.modules.get_mut(at).and_then(|it| it.get_mut(link as usize));
+            if let Some([once, often]) = by_link {
+                if call.seen > 1 { often } else { once }.note(right);
+            }
         }
     }
 
@@ -61,8 +71,12 @@ impl Trials {
         for (key, outcomes) in &other.sites {
             self.sites.entry(*key).or_default().add(*outcomes);
         }
-        for (key, outcomes) in &other.modules {
-            self.modules.entry(*key).or_default().add(*outcomes);
+        if self.modules.len() < other.modules.len() {
+            self.modules.resize(other.modules.len(), ByLink::default());
+        }
+        for (own, more) in self.modules.iter_mut().zip(&other.modules) {
+            let pairs = own.as_flattened_mut().iter_mut().zip(more.as_flattened());
+            pairs.for_each(|(own, more)| own.add(*more));
         }
     }
 
@@ -118,8 +132,9 @@ impl Trials {
         self.of_module(link, &call.callee, call.seen > 1)
     }
 
-    fn of_module(&self, link: Link, callee: &Place, often: bool) -> Outcomes {
-        let module = callee.module.map(|module| (link, module, often));
-        module.and_then(|key| self.modules.get(&key)).copied().unwrap_or_default()
+    fn of_module(&self, link: Link, callee: &Place, often_seen: bool) -> Outcomes {
+        let by_link = callee.module.and_then(|module| self.modules.get(module.index()));
+        let outcomes = by_link.and_then(|it| it.get(link as usize));
+        outcomes.map(|[once, often]| if often_seen { *often } else { *once }).unwrap_or_default()
     }
 }

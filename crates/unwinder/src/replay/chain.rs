@@ -58,13 +58,15 @@ impl<'s> Chain<'s> {
         }
     }
 
-    /// Adds a frame that the table has.
+    /// Adds a frame that the table has, with a node of its own: chains that go on elsewhere than they did have hardly any
+    /// node in common with others but the outer ones of the chain before.
     #[inline]
     pub(crate) fn push_known(&mut self, frame: FrameId) {
         if let Some(&key) = self.frames.values().get(frame.index())
             && !self.shares(key)
         {
-            self.add(key, frame);
+            let node = self.stacks.push(StackRow { parent: self.node, frame });
+            self.note(key, node);
         }
     }
 
@@ -92,6 +94,11 @@ impl<'s> Chain<'s> {
     #[inline]
     fn add(&mut self, key: FrameKey, frame: FrameId) {
         let node = self.stacks.intern(StackRow { parent: self.node, frame });
+        self.note(key, node);
+    }
+
+    #[inline]
+    fn note(&mut self, key: FrameKey, node: StackId) {
         self.node = Some(node);
         self.last.push((key, node));
         self.depth += 1;

@@ -78,6 +78,14 @@ impl<T: Copy + Eq + Hash, I: RowId> Interner<T, I> {
         })
     }
 
+    /// Adds a value that is not looked for later: the same one may be there.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) -> I {
+        let id = I::from_index(self.values.len());
+        self.values.push(value);
+        id
+    }
+
     /// All values in order of their ids.
     pub(crate) fn values(&self) -> &[T] {
         &self.values

@@ -111,7 +111,7 @@ impl Lane {
     pub(crate) fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
         let Self { future, laters, functions, .. } = self;
         let wanted = window.wanted(positions);
-        future.begin_anew();
+        future.begin_anew(positions.len());
         laters.clear();
         laters.resize(positions.len(), None);
         for (at, (&position, slot)) in positions.iter().zip(laters).enumerate().rev() {
@@ -143,6 +143,8 @@ impl Lane {
     ) -> Repairs {
         let Self { past, future, laters, functions } = self;
         let mut all = Repairs::default();
+        all.places.reserve(8 * positions.len());
+        all.chains.reserve(positions.len());
         for (at, (&position, slot)) in positions.iter().zip(laters).enumerate() {
             window.fetch(positions.get(at + 1));
             if position.at >= window.repaired {
