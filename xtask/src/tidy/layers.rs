@@ -10,16 +10,26 @@ use crate::command;
 /// Source: docs/ARCHITECTURE.md, "Rooms".
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
-    ("host", &[]),
+    ("budget", &[]),
+    ("host", &["budget"]),
     ("profile", &["address"]),
-    ("perf-data", &["address"]),
-    ("module-map", &["address", "host"]),
-    ("unwinder", &["address", "perf-data", "module-map", "profile"]),
-    ("symbolizer", &["address", "host", "module-map", "profile"]),
+    ("perf-data", &["address", "budget"]),
+    ("module-map", &["address", "budget", "host"]),
+    ("unwinder", &["address", "budget", "perf-data", "module-map", "profile"]),
+    ("symbolizer", &["address", "budget", "host", "module-map", "profile"]),
     ("formats", &["address", "profile"]),
     (
         "pipeline",
-        &["address", "host", "perf-data", "module-map", "unwinder", "symbolizer", "profile"],
+        &[
+            "address",
+            "budget",
+            "host",
+            "perf-data",
+            "module-map",
+            "unwinder",
+            "symbolizer",
+            "profile",
+        ],
     ),
     (
         "unwind-perf",

@@ -1,0 +1,134 @@
+//! Counting what is used.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::resource::Resource;
+
+/// Input uses more of a resource than input of its size may.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("more than {} {resource}", with_commas(*limit))]
+pub struct Exhausted {
+    /// What ran out.
+    pub resource: Resource,
+    /// How much of it there was.
+    pub limit: u64,
+}
+
+/// How much of a resource is left, for one thread.
+#[derive(Clone, Debug)]
+pub struct Allowance {
+    resource: Resource,
+    limit: u64,
+    left: u64,
+}
+
+impl Allowance {
+    /// An allowance of so much.
+    #[must_use]
+    pub const fn new(resource: Resource, limit: u64) -> Self {
+        Self { resource, limit, left: limit }
+    }
+
+    /// How much there was to begin with.
+    #[must_use]
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// How much is left.
+    #[must_use]
+    pub const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Uses some.
+    ///
+    /// # Errors
+    /// [`Exhausted`] where less than that is left; then nothing is left any more.
+    #[inline]
+    pub const fn take(&mut self, amount: u64) -> Result<(), Exhausted> {
+        if let Some(left) = self.left.checked_sub(amount) {
+            self.left = left;
+            return Ok(());
+        }
+        self.left = 0;
+        Err(Exhausted { resource: self.resource, limit: self.limit })
+    }
+}
+
+/// How much of a resource is left, for several threads.
+#[derive(Debug)]
+pub struct SharedAllowance {
+    resource: Resource,
+    limit: u64,
+    left: AtomicU64,
+}
+
+impl SharedAllowance {
+    /// An allowance of so much.
+    #[must_use]
+    pub const fn new(resource: Resource, limit: u64) -> Self {
+        Self { resource, limit, left: AtomicU64::new(limit) }
+    }
+
+    /// Uses some.
+    ///
+    /// # Errors
+    /// [`Exhausted`] where less than that is left. What is left can still be taken in smaller amounts.
+    pub fn take(&self, amount: u64) -> Result<(), Exhausted> {
+        let left = |left: u64| left.checked_sub(amount);
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
+        taken.map(|_| ()).map_err(|_| Exhausted { resource: self.resource, limit: self.limit })
+    }
+
+    /// Gives back what was taken, because it is not held any more.
+    pub fn give_back(&self, amount: u64) {
+        self.left.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
+/// A number as it is written in text: `1,234,567`.
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_leaves_nothing() {
+        let mut allowance = Allowance::new(Resource::LineRows, 10);
+        assert_eq!(allowance.take(4), Ok(()));
+        assert_eq!(allowance.left(), 6);
+        let exhausted = Exhausted { resource: Resource::LineRows, limit: 10 };
+        assert_eq!(allowance.take(7), Err(exhausted));
+        assert_eq!((allowance.take(0), allowance.take(1)), (Ok(()), Err(exhausted)));
+    }
+
+    #[test]
+    fn what_is_shared_is_used_once() {
+        let allowance = SharedAllowance::new(Resource::UnpackedBytes, 1000);
+        let taken = std::thread::scope(|scope| {
+            let threads = [(); 4]
+                .map(|()| scope.spawn(|| (0..500).filter(|_| allowance.take(1).is_ok()).count()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum::<usize>()
+        });
+        assert_eq!(taken, 1000);
+        allowance.give_back(1);
+        assert_eq!(allowance.take(1), Ok(()));
+    }
+
+    #[test]
+    fn numbers_are_written_with_commas() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(with_commas), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

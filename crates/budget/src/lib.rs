@@ -1,0 +1,89 @@
+//! What untrusted input may cost, in proportion to its size.
+//!
+//! Recordings and ELF files come from strangers. A few bytes of them can state a section of many gigabytes, or tables
+//! whose product is larger than anything that a program ever had. So what such input makes grow, memory or work, is
+//! counted: a [`Budget`] says for each [`Resource`] how much of it input of a size may use, an [`Allowance`] counts
+//! it, and what runs out is an [`Exhausted`] that names it, for a finding. The rest of the input is read nevertheless.
+//!
+//! ```
+//! use budget::{Budget, Limit, Resource};
+//!
+//! let budget = Budget::default().with(Resource::DebugEntries, Limit { base: 2, per_byte: 1, most: 100 });
+//! let mut entries = budget.allowance(Resource::DebugEntries, 3);
+//! assert_eq!(entries.limit(), 5);
+//! entries.take(5)?;
+//! let exhausted = entries.take(1).unwrap_err();
+//! assert_eq!(exhausted.to_string(), "more than 5 entries of debug information");
+//! # Ok::<(), budget::Exhausted>(())
+//! ```
+
+mod allowance;
+mod resource;
+
+pub use allowance::{Allowance, Exhausted, SharedAllowance};
+pub use resource::{Limit, Resource};
+
+/// What input may use of each resource. One value for a run, passed down to whatever reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    limits: [Limit; Resource::ALL.len()],
+}
+
+impl Default for Budget {
+    /// The limits of [`Resource::default_limit`].
+    fn default() -> Self {
+        Self { limits: Resource::ALL.map(Resource::default_limit) }
+    }
+}
+
+impl Budget {
+    /// The budget with another limit for one resource.
+    #[must_use]
+    pub fn with(mut self, resource: Resource, limit: Limit) -> Self {
+        if let Some(slot) = self.limits.get_mut(resource as usize) {
+            *slot = limit;
+        }
+        self
+    }
+
+    /// What input may use of a resource.
+    #[must_use]
+    pub fn limit(&self, resource: Resource) -> Limit {
+        self.limits.get(resource as usize).copied().unwrap_or_else(|| resource.default_limit())
+    }
+
+    /// What input of so many bytes may use of a resource, counted by one thread.
+    #[must_use]
+    pub fn allowance(&self, resource: Resource, input_bytes: u64) -> Allowance {
+        Allowance::new(resource, self.limit(resource).of(input_bytes))
+    }
+
+    /// What input of so many bytes may use of a resource, counted by several threads together.
+    #[must_use]
+    pub fn shared_allowance(&self, resource: Resource, input_bytes: u64) -> SharedAllowance {
+        SharedAllowance::new(resource, self.limit(resource).of(input_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_resource_has_a_limit_of_its_own() {
+        let limit = Limit { base: 1, per_byte: 0, most: 1 };
+        for resource in Resource::ALL {
+            let budget = Budget::default().with(resource, limit);
+            for other in Resource::ALL {
+                let expected = if other == resource { limit } else { other.default_limit() };
+                assert_eq!(budget.limit(other), expected, "{resource}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_grow_with_the_input_up_to_the_most() {
+        let limit = Limit { base: 10, per_byte: 3, most: 100 };
+        assert_eq!([0, 1, 30, 31, u64::MAX].map(|bytes| limit.of(bytes)), [10, 13, 100, 100, 100]);
+    }
+}

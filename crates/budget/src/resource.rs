@@ -1,0 +1,115 @@
+//! What is counted, and how much of it input may use.
+
+use std::fmt;
+
+/// Something that input makes grow: memory or work.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(usize)]
+pub enum Resource {
+    /// Bytes that packed bytes become, of the packed ones: sections, `.gnu_debugdata`, kernel modules, archives, records.
+    UnpackedBytes,
+    /// Bytes of tables made to look up symbols: names, of the symbol tables and their strings.
+    NameBytes,
+    /// Entries of debug information that are visited, of its sections.
+    DebugEntries,
+    /// Abbreviations that are decoded, of `.debug_abbrev`.
+    Abbreviations,
+    /// Ranges of addresses that are read, of the sections of debug information.
+    AddressRanges,
+    /// Rows and files of line tables, of `.debug_line`.
+    LineRows,
+    /// Instructions of call frame information that are run, and entries of it that are read, of its section.
+    FrameInstructions,
+    /// Bytes of expressions kept with rules, of the section of call frame information.
+    ExpressionBytes,
+    /// Relocations that are applied, of the file.
+    Relocations,
+    /// Records of jitdump files that are looked at, of the file.
+    JitRecords,
+    /// Mappings that are kept of address spaces, of the recording.
+    SpaceMappings,
+    /// Fields of tracepoints, of the description of their formats.
+    TracepointFields,
+}
+
+/// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
+/// the most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// For input of any size.
+    pub base: u64,
+    /// For each byte of it.
+    pub per_byte: u64,
+    /// For all of it.
+    pub most: u64,
+}
+
+impl Limit {
+    /// What input of so many bytes may use.
+    #[must_use]
+    pub const fn of(self, input_bytes: u64) -> u64 {
+        let Self { base, per_byte, most } = self;
+        let limit = base.saturating_add(per_byte.saturating_mul(input_bytes));
+        if limit < most { limit } else { most }
+    }
+}
+
+impl Resource {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 12] = [
+        Self::UnpackedBytes,
+        Self::NameBytes,
+        Self::DebugEntries,
+        Self::Abbreviations,
+        Self::AddressRanges,
+        Self::LineRows,
+        Self::FrameInstructions,
+        Self::ExpressionBytes,
+        Self::Relocations,
+        Self::JitRecords,
+        Self::SpaceMappings,
+        Self::TracepointFields,
+    ];
+
+    /// What input may use of it unless a run says otherwise: several times what real files use.
+    /// Source: docs/SECURITY.md, "Budgets", has what real files use.
+    #[must_use]
+    pub const fn default_limit(self) -> Limit {
+        const UNLIMITED: u64 = u64::MAX;
+        let (base, per_byte, most) = match self {
+            Self::UnpackedBytes => (1 << 20, 64, 4 << 30),
+            Self::NameBytes => (1 << 20, 4, UNLIMITED),
+            Self::DebugEntries => (1 << 16, 2, UNLIMITED),
+            Self::Abbreviations => (1 << 12, 1, UNLIMITED),
+            Self::AddressRanges => (1 << 12, 2, UNLIMITED),
+            Self::LineRows => (1 << 16, 4, UNLIMITED),
+            Self::FrameInstructions => (1 << 20, 16, UNLIMITED),
+            Self::ExpressionBytes => (1 << 20, 4, UNLIMITED),
+            Self::Relocations => (1 << 12, 1, UNLIMITED),
+            Self::JitRecords => (1 << 16, 1, UNLIMITED),
+            Self::SpaceMappings => (1 << 20, 1, UNLIMITED),
+            Self::TracepointFields => (1 << 12, 1, 1 << 20),
+        };
+        Limit { base, per_byte, most }
+    }
+}
+
+impl fmt::Display for Resource {
+    /// What it is, in the plural: `entries of debug information`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnpackedBytes => "unpacked bytes",
+            Self::NameBytes => "bytes of names",
+            Self::DebugEntries => "entries of debug information",
+            Self::Abbreviations => "abbreviations",
+            Self::AddressRanges => "address ranges",
+            Self::LineRows => "rows of line tables",
+            Self::FrameInstructions => "instructions of call frame information",
+            Self::ExpressionBytes => "bytes of expressions",
+            Self::Relocations => "relocations",
+            Self::JitRecords => "jitdump records",
+            Self::SpaceMappings => "mappings of address spaces",
+            Self::TracepointFields => "tracepoint fields",
+        })
+    }
+}
