@@ -207,7 +207,7 @@ impl<'e> Walker<'e> {
         }
         // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
         let next = lookup.add(1);
-        let starts = |mapping: &Mapping| mapping.start == next && mapping.executable;
+        let starts = |mapping: Mapping| mapping.start == next && mapping.executable;
         if is_leaf || !space.lookup(next).is_some_and(starts) {
             return None;
         }
@@ -323,7 +323,7 @@ fn is_cut(why: EndReason, signal: bool) -> bool {
 
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
-    memory.images.image(memory.space.module(memory.space.lookup(lookup)?)?).ok()
+    memory.images.image(memory.space.module(&memory.space.lookup(lookup)?)?).ok()
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.

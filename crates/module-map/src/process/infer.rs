@@ -68,6 +68,6 @@ pub(super) fn infer(
         let huge = mapping.start.0.is_multiple_of(HUGE) && mapping.end.0.is_multiple_of(HUGE);
         exact || (huge && old.start <= mapping.start && mapping.end <= old.end)
     };
-    let mut old = before.into_iter().chain(process.covered.iter().rev());
+    let mut old = before.iter().chain(process.covered.iter().rev());
     old.find(whole).map(|old| old.part(mapping.start, mapping.end))
 }

@@ -20,16 +20,6 @@ pub(super) struct JitCode {
     modules: Vec<ModuleId>,
 }
 
-impl JitCode {
-    /// Those of some mappings that are code of dumps.
-    pub(super) fn among<'m>(&self, mappings: impl Iterator<Item = &'m Mapping>) -> Vec<Mapping> {
-        if self.modules.is_empty() {
-            return Vec::new();
-        }
-        mappings.filter(|mapping| self.modules.contains(&mapping.module)).copied().collect()
-    }
-}
-
 impl Timeline {
     /// Sets who reads the dumps of JIT code that processes mark.
     pub fn read_jit_with(&mut self, reader: Box<dyn JitReader>) {
@@ -56,7 +46,7 @@ impl Timeline {
         let space = Arc::make_mut(&mut process.space);
         let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
         self.journal.add(pid, &mapping);
-        space.map(mapping);
+        space.map_jit(mapping);
         self.hints.lay(&process.hints, space, (pid, start, end), &mut self.journal);
     }
 

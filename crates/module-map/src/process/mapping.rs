@@ -82,11 +82,10 @@ impl Timeline {
             let mapping = code.unwrap_or(mapping);
             let space = Arc::make_mut(&mut process.space);
             // JIT code outlives records about the memory that it is in: a change of its protection makes one.
-            let jit = self.jit.among(space.overlapping(mapping.start, mapping.end));
-            space.map(mapping);
-            for mapping in jit {
-                self.journal.add(pid, &mapping);
-                space.map(mapping);
+            space.map_below_jit(mapping);
+            if self.journal.on {
+                let jit = space.jit_code(mapping.start, mapping.end);
+                jit.for_each(|mapping| self.journal.add(pid, &mapping));
             }
         } else {
             Arc::make_mut(&mut process.space).map(mapping);

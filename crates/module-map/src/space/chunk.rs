@@ -78,7 +78,7 @@ impl Chunk {
 }
 
 /// What changes in a row of mappings where something is put in the place of everything between two addresses.
-pub(crate) struct Change {
+struct Change {
     /// The mappings from here...
     pub(crate) low: usize,
     /// ...up to here are replaced.

@@ -2,16 +2,18 @@
 //! never changes: the next version shares all chunks that a change does not touch.
 
 mod chunk;
+mod tree;
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId};
+use hashbrown::HashSet;
 
 use crate::module::Module;
 use crate::module::Modules;
-use chunk::{CHUNK, Change, Chunk};
+use tree::{Found, Tree};
 
 /// A mapping: bytes of a module (or of anonymous memory) in a row of an address space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,41 +58,54 @@ impl Mapping {
 
 /// An immutable address space, cheap to clone and to derive the next version from.
 ///
-/// Invariant: mappings are disjoint and sorted; no chunk is empty.
+/// Invariant: mappings are disjoint and sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     /// Differs between any two spaces of different contents; a clone has the same.
     version: u64,
     modules: Arc<Modules>,
-    runs: Vec<ChunkRef>,
-}
-
-/// A chunk, and where it begins.
-#[derive(Clone, Debug)]
-struct ChunkRef {
-    start: Avma,
-    chunk: Arc<Chunk>,
-}
-
-impl ChunkRef {
-    fn new(chunk: Chunk) -> Self {
-        Self { start: chunk.start(), chunk: Arc::new(chunk) }
-    }
+    tree: Tree,
+    /// JIT code, which lies over the memory that it is in: that can be mapped anew without end, and each time all the
+    /// code in it would have to be, too.
+    jit: Tree,
+    /// What is seen where nothing is mapped.
+    behind: Option<Arc<Self>>,
 }
 
 impl Space {
     /// A space without mappings, whose mappings are going to be of these modules.
     pub(crate) const fn of(modules: Arc<Modules>) -> Self {
-        Self { version: 0, modules, runs: Vec::new() }
+        Self { version: 0, modules, tree: Tree::new(), jit: Tree::new(), behind: None }
     }
 
     /// The mapping at an address.
     #[must_use]
-    pub fn lookup(&self, avma: Avma) -> Option<&Mapping> {
-        let run = self.runs.partition_point(|run| run.start <= avma).checked_sub(1)?;
-        let mappings = self.runs.get(run)?.chunk.mappings();
-        let index = mappings.partition_point(|mapping| mapping.start <= avma).checked_sub(1)?;
-        mappings.get(index).filter(|mapping| avma < mapping.end)
+    #[inline]
+    pub fn lookup(&self, avma: Avma) -> Option<Mapping> {
+        if self.jit.is_empty() && self.behind.is_none() {
+            return self.tree.lookup(avma).copied();
+        }
+        match self.find(avma) {
+            Ok(mapping) => Some(mapping),
+            Err(_) => None,
+        }
+    }
+
+    /// The mapping at an address, or where the next one begins, at the earliest.
+    fn find(&self, avma: Avma) -> Result<Mapping, Avma> {
+        let (mut start, mut end) = (Avma(0), Avma(u64::MAX));
+        let behind = self.behind.as_deref();
+        let layers = [&self.jit, &self.tree].into_iter();
+        for tree in layers.chain(behind.iter().flat_map(|space| [&space.jit, &space.tree])) {
+            match tree.find(avma) {
+                // What lies before it and behind it in the layers above covers it there.
+                Found::Mapping(mapping) => {
+                    return Ok(mapping.part(mapping.start.max(start), mapping.end.min(end)));
+                }
+                Found::Gap(from, to) => (start, end) = (start.max(from), end.min(to)),
+            }
+        }
+        Err(end)
     }
 
     /// The module of a mapping of this space.
@@ -106,23 +121,28 @@ impl Space {
     }
 
     /// All mappings in order of address.
-    pub fn mappings(&self) -> impl Iterator<Item = &Mapping> {
-        self.runs.iter().flat_map(|run| run.chunk.mappings())
+    pub fn mappings(&self) -> impl Iterator<Item = Mapping> {
+        self.overlapping(Avma(0), Avma(u64::MAX))
     }
 
     /// The mappings that have addresses from `start` up to `end`.
-    pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = &Mapping> {
-        let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
-        let runs = self.runs.get(low..).unwrap_or_default().iter();
-        runs.flat_map(|run| run.chunk.mappings())
-            .skip_while(move |mapping| mapping.end <= start)
-            .take_while(move |mapping| mapping.start < end)
+    pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = Mapping> {
+        let mut at = start;
+        std::iter::from_fn(move || {
+            let found = match self.find(at) {
+                Ok(mapping) => mapping,
+                Err(next) => self.find(next).ok()?,
+            };
+            at = found.end;
+            (found.start < end).then_some(found)
+        })
     }
 
     /// Whether nothing is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        let is_behind = self.behind.as_ref().is_some_and(|behind| !behind.is_empty());
+        self.tree.is_empty() && self.jit.is_empty() && !is_behind
     }
 
     /// Puts a mapping over whatever was there: it wins exactly the bytes that it covers, older mappings keep what sticks
@@ -141,7 +161,7 @@ impl Space {
         }
     }
 
-    /// Takes away whatever is mapped from `start` up to `end`.
+    /// Takes away whatever is mapped from `start` up to `end`. What is seen behind the space stays.
     pub fn unmap(&mut self, start: Avma, end: Avma) {
         if start < end {
             self.replace(start, end, None);
@@ -150,39 +170,52 @@ impl Space {
 
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) {
         self.version = new_version();
-        // Every chunk that can hold an overlapping mapping, or into which the new mapping belongs.
-        let low = self.runs.partition_point(|run| run.start <= start).saturating_sub(1);
-        let rest = self.runs.get(low..).unwrap_or_default();
-        let high = low + rest.iter().take_while(|run| run.start < end).count();
-        // A chunk after the new mapping takes it in as well where that comes before all others.
-        let high = high.max(self.runs.len().min(low + 1));
-        if let [run] = self.runs.get_mut(low..high).unwrap_or_default() {
-            // Maps come in rows as a rule, after an exec: then nobody holds the chunk, and nothing is copied.
-            let rear = Arc::make_mut(&mut run.chunk).replace(start, end, new);
-            run.start = run.chunk.start();
-            if run.chunk.mappings().is_empty() {
-                self.runs.remove(low);
-            } else if let Some(rear) = rear {
-                self.runs.insert(low + 1, ChunkRef::new(rear));
-            }
-            return;
+        if !self.jit.is_empty() {
+            self.jit.replace(start, end, None);
         }
-        let overlapping = self.runs.get(low..high).unwrap_or_default().iter();
-        let mut merged: Vec<Mapping> =
-            overlapping.flat_map(|run| run.chunk.mappings()).copied().collect();
-        let change = Change::new(&merged, start, end, new);
-        merged.splice(change.low..change.high, change.mappings().iter().copied());
-        let n_chunks = merged.len().div_ceil(CHUNK).max(1);
-        let chunks = merged.chunks(merged.len().div_ceil(n_chunks).max(1)).map(Chunk::new);
-        self.runs.splice(low..high, chunks.map(ChunkRef::new));
+        self.tree.replace(start, end, new);
+    }
+
+    /// The same as [`Self::map`], but JIT code that is there stays above it.
+    pub(crate) fn map_below_jit(&mut self, new: Mapping) {
+        if new.start < new.end {
+            self.version = new_version();
+            self.tree.replace(new.start, new.end, Some(new));
+        }
+    }
+
+    /// The same as [`Self::map`], for JIT code.
+    pub(crate) fn map_jit(&mut self, new: Mapping) {
+        if new.start < new.end {
+            self.version = new_version();
+            self.jit.replace(new.start, new.end, Some(new));
+        }
+    }
+
+    /// The JIT code in this space that has addresses from `start` up to `end`.
+    pub(crate) fn jit_code(&self, start: Avma, end: Avma) -> impl Iterator<Item = Mapping> {
+        let code = Self { jit: self.jit.clone(), ..Self::default() };
+        code.overlapping(start, end).collect::<Vec<_>>().into_iter()
+    }
+
+    /// This space, with what another one has where nothing is mapped in this one. It costs the same whatever is mapped.
+    #[must_use]
+    pub fn before(&self, other: &Arc<Self>) -> Self {
+        Self { version: new_version(), behind: Some(other.clone()), ..self.clone() }
     }
 
     /// How many chunks this space shares with another: what a fork costs is what it does not share.
     #[must_use]
     pub fn shared_chunks(&self, other: &Self) -> usize {
-        let is_theirs =
-            |run: &&ChunkRef| other.runs.iter().any(|it| Arc::ptr_eq(&it.chunk, &run.chunk));
-        self.runs.iter().filter(is_theirs).count()
+        let mut theirs = HashSet::new();
+        other.tree.for_each_chunk(&mut |chunk| {
+            theirs.insert(Arc::as_ptr(chunk));
+        });
+        let mut n_shared = 0;
+        self.tree.for_each_chunk(&mut |chunk| {
+            n_shared += usize::from(theirs.contains(&Arc::as_ptr(chunk)));
+        });
+        n_shared
     }
 }
 

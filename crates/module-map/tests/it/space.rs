@@ -29,7 +29,7 @@ proptest! {
         let mut space = Space::default();
         let mut model: Vec<Option<(u32, u64)>> = vec![None; 2 * PAGES as usize];
         for (number, (map, first, n)) in changes.into_iter().enumerate() {
-            let before: Vec<Mapping> = space.mappings().copied().collect();
+            let before: Vec<Mapping> = space.mappings().collect();
             let kept = space.clone();
             if map {
                 space.map(mapping(number, first, n));
@@ -37,7 +37,7 @@ proptest! {
                 space.unmap(Avma(first), Avma(first + n));
             }
             // Who holds a version keeps it.
-            let after: Vec<Mapping> = kept.mappings().copied().collect();
+            let after: Vec<Mapping> = kept.mappings().collect();
             prop_assert_eq!(before, after);
             for at in first..first + n {
                 let value = (number as u32, 1000 * number as u64 + at - first);
@@ -49,7 +49,7 @@ proptest! {
             let found = found.map(|mapping| (mapping.module.0, mapping.offset_of(Avma(at as u64)).0));
             prop_assert_eq!(&found, expected);
         }
-        let mappings: Vec<&Mapping> = space.mappings().collect();
+        let mappings: Vec<Mapping> = space.mappings().collect();
         prop_assert!(mappings.iter().all(|mapping| mapping.start < mapping.end));
         prop_assert!(mappings.windows(2).all(|two| two[0].end <= two[1].start));
         let middle: Vec<u64> =

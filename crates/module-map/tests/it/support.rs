@@ -41,7 +41,7 @@ pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
 
 /// What is mapped at an address.
 pub(crate) fn path_at(space: &module_map::Space, address: u64) -> Option<Vec<u8>> {
-    Some(space.module(space.lookup(Avma(address))?)?.path.to_vec())
+    Some(space.module(&space.lookup(Avma(address))?)?.path.to_vec())
 }
 
 /// The path of a file of the crate's test data.

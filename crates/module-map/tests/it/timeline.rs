@@ -162,7 +162,7 @@ fn huge_pages_over_text_are_still_the_text() {
     timeline.map(&anon(0x100_0000, 0x1000, true));
     assert_eq!(timeline.inferences().len(), 1);
     let space = timeline.space(Pid(1)).0;
-    let module = space.lookup(Avma(0x90_0000)).and_then(|mapping| space.module(mapping));
+    let module = space.lookup(Avma(0x90_0000)).and_then(|mapping| space.module(&mapping));
     assert_eq!(module.map(|module| module.kind), Some(MappedKind::Anonymous));
 }
 

@@ -1,11 +1,12 @@
 //! `unwind-perf maps`: the address space of each process at a time, with the file that serves each mapping, its bias,
 //! where its unwinding and its names come from, and why a file was refused.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use address::{Bias, Pid, Timestamp};
+use address::{Bias, ModuleId, Pid, Timestamp};
 use module_map::{LoadedImage, MappedKind, Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
@@ -62,9 +63,11 @@ fn print_space(
         writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
     }
     let files = maps.files();
+    let code = Code::of(&space);
     for mapping in space.mappings() {
-        let Some(module) = space.module(mapping) else { continue };
-        let row = MappingRow::new(mapping, module, code_bias(mapping, &space, files), files);
+        let Some(module) = space.module(&mapping) else { continue };
+        let bias = code.bias(&mapping, &space, files);
+        let row = MappingRow::new(&mapping, module, bias, files);
         if json {
             writeln!(text, "{}", row.json(pid))?;
         } else {
@@ -74,12 +77,28 @@ fn print_space(
     Ok(())
 }
 
-/// The bias of the code of the mapping's module, which all its mappings have where it is mapped once.
-fn code_bias(mapping: &Mapping, space: &Space, files: &Files) -> Option<Bias> {
-    let image = files.images.image(space.module(mapping)?).ok()?.image();
-    let same = space.mappings().filter(|other| other.executable && other.module == mapping.module);
-    let nearest = same.min_by_key(|other| other.start.0.abs_diff(mapping.start.0))?;
-    image.bias(nearest.start, nearest.offset, true)
+/// The mappings of a space that are code, by their module, in order of address.
+struct Code(HashMap<ModuleId, Vec<Mapping>>);
+
+impl Code {
+    fn of(space: &Space) -> Self {
+        let mut code = HashMap::<_, Vec<_>>::new();
+        for mapping in space.mappings().filter(|mapping| mapping.executable) {
+            code.entry(mapping.module).or_default().push(mapping);
+        }
+        Self(code)
+    }
+
+    /// The bias of the code of the mapping's module, which all its mappings have where it is mapped once.
+    fn bias(&self, mapping: &Mapping, space: &Space, files: &Files) -> Option<Bias> {
+        let image = files.images.image(space.module(mapping)?).ok()?.image();
+        let same = self.0.get(&mapping.module)?;
+        let next = same.partition_point(|other| other.start < mapping.start);
+        let around = same.get(next.saturating_sub(1)..same.len().min(next + 1))?;
+        let nearest =
+            around.iter().min_by_key(|other| other.start.0.abs_diff(mapping.start.0))?;
+        image.bias(nearest.start, nearest.offset, true)
+    }
 }
 
 /// A mapping and what is known of its file.

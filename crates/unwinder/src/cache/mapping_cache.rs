@@ -105,7 +105,7 @@ impl CachedSpace {
             self.version = space.version();
         }
         let mapping = space.lookup(address)?;
-        let cached = resolve(mapping, space.module(mapping)?, address, images);
+        let cached = resolve(&mapping, space.module(&mapping)?, address, images);
         if self.mappings.len() == MOST {
             self.mappings.truncate(MOST / 2);
         }

@@ -58,7 +58,7 @@ pub(crate) fn walk_slice(
     };
     let machine = Machine::of(batch.head());
     let mut frames = Vec::new();
-    let mut scratch = SliceScratch::default();
+    let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
     let before = (walker.hits, walker.misses);
     for planned in planned {
         let space_of = |index: u32| spaces.get(index as usize);
@@ -74,7 +74,7 @@ pub(crate) fn walk_slice(
         let mut end = user_frames(&sample, machine, space, walker, &mut frames);
         let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
-            let space = &filled(planned, space, later);
+            let space = filled.space(planned, space, later);
             if let Some(new) = again(&sample, machine, space, walker, &mut frames) {
                 (end, process_image) = (new, later.1);
                 result.late_maps += 1;
@@ -161,6 +161,31 @@ impl<'b> Machine<'b> {
     }
 }
 
+/// The last space that was filled with what was mapped shortly afterwards, and by the versions of which two.
+#[derive(Default)]
+struct Filled(Option<((u64, u64), Space)>);
+
+impl Filled {
+    /// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image
+    /// has nothing of the one before.
+    fn space<'s>(
+        &'s mut self,
+        planned: &Planned,
+        own: &Space,
+        later: &'s (Arc<Space>, ProcessImage),
+    ) -> &'s Space {
+        let (space, process_image) = later;
+        if *process_image != planned.process_image {
+            return space;
+        }
+        let versions = (own.version(), space.version());
+        if self.0.as_ref().is_none_or(|filled| filled.0 != versions) {
+            self.0 = None;
+        }
+        &self.0.get_or_insert_with(|| (versions, own.before(space))).1
+    }
+}
+
 /// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
 fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
     let in_kernel =
@@ -241,18 +266,6 @@ fn user_frames(
         frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
     }
     reason
-}
-
-/// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image has
-/// nothing of the one before.
-fn filled(planned: &Planned, own: &Space, later: &(Arc<Space>, ProcessImage)) -> Arc<Space> {
-    let (space, process_image) = later;
-    if *process_image != planned.process_image {
-        return space.clone();
-    }
-    let mut space = (**space).clone();
-    own.mappings().for_each(|mapping| space.map(*mapping));
-    Arc::new(space)
 }
 
 /// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.

@@ -94,7 +94,7 @@ fn listed_id(map: &Mmap<'_>, timeline: &mut Timeline) -> Option<BuildId> {
         return None;
     }
     let space = timeline.space(map.pid).0;
-    let module = space.module(space.lookup(map.start)?)?;
+    let module = space.module(&space.lookup(map.start)?)?;
     module.identity.build_id.filter(|_| *module.path == *map.path)
 }
 

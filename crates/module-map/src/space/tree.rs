@@ -1,0 +1,192 @@
+//! Disjoint mappings in order of address, as a tree of chunks: a version shares all with the one before but the way to
+//! what changed, so that versions cost the same however much is mapped.
+
+use std::sync::Arc;
+
+use address::Avma;
+
+use super::Mapping;
+use super::chunk::Chunk;
+
+/// How many children a node has before it is split. Processes have fewer chunks than this as a rule, so that their
+/// chunks hang on the root.
+const FANOUT: usize = 32;
+
+/// A tree. Invariant: children are sorted, none is empty, and each begins where its first mapping does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    children: Vec<Child>,
+}
+
+#[derive(Clone, Debug)]
+struct Child {
+    start: Avma,
+    node: Node,
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    Leaf(Arc<Chunk>),
+    Inner(Arc<Vec<Child>>),
+}
+
+/// What is at an address.
+pub(super) enum Found<'t> {
+    Mapping(&'t Mapping),
+    /// Nothing from the first address up to the second.
+    Gap(Avma, Avma),
+}
+
+impl Tree {
+    pub(super) const fn new() -> Self {
+        Self { children: Vec::new() }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// The mapping at an address.
+    #[inline]
+    pub(super) fn lookup(&self, avma: Avma) -> Option<&Mapping> {
+        let mut children = &*self.children;
+        loop {
+            let at = children.partition_point(|child| child.start <= avma).checked_sub(1)?;
+            match &children.get(at)?.node {
+                Node::Inner(inner) => children = inner,
+                Node::Leaf(chunk) => {
+                    let mappings = chunk.mappings();
+                    let after = mappings.partition_point(|mapping| mapping.start <= avma);
+                    let mapping = mappings.get(after.checked_sub(1)?)?;
+                    return (avma < mapping.end).then_some(mapping);
+                }
+            }
+        }
+    }
+
+    /// The mapping at an address, or how far nothing is mapped around it.
+    pub(super) fn find(&self, avma: Avma) -> Found<'_> {
+        let mut next = Avma(u64::MAX);
+        let mut children = &*self.children;
+        loop {
+            let after = children.partition_point(|child| child.start <= avma);
+            next = children.get(after).map_or(next, |child| child.start);
+            let child = after.checked_sub(1).and_then(|at| children.get(at));
+            match child.map(|child| &child.node) {
+                None => return Found::Gap(Avma(0), next),
+                Some(Node::Inner(inner)) => children = inner,
+                Some(Node::Leaf(chunk)) => {
+                    let mappings = chunk.mappings();
+                    let after = mappings.partition_point(|mapping| mapping.start <= avma);
+                    next = mappings.get(after).map_or(next, |mapping| mapping.start);
+                    let before = after.checked_sub(1).and_then(|at| mappings.get(at));
+                    return match before {
+                        Some(mapping) if avma < mapping.end => Found::Mapping(mapping),
+                        before => Found::Gap(before.map_or(Avma(0), |mapping| mapping.end), next),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Puts `new`, or nothing, in the place of everything between two addresses.
+    pub(super) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) {
+        if let Some(rear) = replace(&mut self.children, start, end, new) {
+            let front = Child::inner(std::mem::take(&mut self.children));
+            self.children = vec![front, Child::inner(rear)];
+        }
+        while let [Child { node: Node::Inner(only), .. }] = &*self.children {
+            self.children = only.to_vec();
+        }
+    }
+
+    /// Calls `each` with every chunk.
+    pub(super) fn for_each_chunk<'t>(&'t self, each: &mut dyn FnMut(&'t Arc<Chunk>)) {
+        fn visit<'t>(children: &'t [Child], each: &mut dyn FnMut(&'t Arc<Chunk>)) {
+            for child in children {
+                match &child.node {
+                    Node::Leaf(chunk) => each(chunk),
+                    Node::Inner(inner) => visit(inner, each),
+                }
+            }
+        }
+        visit(&self.children, each);
+    }
+}
+
+impl Child {
+    fn leaf(chunk: Chunk) -> Self {
+        Self { start: chunk.start(), node: Node::Leaf(Arc::new(chunk)) }
+    }
+
+    fn inner(children: Vec<Self>) -> Self {
+        let start = children.first().map_or(Avma(0), |child| child.start);
+        Self { start, node: Node::Inner(Arc::new(children)) }
+    }
+
+    /// The same for this part of the tree; gives what does not fit into it any more, which comes after it.
+    fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
+        match &mut self.node {
+            Node::Leaf(chunk) => {
+                let chunk = Arc::make_mut(chunk);
+                let rear = chunk.replace(start, end, new);
+                self.start = chunk.start();
+                rear.map(Self::leaf)
+            }
+            Node::Inner(inner) => {
+                let inner = Arc::make_mut(inner);
+                let rear = replace(inner, start, end, new);
+                self.start = inner.first().map_or(Avma(0), |child| child.start);
+                rear.map(Self::inner)
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match &self.node {
+            Node::Leaf(chunk) => chunk.mappings().is_empty(),
+            Node::Inner(inner) => inner.is_empty(),
+        }
+    }
+}
+
+/// The same for the children of a node. Maps come in rows as a rule, after an exec: then nobody else holds what changes,
+/// and nothing is copied.
+fn replace(
+    children: &mut Vec<Child>,
+    start: Avma,
+    end: Avma,
+    new: Option<Mapping>,
+) -> Option<Vec<Child>> {
+    let Some(after) = children.len().checked_sub(1) else {
+        children.extend(new.map(|new| Child::leaf(Chunk::new(&[new]))));
+        return None;
+    };
+    // A child before or after the new mapping takes it in where none has its addresses.
+    let low = children.partition_point(|child| child.start <= start).saturating_sub(1).min(after);
+    let rest = children.get(low..).unwrap_or_default();
+    let n_touched = rest.iter().take_while(|child| child.start < end).count();
+    if n_touched > 1 {
+        // What is between the first and the last is covered as a whole.
+        children.drain(low + 1..low + n_touched - 1);
+        if let Some(last) = children.get_mut(low + 1) {
+            // Cutting at one end makes no more of them.
+            let _ = last.replace(start, end, None);
+            if last.is_empty() {
+                children.remove(low + 1);
+            }
+        }
+    }
+    let first = children.get_mut(low)?;
+    let rear = first.replace(start, end, new);
+    if first.is_empty() {
+        children.remove(low);
+    }
+    children.splice(low + 1..low + 1, rear);
+    if children.len() <= FANOUT {
+        return None;
+    }
+    // A row that grows at the end leaves full nodes behind.
+    let half = if low + 2 >= FANOUT { FANOUT } else { children.len() / 2 };
+    Some(children.split_off(half))
+}
