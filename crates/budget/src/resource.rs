@@ -20,8 +20,8 @@ pub enum Resource {
     LineRows,
     /// Instructions of call frame information that are run, and entries of it that are read, of its section.
     FrameInstructions,
-    /// Bytes of expressions kept with rules, of the section of call frame information.
-    ExpressionBytes,
+    /// Bytes of unwind rules that are no simple ones, of the file.
+    RuleBytes,
     /// Relocations that are applied, of the file.
     Relocations,
     /// Records of jitdump files that are looked at, of the file.
@@ -30,6 +30,10 @@ pub enum Resource {
     SpaceMappings,
     /// Fields of tracepoints, of the description of their formats.
     TracepointFields,
+    /// Bytes of records that the packed records of a recording become, of those. Stacks of programs pack 6 to 30 to 1.
+    RecordBytes,
+    /// Records in packed records, of a quarter of the bytes of those: no record packs to less than its time and place.
+    PackedRecords,
 }
 
 /// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
@@ -56,7 +60,7 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::UnpackedBytes,
         Self::NameBytes,
         Self::DebugEntries,
@@ -64,11 +68,13 @@ impl Resource {
         Self::AddressRanges,
         Self::LineRows,
         Self::FrameInstructions,
-        Self::ExpressionBytes,
+        Self::RuleBytes,
         Self::Relocations,
         Self::JitRecords,
         Self::SpaceMappings,
         Self::TracepointFields,
+        Self::RecordBytes,
+        Self::PackedRecords,
     ];
 
     /// What input may use of it unless a run says otherwise: several times what real files use.
@@ -84,11 +90,13 @@ impl Resource {
             Self::AddressRanges => (1 << 12, 2, UNLIMITED),
             Self::LineRows => (1 << 16, 4, UNLIMITED),
             Self::FrameInstructions => (1 << 20, 16, UNLIMITED),
-            Self::ExpressionBytes => (1 << 20, 4, UNLIMITED),
+            Self::RuleBytes => (1 << 20, 4, UNLIMITED),
             Self::Relocations => (1 << 12, 1, UNLIMITED),
             Self::JitRecords => (1 << 16, 1, UNLIMITED),
             Self::SpaceMappings => (1 << 20, 1, UNLIMITED),
             Self::TracepointFields => (1 << 12, 1, 1 << 20),
+            Self::RecordBytes => (512 << 20, 64, UNLIMITED),
+            Self::PackedRecords => (4 << 20, 1, UNLIMITED),
         };
         Limit { base, per_byte, most }
     }
@@ -105,11 +113,13 @@ impl fmt::Display for Resource {
             Self::AddressRanges => "address ranges",
             Self::LineRows => "rows of line tables",
             Self::FrameInstructions => "instructions of call frame information",
-            Self::ExpressionBytes => "bytes of expressions",
+            Self::RuleBytes => "bytes of unwind rules",
             Self::Relocations => "relocations",
             Self::JitRecords => "jitdump records",
             Self::SpaceMappings => "mappings of address spaces",
             Self::TracepointFields => "tracepoint fields",
+            Self::RecordBytes => "bytes of unpacked records",
+            Self::PackedRecords => "packed records",
         })
     }
 }

@@ -1,14 +1,17 @@
 //! What all threads share while they walk: the rule cache, the files' unwind information, the rows that do not fit into
 //! the cache. Everything in it is a pure function of the files.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
+use budget::{Budget, Exhausted};
+use hashbrown::HashMap;
 use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{CfiScratch, Compiled, FoundFde, UnwindInfo, compile, signal_row};
+use crate::cfi::{CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row};
 use crate::rule::{FullRow, Rule};
 
 /// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
@@ -28,10 +31,19 @@ use crate::rule::{FullRow, Rule};
 #[derive(Debug)]
 pub struct Engine {
     cache: RuleCache,
-    rows: RwLock<Vec<Arc<FullRow>>>,
+    rows: RwLock<Rows>,
     /// By the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
     signal_rows: [OnceLock<u32>; 2],
+    budget: Budget,
+}
+
+/// The rows that are no simple rules.
+#[derive(Debug, Default)]
+struct Rows {
+    all: Vec<Arc<FullRow>>,
+    /// Where the rows of files are among them.
+    indexes: HashMap<CfiRowKey, u32>,
 }
 
 impl Default for Engine {
@@ -44,7 +56,14 @@ impl Engine {
     /// An engine that knows no file yet.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_budget(Budget::default())
+    }
+
+    /// The same, with what the call frame information of a file may cost.
+    #[must_use]
+    pub fn with_budget(budget: Budget) -> Self {
         Self {
+            budget,
             cache: RuleCache::new(),
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
@@ -110,19 +129,20 @@ impl Engine {
             None if info.is_entry_code(svma, images) => Rule::Outermost,
             None => Rule::NoInfo,
             Some(Err(_)) => Rule::Damaged,
-            Some(Ok(found)) => {
-                match compile(&found, info.bases(), svma, arch, &mut scratch.context) {
-                    Compiled::Rule(rule) => rule,
-                    Compiled::Full(row, signal) => Rule::Full { row: self.keep_row(row), signal },
-                }
-            }
+            Some(Ok(found)) => match compile(&found, info, svma, arch, &mut scratch.context) {
+                Compiled::Rule(rule) => rule,
+                Compiled::Full(row, key, signal) => match self.keep_row_of(info, row, key) {
+                    Some(row) => Rule::Full { row, signal },
+                    None => Rule::Damaged,
+                },
+            },
         }
     }
 
     /// The full row of that index.
     pub(crate) fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        rows.get(index as usize).cloned()
+        rows.all.get(index as usize).cloned()
     }
 
     /// Where the function of an address begins, as the file's call frame information has it.
@@ -134,14 +154,41 @@ impl Engine {
     ) -> Option<u64> {
         let info = self.unwind_info(file);
         match info.find(svma, images)?.ok()? {
-            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, _) => Some(fde.initial_address()),
+            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => Some(fde.initial_address()),
         }
     }
 
     fn keep_row(&self, row: FullRow) -> u32 {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-        rows.push(Arc::new(row));
-        rows.len() as u32 - 1
+        rows.all.push(Arc::new(row));
+        rows.all.len() as u32 - 1
+    }
+
+    /// The index of a row, which is kept once for all of its addresses; `None` where the file's rows take too much.
+    fn keep_row_of(&self, info: &UnwindInfo, row: FullRow, key: CfiRowKey) -> Option<u32> {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let Rows { all, indexes } = &mut *rows;
+        if let Some(&index) = indexes.get(&key) {
+            return Some(index);
+        }
+        if !info.long.may_keep(row.heap_bytes() + size_of::<(CfiRowKey, u32)>() as u64) {
+            return None;
+        }
+        all.push(Arc::new(row));
+        let index = all.len() as u32 - 1;
+        indexes.insert(key, index);
+        Some(index)
+    }
+
+    /// The files whose call frame information ran out of what it may use, and of what.
+    #[must_use]
+    pub fn exhausted(&self) -> Vec<(PathBuf, Exhausted)> {
+        let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
+        let exhausted = |info: &Arc<UnwindInfo>| {
+            let exhausted = info.long.exhausted()?;
+            Some((info.file.image().path().to_owned(), exhausted))
+        };
+        all.iter().flatten().filter_map(exhausted).collect()
     }
 
     pub(crate) fn unwind_info(&self, file: &Arc<LoadedImage>) -> Arc<UnwindInfo> {
@@ -158,7 +205,7 @@ impl Engine {
             if all.len() <= index {
                 all.resize(index + 1, None);
             }
-            all[index].get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone()))).clone()
+            all[index].get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone(), &self.budget))).clone()
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
@@ -117,6 +118,7 @@ impl<'e> Walker<'e> {
             big_endian: state.big_endian,
             space: state.space,
             images: self.images,
+            steps: &Cell::new(steps_of(state.stack.len())),
         };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
@@ -142,10 +144,13 @@ impl<'e> Walker<'e> {
         // Called nobody yet that could still be running: sampled there, or interrupted there by a signal.
         let mut is_leaf = true;
         let first = frames.len();
+        let max_frames = self.max_frames.min(most_frames(memory.stack.len()));
+        // Signal frames that lead to another stack, or to one that is walked already.
+        let mut switches = 0;
         loop {
             if !is_leaf {
                 let before = frames.len();
-                let room = (first + self.max_frames).saturating_sub(before);
+                let room = max_frames.saturating_sub(before - first);
                 let mut walk = WalkState { arch, registers: &mut registers, memory, frames, room };
                 let followed = previous.follow(lookup, found_by, &mut walk);
                 self.hits += (frames.len() - before) as u64;
@@ -169,7 +174,7 @@ impl<'e> Walker<'e> {
                 lookup = at;
                 mapping
             };
-            if frames.len() - first >= self.max_frames {
+            if frames.len() - first >= max_frames {
                 return EndReason::MaxFrames;
             }
             let sp = registers.sp(arch);
@@ -179,6 +184,14 @@ impl<'e> Walker<'e> {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
+            if let Some(Caller { exact: true, .. }) = step.caller {
+                let moved = registers.sp(arch);
+                switches += u32::from(moved < sp);
+                // A signal frame has room for all registers.
+                if moved == sp || switches > SWITCHES {
+                    return EndReason::NoProgress;
+                }
+            }
             if let Some(Evidence::Simple(_, read)) = &step.evidence
                 && let Some(frame) = frames.last_mut()
             {
@@ -314,6 +327,22 @@ impl<'e> Walker<'e> {
         }
     }
 }
+
+/// More frames than are on a stack of so many bytes, each of which has a word of it, and on others that signals came on.
+const fn most_frames(stack: usize) -> usize {
+    const OTHERS: usize = 4096;
+    OTHERS + stack
+}
+
+/// How many operations the expressions of all rows of a walk may run. Those of a signal frame have 40, those of a PLT 11.
+const fn steps_of(stack: usize) -> u32 {
+    const FREE: u32 = 2048;
+    const MOST: usize = 1 << 20;
+    FREE + (if stack < MOST { stack } else { MOST }) as u32 / 4
+}
+
+/// How often the chain of a sample goes from one stack to another at most.
+const SWITCHES: u32 = 32;
 
 /// Whether a step failed because the slot of the return address is not among the bytes of the stack. The frame that a
 /// signal interrupted has no such slot.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Compressed files may always expand to this many bytes …
 const FREE: u64 = 256 << 20;
-/// … and beyond that to so many times their own size. Recordings of nothing but equal stacks stay below.
-const RATIO: u64 = 1024;
+/// … and beyond that to so many times their own size. Recordings pack 6 to 1 as a rule.
+const RATIO: u64 = 24;
 
 /// How a recording is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

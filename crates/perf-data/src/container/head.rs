@@ -18,6 +18,9 @@ use crate::shared_bytes::SharedBytes;
 const MAX_EVENTS: usize = u16::MAX as usize;
 /// How often events and features may come after records; recorders write them once.
 const MAX_CHANGES: u32 = 256;
+/// How often further ids of events may come after records: all of them are put in order each time. simpleperf writes them
+/// once.
+const MAX_ID_CHANGES: u32 = 16;
 
 /// Events, features and byte order of a recording. It does not change, so threads share it.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ pub struct Head {
     stale: bool,
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
+    id_changes: u32,
     /// The architecture by a hint of the user, for recordings that do not state it.
     fallback_arch: Option<RecordedArch>,
 }
@@ -49,6 +53,7 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            id_changes: 0,
             fallback_arch: None,
         }
     }
@@ -64,6 +69,7 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            id_changes: 0,
             fallback_arch: None,
         }
     }
@@ -135,13 +141,18 @@ impl Head {
         Some(())
     }
 
-    /// Takes in a further id of an event.
-    pub(crate) fn add_id(&mut self, event: u64, id: u64) {
+    /// Takes in a further id of an event. `None` where ids came at too many places of the recording.
+    pub(crate) fn add_id(&mut self, event: u64, id: u64) -> Option<()> {
+        if self.id_changes >= MAX_ID_CHANGES {
+            return None;
+        }
         let event = usize::try_from(event).ok().and_then(|at| self.schema.events.get_mut(at));
         if let Some(event) = event {
             event.ids.push(id);
+            self.id_changes += u32::from(!self.stale);
             self.stale = true;
         }
+        Some(())
     }
 
     /// Takes in the name of the event that has that id.

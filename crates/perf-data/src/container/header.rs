@@ -119,6 +119,17 @@ fn clamp_data(data: StatedSection, file_len: u64, findings: &mut Findings) -> u6
     data.end().min(file_len)
 }
 
+/// Whether bytes begin as a recording does.
+pub(crate) fn check_magic(bytes: &[u8]) -> Result<(), Error> {
+    let mut magic = [0; 8];
+    let len = bytes.len().min(8);
+    magic[..len].copy_from_slice(&bytes[..len]);
+    match &magic {
+        b"PERFILE2" | b"2ELIFREP" | b"PERFFILE" => Ok(()),
+        _ => Err(Error::NotPerfData { found: magic }),
+    }
+}
+
 /// The byte order by the magic; for version 1, whose magic is the same both ways, by the attribute size.
 fn byte_order(bytes: &[u8]) -> Result<Endian, Error> {
     let mut magic = [0; 8];

@@ -15,6 +15,7 @@ mod name_events;
 mod simpleperf_files;
 
 pub(crate) use compression::Compression;
+pub(crate) use header::check_magic;
 pub use feature::Feature;
 pub use feature_types::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,

@@ -5,6 +5,8 @@ mod text;
 
 pub use list::{FindingGroup, Findings};
 
+use budget::Exhausted;
+
 use crate::record_header::RecordKind;
 
 /// Whether a finding means lost data.
@@ -172,6 +174,13 @@ pub enum Finding {
         /// The bytes that it may expand to.
         limit: u64,
     },
+    /// The recording uses more of something than its size accounts for: what is packed there is not read on.
+    LimitReached {
+        /// Where the compressed record begins.
+        offset: u64,
+        /// Of what.
+        exhausted: Exhausted,
+    },
     /// Reading failed in mid-stream, or the compression around the recording is damaged; the records before are there.
     StreamBroken {
         /// Where reading stopped.
@@ -234,6 +243,7 @@ impl Finding {
             Self::TrailingText { .. } => "trailing-text",
             Self::BadCompression { .. } => "bad-compression",
             Self::ExpansionTooLarge { .. } => "expansion-too-large",
+            Self::LimitReached { .. } => "limit-reached",
             Self::StreamBroken { .. } => "stream-broken",
             Self::OutOfOrder { .. } => "out-of-order",
             Self::RoundsMissing { .. } => "rounds-missing",

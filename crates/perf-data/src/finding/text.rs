@@ -106,6 +106,9 @@ fn write_of_stream(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
         Finding::ExpansionTooLarge { offset, limit } => {
             write!(f, "compressed record at {offset:#x} expands to more than {limit} bytes")
         }
+        Finding::LimitReached { offset, exhausted } => {
+            write!(f, "{exhausted}: what is packed from {offset:#x} on is left out")
+        }
         Finding::StreamBroken { offset, error } => {
             write!(f, "reading stopped at {offset:#x}: {error}")
         }

@@ -77,11 +77,21 @@ pub(crate) struct Gather {
     mode: Mode,
     waiting: Waiting,
     times: RoundTimes,
+    /// Bytes of compressed records since the last batch.
+    packed: u64,
+    /// Before so many bytes wait, samples whose chains are to come are not looked at again.
+    chains_wait: u64,
 }
+
+/// So many bytes out of compressed records may wait in any case...
+const UNPACKED_WAITING: u64 = 48 << 20;
+/// ...and so many more for each byte of those.
+const UNPACKED_RATIO: u64 = 8;
 
 impl Gather {
     pub(crate) fn new(out: Outbox, options: SessionOptions, mode: Mode) -> Self {
-        Self { out, options, mode, waiting: Waiting::default(), times: RoundTimes::default() }
+        let (waiting, times) = (Waiting::default(), RoundTimes::default());
+        Self { out, options, mode, waiting, times, packed: 0, chains_wait: 0 }
     }
 
     /// Whether reading stopped because a record came after its batch was sent.
@@ -125,8 +135,24 @@ impl Gather {
         }
         // Up to half of what may wait, samples wait for chains that are to come.
         let may_wait = self.waiting.bytes() < self.options.pending_bytes / 2;
+        if may_wait && self.waiting.bytes() < self.chains_wait {
+            return Flow::Continue;
+        }
         let limit = if may_wait { self.waiting.complete_until(complete) } else { complete };
+        if limit < complete {
+            // That looks at all that waits, so it is done as often as that has grown by a part.
+            self.chains_wait = self.waiting.bytes() + self.waiting.bytes() / 8;
+        }
         self.send(Some(limit), context)
+    }
+
+    /// How many bytes may wait for the end of their round. Those that came out of few bytes may not be many.
+    fn pending_bytes(&self) -> u64 {
+        let pending = self.options.pending_bytes;
+        if self.packed == 0 {
+            return pending;
+        }
+        pending.min(UNPACKED_WAITING.saturating_add(self.packed.saturating_mul(UNPACKED_RATIO)))
     }
 
     /// More is waiting than may: sends the older half.
@@ -138,6 +164,7 @@ impl Gather {
     /// Sends everything up to a time, or all.
     fn send(&mut self, limit: Option<Timestamp>, mut context: SinkContext<'_>) -> Flow {
         let Some(batch) = self.waiting.take(limit, &mut context) else { return Flow::Continue };
+        self.packed = self.packed.min(1);
         self.times.sent = limit.unwrap_or(self.times.latest).max(self.times.sent);
         if let Mode::Eager { next_bytes, most_bytes } = &mut self.mode {
             *next_bytes = next_bytes.saturating_mul(2).min(*most_bytes);
@@ -191,6 +218,7 @@ impl RecordSink for Gather {
             }
         } else if matches!(kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
             self.mode = self.mode.with_compressed();
+            self.packed += found.bytes.len() as u64;
         } else if kind == RecordKind::FINISHED_ROUND {
             return self.end_round(SinkContext { head, counts, findings });
         } else if !kind.is_known(schema.simpleperf) {
@@ -198,7 +226,7 @@ impl RecordSink for Gather {
         }
         match self.mode {
             Mode::TooLate => Flow::Stop,
-            Mode::Rounds if self.waiting.bytes() >= self.options.pending_bytes => {
+            Mode::Rounds if self.waiting.bytes() >= self.pending_bytes() => {
                 self.give_up_order(found.position, SinkContext { head, counts, findings })
             }
             _ => Flow::Continue,

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::options::SessionOptions;
 use crate::bytes::Endian;
-use crate::container::{Compression, FileHead, Head};
+use crate::container::{Compression, FileHead, Head, check_magic};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::shared_bytes::SharedBytes;
@@ -49,12 +49,14 @@ pub(crate) struct OpenedRecording {
     pub(crate) is_stream: bool,
     /// Whether its rounds can be used: not where several files stand side by side.
     pub(crate) may_stream: bool,
+    /// Whether it is compressed as a whole.
+    pub(crate) is_packed: bool,
 }
 
 impl OpenedRecording {
     /// The same recording once more, where it is a plain file whose bytes are all there.
     pub(crate) fn again(&self) -> Option<Self> {
-        let Self { head, feeds, is_stream, may_stream } = self;
+        let Self { head, feeds, is_stream, may_stream, is_packed } = self;
         if head.is_pipe() || !may_stream {
             return None;
         }
@@ -63,7 +65,8 @@ impl OpenedRecording {
             Feed::Reader(_) => None,
         });
         let feeds = feeds.collect::<Option<_>>()?;
-        Some(Self { head: head.clone(), feeds, is_stream: *is_stream, may_stream: *may_stream })
+        let (is_stream, may_stream, is_packed) = (*is_stream, *may_stream, *is_packed);
+        Some(Self { head: head.clone(), feeds, is_stream, may_stream, is_packed })
     }
 }
 
@@ -101,7 +104,7 @@ fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<OpenedRecor
         let records = bytes.slice(PIPE_HEADER..usize::MAX);
         let feeds = vec![Feed::Bytes(Some((records, PIPE_HEADER as u64)))];
         let head = Head::of_stream(endian);
-        return Ok(OpenedRecording { head, feeds, is_stream: false, may_stream: true });
+        return Ok(OpenedRecording { head, feeds, is_stream: false, may_stream: true, is_packed: false });
     }
     let head = FileHead::read(&bytes, findings)?;
     let opened = of_file(&bytes, head);
@@ -115,7 +118,7 @@ fn of_file(bytes: &SharedBytes, head: FileHead) -> OpenedRecording {
     let start = head.container.data.start as u64;
     let feeds = vec![Feed::Bytes(Some((bytes.slice(head.container.data.clone()), start)))];
     let head = Head::of_file(bytes, &head);
-    OpenedRecording { head, feeds, is_stream: false, may_stream: true }
+    OpenedRecording { head, feeds, is_stream: false, may_stream: true, is_packed: false }
 }
 
 fn open_directory(
@@ -135,9 +138,11 @@ fn open_stream(
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
+    let mut is_packed = false;
     if let Some(compression) =
         Compression::detect(reader.peek(Compression::MAGIC_LEN).map_err(unreadable)?)
     {
+        is_packed = true;
         let block = reader.block();
         reader =
             StreamReader::new(compression.expand(reader.into_rest()).map_err(unreadable)?, block);
@@ -147,8 +152,10 @@ fn open_stream(
         reader.skip(PIPE_HEADER);
         let feeds = vec![Feed::Reader(Box::new(reader))];
         let head = Head::of_stream(endian);
-        return Ok(OpenedRecording { head, feeds, is_stream: true, may_stream: true });
+        return Ok(OpenedRecording { head, feeds, is_stream: true, may_stream: true, is_packed });
     }
+    // What is no recording is not read to its end.
+    check_magic(start)?;
     // The features stand at the end of a file, and build ids are among them: without all of it nothing is known
     // for sure. So it is held as a whole, as a mapped file is.
     let mut bytes = Vec::new();

@@ -1,5 +1,7 @@
 //! How a recording is read: sizes, and what is given out.
 
+use budget::Budget;
+
 use crate::container::RecordedArch;
 
 /// How much is held at a time.
@@ -24,6 +26,8 @@ pub struct SessionOptions {
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
     /// much larger than records.
     pub read_bytes: usize,
+    /// What the recording may use beside that.
+    pub budget: Budget,
 }
 
 impl Default for SessionOptions {
@@ -39,6 +43,7 @@ impl Default for SessionOptions {
             expansion_bytes: 64 << 20,
             eager: None,
             read_bytes: 4 << 20,
+            budget: Budget::default(),
         }
     }
 }

@@ -9,8 +9,15 @@ use super::messages::{Outbox, ReadMessage};
 use super::options::SessionOptions;
 use crate::stream::{Driver, Flow, SinkContext};
 
+/// Of a stream that is packed as a whole so many bytes may wait for the end of their round: it may be packed so well that
+/// what waits has nothing to do with its size.
+const PACKED_PENDING: u64 = 128 << 20;
+
 /// Reads all of a recording. Returns early where the session is gone.
-pub(crate) fn read(opened: OpenedRecording, options: SessionOptions, out: Outbox) {
+pub(crate) fn read(opened: OpenedRecording, mut options: SessionOptions, out: Outbox) {
+    if opened.is_packed {
+        options.pending_bytes = options.pending_bytes.min(PACKED_PENDING);
+    }
     let eager = options.eager.and_then(|batches| Some((batches, opened.again()?)));
     let (mode, again) = match eager {
         _ if opened.is_stream => (Mode::Rounds, None),
@@ -48,7 +55,10 @@ fn read_as(
     out: Outbox,
 ) -> ReadOutcome {
     let gather = Gather::new(out, options, mode);
-    let mut driver = Driver::new(Arc::new(opened.head), options.expansion_bytes, gather);
+    let mut driver = {
+        let limits = (options.expansion_bytes, options.budget);
+        Driver::new(Arc::new(opened.head), limits, gather)
+    };
     if driver.run(opened.feeds) == Flow::Stop {
         return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };
     }

@@ -38,8 +38,8 @@ pub fn visit_records(
 ) -> Result<Visited, Error> {
     let options = SessionOptions::default();
     let opened = open(input, options, findings)?;
-    let limit = options.expansion_bytes;
-    let mut driver = Driver::new(Arc::new(opened.head), limit, Visit { visitor });
+    let limits = (options.expansion_bytes, options.budget);
+    let mut driver = Driver::new(Arc::new(opened.head), limits, Visit { visitor });
     driver.run(opened.feeds);
     findings.merge(&driver.findings);
     Ok(Visited { head: driver.head, counts: driver.counts })

@@ -7,8 +7,10 @@
 
 use std::sync::Arc;
 
+use budget::Budget;
+
 use super::counts::RecordCounts;
-use super::expander::{ExpandFault, Expander};
+use super::expander::{ExpandFault, Expander, PackedChunk, UnpackMeasure};
 use super::feed::{Feed, FeedBlock};
 use super::learn::learn;
 use super::sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};
@@ -31,6 +33,8 @@ pub(crate) struct Driver<S> {
     pub(crate) findings: Findings,
     pub(crate) sink: S,
     expansion_limit: usize,
+    /// What came out of compressed records.
+    measure: UnpackMeasure,
     /// By how much positions are greater than offsets in the current feed.
     shift: u64,
     is_ready: bool,
@@ -39,13 +43,18 @@ pub(crate) struct Driver<S> {
 }
 
 impl<S: RecordSink> Driver<S> {
-    pub(crate) fn new(head: Arc<Head>, expansion_limit: usize, sink: S) -> Self {
+    pub(crate) fn new(
+        head: Arc<Head>,
+        (expansion_limit, budget): (usize, Budget),
+        sink: S,
+    ) -> Self {
         Self {
             head,
             counts: RecordCounts::default(),
             findings: Findings::default(),
             sink,
             expansion_limit,
+            measure: UnpackMeasure::new(budget),
             shift: 0,
             is_ready: false,
             file: 0,
@@ -141,12 +150,12 @@ impl<S: RecordSink> Driver<S> {
                 }
             } else if self.head.is_simpleperf()
                 && let Some(joined) = inner.splits.take_in(&found)
-                && self
-                    .walk_expanded(joined, &found, offset, &mut RecordWalker::new(inner.rules()))
-                    .1
-                    == Flow::Stop
             {
-                return Flow::Stop;
+                let outer = OuterRecord { found: &found, offset, before: 0 };
+                let walker = &mut RecordWalker::new(inner.rules());
+                if self.walk_inner(&joined, outer, walker, None).1 == Flow::Stop {
+                    return Flow::Stop;
+                }
             }
             if shift != self.shift {
                 self.sink.chunk(raw(self.shift, walker.offset));
@@ -167,40 +176,79 @@ impl<S: RecordSink> Driver<S> {
             self.findings.push(Finding::CompressedRecord { offset });
             return Flow::Continue;
         }
-        match inner.expander.expand(chunk) {
-            Ok(()) => {}
-            Err(ExpandFault::Damaged) => self.findings.push(Finding::BadCompression { offset }),
-            Err(ExpandFault::TooLarge) => {
-                let limit = self.expansion_limit as u64;
-                self.findings.push(Finding::ExpansionTooLarge { offset, limit });
+        self.measure.packed(chunk.len());
+        let mut chunk = PackedChunk::new(chunk);
+        let mut before = 0;
+        loop {
+            let expanded = inner.expander.expand(&mut chunk, &mut self.measure);
+            if let Err(fault) = expanded {
+                self.note_fault(fault, offset);
+            }
+            if inner.has_record() {
+                let bytes = SharedBytes::from(inner.expander.take());
+                let place = OuterRecord { found, offset, before };
+                let (tail, flow) = self.walk_expanded(&bytes, place, inner);
+                before += (bytes.len() - tail.len()) as u64;
+                inner.expander.keep(&tail);
+                if flow == Flow::Stop {
+                    return flow;
+                }
+            }
+            if expanded.is_err() || chunk.is_done() || inner.expander.is_broken() {
+                return Flow::Continue;
             }
         }
-        if !inner.has_record() {
-            return Flow::Continue;
-        }
-        let bytes = SharedBytes::from(inner.expander.take());
-        let (tail, flow) = self.walk_expanded(bytes, found, offset, &mut inner.walker);
-        inner.expander.keep(&tail);
-        flow
+    }
+
+    /// The stream of a compressed record cannot be read on.
+    fn note_fault(&mut self, fault: ExpandFault, offset: u64) {
+        self.findings.push(match fault {
+            ExpandFault::Damaged => Finding::BadCompression { offset },
+            ExpandFault::TooLarge => {
+                let limit = self.expansion_limit as u64;
+                Finding::ExpansionTooLarge { offset, limit }
+            }
+            ExpandFault::Exhausted(exhausted) => Finding::LimitReached { offset, exhausted },
+        });
+    }
+
+    /// Hands over the records that came out of a compressed record.
+    fn walk_expanded(
+        &mut self,
+        bytes: &SharedBytes,
+        outer: OuterRecord<'_, '_>,
+        inner: &mut Inner,
+    ) -> (SharedBytes, Flow) {
+        let Inner { walker, expander, .. } = inner;
+        self.walk_inner(bytes, outer, walker, Some(expander))
     }
 
     /// Hands over the records of an expanded block; gives what is left of it.
-    fn walk_expanded(
+    fn walk_inner(
         &mut self,
-        bytes: SharedBytes,
-        outer: &RecordBytes<'_>,
-        offset: u64,
+        bytes: &SharedBytes,
+        outer: OuterRecord<'_, '_>,
         walker: &mut RecordWalker,
+        mut expander: Option<&mut Expander>,
     ) -> (SharedBytes, Flow) {
-        let start = outer.position + outer.bytes.len() as u64 + outer.payload;
+        let OuterRecord { found, offset, before } = outer;
+        let start = offset + self.shift + found.bytes.len() as u64 + found.payload;
         self.sink.chunk(RecordChunk { start, bytes: bytes.clone() });
         walker.offset = 0;
         let mut flow = Flow::Continue;
         while flow == Flow::Continue
-            && let Some(found) = walker.next(&bytes, start, Following::More(0), &mut self.findings)
+            && let Some(found) = walker.next(bytes, start, Following::More(0), &mut self.findings)
         {
-            let place =
-                RecordPlace { file: self.file, offset, inside: Some(found.position - start) };
+            if let Some(expander) = &mut expander
+                && let Err(exhausted) = self.measure.record()
+            {
+                self.findings.push(Finding::LimitReached { offset, exhausted });
+                expander.give_up();
+                walker.offset = bytes.len();
+                break;
+            }
+            let inside = Some(before + (found.position - start));
+            let place = RecordPlace { file: self.file, offset, inside };
             flow = self.deliver(&found, place);
         }
         self.shift += bytes.len() as u64;
@@ -241,6 +289,16 @@ impl<S: RecordSink> Driver<S> {
             self.become_ready();
         }
     }
+}
+
+/// A record that has others inside.
+#[derive(Clone, Copy)]
+struct OuterRecord<'r, 'd> {
+    found: &'r RecordBytes<'d>,
+    /// Where it is in its file.
+    offset: u64,
+    /// Bytes that came out of it before.
+    before: u64,
 }
 
 /// The records inside of records.

@@ -8,22 +8,86 @@
 //!
 //! Source: `tools/perf/util/session.c`, `perf_session__process_compressed_event`; `tools/perf/util/zstd.c`.
 
+use budget::{Budget, Exhausted, Resource};
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 /// By how much the room for expanded bytes grows.
 const STEP: usize = 256 << 10;
 
-/// How many bytes may come out of one byte that went in, over all chunks. Stacks that hardly change pack well, but not
-/// a thousandfold; zstd itself would allow thirty thousand.
-const RATIO: u64 = 1024;
+/// So many bytes come out of a chunk before their records are taken out: a chunk of 64 KiB can hold two gigabytes.
+const BLOCK: usize = 4 << 20;
 
 /// Why a chunk could not be expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExpandFault {
     /// No zstd, or damaged.
     Damaged,
-    /// More comes out than allowed.
+    /// More comes out of one chunk than allowed.
     TooLarge,
+    /// More comes out of all chunks than allowed.
+    Exhausted(Exhausted),
+}
+
+/// A chunk, and how far it was expanded.
+#[derive(Debug)]
+pub(crate) struct PackedChunk<'c> {
+    bytes: &'c [u8],
+    taken: usize,
+    given: usize,
+    is_done: bool,
+}
+
+impl<'c> PackedChunk<'c> {
+    /// A chunk of which nothing was expanded.
+    pub(crate) const fn new(bytes: &'c [u8]) -> Self {
+        Self { bytes, taken: 0, given: 0, is_done: false }
+    }
+
+    /// Whether all of it was expanded.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+/// What came out of the compressed records of all files of a recording.
+#[derive(Debug)]
+pub(crate) struct UnpackMeasure {
+    budget: Budget,
+    packed: u64,
+    unpacked: u64,
+    records: u64,
+}
+
+impl UnpackMeasure {
+    /// Nothing did yet.
+    pub(crate) const fn new(budget: Budget) -> Self {
+        Self { budget, packed: 0, unpacked: 0, records: 0 }
+    }
+
+    /// A chunk of so many bytes is expanded next.
+    pub(crate) const fn packed(&mut self, bytes: usize) {
+        self.packed += bytes as u64;
+    }
+
+    const fn add(&mut self, bytes: u64) {
+        self.unpacked += bytes;
+    }
+
+    /// Whether so many bytes more may come out.
+    fn unpacked(&self, more: u64) -> Result<(), Exhausted> {
+        self.check(Resource::RecordBytes, self.packed, self.unpacked + more)
+    }
+
+    /// Counts a record that came out.
+    pub(crate) fn record(&mut self) -> Result<(), Exhausted> {
+        self.records += 1;
+        self.check(Resource::PackedRecords, self.packed / 4, self.records)
+    }
+
+    fn check(&self, resource: Resource, input: u64, used: u64) -> Result<(), Exhausted> {
+        let limit = self.budget.limit(resource).of(input);
+        if used > limit { Err(Exhausted { resource, limit }) } else { Ok(()) }
+    }
 }
 
 /// The state of one compressed stream. There is one for each file of a recording.
@@ -32,8 +96,6 @@ pub(crate) struct Expander {
     decoder: Option<Decoder<'static>>,
     broken: bool,
     limit: usize,
-    /// Bytes that may still come out of all chunks so far.
-    budget: u64,
     /// Expanded bytes whose records were not taken out yet.
     buffer: Vec<u8>,
 }
@@ -41,7 +103,7 @@ pub(crate) struct Expander {
 impl Expander {
     /// An expander that lets each chunk expand to at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { decoder: None, broken: false, limit, budget: limit as u64, buffer: Vec::new() }
+        Self { decoder: None, broken: false, limit, buffer: Vec::new() }
     }
 
     /// Whether an earlier chunk was damaged, so that this stream cannot be read on.
@@ -49,30 +111,50 @@ impl Expander {
         self.broken
     }
 
-    /// Expands the next chunk. What came out in front of a fault is there.
-    pub(crate) fn expand(&mut self, chunk: &[u8]) -> Result<(), ExpandFault> {
-        let result = self.run(chunk);
+    /// Expands a block of the next chunk. What came out in front of a fault is there.
+    pub(crate) fn expand(
+        &mut self,
+        chunk: &mut PackedChunk<'_>,
+        measure: &mut UnpackMeasure,
+    ) -> Result<(), ExpandFault> {
+        let result = self.run(chunk, measure);
         if result.is_err() {
-            self.broken = true;
-            self.decoder = None;
+            self.give_up();
         }
         result
     }
 
-    fn run(&mut self, chunk: &[u8]) -> Result<(), ExpandFault> {
+    /// Reads this stream no further.
+    pub(crate) fn give_up(&mut self) {
+        self.broken = true;
+        self.decoder = None;
+    }
+
+    fn run(
+        &mut self,
+        chunk: &mut PackedChunk<'_>,
+        measure: &mut UnpackMeasure,
+    ) -> Result<(), ExpandFault> {
         if self.decoder.is_none() {
             self.decoder = Some(Decoder::new().map_err(|_| ExpandFault::Damaged)?);
         }
         let Some(decoder) = &mut self.decoder else { return Err(ExpandFault::Damaged) };
-        self.budget = self.budget.saturating_add(chunk.len() as u64 * RATIO);
-        let limit = self.limit.min(usize::try_from(self.budget).unwrap_or(usize::MAX));
+        let left = self.limit - chunk.given.min(self.limit);
         let first = self.buffer.len();
-        let mut input = InBuffer::around(chunk);
+        let mut input = InBuffer { src: chunk.bytes, pos: chunk.taken };
         loop {
             let filled = self.buffer.len();
-            if filled - first > limit {
-                self.buffer.truncate(first + limit);
+            if filled - first > left {
+                self.buffer.truncate(first + left);
                 return Err(ExpandFault::TooLarge);
+            }
+            if let Err(exhausted) = measure.unpacked((filled - first) as u64) {
+                return Err(ExpandFault::Exhausted(exhausted));
+            }
+            if filled - first >= BLOCK {
+                chunk.given += filled - first;
+                measure.add((filled - first) as u64);
+                return Ok(());
             }
             // Room is kept between chunks, so it is cleared once only.
             self.buffer.resize(filled + STEP, 0);
@@ -83,8 +165,10 @@ impl Expander {
             self.buffer.truncate(written);
             result.map_err(|_| ExpandFault::Damaged)?;
             // Room that was left over says that nothing is held back.
-            if written < filled + STEP && input.pos() == chunk.len() {
-                self.budget -= (written - first).min(limit) as u64;
+            chunk.taken = input.pos();
+            if written < filled + STEP && input.pos() == chunk.bytes.len() {
+                chunk.is_done = true;
+                measure.add((written - first) as u64);
                 return Ok(());
             }
             if written == filled && input.pos() == taken {

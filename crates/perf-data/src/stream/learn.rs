@@ -37,18 +37,23 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
             head.add_name(update.id, update.payload);
         }
         Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
-        Record::Simpleperf(SimpleperfRecord::EventIds(words)) => add_ids(head, words),
+        Record::Simpleperf(SimpleperfRecord::EventIds(words))
+            if add_ids(head, words).is_none() =>
+        {
+            findings.push(Finding::IdsIgnored { event: 0, offset, size });
+        }
         _ => {}
     }
 }
 
 /// The ids of events as simpleperf writes them: pairs of an event's index and an id.
-fn add_ids(head: &mut Head, words: Words<'_>) {
+fn add_ids(head: &mut Head, words: Words<'_>) -> Option<()> {
     for entry in 0..words.len() / 2 {
         if let (Some(event), Some(id)) = (words.get(entry * 2), words.get(entry * 2 + 1)) {
-            head.add_id(event, id);
+            head.add_id(event, id)?;
         }
     }
+    Some(())
 }
 
 /// Whether records of the type change the head of a pipe stream, or of a file.

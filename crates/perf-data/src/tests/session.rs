@@ -7,10 +7,12 @@ use synth::{
     SampleBuilder, SampleId, UserRecord,
 };
 
+use std::sync::LazyLock;
+
 use crate::{EagerBatches, Findings, Input, Session, SessionOptions, SharedBytes};
 
 /// Small enough for several batches.
-pub(super) const OPTIONS: SessionOptions = SessionOptions {
+pub(super) static OPTIONS: LazyLock<SessionOptions> = LazyLock::new(|| SessionOptions {
     batch_bytes: 4096,
     first_bytes: u64::MAX,
     switches: false,
@@ -19,7 +21,8 @@ pub(super) const OPTIONS: SessionOptions = SessionOptions {
     expansion_bytes: 1 << 20,
     eager: None,
     read_bytes: 1000,
-};
+    ..SessionOptions::default()
+});
 
 /// Rounds of samples that are out of order within two rounds, with a map record now and then.
 pub(super) fn recording(endian: Endian) -> PerfDataBuilder {
@@ -89,7 +92,7 @@ pub(super) fn stream(bytes: &[u8]) -> Input {
 }
 
 fn plain(endian: Endian) -> Read {
-    let (read, batches, findings) = read(file(&recording(endian).build()), OPTIONS);
+    let (read, batches, findings) = read(file(&recording(endian).build()), *OPTIONS);
     assert!(findings.is_empty(), "{findings:?}");
     assert_eq!((batches, read.samples.len(), read.records.len()), (1, 240, 40));
     assert!(read.samples.is_sorted_by_key(|sample| sample.0));
@@ -104,10 +107,10 @@ fn pipe_streams_give_what_files_give() {
         for attrs_first in [false, true] {
             let layout = PipeLayout { attrs_first, ..PipeLayout::default() };
             let bytes = recording(endian).build_pipe(&layout);
-            let (from_file, batches, findings) = read(file(&bytes), OPTIONS);
+            let (from_file, batches, findings) = read(file(&bytes), *OPTIONS);
             assert_eq!((&from_file, batches), (&expected, 1));
             assert!(findings.is_empty(), "{findings:?}");
-            let (from_stream, batches, findings) = read(stream(&bytes), OPTIONS);
+            let (from_stream, batches, findings) = read(stream(&bytes), *OPTIONS);
             assert_eq!(from_stream, expected);
             assert!(batches > 5, "{batches} batches");
             assert!(findings.is_empty(), "{findings:?}");
@@ -121,7 +124,7 @@ fn eager_reading_gives_the_same_in_several_batches() {
     let growing = EagerBatches { first_bytes: 512, ..even };
     for endian in [Endian::Little, Endian::Big] {
         let counts = [even, growing].map(|eager| {
-            let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
+            let eager = SessionOptions { eager: Some(eager), ..*OPTIONS };
             let (read, batches, findings) = read(file(&recording(endian).build()), eager);
             assert_eq!(read, plain(endian));
             assert!(findings.is_empty(), "{findings:?}");
@@ -137,13 +140,13 @@ fn eager_reading_gives_the_same_in_several_batches() {
 #[test]
 fn eager_reading_starts_over_where_a_record_comes_too_late() {
     let eager = EagerBatches { first_bytes: 4096, most_bytes: 4096 };
-    let eager = SessionOptions { eager: Some(eager), ..OPTIONS };
+    let eager = SessionOptions { eager: Some(eager), ..*OPTIONS };
     for time in [0, 1001] {
         let mut it = recording(Endian::Little);
         let comm = Record::Comm { pid: 20, tid: 22, comm: b"late", exec: false };
         it.record_at(&comm, SampleId::at(20, 22, time));
         let bytes = it.build();
-        let (expected, ..) = read(file(&bytes), OPTIONS);
+        let (expected, ..) = read(file(&bytes), *OPTIONS);
         let (read, batches, findings) = read(file(&bytes), eager);
         assert_eq!((&read, batches), (&expected, 1));
         assert!(read.records.iter().take(2).any(|(at, text)| *at == time && text.contains("22")));
@@ -161,11 +164,11 @@ fn compressed_records_give_what_plain_ones_give() {
                 let mut compressed = recording(endian);
                 let records = compressed.take_records();
                 compressed.raw_bytes(&Compressor::new(endian, kind).pack(&records, chunk));
-                let (from_file, batches, findings) = read(file(&compressed.build()), OPTIONS);
+                let (from_file, batches, findings) = read(file(&compressed.build()), *OPTIONS);
                 assert_eq!(from_file, expected, "{kind:?} chunks of {chunk}");
                 assert!(batches > 5 && findings.is_empty(), "{batches} batches, {findings:?}");
                 let pipe = compressed.build_pipe(&PipeLayout::default());
-                let (from_stream, _, findings) = read(stream(&pipe), OPTIONS);
+                let (from_stream, _, findings) = read(stream(&pipe), *OPTIONS);
                 assert_eq!(from_stream, expected);
                 assert!(findings.is_empty(), "{findings:?}");
             }
@@ -186,7 +189,7 @@ fn records_between_compressed_ones_keep_their_place() {
         source.raw_bytes(&compressor.pack(&left[..end], 500)).raw_bytes(&round);
         left = &left[end + 8..];
     }
-    let (read, batches, findings) = read(file(&source.build()), OPTIONS);
+    let (read, batches, findings) = read(file(&source.build()), *OPTIONS);
     assert_eq!(read, expected);
     assert!(batches > 5 && findings.is_empty(), "{batches} batches, {findings:?}");
 }
@@ -216,7 +219,7 @@ fn directories_give_what_files_give() {
         let mut all: Vec<_> = parts.into_iter().map(SharedBytes::from).collect();
         all.insert(1, SharedBytes::from(Vec::new()));
         let input = Input::Directory { data: SharedBytes::from(source.build()), parts: all };
-        let (mut read, batches, findings) = read(input, OPTIONS);
+        let (mut read, batches, findings) = read(input, *OPTIONS);
         // Samples of one time are in the order of the files.
         read.samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
         let mut samples = expected.samples.clone();
@@ -226,7 +229,7 @@ fn directories_give_what_files_give() {
         assert_eq!(read.records, expected.records);
         assert!(findings.is_empty(), "{findings:?}");
     }
-    let (alone, _, findings) = read(file(&source.build()), OPTIONS);
+    let (alone, _, findings) = read(file(&source.build()), *OPTIONS);
     assert_eq!(alone.samples, []);
     let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
     assert!(kinds.contains(&"directory-recording"), "{kinds:?}");
@@ -248,13 +251,13 @@ fn recordings_compressed_as_a_whole_give_what_they_hold() {
         let zstd = zstd::stream::encode_all(bytes.as_slice(), 1).expect("to memory");
         for compressed in [&gzip, &zstd] {
             for input in [file(compressed), stream(compressed)] {
-                let (read, _, findings) = read(input, OPTIONS);
+                let (read, _, findings) = read(input, *OPTIONS);
                 assert_eq!(read, expected);
                 assert!(findings.is_empty(), "{findings:?}");
             }
         }
         // Cut in the middle: what can be unpacked is there.
-        let (cut, _, findings) = read(stream(&gzip[..gzip.len() / 2]), OPTIONS);
+        let (cut, _, findings) = read(stream(&gzip[..gzip.len() / 2]), *OPTIONS);
         assert!(!cut.samples.is_empty() && cut.samples.len() < 240);
         let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();
         assert!(kinds.contains(&"stream-broken"), "{kinds:?}");

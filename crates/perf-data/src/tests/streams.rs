@@ -41,7 +41,7 @@ fn text_behind_a_stream_is_noted() {
     let note = Finding::TrailingText { offset, len: text.len() as u64 };
     // In a stream the place is counted without the header, which is not part of its records.
     for input in [file(&bytes), stream(&bytes)] {
-        assert_eq!(times(input, OPTIONS), (vec![1, 2, 3], vec![(1, note)]));
+        assert_eq!(times(input, *OPTIONS), (vec![1, 2, 3], vec![(1, note)]));
     }
 }
 
@@ -51,16 +51,16 @@ fn a_cut_stream_keeps_its_whole_records() {
     let cut = &bytes[..bytes.len() - 4];
     let offset = bytes.len() as u64 - 32;
     let partial = Finding::PartialRecord { offset, len: 28 };
-    assert_eq!(times(stream(cut), OPTIONS), (vec![1, 2], vec![(1, partial)]));
+    assert_eq!(times(stream(cut), *OPTIONS), (vec![1, 2], vec![(1, partial)]));
 }
 
 #[test]
 fn a_stream_without_events_is_refused() {
     let bytes = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     let mut findings = Findings::default();
-    let error = Session::open(stream(&bytes), OPTIONS, &mut findings).expect_err("no events");
+    let error = Session::open(stream(&bytes), *OPTIONS, &mut findings).expect_err("no events");
     assert_eq!(error, Error::NoEventsInStream { len: 0 });
-    let error = Session::open(stream(b""), OPTIONS, &mut findings).expect_err("no bytes");
+    let error = Session::open(stream(b""), *OPTIONS, &mut findings).expect_err("no bytes");
     assert_eq!(error, Error::NotPerfData { found: [0; 8] });
 }
 
@@ -76,7 +76,7 @@ fn damaged_compression_ends_only_its_stream() {
     it.raw_bytes(&compressor.pack(&compressed[64..], 1000));
     it.sample(&sample(9));
     let built = it.build_file();
-    let (times, findings) = times(file(&built.bytes), OPTIONS);
+    let (times, findings) = times(file(&built.bytes), *OPTIONS);
     assert_eq!(times, [1, 2, 9]);
     let kinds: Vec<_> = findings.iter().map(|(count, it)| (*count, it.kind())).collect();
     assert_eq!(kinds, [(1, "bad-compression"), (1, "compressed-record")]);
@@ -88,7 +88,7 @@ fn what_expands_without_measure_is_cut() {
     let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed2);
     it.raw_bytes(&compressor.pack_run(0, 3 << 20));
     it.sample(&SampleBuilder::at(0x1000, 1, 1, 9));
-    let (times, findings) = times(file(&it.build()), OPTIONS);
+    let (times, findings) = times(file(&it.build()), *OPTIONS);
     assert_eq!(times, [9]);
     assert!(
         findings
@@ -103,7 +103,7 @@ fn a_tail_that_never_ends_is_reported() {
     let compressed = with_samples(1..=2).take_records();
     let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed);
     it.raw_bytes(&compressor.pack(&compressed[..40], 1000));
-    let (times, findings) = times(file(&it.build()), OPTIONS);
+    let (times, findings) = times(file(&it.build()), *OPTIONS);
     assert_eq!(times, [1]);
     assert!(matches!(findings[..], [(1, Finding::PartialRecord { len: 8, .. })]), "{findings:?}");
 }
@@ -127,7 +127,7 @@ fn events_and_build_ids_may_come_late() {
     late.user_record(&UserRecord::BuildId(entry));
     let bytes = late.build_pipe(&PipeLayout::default());
     let mut findings = Findings::default();
-    let mut session = Session::open(stream(&bytes), OPTIONS, &mut findings).expect("a stream");
+    let mut session = Session::open(stream(&bytes), *OPTIONS, &mut findings).expect("a stream");
     assert_eq!(session.head().events().len(), 1);
     let batch = session.next_batch(&mut findings).expect("a batch");
     let events: Vec<_> = batch.samples().iter().map(|entry| entry.event).collect();
@@ -162,7 +162,7 @@ fn rounds_that_end_before_the_first_event_lose_nothing() {
     late.sample(&SampleBuilder { id: 7, ..SampleBuilder::at(0, 1, 1, 5) });
     bytes.extend(late.take_records());
     // A batch at each round.
-    let options = SessionOptions { batch_bytes: 0, ..OPTIONS };
+    let options = SessionOptions { batch_bytes: 0, ..*OPTIONS };
     for input in [file(&bytes), stream(&bytes)] {
         let (read, batches, findings) = read(input, options);
         assert_eq!((batches, read.samples.len()), (1, 1), "{read:?}");
@@ -172,7 +172,7 @@ fn rounds_that_end_before_the_first_event_lose_nothing() {
 
 #[test]
 fn without_rounds_memory_is_bounded_and_nothing_is_lost() {
-    let options = SessionOptions { pending_bytes: 320, ..OPTIONS };
+    let options = SessionOptions { pending_bytes: 320, ..*OPTIONS };
     let bytes = with_samples((0..100).map(|at| 1 + (at ^ 1))).build_pipe(&PipeLayout::default());
     let (read, batches, findings) = read(stream(&bytes), options);
     assert_eq!(read.samples.len(), 100);
@@ -190,7 +190,7 @@ fn damage_in_a_stream_is_passed_over() {
         it.sample(&SampleBuilder::at(0x1000, 1, 1, time));
     }
     let bytes = it.build_pipe(&PipeLayout::default());
-    let (times, findings) = times(stream(&bytes), OPTIONS);
+    let (times, findings) = times(stream(&bytes), *OPTIONS);
     assert_eq!(times, [1, 2, 3, 4, 5, 6]);
     assert!(
         matches!(
@@ -230,7 +230,7 @@ fn deferred_chains_are_joined_by_thread_and_cookie() {
     it.record_at(&chain(&[0xa, 0xb]), SampleId::at(1, 1, 10));
     it.record_at(&chain(&[0xc]), SampleId::at(1, 2, 11));
     let mut findings = Findings::default();
-    let mut session = Session::open(file(&it.build()), OPTIONS, &mut findings).expect("a file");
+    let mut session = Session::open(file(&it.build()), *OPTIONS, &mut findings).expect("a file");
     let batch = session.next_batch(&mut findings).expect("a batch");
     let chains = batch.samples().iter().map(|entry| {
         let chain = batch.sample(entry).expect("a sample").user_callchain;
@@ -267,7 +267,7 @@ fn samples_of_a_stream_wait_for_deferred_chains() {
     it.record_at(&Record::CallchainDeferred { cookie: 77, ips: &[0xa] }, SampleId::at(1, 1, 500));
     let bytes = it.build_pipe(&PipeLayout::default());
     let mut findings = Findings::default();
-    let mut session = Session::open(stream(&bytes), OPTIONS, &mut findings).expect("a stream");
+    let mut session = Session::open(stream(&bytes), *OPTIONS, &mut findings).expect("a stream");
     let mut chains = Vec::new();
     while let Some(batch) = session.next_batch(&mut findings) {
         let sample = |entry| batch.sample(entry).expect("a sample").user_callchain;
@@ -287,7 +287,7 @@ fn simpleperf_chains_and_split_records() {
     let record = simpleperf_record(Endian::Little, 32775, &body);
     it.raw_bytes(&synth::simpleperf_split(Endian::Little, &record, 30));
     let mut findings = Findings::default();
-    let mut session = Session::open(file(&it.build()), OPTIONS, &mut findings).expect("a file");
+    let mut session = Session::open(file(&it.build()), *OPTIONS, &mut findings).expect("a file");
     let batch = session.next_batch(&mut findings).expect("a batch");
     let chains = batch.samples().iter().map(|entry| {
         let chain = batch.sample(entry).expect("a sample").user_callchain;
@@ -323,7 +323,7 @@ fn damage_anywhere_does_no_harm() {
 fn exercise(bytes: &[u8]) {
     for input in [file(bytes), stream(bytes)] {
         let mut findings = Findings::default();
-        let Ok(mut session) = Session::open(input, OPTIONS, &mut findings) else { continue };
+        let Ok(mut session) = Session::open(input, *OPTIONS, &mut findings) else { continue };
         let mut samples = 0;
         while let Some(batch) = session.next_batch(&mut findings) {
             samples += batch.samples().len() as u64;

@@ -122,9 +122,9 @@ fn in_files_and_in_pipes() {
     it.raw_bytes(&records);
     let pipe = it.build_pipe(&PipeLayout::default());
     // Small blocks: the data go on in the next ones.
-    let small = SessionOptions { read_bytes: 64, ..OPTIONS };
+    let small = SessionOptions { read_bytes: 64, ..*OPTIONS };
     for (input, options) in
-        [(file(&in_file.build()), OPTIONS), (stream(&pipe), OPTIONS), (stream(&pipe), small)]
+        [(file(&in_file.build()), *OPTIONS), (stream(&pipe), *OPTIONS), (stream(&pipe), small)]
     {
         let mut findings = Findings::default();
         let mut session = Session::open(input, options, &mut findings).expect("a recording");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid, Svma};
+use budget::Budget;
 use gimli::{EhFrame, UnwindSection as _};
 use module_map::{FileIdentity, ImageStore, LoadedImage, MapEvent, Timeline};
 
@@ -32,7 +33,7 @@ fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
 fn agreement(path: &Path) -> (usize, usize) {
     let images = ImageStore::default();
     let file = opened(path, &images);
-    let info = UnwindInfo::new(file.clone());
+    let info = UnwindInfo::new(file.clone(), &Budget::default());
     let arch = info.arch.expect("a known processor");
     let image = file.image();
     let section = image.section(".eh_frame").expect("every one has it");
@@ -56,11 +57,11 @@ fn agreement(path: &Path) -> (usize, usize) {
             };
             given += 1;
             let found = info.find(svma, &images).expect("covered").expect("not damaged");
-            match compile(&found, info.bases(), svma, arch, &mut scratch.context) {
+            match compile(&found, &info, svma, arch, &mut scratch.context) {
                 Compiled::Rule(rule) => {
                     assert_eq!(fast.rule, rule, "{} at {svma}", path.display())
                 }
-                Compiled::Full(row, _) => panic!("{} at {svma}: {row:?}", path.display()),
+                Compiled::Full(row, ..) => panic!("{} at {svma}: {row:?}", path.display()),
             }
         }
     }

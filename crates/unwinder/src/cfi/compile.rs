@@ -10,8 +10,8 @@ use address::Svma;
 use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
-use crate::cfi::unwind_info::FoundFde;
-use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
+use crate::cfi::unwind_info::{FoundFde, UnwindInfo};
+use crate::rule::{Cfa, FullRow, Recovery, Rule, SectionBytes, SimpleRule};
 
 /// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
 /// default of four has been seen in hand-written code.
@@ -42,20 +42,39 @@ impl CfiScratch {
 /// What an address's row became.
 pub(crate) enum Compiled {
     Rule(Rule),
-    Full(FullRow, bool),
+    /// No simple rule; and whether the frame is a signal's.
+    Full(FullRow, RowKey, bool),
+}
+
+/// A row of a file: the offset of its description, whether that is in `.debug_frame`, and where it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct RowKey {
+    pub(crate) file: u32,
+    section: usize,
+    fde: usize,
+    start: u64,
+}
+
+/// Where a row is from: the file, and what holds the bytes of its section.
+pub(crate) struct RowSource {
+    pub(crate) file: u32,
+    pub(crate) bytes: SectionBytes,
 }
 
 /// Runs the description's program up to the address and compiles the row.
 pub(crate) fn compile(
     found: &FoundFde<'_>,
-    bases: &gimli::BaseAddresses,
+    info: &UnwindInfo,
     svma: Svma,
     arch: Arch,
     context: &mut Context,
 ) -> Compiled {
+    let place = (info.bases(), svma, arch);
     let row = match found {
-        FoundFde::Eh(fde, section) => row_of(fde, section, bases, svma, arch, context),
-        FoundFde::Debug(fde, section) => row_of(fde, section, bases, svma, arch, context),
+        FoundFde::Eh(fde, section) => row_of(fde, section, info, place, &info.eh_source(), context),
+        FoundFde::Debug(fde, section, data) => {
+            row_of(fde, section, info, place, &info.debug_source(data), context)
+        }
     };
     row.unwrap_or(Compiled::Rule(Rule::Damaged))
 }
@@ -63,12 +82,26 @@ pub(crate) fn compile(
 fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     fde: &Fde<'a>,
     section: &S,
-    bases: &gimli::BaseAddresses,
-    svma: Svma,
-    arch: Arch,
+    info: &UnwindInfo,
+    (bases, svma, arch): (&gimli::BaseAddresses, Svma, Arch),
+    source: &RowSource,
     context: &mut Context,
 ) -> Option<Compiled> {
-    let row = fde.unwind_info_for_address(section, bases, context, svma.0).ok()?;
+    let run = |context: &mut Context| {
+        let row = fde.unwind_info_for_address(section, bases, context, svma.0).ok()?;
+        compile_row(row, fde, section, arch, source)
+    };
+    info.long.compile(fde, (section, bases), (svma, arch), context, source, run)
+}
+
+/// What a row became; `None` for damage.
+pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
+    row: &UnwindTableRow<usize, Storage>,
+    fde: &Fde<'a>,
+    section: &S,
+    arch: Arch,
+    source: &RowSource,
+) -> Option<Compiled> {
     let signal = fde.is_signal_trampoline();
     let return_address = u8::try_from(fde.cie().return_address_register().0).ok()?;
     let return_rule = row.register(gimli::Register(return_address.into()));
@@ -88,7 +121,13 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     {
         return Some(Compiled::Rule(Rule::Simple(rule)));
     }
-    full_row(row, section, return_address).map(|row| Compiled::Full(row, signal))
+    let key = RowKey {
+        file: source.file,
+        section: section.section().slice().as_ptr() as usize,
+        fde: fde.offset(),
+        start: row.start_address(),
+    };
+    full_row(row, source, return_address).map(|row| Compiled::Full(row, key, signal))
 }
 
 /// The simple rule of a row, if it is one.
@@ -127,13 +166,13 @@ fn simple_rule(
     Some(SimpleRule { cfa_register, signal, cfa_offset: i32::try_from(offset).ok()?, saved })
 }
 
-fn full_row<'a, S: UnwindSection<Bytes<'a>>>(
+fn full_row(
     row: &UnwindTableRow<usize, Storage>,
-    section: &S,
+    source: &RowSource,
     return_address: u8,
 ) -> Option<FullRow> {
-    let bytes = |expression: &UnwindExpression<usize>| -> Option<Box<[u8]>> {
-        Some(expression.get(section).ok()?.0.slice().into())
+    let bytes = |expression: &UnwindExpression<usize>| {
+        source.bytes.expression(expression.offset, expression.length)
     };
     let cfa = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => {

@@ -7,7 +7,8 @@ mod compile;
 mod fast;
 mod fde;
 mod fde_index;
+mod long;
 mod unwind_info;
 
-pub(crate) use compile::{CfiScratch, Compiled, compile, signal_row};
+pub(crate) use compile::{CfiScratch, Compiled, RowKey, compile, signal_row};
 pub(crate) use unwind_info::{FoundFde, UnwindInfo};

@@ -5,13 +5,17 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use address::Svma;
+use budget::Budget;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
+use crate::cfi::compile::RowSource;
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
+use crate::cfi::long::LongDescriptions;
+use crate::rule::SectionBytes;
 
 /// The unwind sections of a file, found when the file is first unwound through.
 #[derive(Debug)]
@@ -24,25 +28,26 @@ pub(crate) struct UnwindInfo {
     header: Option<HeaderTable>,
     eh_index: OnceLock<FdeIndex>,
     debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
+    pub(crate) long: LongDescriptions,
 }
 
 #[derive(Debug)]
 struct OwnedDebugFrame {
-    data: Vec<u8>,
+    data: Arc<Vec<u8>>,
     index: FdeIndex,
 }
 
 /// A description and the section that it is in.
 pub(crate) enum FoundFde<'a> {
     Eh(Fde<'a>, EhFrame<Bytes<'a>>),
-    Debug(Fde<'a>, DebugFrame<Bytes<'a>>),
+    Debug(Fde<'a>, DebugFrame<Bytes<'a>>, &'a Arc<Vec<u8>>),
 }
 
 /// An `.eh_frame` of this size or less is indexed in full where its header does not know an address.
 const SMALL: usize = 1 << 20;
 
 impl UnwindInfo {
-    pub(crate) fn new(file: Arc<LoadedImage>) -> Self {
+    pub(crate) fn new(file: Arc<LoadedImage>, budget: &Budget) -> Self {
         let image = file.image();
         let range_of = |name| {
             let section = image.section(name).filter(|section| !section.is_compressed())?;
@@ -83,12 +88,25 @@ impl UnwindInfo {
             header,
             eh_index: OnceLock::new(),
             debug_frames: OnceLock::new(),
+            long: LongDescriptions::new(budget, image.bytes().len() as u64),
             file,
         }
     }
 
     pub(crate) const fn bases(&self) -> &BaseAddresses {
         &self.bases
+    }
+
+    /// Where the rows of `.eh_frame` are from.
+    pub(crate) fn eh_source(&self) -> RowSource {
+        let start = self.eh_frame.as_ref().map_or(0, |range| range.start);
+        let bytes = SectionBytes::Image(self.file.clone(), start);
+        RowSource { file: self.file.serial, bytes }
+    }
+
+    /// Where the rows of a `.debug_frame` are from.
+    pub(crate) fn debug_source(&self, data: &Arc<Vec<u8>>) -> RowSource {
+        RowSource { file: self.file.serial, bytes: SectionBytes::Section(data.clone()) }
     }
 
     /// The rule of an address by the fast path, where that knows the answer.
@@ -173,13 +191,14 @@ impl UnwindInfo {
         frames.iter().find_map(|frame| {
             let offset = frame.index.lookup(svma)?;
             let section = self.debug_section(&frame.data);
-            Some(fde_at(&section, &self.bases, offset).map(|fde| FoundFde::Debug(fde, section)))
+            let found = fde_at(&section, &self.bases, offset);
+            Some(found.map(|fde| FoundFde::Debug(fde, section, &frame.data)))
         })
     }
 
     fn debug_frame(&self, image: &Image) -> Option<OwnedDebugFrame> {
         let section = image.section(".debug_frame")?;
-        let data = image.section_data(section).map(Cow::into_owned).ok()?;
+        let data = Arc::new(image.section_data(section).map(Cow::into_owned).ok()?);
         let index = FdeIndex::new(&self.debug_section(&data), &self.bases);
         Some(OwnedDebugFrame { data, index })
     }

@@ -102,7 +102,7 @@ impl FullRow {
                 .map_err(reason_of_register)?
                 .wrapping_add_signed(*offset),
             Cfa::Expression(expression) => {
-                evaluate(expression, None, registers, memory).map_err(reason_of_expression)?
+                evaluate(expression.bytes(), None, registers, memory).map_err(reason_of_expression)?
             }
         };
         let before = registers.clone();
@@ -122,13 +122,13 @@ impl FullRow {
                 Recovery::Register(source) => registers.copy_from(*register, &before, *source),
                 Recovery::Constant(value) => registers.set(*register, *value),
                 Recovery::SlotAtExpression(expression) => {
-                    match evaluate(expression, Some(cfa), &before, memory) {
+                    match evaluate(expression.bytes(), Some(cfa), &before, memory) {
                         Ok(address) => registers.set_saved(*register, address),
                         Err(error) => registers.lose(*register, self.return_address, error)?,
                     }
                 }
                 Recovery::Expression(expression) => {
-                    match evaluate(expression, Some(cfa), &before, memory) {
+                    match evaluate(expression.bytes(), Some(cfa), &before, memory) {
                         Ok(value) => registers.set(*register, value),
                         Err(error) => registers.lose(*register, self.return_address, error)?,
                     }

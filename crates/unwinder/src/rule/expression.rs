@@ -38,6 +38,8 @@ pub(crate) fn evaluate(
         if rest.is_empty() {
             return machine.pop();
         }
+        let left = memory.steps.get().checked_sub(1).ok_or(ExpressionError::Bad)?;
+        memory.steps.set(left);
         let operation = Operation::parse(&mut rest, encoding).map_err(|_| ExpressionError::Bad)?;
         let jump = match operation {
             Operation::Skip { target } => Some(target),
@@ -177,6 +179,8 @@ fn shift(by: u64, f: impl FnOnce(u32) -> u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use module_map::{ImageStore, Space};
 
     use super::*;
@@ -190,6 +194,7 @@ mod tests {
             big_endian: false,
             space: &space,
             images: &images,
+            steps: &Cell::new(u32::MAX),
         };
         let mut registers = Registers::new();
         registers.set(7, 0x1000);

@@ -4,6 +4,10 @@
 mod exec;
 mod expression;
 
+use std::sync::Arc;
+
+use module_map::LoadedImage;
+
 use crate::arch::N_SLOTS;
 
 pub(crate) use exec::{SlotsRead, slot_at};
@@ -79,11 +83,60 @@ pub(crate) struct FullRow {
     pub(crate) return_address: u8,
 }
 
+impl FullRow {
+    /// Bytes that it takes.
+    pub(crate) const fn heap_bytes(&self) -> u64 {
+        (size_of::<Self>() + self.registers.capacity() * size_of::<(u8, Recovery)>()) as u64
+    }
+}
+
+/// What holds the bytes of a section of call frame information.
+#[derive(Clone, Debug)]
+pub(crate) enum SectionBytes {
+    /// The file, and where in it the section begins.
+    Image(Arc<LoadedImage>, usize),
+    /// The section, which was unpacked.
+    Section(Arc<Vec<u8>>),
+}
+
+/// The bytes of an expression, where they are in the file: rows share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Expression {
+    holder: SectionBytes,
+    /// Where the expression is, in what holds it. Invariant: it is inside.
+    start: usize,
+    len: usize,
+}
+
+impl SectionBytes {
+    /// The expression at an offset of the section.
+    pub(crate) fn expression(&self, offset: usize, len: usize) -> Option<Expression> {
+        let start = match self {
+            Self::Image(_, section) => section.checked_add(offset)?,
+            Self::Section(_) => offset,
+        };
+        let expression = Expression { holder: self.clone(), start, len };
+        (expression.bytes().len() == len).then_some(expression)
+    }
+}
+
+impl Expression {
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let all = match &self.holder {
+            SectionBytes::Image(file, _) => file.image().bytes(),
+            SectionBytes::Section(bytes) => bytes,
+        };
+        let rest = all.get(self.start..).unwrap_or_default();
+        rest.get(..self.len).unwrap_or_default()
+    }
+}
+
 /// How the frame's address is found.
 #[derive(Clone, Debug)]
 pub(crate) enum Cfa {
     Register(u8, i64),
-    Expression(Box<[u8]>),
+    Expression(Expression),
 }
 
 /// How a register of the caller is found. "Slot" means: at that address in memory.
@@ -94,8 +147,8 @@ pub(crate) enum Recovery {
     SlotAtCfa(i64),
     CfaPlus(i64),
     Register(u8),
-    SlotAtExpression(Box<[u8]>),
-    Expression(Box<[u8]>),
+    SlotAtExpression(Expression),
+    Expression(Expression),
     Constant(u64),
 }
 

@@ -1,6 +1,8 @@
 //! What can be read at the time of a sample: the recorded part of the stack, then the file-backed mappings that nobody
 //! can write.
 
+use std::cell::Cell;
+
 use address::Avma;
 use module_map::{ImageStore, Space};
 
@@ -21,6 +23,8 @@ pub(crate) struct Memory<'a> {
     pub(crate) big_endian: bool,
     pub(crate) space: &'a Space,
     pub(crate) images: &'a ImageStore,
+    /// How many operations expressions may still run: what one row has is limited, but a stack has many frames.
+    pub(crate) steps: &'a Cell<u32>,
 }
 
 impl Memory<'_> {

@@ -3,8 +3,10 @@
 use gimli::constants as dw;
 
 use crate::arch::Arch;
+use crate::cfi::fast::LONGEST;
 use crate::cfi::fast::reader::{CfiReader, entry};
 use crate::cfi::fast::row::{CfiRow, Program};
+use crate::cfi::fde::LONGEST_AUGMENTATION;
 
 /// The only encoding of addresses that compilers write for code.
 const PCREL_SDATA4: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
@@ -48,7 +50,8 @@ impl FastCie {
         if u32::from_le_bytes(reader.take()?) != 0 || !matches!(reader.u8()?, 1 | 3) {
             return None;
         }
-        let end = reader.bytes.iter().position(|&byte| byte == 0)?;
+        let string = reader.bytes.iter().take(LONGEST_AUGMENTATION + 1);
+        let end = string.copied().position(|byte| byte == 0)?;
         let augmentation = reader.bytes.get(..end)?;
         reader.skip(end as u64 + 1)?;
         let code_align = reader.uleb()?;
@@ -62,6 +65,9 @@ impl FastCie {
         let data = CfiReader { bytes: reader.bytes.get(..usize::try_from(len).ok()?)? };
         reader.skip(len)?;
         let signal = read_augmentation(letters, data)?;
+        if reader.bytes.len() > LONGEST {
+            return None;
+        }
         let mut program = Program { arch, code_align, data_align, initial: CfiRow::EMPTY };
         program.initial = program.run(reader, u64::MAX)?;
         Some(Self { program, signal })

@@ -37,6 +37,9 @@ pub(crate) struct FastRule {
 /// Functions of up to so many bytes may be signal trampolines: those of C libraries have 9 to 16.
 const SHORT: u64 = 64;
 
+/// Instructions of more bytes are left to the general way, which does not run them again for each address.
+const LONGEST: usize = 4096;
+
 impl FastCfi<'_> {
     /// The rule of an address, by the description at `offset` of the section. `None`: ask the general way.
     ///
@@ -52,6 +55,9 @@ impl FastCfi<'_> {
         let target = svma.0.checked_sub(start).filter(|&target| target < len)?;
         let augmentation = reader.uleb()?;
         reader.skip(augmentation)?;
+        if reader.bytes.len() > LONGEST {
+            return None;
+        }
         let row = cie.program.run(reader, target)?;
         let is_inside = len > SHORT && target + 1 < len;
         Some(FastRule { rule: row.rule(cie.signal, self.arch)?, is_inside })
