@@ -3,6 +3,7 @@
 use std::fmt;
 
 use address::{Avma, FileOffset, Pid, Timestamp};
+use budget::Exhausted;
 
 /// Code that came to an address at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,9 +28,13 @@ pub struct JitDump {
     pub loads: Vec<JitLoad>,
 }
 
-/// Reads the dumps that processes mark by mapping them. It is asked once for each such mapping, while the records are
-/// replayed.
+/// Reads the dumps that processes mark by mapping them. It is asked once for each such file of a process, while the records
+/// are replayed.
 pub trait JitReader: fmt::Debug + Send + Sync {
-    /// The dump of that path. The image of its code is to be provided to the image store under the same name.
-    fn read(&self, path: &[u8], pid: Pid) -> Option<JitDump>;
+    /// The dump of that path; `None` where there is none. The image of its code is to be provided to the image store under
+    /// the same name.
+    ///
+    /// # Errors
+    /// Where one file is read under so many names that it is not read again.
+    fn read(&self, path: &[u8], pid: Pid) -> Result<Option<JitDump>, Exhausted>;
 }

@@ -1,5 +1,8 @@
 //! Code of dumps that is still to come on the timeline, in the order of its time.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::OccupiedEntry;
+
 use address::{Pid, Timestamp};
 
 use super::dump::{JitDump, JitLoad};
@@ -7,8 +10,9 @@ use super::dump::{JitDump, JitLoad};
 /// Loads that are still to come, of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// By time, the latest first.
-    loads: Vec<(Timestamp, PendingLoad)>,
+    /// By time, and those of the same time in the order in which they were added.
+    loads: BTreeMap<(Timestamp, u64), PendingLoad>,
+    added: u64,
 }
 
 /// A load with its process and the name of its dump as an index.
@@ -20,7 +24,7 @@ pub(crate) struct PendingLoad {
 }
 
 impl Pending {
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.loads.is_empty()
     }
 
@@ -34,19 +38,17 @@ impl Pending {
             (begun, now) => now.0.wrapping_sub(begun.0),
         };
         let timeless = dump.begun == Timestamp(0);
-        let older = std::mem::take(&mut self.loads);
-        // Loads of the same time stay in the order of the dump, which is from the end of this list.
-        self.loads.extend(dump.loads.iter().rev().map(|&load| {
+        for &load in &dump.loads {
             let time = if timeless { now.0 } else { load.time.0.wrapping_add(shift) };
-            (Timestamp(time), PendingLoad { pid, dump: number, load })
-        }));
-        self.loads.extend(older);
-        self.loads.sort_by_key(|&(time, _)| std::cmp::Reverse(time));
+            self.added += 1;
+            let key = (Timestamp(time), self.added);
+            self.loads.insert(key, PendingLoad { pid, dump: number, load });
+        }
     }
 
     /// The next load, if it has happened by `now`.
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<PendingLoad> {
-        self.loads.pop_if(|(time, _)| *time <= now).map(|(_, load)| load)
+        self.loads.first_entry().filter(|first| first.key().0 <= now).map(OccupiedEntry::remove)
     }
 }
 

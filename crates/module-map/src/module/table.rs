@@ -68,6 +68,14 @@ impl ModuleTable {
         ModuleId(id)
     }
 
+    /// The module of that key, where it is known.
+    pub(crate) fn find(&self, key: ModuleKey<'_>) -> Option<ModuleId> {
+        let of = |&at: &u32| {
+            self.modules.get(at as usize).map(|module| ModuleKey::from(&**module)) == Some(key)
+        };
+        self.index.find(self.hasher.hash_one(key), of).map(|&at| ModuleId(at))
+    }
+
     /// All of them; a module's id is its index.
     pub(crate) fn all(&self) -> &[Arc<Module>] {
         &self.modules

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use address::{ModuleId, Pid, Timestamp};
+use budget::Exhausted;
+use hashbrown::HashSet;
 
 use super::event::end_of;
 use super::timeline::Timeline;
@@ -18,6 +20,12 @@ pub(super) struct JitCode {
     pending: Pending,
     /// The modules of the dumps; `pending` names a dump by its index here.
     modules: Vec<ModuleId>,
+    /// The same, to be found.
+    known: HashSet<ModuleId>,
+    /// What was no dump for a process.
+    no_dumps: HashSet<(ModuleId, Pid)>,
+    /// Dumps that were not read because others had used up what they may use, and how many.
+    exhausted: Option<(Exhausted, u64)>,
 }
 
 impl Timeline {
@@ -52,17 +60,37 @@ impl Timeline {
 
     /// A process marked a dump of its code.
     pub(super) fn marked(&mut self, path: &[u8], pid: Pid) {
-        let dump = self.jit.reader.as_ref().and_then(|reader| reader.read(path, pid));
-        let Some(dump) = dump else { return };
+        let Some(reader) = &self.jit.reader else { return };
         let (kind, identity) = (MappedKind::File, FileIdentity::default());
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
-        let module = self.modules.intern(key, None);
         // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.
-        if !self.jit.modules.contains(&module) {
-            let number = self.jit.modules.len() as u32;
-            self.jit.modules.push(module);
-            self.jit.pending.add(&dump, pid, number, self.jit.now);
+        let known = self.modules.find(key);
+        if known.is_some_and(|module| self.jit.known.contains(&module)) {
+            return;
         }
+        if known.is_some_and(|module| self.jit.no_dumps.contains(&(module, pid))) {
+            return;
+        }
+        match reader.read(path, pid) {
+            Ok(Some(dump)) => {
+                let module = self.modules.intern(key, None);
+                let number = self.jit.modules.len() as u32;
+                self.jit.modules.push(module);
+                self.jit.known.insert(module);
+                self.jit.pending.add(&dump, pid, number, self.jit.now);
+            }
+            Ok(None) => {
+                // One that is not known as a module is looked for once more, which takes no memory.
+                self.jit.no_dumps.extend(known.map(|module| (module, pid)));
+            }
+            Err(exhausted) => self.jit.exhausted.get_or_insert((exhausted, 0)).1 += 1,
+        }
+    }
+
+    /// What dumps of JIT code used up, and how many were not read because of it.
+    #[must_use]
+    pub const fn jit_exhausted(&self) -> Option<(Exhausted, u64)> {
+        self.jit.exhausted
     }
 
     /// The modules of JIT code that a dump describes.

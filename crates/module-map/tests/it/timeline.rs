@@ -1,6 +1,7 @@
 //! Processes over time: maps, forks, execs, exits, and the same id again.
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
+use budget::Exhausted;
 use module_map::{JitDump, JitLoad, JitReader, MapEvent, MappedKind, Timeline};
 
 use crate::support::{code, code_of, path_at, shape};
@@ -170,7 +171,7 @@ fn huge_pages_over_text_are_still_the_text() {
 struct Dump;
 
 impl JitReader for Dump {
-    fn read(&self, path: &[u8], pid: Pid) -> Option<JitDump> {
+    fn read(&self, path: &[u8], pid: Pid) -> Result<Option<JitDump>, Exhausted> {
         assert_eq!((path, pid), (&b"/tmp/jit-1.dump"[..], Pid(1)));
         let load = |time, start, offset| JitLoad {
             time: Timestamp(time),
@@ -180,7 +181,7 @@ impl JitReader for Dump {
         };
         let loads =
             vec![load(20, 0x9000, 0x1000), load(30, 0x9000, 0x2000), load(40, 0x9800, 0x1000)];
-        Some(JitDump { begun: Timestamp(20), loads })
+        Ok(Some(JitDump { begun: Timestamp(20), loads }))
     }
 }
 

@@ -27,8 +27,11 @@ pub struct TraceFormat<'d> {
     pub system: &'d [u8],
     /// The tracepoint in it, such as `sched_switch`.
     pub name: &'d [u8],
-    /// Its fields in their order, without those that all tracepoints have (`common_…`).
+    /// Its fields in their order, without those that all tracepoints have (`common_…`) and those that overlap others.
     pub fields: Vec<TraceField<'d>>,
+    /// How many fields were left out because they overlap others, which the kernel's do not: each would have the same
+    /// bytes again.
+    pub overlapping: usize,
 }
 
 /// A field of a tracepoint's raw data.
@@ -76,10 +79,13 @@ pub enum TraceValue<'d> {
     List(Vec<Self>),
 }
 
+/// Fields without bytes that are kept; tracepoints have one, for what follows.
+const MOST_EMPTY: usize = 16;
+
 impl<'d> TraceFormat<'d> {
     /// Reads the text of a format; its id comes with it. Lines that make no sense are left out.
     pub(crate) fn parse(system: &'d [u8], text: &'d [u8]) -> Option<(u64, Self)> {
-        let mut format = Self { system, name: &[], fields: Vec::new() };
+        let mut format = Self { system, name: &[], fields: Vec::new(), overlapping: 0 };
         let mut id = None;
         for line in text.split(|&byte| byte == b'\n') {
             if let Some(name) = line.strip_prefix(b"name: ") {
@@ -93,16 +99,58 @@ impl<'d> TraceFormat<'d> {
                 break;
             }
         }
+        format.leave_out_overlapping();
         id.map(|id| (id, format))
     }
 
-    /// The values of the fields in the raw data of a sample; those that leave it are left out.
+    fn leave_out_overlapping(&mut self) {
+        let mut order: Vec<usize> = (0..self.fields.len()).collect();
+        let place = |&at: &usize| self.fields.get(at).map(|field| (field.offset, at));
+        order.sort_by_key(place);
+        let (mut end, mut empty) = (0, 0);
+        let mut keep = vec![false; self.fields.len()];
+        for at in order {
+            let (Some(field), Some(keep)) = (self.fields.get(at), keep.get_mut(at)) else { continue };
+            if field.size == 0 {
+                empty += 1;
+                *keep = empty <= MOST_EMPTY;
+            } else if field.offset >= end {
+                end = field.offset.saturating_add(field.size);
+                *keep = true;
+            }
+        }
+        let all = self.fields.len();
+        let mut keep = keep.into_iter();
+        self.fields.retain(|_| keep.next() == Some(true));
+        self.overlapping = all - self.fields.len();
+    }
+
+    /// The values of the fields in the raw data of a sample; those that leave it are left out, and those of fields of
+    /// varying length once these have more bytes than the data.
     pub fn values<'r>(
         &self,
         raw: &'r [u8],
         endian: Endian,
     ) -> impl Iterator<Item = (&'d [u8], TraceValue<'r>)> {
-        self.fields.iter().filter_map(move |field| Some((field.name, field.value(raw, endian)?)))
+        let mut room = raw.len();
+        self.fields.iter().filter_map(move |field| {
+            let value = field.value(raw, endian)?;
+            if matches!(field.kind, TraceKind::Located(_) | TraceKind::Relative(_)) {
+                room = room.checked_sub(value.bytes(field.element))?;
+            }
+            Some((field.name, value))
+        })
+    }
+}
+
+impl TraceValue<'_> {
+    /// Bytes that it has in the data, numbers being of so many.
+    const fn bytes(&self, element: usize) -> usize {
+        match self {
+            Self::Signed(_, bytes) | Self::Unsigned(_, bytes) => *bytes,
+            Self::Text(text) => text.len(),
+            Self::List(values) => values.len().saturating_mul(element),
+        }
     }
 }
 

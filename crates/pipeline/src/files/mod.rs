@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use address::{BuildId, FileOffset};
+use budget::Budget;
 use host::{Host, Origin};
 use module_map::{
     Archive, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, ImageStore, Section,
@@ -60,7 +61,7 @@ impl Files {
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
-        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone())));
+        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone(), Budget::default())));
         timeline
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use module_map::Timeline;
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
+use unwinder::Engine;
 
 use super::findings;
 use crate::files::Files;
@@ -36,16 +37,18 @@ pub(super) struct Ended {
     pub(super) files: Files,
     pub(super) timeline: Timeline,
     pub(super) late_maps: u64,
+    pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
 }
 
 impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
-        let Self { session, found, files, mut timeline, late_maps, report } = self;
+        let Self { session, found, files, mut timeline, late_maps, engine, report } = self;
         let images = &files.images;
         findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
+        profile.summary.findings.extend(findings::limits(&timeline, &engine));
         timings.symbols = report.timings;
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage);

@@ -3,6 +3,7 @@
 use module_map::{ImageStore, LoadError, MappedKind, Module, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile};
+use unwinder::Engine;
 
 use super::losses::losses;
 use crate::names::NameReport;
@@ -96,6 +97,27 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
             .to_owned(),
         count: samples,
     })
+}
+
+/// Files that used up what their size accounts for: what comes after it was left out.
+pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
+    let row = |message: String, count| FindingRow {
+        kind: "limit-reached".to_owned(),
+        message,
+        count,
+    };
+    let mut rows: Vec<_> = engine
+        .exhausted()
+        .into_iter()
+        .map(|(path, exhausted)| {
+            row(format!("{}: {exhausted}: stacks end there", path.display()), 1)
+        })
+        .collect();
+    rows.sort_by(|a, b| a.message.cmp(&b.message));
+    rows.extend(timeline.jit_exhausted().map(|(exhausted, count)| {
+        row(format!("{exhausted} in dumps of JIT code: other names of them were not read"), count)
+    }));
+    rows
 }
 
 /// Memory without a file that was taken for the file that was there before.

@@ -184,7 +184,8 @@ impl Run<'_> {
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
         let report = growing.report;
-        let ended = Ended { session, found, files, timeline, late_maps, report };
+        let engine = self.engine();
+        let ended = Ended { session, found, files, timeline, late_maps, engine, report };
         Ok(ended.into_analysis(profile, timings))
     }
 

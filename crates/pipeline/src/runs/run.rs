@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts};
-use unwinder::{ReplayObserver, ReplayOptions, Replayer};
+use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer};
 
 use super::events::filter;
 use crate::error::Error;
@@ -43,6 +43,11 @@ impl<'a> Run<'a> {
         &self.path
     }
 
+    /// The rules that are kept.
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.setting.kept.engine)
+    }
+
     /// A replay that uses the rules that are kept.
     pub(crate) fn replayer<'r>(
         &self,
@@ -50,8 +55,7 @@ impl<'a> Run<'a> {
         files: &'r Files,
         options: &'r ReplayOptions,
     ) -> Replayer<'r> {
-        let engine = Arc::clone(&self.setting.kept.engine);
-        Replayer::with_engine(engine, timeline, &files.images, options)
+        Replayer::with_engine(self.engine(), timeline, &files.images, options)
     }
 }
 

@@ -158,7 +158,8 @@ impl Run<'_> {
         self.go_on()?;
         add_threads(&mut profile, &threads, &timeline);
         timings.replay = replay_timings;
-        let ended = Ended { session, found, files, timeline, late_maps, report };
+        let engine = self.engine();
+        let ended = Ended { session, found, files, timeline, late_maps, engine, report };
         let mut analysis = ended.into_analysis(profile, timings);
         self.options.limits.check(|| analysis.profile.heap_bytes() as u64)?;
         analysis.timings.ended("assemble");

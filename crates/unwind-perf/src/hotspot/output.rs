@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use module_map::MappedKind;
 use perf_data::{Batch, Head};
 use pipeline::{Download, Grown, Growth, Observer, Stage};
-use profile::Profile;
+use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
 use crate::hotspot::records::Records;
@@ -71,6 +71,7 @@ pub(super) struct StreamOutput {
     /// Modules whose file is missing, reported already.
     missing: HashSet<u32>,
     reported_kernel: bool,
+    reported_fields: bool,
 }
 
 impl StreamOutput {
@@ -81,6 +82,7 @@ impl StreamOutput {
             records: Records::default(),
             missing: HashSet::new(),
             reported_kernel: false,
+            reported_fields: false,
         }
     }
 
@@ -126,6 +128,13 @@ impl Growth for StreamOutput {
     fn batch(&mut self, batch: &Batch, profile: &mut Profile) {
         learn_tracepoints(batch.head(), &mut self.details, &mut profile.strings);
         self.records.read(batch, &mut profile.strings, &mut self.details);
+        if self.records.overlapping > 0 && !std::mem::replace(&mut self.reported_fields, true) {
+            profile.summary.findings.push(FindingRow {
+                kind: "tracepoint-fields".to_owned(),
+                message: "fields of tracepoints that overlap others were left out".to_owned(),
+                count: self.records.overlapping as u64,
+            });
+        }
     }
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {

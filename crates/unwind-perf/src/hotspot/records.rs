@@ -22,6 +22,8 @@ pub(super) struct Records {
     /// By id of an event: its last count. Counters run on from sample to sample.
     counts: HashMap<u64, u64>,
     head: Option<Arc<Head>>,
+    /// Fields of tracepoints that were left out because they overlap others.
+    pub(super) overlapping: usize,
 }
 
 impl Records {
@@ -52,6 +54,7 @@ impl Records {
                 format.filter(|_| is_tracepoint(it))
             })
             .collect();
+        self.overlapping = formats.iter().flatten().map(|format| format.overlapping).sum();
         for entry in batch.samples() {
             let at = usize::from(entry.event);
             let format = formats.get(at).copied().flatten();
