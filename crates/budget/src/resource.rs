@@ -32,7 +32,7 @@ pub enum Resource {
     TracepointFields,
     /// Bytes of records that the packed records of a recording become, of those. Stacks of programs pack 6 to 30 to 1.
     RecordBytes,
-    /// Records in packed records, of a quarter of the bytes of those: no record packs to less than its time and place.
+    /// Records in packed records, of an eighth of the bytes of those: no record packs to less than its time and place.
     PackedRecords,
 }
 
@@ -96,7 +96,7 @@ impl Resource {
             Self::SpaceMappings => (1 << 20, 1, UNLIMITED),
             Self::TracepointFields => (1 << 12, 1, 1 << 20),
             Self::RecordBytes => (512 << 20, 64, UNLIMITED),
-            Self::PackedRecords => (4 << 20, 1, UNLIMITED),
+            Self::PackedRecords => (1 << 20, 1, UNLIMITED),
         };
         Limit { base, per_byte, most }
     }

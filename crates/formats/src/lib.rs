@@ -74,4 +74,5 @@ pub use formats::{
 };
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
+pub use render::text::{is_misleading, push_line_safe};
 pub use summary::{SummaryStyles, write_styled_summary, write_summary};

@@ -132,7 +132,11 @@ impl Engine {
             Some(Ok(found)) => match compile(&found, info, svma, arch, &mut scratch.context) {
                 Compiled::Rule(rule) => rule,
                 Compiled::Full(row, key, signal) => match self.keep_row_of(info, row, key) {
-                    Some(row) => Rule::Full { row, signal },
+                    Some(row) => {
+                        let rule = Rule::Full { row, signal };
+                        info.long.note(key, rule);
+                        rule
+                    }
                     None => Rule::Damaged,
                 },
             },

@@ -8,6 +8,7 @@ use inferno::flamegraph::{Direction, Options, from_lines};
 use crate::formats::folded::Folded;
 use crate::options::StackWeight;
 use crate::printer::Printer;
+use crate::render::text::push_line_safe;
 use profile::Profile;
 use profile::query::{found_counts, period_units};
 
@@ -31,7 +32,7 @@ impl Printer for Flamegraph {
         let mut folded = Vec::new();
         let joined = found_counts(profile).joined > 0;
         self.stacks.print_marked(profile, joined.then_some(MARK), &mut folded)?;
-        let folded = String::from_utf8_lossy(&folded);
+        let folded = String::from_utf8_lossy(&folded).replace(NO_XML, "\u{fffd}");
         let lines: Vec<String> = folded.lines().map(unmistakable).collect();
         let mut options = Options::default();
         // The same colours in every run, and for a function in every picture.
@@ -65,13 +66,22 @@ impl Flamegraph {
     }
 }
 
+/// Characters that XML has not, beside control characters.
+///
+/// Source: XML 1.0, 2.2.
+const NO_XML: [char; 2] = ['\u{fffe}', '\u{ffff}'];
+
 /// What was recorded, in so far as it is known.
 fn title(profile: &Profile) -> String {
     let words: Vec<String> = profile
         .recording
         .command_line
         .iter()
-        .map(|&word| String::from_utf8_lossy(profile.strings.get(word)).into_owned())
+        .map(|&word| {
+            let mut text = Vec::new();
+            push_line_safe(&mut text, profile.strings.get(word));
+            String::from_utf8_lossy(&text).replace(NO_XML, "\u{fffd}")
+        })
         .collect();
     if words.is_empty() { "Flame graph".to_owned() } else { words.join(" ") }
 }

@@ -101,18 +101,16 @@ pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
         return;
     }
     for chunk in text.utf8_chunks() {
-        for &byte in chunk.valid().as_bytes() {
-            match byte {
-                b'"' => out.extend_from_slice(b"\\\""),
-                b'\\' => out.extend_from_slice(b"\\\\"),
-                b'\n' => out.extend_from_slice(b"\\n"),
-                b'\r' => out.extend_from_slice(b"\\r"),
-                b'\t' => out.extend_from_slice(b"\\t"),
-                0..b' ' | 0x7f => {
-                    out.extend_from_slice(b"\\u00");
-                    push_hex_byte(out, byte);
-                }
-                _ => out.push(byte),
+        for char in chunk.valid().chars() {
+            match char {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                '\n' => out.extend_from_slice(b"\\n"),
+                '\r' => out.extend_from_slice(b"\\r"),
+                '\t' => out.extend_from_slice(b"\\t"),
+                '\0'..' ' | '\x7f' => push_char_escape(out, char),
+                char if is_misleading(char) => push_char_escape(out, char),
+                char => push_char(out, char),
             }
         }
         if !chunk.invalid().is_empty() {
@@ -121,17 +119,58 @@ pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Appends `text` for a format of lines: all bytes as they are but control characters, which become `\n`, `\r`, `\t`
-/// or `\x` and two hexadecimal digits, so that no name can end a line.
-pub(crate) fn push_line_safe(out: &mut Vec<u8>, text: &[u8]) {
-    for &byte in text {
-        match byte {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0..b' ' | 0x7f => push_byte_escape(out, byte),
-            _ => out.push(byte),
+/// Whether a character that is no ASCII changes what a terminal or a browser shows of others: the control characters of
+/// ISO 6429 (C1), marks that turn the direction of text, and what ends a line.
+///
+/// Source: Unicode Standard Annex 9, explicit formatting characters; Unicode Technical Report 36, 2.10.
+#[must_use]
+pub const fn is_misleading(char: char) -> bool {
+    matches!(
+        char,
+        '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// Appends `text` for a line that people or programs read: all bytes as they are but control characters, which become
+/// `\n`, `\r`, `\t` or `\x` and two hexadecimal digits, and characters that are [`is_misleading`], which become `\u` and
+/// four. So no name can end a line or do anything to a terminal.
+pub fn push_line_safe(out: &mut Vec<u8>, text: &[u8]) {
+    if text.iter().all(|byte| (b' '..0x7f).contains(byte)) {
+        out.extend_from_slice(text);
+        return;
+    }
+    for chunk in text.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            match char {
+                '\n' => out.extend_from_slice(b"\\n"),
+                '\r' => out.extend_from_slice(b"\\r"),
+                '\t' => out.extend_from_slice(b"\\t"),
+                '\0'..' ' | '\x7f' => push_byte_escape(out, char as u8),
+                char if is_misleading(char) => push_char_escape(out, char),
+                char => push_char(out, char),
+            }
         }
+        for &byte in chunk.invalid() {
+            // A terminal that knows no UTF-8 takes these for control characters.
+            if matches!(byte, 0x80..=0x9f) { push_byte_escape(out, byte) } else { out.push(byte) }
+        }
+    }
+}
+
+fn push_char(out: &mut Vec<u8>, char: char) {
+    out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+/// Appends `\u` and four hexadecimal digits, for characters of the basic plane.
+fn push_char_escape(out: &mut Vec<u8>, char: char) {
+    out.extend_from_slice(b"\\u");
+    for byte in (char as u32 as u16).to_be_bytes() {
+        push_hex_byte(out, byte);
     }
 }
 
@@ -221,6 +260,7 @@ mod tests {
             r#"operator<< \"x\" \\ \n\r\t\u0001\u007f"#
         );
         assert_eq!(json("größe ∀".as_bytes()), "größe ∀");
+        assert_eq!(json("a\u{9b}1m\u{202e}b\u{2028}".as_bytes()), r"a\u009b1m\u202eb\u2028");
         assert_eq!(json(b"a\xffb\xe2\x82c\xf0\x9f\x98"), "a\u{fffd}b\u{fffd}c\u{fffd}");
     }
 
@@ -230,8 +270,12 @@ mod tests {
             written(|out| push_line_safe(out, b"a\nb\tc\rd\x1b[m\x7f e")),
             "a\\nb\\tc\\rd\\x1b[m\\x7f e"
         );
+        assert_eq!(
+            written(|out| push_line_safe(out, "größe \u{9b}31m\u{61c}\u{2067}x\u{49b}".as_bytes())),
+            "größe \\u009b31m\\u061c\\u2067x\u{49b}"
+        );
         let mut out = Vec::new();
-        push_line_safe(&mut out, b"\xff;");
-        assert_eq!(out, b"\xff;");
+        push_line_safe(&mut out, b"\xff;\x9b31m\xc2");
+        assert_eq!(out, b"\xff;\\x9b31m\xc2");
     }
 }

@@ -84,7 +84,7 @@ pub(crate) struct Gather {
 }
 
 /// So many bytes out of compressed records may wait in any case...
-const UNPACKED_WAITING: u64 = 48 << 20;
+const UNPACKED_WAITING: u64 = 24 << 20;
 /// ...and so many more for each byte of those.
 const UNPACKED_RATIO: u64 = 8;
 

@@ -81,7 +81,7 @@ impl UnpackMeasure {
     /// Counts a record that came out.
     pub(crate) fn record(&mut self) -> Result<(), Exhausted> {
         self.records += 1;
-        self.check(Resource::PackedRecords, self.packed / 4, self.records)
+        self.check(Resource::PackedRecords, self.packed / 8, self.records)
     }
 
     fn check(&self, resource: Resource, input: u64, used: u64) -> Result<(), Exhausted> {

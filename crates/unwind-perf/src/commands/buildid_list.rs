@@ -14,7 +14,7 @@ use perf_data::{
 use pipeline::{Observer, Options, Unobserved};
 
 use crate::args::{BuildIdArgs, open, pipeline, source, with_argument};
-use crate::terminal::{Status, print_findings, status_of};
+use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 
 /// Build-ids with names.
 type List = Vec<(BuildId, Vec<u8>)>;
@@ -26,9 +26,10 @@ pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
     for (id, name) in rows {
         let name = String::from_utf8_lossy(&name);
         if args.json {
-            writeln!(text, "{}", serde_json::json!({ "build_id": id.to_string(), "name": name }))?;
+            let row = serde_json::json!({ "build_id": id.to_string(), "name": name });
+            writeln!(text, "{}", shown_json(&row.to_string()))?;
         } else {
-            writeln!(text, "{id} {name}")?;
+            writeln!(text, "{id} {}", shown(&name))?;
         }
     }
     std::io::stdout().lock().write_all(&text)?;

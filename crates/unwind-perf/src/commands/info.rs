@@ -8,7 +8,7 @@ use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_rec
 use serde_json::{Map, Value, json};
 
 use crate::args::{InfoArgs, open};
-use crate::terminal::{Status, print_findings, status_of};
+use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 
 /// Prints what is known about a recording. All of it is read, so that damage anywhere is reported.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     if args.json {
         info.push(("findings", Value::Array(rows)));
         for (index, (key, value)) in info.iter().enumerate() {
+            let value = shown_json(&value.to_string());
             writeln!(text, "{} \"{key}\": {value}", if index == 0 { '{' } else { ',' })?;
         }
         text.extend_from_slice(b"}\n");
@@ -190,15 +191,17 @@ fn print(info: &Info, out: &mut Vec<u8>) -> std::io::Result<()> {
         match value {
             Value::Array(values) if values.iter().any(Value::is_object) => {
                 writeln!(out, "{key}:")?;
-                values.iter().try_for_each(|value| writeln!(out, "  {}", plain(value)))?;
+                values.iter().try_for_each(|value| writeln!(out, "  {}", shown(&plain(value))))?;
             }
             Value::Object(entries) => {
                 writeln!(out, "{key}:")?;
                 entries
                     .iter()
-                    .try_for_each(|(key, value)| writeln!(out, "  {key}: {}", plain(value)))?;
+                    .try_for_each(|(key, value)| {
+                        writeln!(out, "  {}: {}", shown(key), shown(&plain(value)))
+                    })?;
             }
-            value => writeln!(out, "{key}: {}", plain(value))?,
+            value => writeln!(out, "{key}: {}", shown(&plain(value)))?,
         }
     }
     Ok(())

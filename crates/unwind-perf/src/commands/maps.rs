@@ -13,7 +13,7 @@ use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
 
 use crate::args::{MapsArgs, pipeline, source, time_of, with_argument};
-use crate::terminal::{Status, print_findings, status_of};
+use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
@@ -60,7 +60,8 @@ fn print_space(
     if !json && !space.is_empty() {
         let comm = timeline.comm_of(pid, address::Tid(pid.0));
         let name = String::from_utf8_lossy(timeline.comm_name(comm)).into_owned();
-        writeln!(text, "{pid} {}", if pid.0 < 0 { "kernel" } else { &name })?;
+        let name = if pid.0 < 0 { "kernel".to_owned() } else { shown(&name) };
+        writeln!(text, "{pid} {name}")?;
     }
     let files = maps.files();
     let code = Code::of(&space);
@@ -69,7 +70,7 @@ fn print_space(
         let bias = code.bias(&mapping, &space, files);
         let row = MappingRow::new(&mapping, module, bias, files);
         if json {
-            writeln!(text, "{}", row.json(pid))?;
+            writeln!(text, "{}", shown_json(&row.json(pid).to_string()))?;
         } else {
             row.line(text)?;
         }
@@ -145,13 +146,13 @@ impl<'p> MappingRow<'p> {
         write!(
             text,
             "  {:x}-{:x} r{}{}p {:08x} {}",
-            start.0, end.0, protection[0], protection[1], offset.0, self.path
+            start.0, end.0, protection[0], protection[1], offset.0, shown(&self.path)
         )?;
         match &self.file {
             Ok(file) => {
                 let image = file.image();
                 if image.path().to_string_lossy() != self.path {
-                    write!(text, " file={}", image.path().display())?;
+                    write!(text, " file={}", shown(&image.path().to_string_lossy()))?;
                 }
                 let id = image.build_id().map_or_else(|| "none".to_owned(), |id| id.to_string());
                 write!(text, " build-id={id}")?;
@@ -162,7 +163,7 @@ impl<'p> MappingRow<'p> {
                 writeln!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))
             }
             Err(error) if error.is_empty() => writeln!(text),
-            Err(error) => writeln!(text, " refused: {error}"),
+            Err(error) => writeln!(text, " refused: {}", shown(error)),
         }
     }
 

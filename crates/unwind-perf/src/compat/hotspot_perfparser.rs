@@ -16,7 +16,7 @@ use pipeline::{FileSearch, NameOptions, Options, Source, StreamOptions};
 use crate::args::{servers_of_environment, source};
 use crate::commands::on_pool;
 use crate::hotspot::{self, BufferTooSmall, HotspotJob, NoArchitecture};
-use crate::terminal::{Status, is_closed_pipe};
+use crate::terminal::{Status, is_closed_pipe, shown};
 
 /// Turn a recording of perf into the stream that hotspot reads.
 ///
@@ -156,7 +156,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("hotspot-perfparser: {error:#}");
+            eprintln!("hotspot-perfparser: {}", shown(&format!("{error:#}")));
             ExitCode::from(status(&error))
         }
     }

@@ -2,6 +2,7 @@
 
 use perf_data::{Findings, Severity};
 
+use super::shown::shown;
 use super::status::Status;
 
 /// Findings for people, on standard error.
@@ -10,7 +11,7 @@ pub(crate) fn print_findings(findings: &Findings) {
         if let Some(first) = group.examples.first() {
             let times =
                 if group.count > 1 { format!(" ({} times)", group.count) } else { String::new() };
-            eprintln!("{first}{times}");
+            eprintln!("{}{times}", shown(&first.to_string()));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::color;
+use super::shown::shown;
 
 /// How the run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +23,7 @@ pub(crate) fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode 
         Ok(Status::Damaged | Status::Incomplete) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{} {error:#}", color::error(name));
+            eprintln!("{} {}", color::error(name), shown(&format!("{error:#}")));
             ExitCode::from(2)
         }
     }

@@ -46,13 +46,13 @@ pub(crate) enum Compiled {
     Full(FullRow, RowKey, bool),
 }
 
-/// A row of a file: the offset of its description, whether that is in `.debug_frame`, and where it begins.
+/// A row of a file: which section it is in, the offset of its description there, and where it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct RowKey {
     pub(crate) file: u32,
-    section: usize,
-    fde: usize,
-    start: u64,
+    pub(crate) section: usize,
+    pub(crate) fde: usize,
+    pub(crate) start: u64,
 }
 
 /// Where a row is from: the file, and what holds the bytes of its section.

@@ -10,7 +10,7 @@ use gimli::{BaseAddresses, UnwindSection};
 use hashbrown::HashMap;
 
 use crate::arch::Arch;
-use crate::cfi::compile::{Compiled, Context, RowSource, compile_row};
+use crate::cfi::compile::{Compiled, Context, RowKey, RowSource, compile_row};
 use crate::cfi::fde::{Bytes, Fde};
 use crate::rule::Rule;
 
@@ -39,6 +39,8 @@ pub(crate) struct LongDescriptions {
     /// By their sections and the offsets in those; `None` where the rows are not kept.
     tables: RwLock<HashMap<(usize, usize), Option<Arc<RowTable>>>>,
     rows: AtomicUsize,
+    /// The rules of rows that are no simple ones.
+    full: RwLock<HashMap<RowKey, Rule>>,
     instructions: SharedAllowance,
     row_bytes: SharedAllowance,
     exhausted: OnceLock<Exhausted>,
@@ -50,6 +52,7 @@ impl LongDescriptions {
         Self {
             tables: RwLock::default(),
             rows: AtomicUsize::new(0),
+            full: RwLock::default(),
             instructions: budget.shared_allowance(Resource::FrameInstructions, file_bytes),
             row_bytes: budget.shared_allowance(Resource::RuleBytes, file_bytes),
             exhausted: OnceLock::new(),
@@ -71,6 +74,11 @@ impl LongDescriptions {
         // The first one is told.
         let _ = self.exhausted.set(exhausted);
         false
+    }
+
+    /// Takes in the rule of a row that is no simple one.
+    pub(crate) fn note(&self, key: RowKey, rule: Rule) {
+        self.full.write().unwrap_or_else(PoisonError::into_inner).insert(key, rule);
     }
 
     /// What an address's row of a description became, `run` being what runs its instructions for that one address.
@@ -101,10 +109,13 @@ impl LongDescriptions {
                 tables.entry(key).or_insert(table).clone()
             }
         };
-        if let Some(table) = table
-            && let Some(rule) = table.find(svma)?.rule
-        {
-            return Some(Compiled::Rule(rule));
+        if let Some(table) = table {
+            let row = table.find(svma)?;
+            let key = RowKey { file: source.file, section: key.0, fde: key.1, start: row.start };
+            let full = || self.full.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+            if let Some(rule) = row.rule.or_else(full) {
+                return Some(Compiled::Rule(rule));
+            }
         }
         if self.allows(&self.instructions, bytes as u64) { run(context) } else { None }
     }

@@ -2,6 +2,10 @@
 
 use std::io::Write as _;
 
+use formats::is_misleading;
+
+use crate::terminal::shown_json;
+
 /// A line being written.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -57,10 +61,10 @@ impl Line {
     fn string(&mut self, value: &[u8]) {
         let value = String::from_utf8_lossy(value);
         if self.json {
-            // Strings always serialize, and memory takes everything.
-            let _ = serde_json::to_writer(&mut self.text, &value);
-        } else if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c.is_control())
-        {
+            // Strings always serialize.
+            let text = serde_json::to_string(&value).unwrap_or_default();
+            self.text.extend_from_slice(shown_json(&text).as_bytes());
+        } else if value.is_empty() || value.contains(is_quoted) {
             let _ = write!(self.text, "{value:?}");
         } else {
             self.text.extend_from_slice(value.as_bytes());
@@ -176,4 +180,9 @@ mod tests {
             )
         );
     }
+}
+
+/// Whether text with that character is quoted, and the character escaped unless it is a space.
+fn is_quoted(char: char) -> bool {
+    char.is_whitespace() || char.is_control() || is_misleading(char)
 }
