@@ -5,6 +5,7 @@ mod builder;
 mod container;
 mod damage;
 mod features;
+mod hostile;
 mod identity;
 mod kernel_records;
 mod read_file;

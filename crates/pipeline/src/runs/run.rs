@@ -67,6 +67,10 @@ impl ReplayObserver for Run<'_> {
     fn is_cancelled(&self) -> bool {
         self.observer.is_cancelled()
     }
+
+    fn may_hold(&self, bytes: u64) -> bool {
+        self.options.limits.check(|| bytes).is_ok()
+    }
 }
 
 impl Run<'_> {

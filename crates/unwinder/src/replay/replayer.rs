@@ -66,6 +66,12 @@ pub trait ReplayObserver: Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+
+    /// Whether the tables may hold so many bytes. Where they may not, the rest of the batch is not walked: the caller asks
+    /// [`Replayer::heap_bytes`] and ends the run.
+    fn may_hold(&self, _bytes: u64) -> bool {
+        true
+    }
 }
 
 /// Nobody watches.
@@ -171,7 +177,7 @@ impl<'r> Replayer<'r> {
         let batch = self.begin(batch);
         let mut place = PlanPosition::start(&batch);
         while !place.is_at_end() {
-            if observer.is_cancelled() {
+            if observer.is_cancelled() || !observer.may_hold(self.heap_bytes()) {
                 break;
             }
             self.step(&batch, &mut place, CHUNK, observer);

@@ -10,6 +10,7 @@ mod ends;
 mod expressions;
 mod fallback;
 mod frame_address;
+mod hostile;
 mod late;
 mod linear;
 mod nesting;
