@@ -42,7 +42,7 @@
 //! let (parent, _) = timeline.space(Pid(1));
 //! let at = |space: &module_map::Space, address| {
 //!     let mapping = space.lookup(Avma(address))?;
-//!     Some((space.module(mapping)?.path.to_vec(), mapping.offset_of(Avma(address))))
+//!     Some((space.module(&mapping)?.path.to_vec(), mapping.offset_of(Avma(address))))
 //! };
 //! assert_eq!(at(&child, 0x7000_0900), Some((b"/bin/app".to_vec(), FileOffset(0x1900))));
 //! assert_eq!(at(&parent, 0x7000_0900), Some((b"/lib/late.so".to_vec(), FileOffset(0x1100))));
@@ -56,7 +56,7 @@
 //! host.insert("/bin/app", program.finish());
 //! let store = ImageStore::new(FileOptions { host, ..FileOptions::default() });
 //! let mapping = child.lookup(Avma(0x7000_0010)).expect("mapped");
-//! let file = store.image(child.module(mapping).expect("of this space")).expect("on this host");
+//! let file = store.image(child.module(&mapping).expect("of this space")).expect("on this host");
 //! let bias = file.image().bias(mapping.start, mapping.offset, mapping.executable);
 //! assert_eq!(bias.map(|bias| bias.to_svma(Avma(0x7000_0000))), main);
 //! let late = &timeline.modules()[1];

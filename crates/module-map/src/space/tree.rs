@@ -181,8 +181,9 @@ fn replace(
     let rear = first.replace(start, end, new);
     if first.is_empty() {
         children.remove(low);
+    } else if let Some(rear) = rear {
+        children.insert(low + 1, rear);
     }
-    children.splice(low + 1..low + 1, rear);
     if children.len() <= FANOUT {
         return None;
     }

@@ -3,6 +3,7 @@
 
 mod files;
 mod hints;
+mod hostile;
 mod kernel;
 mod layouts;
 mod sharing;

@@ -31,8 +31,8 @@ pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
 /// The space of a process as text: `start-end path+offset`, one a mapping.
 pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
     let space = timeline.space(Pid(pid)).0;
-    let mapping = |mapping: &module_map::Mapping| {
-        let module = space.module(mapping).expect("the timeline's own");
+    let mapping = |mapping: module_map::Mapping| {
+        let module = space.module(&mapping).expect("the timeline's own");
         let path = String::from_utf8_lossy(&module.path);
         format!("{:x}-{:x} {path}+{:x}", mapping.start.0, mapping.end.0, mapping.offset.0)
     };

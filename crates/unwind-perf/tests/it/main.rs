@@ -17,6 +17,7 @@ mod device;
 mod errors;
 mod filters;
 mod golden;
+mod hostile;
 mod hotspot;
 mod hotspot_backend;
 #[cfg(feature = "debuginfod")]
