@@ -11,7 +11,9 @@ use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row};
+use crate::cfi::{
+    CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row,
+};
 use crate::rule::{FullRow, Rule};
 
 /// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
@@ -209,7 +211,9 @@ impl Engine {
             if all.len() <= index {
                 all.resize(index + 1, None);
             }
-            all[index].get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone(), &self.budget))).clone()
+            all[index]
+                .get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone(), &self.budget)))
+                .clone()
         })
     }
 }

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId, Pid, Timestamp};
 use budget::{Budget, Exhausted, Limit, Resource};
-use module_map::{
-    DumpReader, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline,
-};
+use module_map::{DumpReader, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline};
 use proptest::prelude::*;
 
 use crate::support::{code, machine, shape};

@@ -15,7 +15,6 @@ mod name_events;
 mod simpleperf_files;
 
 pub(crate) use compression::Compression;
-pub(crate) use header::check_magic;
 pub use feature::Feature;
 pub use feature_types::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
@@ -26,5 +25,6 @@ pub use features::Features;
 pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
+pub(crate) use header::check_magic;
 pub use machine::{MachineSource, RecordedArch, RecordedMachine};
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -104,7 +104,13 @@ fn open_bytes(bytes: SharedBytes, findings: &mut Findings) -> Result<OpenedRecor
         let records = bytes.slice(PIPE_HEADER..usize::MAX);
         let feeds = vec![Feed::Bytes(Some((records, PIPE_HEADER as u64)))];
         let head = Head::of_stream(endian);
-        return Ok(OpenedRecording { head, feeds, is_stream: false, may_stream: true, is_packed: false });
+        return Ok(OpenedRecording {
+            head,
+            feeds,
+            is_stream: false,
+            may_stream: true,
+            is_packed: false,
+        });
     }
     let head = FileHead::read(&bytes, findings)?;
     let opened = of_file(&bytes, head);

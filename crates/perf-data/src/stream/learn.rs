@@ -37,9 +37,7 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
             head.add_name(update.id, update.payload);
         }
         Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
-        Record::Simpleperf(SimpleperfRecord::EventIds(words))
-            if add_ids(head, words).is_none() =>
-        {
+        Record::Simpleperf(SimpleperfRecord::EventIds(words)) if add_ids(head, words).is_none() => {
             findings.push(Finding::IdsIgnored { event: 0, offset, size });
         }
         _ => {}

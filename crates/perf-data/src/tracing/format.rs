@@ -110,7 +110,9 @@ impl<'d> TraceFormat<'d> {
         let (mut end, mut empty) = (0, 0);
         let mut keep = vec![false; self.fields.len()];
         for at in order {
-            let (Some(field), Some(keep)) = (self.fields.get(at), keep.get_mut(at)) else { continue };
+            let (Some(field), Some(keep)) = (self.fields.get(at), keep.get_mut(at)) else {
+                continue;
+            };
             if field.size == 0 {
                 empty += 1;
                 *keep = empty <= MOST_EMPTY;

@@ -101,11 +101,8 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
 
 /// Files that used up what their size accounts for: what comes after it was left out.
 pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
-    let row = |message: String, count| FindingRow {
-        kind: "limit-reached".to_owned(),
-        message,
-        count,
-    };
+    let row =
+        |message: String, count| FindingRow { kind: "limit-reached".to_owned(), message, count };
     let mut rows: Vec<_> = engine
         .exhausted()
         .into_iter()

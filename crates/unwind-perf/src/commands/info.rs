@@ -195,11 +195,9 @@ fn print(info: &Info, out: &mut Vec<u8>) -> std::io::Result<()> {
             }
             Value::Object(entries) => {
                 writeln!(out, "{key}:")?;
-                entries
-                    .iter()
-                    .try_for_each(|(key, value)| {
-                        writeln!(out, "  {}: {}", shown(key), shown(&plain(value)))
-                    })?;
+                entries.iter().try_for_each(|(key, value)| {
+                    writeln!(out, "  {}: {}", shown(key), shown(&plain(value)))
+                })?;
             }
             value => writeln!(out, "{key}: {}", shown(&plain(value)))?,
         }

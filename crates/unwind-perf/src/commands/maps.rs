@@ -96,8 +96,7 @@ impl Code {
         let same = self.0.get(&mapping.module)?;
         let next = same.partition_point(|other| other.start < mapping.start);
         let around = same.get(next.saturating_sub(1)..same.len().min(next + 1))?;
-        let nearest =
-            around.iter().min_by_key(|other| other.start.0.abs_diff(mapping.start.0))?;
+        let nearest = around.iter().min_by_key(|other| other.start.0.abs_diff(mapping.start.0))?;
         image.bias(nearest.start, nearest.offset, true)
     }
 }
@@ -146,7 +145,12 @@ impl<'p> MappingRow<'p> {
         write!(
             text,
             "  {:x}-{:x} r{}{}p {:08x} {}",
-            start.0, end.0, protection[0], protection[1], offset.0, shown(&self.path)
+            start.0,
+            end.0,
+            protection[0],
+            protection[1],
+            offset.0,
+            shown(&self.path)
         )?;
         match &self.file {
             Ok(file) => {

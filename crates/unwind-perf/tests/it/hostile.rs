@@ -13,7 +13,7 @@ const EVIL: &str = "/x\u{1b}]0;t\u{7}\u{1b}[31m\n\r\t\u{7f}\u{9b}31m\u{61c}\u{20
 /// Whether a terminal would show the character, or it ends a line of the output itself.
 fn is_shown(char: char) -> bool {
     let marks = ['\u{61c}', '\u{200e}', '\u{200f}'];
-    char == '\n'
+    matches!(char, '\n' | '\t')
         || !(char.is_control()
             || marks.contains(&char)
             || ('\u{2028}'..='\u{202e}').contains(&char)

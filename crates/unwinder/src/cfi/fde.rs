@@ -24,13 +24,17 @@ where
     S: UnwindSection<Bytes<'a>>,
     S::Offset: From<usize>,
 {
-    section.fde_from_offset(bases, <S::Offset as From<usize>>::from(offset), |section, bases, offset| {
-        let bytes = section.section();
-        if !has_short_augmentation(bytes.slice(), UnwindOffset::into(offset), bytes.endian()) {
-            return Err(gimli::Error::UnknownAugmentation);
-        }
-        section.cie_from_offset(bases, offset)
-    })
+    section.fde_from_offset(
+        bases,
+        <S::Offset as From<usize>>::from(offset),
+        |section, bases, offset| {
+            let bytes = section.section();
+            if !has_short_augmentation(bytes.slice(), UnwindOffset::into(offset), bytes.endian()) {
+                return Err(gimli::Error::UnknownAugmentation);
+            }
+            section.cie_from_offset(bases, offset)
+        },
+    )
 }
 
 /// Known augmentations have a letter each, and each letter once.

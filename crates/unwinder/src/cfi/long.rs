@@ -112,7 +112,8 @@ impl LongDescriptions {
         if let Some(table) = table {
             let row = table.find(svma)?;
             let key = RowKey { file: source.file, section: key.0, fde: key.1, start: row.start };
-            let full = || self.full.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+            let full =
+                || self.full.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
             if let Some(rule) = row.rule.or_else(full) {
                 return Some(Compiled::Rule(rule));
             }

@@ -10,8 +10,8 @@ use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
-use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::compile::RowSource;
+use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
 use crate::cfi::long::LongDescriptions;

@@ -101,9 +101,8 @@ impl FullRow {
                 .get(*register, memory)
                 .map_err(reason_of_register)?
                 .wrapping_add_signed(*offset),
-            Cfa::Expression(expression) => {
-                evaluate(expression.bytes(), None, registers, memory).map_err(reason_of_expression)?
-            }
+            Cfa::Expression(expression) => evaluate(expression.bytes(), None, registers, memory)
+                .map_err(reason_of_expression)?,
         };
         let before = registers.clone();
         let old_sp = before.sp(arch);

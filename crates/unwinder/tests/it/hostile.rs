@@ -32,7 +32,8 @@ fn the_rows_of_long_descriptions() {
 #[test]
 fn the_instructions_of_a_file_are_counted() {
     let mut world = Program::new(Arch::X86_64, long_rows(5_000)).load();
-    world.engine = Engine::with_budget(Budget::default().with(Resource::FrameInstructions, NOTHING));
+    world.engine =
+        Engine::with_budget(Budget::default().with(Resource::FrameInstructions, NOTHING));
     let mut stack = stack();
     outer(stack.word(IN_MAIN));
     let (frames, end) = world.walk(&UserRegs::x86_64(TEST, SP), &stack.bytes());
