@@ -184,13 +184,8 @@ impl<'e> Walker<'e> {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
-            if let Some(Caller { exact: true, .. }) = step.caller {
-                let moved = registers.sp(arch);
-                switches += u32::from(moved < sp);
-                // A signal frame has room for all registers.
-                if moved == sp || switches > SWITCHES {
-                    return EndReason::NoProgress;
-                }
+            if is_stuck(&step, (sp, registers.sp(arch)), &mut switches) {
+                return EndReason::NoProgress;
             }
             if let Some(Evidence::Simple(_, read)) = &step.evidence
                 && let Some(frame) = frames.last_mut()
@@ -339,6 +334,16 @@ const fn steps_of(stack: usize) -> u32 {
     const FREE: u32 = 2048;
     const MOST: usize = 1 << 20;
     FREE + (if stack < MOST { stack } else { MOST }) as u32 / 4
+}
+
+/// Whether a signal frame that was stepped out of leads nowhere: it has room for all registers, so the stack pointer moves,
+/// to another stack now and then.
+fn is_stuck(step: &Step, (sp, moved): (u64, u64), switches: &mut u32) -> bool {
+    if !step.caller.as_ref().is_some_and(|caller| caller.exact) {
+        return false;
+    }
+    *switches += u32::from(moved < sp);
+    moved == sp || *switches > SWITCHES
 }
 
 /// How often the chain of a sample goes from one stack to another at most.

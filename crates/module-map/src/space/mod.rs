@@ -85,10 +85,7 @@ impl Space {
         if self.jit.is_empty() && self.behind.is_none() {
             return self.tree.lookup(avma).copied();
         }
-        match self.find(avma) {
-            Ok(mapping) => Some(mapping),
-            Err(_) => None,
-        }
+        self.find(avma).ok()
     }
 
     /// The mapping at an address, or where the next one begins, at the earliest.

@@ -21,6 +21,9 @@ pub(crate) const LONG: usize = 1024;
 /// Rows that are kept of the long descriptions of a file; the largest description of a compiler has 5,000.
 const ROWS: usize = 1 << 18;
 
+/// The rows of a description, where they are kept.
+type Rows = Option<Arc<RowTable>>;
+
 /// The rows of a description, in order of address.
 #[derive(Debug)]
 struct RowTable(Vec<KnownRow>);
@@ -37,7 +40,7 @@ struct KnownRow {
 #[derive(Debug)]
 pub(crate) struct LongDescriptions {
     /// By their sections and the offsets in those; `None` where the rows are not kept.
-    tables: RwLock<HashMap<(usize, usize), Option<Arc<RowTable>>>>,
+    tables: RwLock<HashMap<(usize, usize), Rows>>,
     rows: AtomicUsize,
     /// The rules of rows that are no simple ones.
     full: RwLock<HashMap<RowKey, Rule>>,
