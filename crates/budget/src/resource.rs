@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Something that input makes grow: memory or work.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(usize)]
 pub enum Resource {
     /// Bytes that packed bytes become, of the packed ones: sections, `.gnu_debugdata`, kernel modules, archives, records.
@@ -12,11 +12,11 @@ pub enum Resource {
     NameBytes,
     /// Entries of debug information that are visited, of its sections.
     DebugEntries,
-    /// Abbreviations that are decoded, of `.debug_abbrev`.
+    /// Bytes of abbreviations that are decoded, of `.debug_abbrev`. Tables that do not overlap take its size.
     Abbreviations,
     /// Ranges of addresses that are read, of the sections of debug information.
     AddressRanges,
-    /// Rows and files of line tables, of `.debug_line`.
+    /// Bytes of line tables that are run, of `.debug_line`. Tables that do not overlap take its size.
     LineRows,
     /// Instructions of call frame information that are run, and entries of it that are read, of its section.
     FrameInstructions,
@@ -84,11 +84,9 @@ impl Resource {
         const UNLIMITED: u64 = u64::MAX;
         let (base, per_byte, most) = match self {
             Self::UnpackedBytes => (1 << 20, 64, 4 << 30),
-            Self::NameBytes => (1 << 20, 4, UNLIMITED),
+            Self::NameBytes => (1 << 22, 4, UNLIMITED),
             Self::DebugEntries => (1 << 16, 2, UNLIMITED),
-            Self::Abbreviations => (1 << 12, 1, UNLIMITED),
-            Self::AddressRanges => (1 << 12, 2, UNLIMITED),
-            Self::LineRows => (1 << 16, 4, UNLIMITED),
+            Self::Abbreviations | Self::LineRows | Self::AddressRanges => (1 << 16, 1, UNLIMITED),
             Self::FrameInstructions => (1 << 20, 16, UNLIMITED),
             Self::RuleBytes => (1 << 20, 4, UNLIMITED),
             Self::Relocations => (1 << 12, 1, UNLIMITED),
@@ -109,9 +107,9 @@ impl fmt::Display for Resource {
             Self::UnpackedBytes => "unpacked bytes",
             Self::NameBytes => "bytes of names",
             Self::DebugEntries => "entries of debug information",
-            Self::Abbreviations => "abbreviations",
+            Self::Abbreviations => "bytes of abbreviations",
             Self::AddressRanges => "address ranges",
-            Self::LineRows => "rows of line tables",
+            Self::LineRows => "bytes of line tables",
             Self::FrameInstructions => "instructions of call frame information",
             Self::RuleBytes => "bytes of unwind rules",
             Self::Relocations => "relocations",

@@ -63,6 +63,39 @@ impl<'a> AddressIndex<'a> {
     }
 }
 
+/// Which slots are not taken yet, each found in about constant time.
+pub(crate) struct OpenSlots {
+    /// For each slot one at or after it, which is open or leads to such a one.
+    next: Vec<u32>,
+}
+
+impl OpenSlots {
+    pub(crate) fn new(len: usize) -> Self {
+        Self { next: (0..=len as u32).collect() }
+    }
+
+    /// The first open slot at or after one.
+    pub(crate) fn next(&mut self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(&next) = self.next.get(at)
+            && next as usize != at
+        {
+            let after = self.next.get(next as usize).copied().unwrap_or(next);
+            if let Some(slot) = self.next.get_mut(at) {
+                *slot = after;
+            }
+            at = after as usize;
+        }
+        at
+    }
+
+    pub(crate) fn close(&mut self, at: usize) {
+        if let Some(slot) = self.next.get_mut(at) {
+            *slot = at as u32 + 1;
+        }
+    }
+}
+
 /// A range of addresses that covers at least one requested address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {

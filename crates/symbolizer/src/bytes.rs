@@ -1,5 +1,7 @@
 //! A cursor over bytes of either byte order. Reads past the end give `None`; nothing here panics.
 
+use budget::{Allowance, Exhausted};
+
 /// A position in a byte slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteCursor<'a> {
@@ -159,6 +161,61 @@ impl<'a> ByteCursor<'a> {
         let len = find_nul(rest)?;
         self.at += len + 1;
         rest.get(..len)
+    }
+}
+
+/// A string of which the end may not be known yet: many may end with the same bytes, which are not to be gone through
+/// for each of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameText<'a> {
+    /// The string, or all that is behind its start.
+    bytes: &'a [u8],
+    is_open: bool,
+}
+
+impl<'a> NameText<'a> {
+    /// Strings of which the end is looked for at once, in bytes.
+    const SHORT: usize = 4096;
+
+    /// A string that is known.
+    pub(crate) const fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, is_open: false }
+    }
+
+    /// The string at `offset`. `None` where it is outside.
+    pub(crate) fn at(section: &'a [u8], offset: u64) -> Option<Self> {
+        let rest = section.get(usize::try_from(offset).ok()?..)?;
+        let near = rest.get(..Self::SHORT).unwrap_or(rest);
+        match find_nul(near) {
+            Some(end) => Some(Self::whole(near.get(..end)?)),
+            None if near.len() < rest.len() => Some(Self { bytes: rest, is_open: true }),
+            None => None,
+        }
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        !self.is_open && self.bytes.is_empty()
+    }
+
+    /// The string where its end was found at once: paths and names that are looked up are not longer.
+    pub(crate) fn short(self) -> Option<&'a [u8]> {
+        (!self.is_open).then_some(self.bytes)
+    }
+
+    /// The string, whose bytes are taken. `None` where it does not end.
+    ///
+    /// # Errors
+    /// Where there are not so many left.
+    pub(crate) fn take(self, bytes: &mut Allowance) -> Result<Option<&'a [u8]>, Exhausted> {
+        if !self.is_open {
+            return bytes.take(self.bytes.len() as u64).map(|()| Some(self.bytes));
+        }
+        let most = usize::try_from(bytes.left()).unwrap_or(usize::MAX).min(self.bytes.len());
+        let within = self.bytes.get(..most).unwrap_or_default();
+        match memchr::memchr(0, within) {
+            Some(end) => bytes.take(end as u64).map(|()| within.get(..end)),
+            None => bytes.take(self.bytes.len() as u64).map(|()| None),
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use budget::{Exhausted, Resource};
+
 /// Damage, or a missing file, by which names or lines were lost. One for each kind and file of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolFinding {
@@ -27,6 +29,8 @@ pub enum SymbolFindingKind {
     Section,
     /// `.debug_info`: the header or root of a unit could not be read; units after it are not seen.
     UnitHeader,
+    /// `.debug_info`: the version or the root of a unit could not be read; those after it are.
+    UnitRoot,
     /// `.debug_info`: entries of a unit could not be read to their end.
     Entries,
     /// `.debug_line`: the line program of a unit could not be read to its end.
@@ -35,6 +39,9 @@ pub enum SymbolFindingKind {
     SplitUnitMissing,
     /// The supplementary file, which holds what several files share, was not found (dwz). Its place is 0.
     AltFileMissing,
+    /// The file needs more of a resource than one of its size may: what is behind it is left out. Its place is how much
+    /// there was.
+    OverBudget(Resource),
 }
 
 impl SymbolFindingKind {
@@ -44,10 +51,12 @@ impl SymbolFindingKind {
         match self {
             Self::Section => "section-unreadable",
             Self::UnitHeader => "debug-header-damaged",
+            Self::UnitRoot => "debug-unit-damaged",
             Self::Entries => "debug-info-damaged",
             Self::LineProgram => "line-table-damaged",
             Self::SplitUnitMissing => "dwo-missing",
             Self::AltFileMissing => "dwz-missing",
+            Self::OverBudget(_) => "over-budget",
         }
     }
 }
@@ -66,6 +75,10 @@ impl fmt::Display for SymbolFinding {
                 f,
                 "{path}: the unit at {first:#x} of .debug_info cannot be read; inlined functions and lines of the units after it are missing"
             ),
+            SymbolFindingKind::UnitRoot => write!(
+                f,
+                "{path}: the unit at {first:#x} of .debug_info cannot be read; its inlined functions and lines are missing"
+            ),
             SymbolFindingKind::Entries => write!(
                 f,
                 "{path}: the entry at {first:#x} of .debug_info cannot be read; inlined functions of its unit are missing"
@@ -77,6 +90,11 @@ impl fmt::Display for SymbolFinding {
             SymbolFindingKind::SplitUnitMissing => write!(
                 f,
                 "{path}: {missing} with the debug information of a unit was not found; inlined functions are missing"
+            ),
+            SymbolFindingKind::OverBudget(resource) => write!(
+                f,
+                "{path}: it would take {} to read it, more than its size accounts for; names, inlined functions or lines are missing",
+                Exhausted { resource, limit: first }
             ),
             SymbolFindingKind::AltFileMissing => write!(
                 f,

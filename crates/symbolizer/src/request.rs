@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use address::Svma;
+use budget::Budget;
 use module_map::Image;
 use profile::InlineRow;
 
@@ -59,6 +60,8 @@ pub struct Options<'o> {
     pub demangle: Demangle,
     /// Who observes the run, and can cancel it.
     pub observer: Option<&'o dyn SymbolObserver>,
+    /// What each file may cost.
+    pub budget: Budget,
 }
 
 impl Options<'_> {
@@ -70,7 +73,13 @@ impl Options<'_> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { inlines: true, lines: true, demangle: Demangle::Full, observer: None }
+        Self {
+            inlines: true,
+            lines: true,
+            demangle: Demangle::Full,
+            observer: None,
+            budget: Budget::default(),
+        }
     }
 }
 

@@ -239,6 +239,7 @@ impl Sources<'_> {
             lines: true,
             demangle: self.options.demangle,
             observer: Some(watch),
+            budget: budget::Budget::default(),
         };
         named.symbols = symbolize(&requests, &options, strings);
         let mut nameless = Vec::new();

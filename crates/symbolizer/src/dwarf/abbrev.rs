@@ -2,6 +2,7 @@
 //!
 //! Source: DWARF 5, 7.5.3 "Abbreviations Tables".
 
+use budget::{Allowance, Exhausted};
 use gimli::constants as dw;
 use gimli::{DwAt, DwForm, DwTag};
 use hashbrown::HashMap;
@@ -68,21 +69,30 @@ pub(crate) struct Abbrevs {
     specs: Vec<Spec>,
     steps: Vec<AttributeStep>,
     encoding: Encoding,
+    /// Whether it is longer than it may be.
+    pub(crate) cut: bool,
 }
 
 impl Abbrevs {
-    /// Compiles the table at `offset` of `.debug_abbrev`. What cannot be read ends it.
-    pub(crate) fn parse(section: &[u8], offset: u64, encoding: Encoding) -> Self {
+    /// Compiles the table at `offset` of `.debug_abbrev`, of which it may take so many bytes. What cannot be read ends
+    /// it.
+    pub(crate) fn parse(section: &[u8], offset: u64, allowed: u64, encoding: Encoding) -> Self {
         let mut table = Self {
             dense: Vec::new(),
             others: HashMap::new(),
             specs: Vec::new(),
             steps: Vec::new(),
             encoding,
+            cut: false,
         };
-        let mut cursor =
-            ByteCursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
+        let end = end_of(section, offset, allowed);
+        let mut cursor = ByteCursor::new(
+            section.get(..end).unwrap_or(section),
+            usize::try_from(offset).unwrap_or(usize::MAX),
+            false,
+        );
         while table.parse_one(&mut cursor).is_some() {}
+        table.cut = end < section.len() && cursor.at() >= end;
         table
     }
 
@@ -135,9 +145,16 @@ impl Abbrevs {
     fn push_steps(&mut self, first: usize, read: bool) -> (u32, u32) {
         let Self { specs, steps, encoding, .. } = self;
         let start = steps.len();
-        for (spec, index) in specs.get(first..).unwrap_or_default().iter().zip(first as u32..) {
+        let own = specs.get(first..).unwrap_or_default();
+        // Of attributes that are stated again the last one counts, so that only few are wanted.
+        let last: [Option<usize>; WANTED.len()] = if read {
+            WANTED.map(|name| own.iter().rposition(|spec| spec.name == name))
+        } else {
+            [None; WANTED.len()]
+        };
+        for (at, (spec, index)) in own.iter().zip(first as u32..).enumerate() {
             let step = match form::fixed_size(spec.form, *encoding) {
-                _ if read && is_wanted(spec.name) => AttributeStep::Wanted(index),
+                _ if read && last.contains(&Some(at)) => AttributeStep::Wanted(index),
                 Some(size) if spec.name == dw::DW_AT_sibling && is_sibling_form(spec.form) => {
                     AttributeStep::Sibling(size)
                 }
@@ -227,18 +244,20 @@ impl Abbrevs {
     }
 }
 
-/// Whether the walk looks at an attribute of functions.
-fn is_wanted(name: DwAt) -> bool {
-    matches!(
-        name,
-        dw::DW_AT_sibling
-            | dw::DW_AT_low_pc
-            | dw::DW_AT_high_pc
-            | dw::DW_AT_ranges
-            | dw::DW_AT_call_column
-            | dw::DW_AT_call_file
-            | dw::DW_AT_call_line
-    )
+/// The attributes of functions that the walk looks at.
+const WANTED: [DwAt; 7] = [
+    dw::DW_AT_sibling,
+    dw::DW_AT_low_pc,
+    dw::DW_AT_high_pc,
+    dw::DW_AT_ranges,
+    dw::DW_AT_call_column,
+    dw::DW_AT_call_file,
+    dw::DW_AT_call_line,
+];
+
+/// Where a table ends at the latest that may take so many bytes from `offset` on.
+fn end_of(section: &[u8], offset: u64, allowed: u64) -> usize {
+    usize::try_from(offset.saturating_add(allowed)).unwrap_or(usize::MAX).min(section.len())
 }
 
 fn role(tag: DwTag) -> Role {
@@ -290,26 +309,41 @@ pub(crate) fn next_spec(cursor: &mut ByteCursor<'_>) -> Option<Option<Spec>> {
 }
 
 /// Finds one abbreviation without compiling the table: a unit's root is nearly always the first. Gives its tag and
-/// leaves the cursor at its attributes.
+/// leaves the cursor at its attributes. `None` also where it is not within the bytes that may still be read, of which
+/// those before it are used.
 pub(crate) fn find<'a>(
     section: &'a [u8],
     offset: u64,
     code: u64,
-) -> Option<(DwTag, ByteCursor<'a>)> {
-    let mut cursor = ByteCursor::new(section, usize::try_from(offset).ok()?, false);
-    loop {
+    bytes: &mut Allowance,
+) -> Result<Option<(DwTag, ByteCursor<'a>)>, Exhausted> {
+    let Ok(offset) = usize::try_from(offset) else { return Ok(None) };
+    let mut cursor = ByteCursor::new(section, offset, false);
+    let mut next = || {
         let found = cursor.uleb().filter(|&found| found != 0)?;
         let tag = tag(cursor.uleb()?);
         cursor.u8()?;
         if found == code {
-            return Some((tag, cursor));
+            return Some((Some(tag), cursor));
         }
         skip_specs(&mut cursor)?;
+        Some((None, cursor))
+    };
+    let mut before = offset;
+    loop {
+        let Some((tag, after)) = next() else { return Ok(None) };
+        bytes.take((after.at() - before) as u64)?;
+        before = after.at();
+        if let Some(tag) = tag {
+            return Ok(Some((tag, after)));
+        }
     }
 }
 
-/// Whether entries of the table at `offset` can be functions with addresses; also where it cannot be read.
-pub(crate) fn describe_code(section: &[u8], offset: u64) -> bool {
+/// Whether entries of the table at `offset`, which may take so many bytes, can be functions with addresses; also where
+/// it cannot be read.
+pub(crate) fn describe_code(section: &[u8], offset: u64, allowed: u64) -> bool {
+    let section = section.get(..end_of(section, offset, allowed)).unwrap_or(section);
     let mut cursor = ByteCursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
     let mut describes = || {
         while cursor.uleb()? != 0 {

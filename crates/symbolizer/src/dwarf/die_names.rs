@@ -4,7 +4,8 @@
 
 use gimli::constants as dw;
 
-use crate::bytes::ByteCursor;
+use crate::bytes::{ByteCursor, NameText};
+use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::{self, Value};
 
@@ -24,19 +25,23 @@ const MAX_CHAIN: usize = 16;
 /// What one entry says.
 #[derive(Default)]
 struct EntryNames<'a> {
-    linkage: Option<&'a [u8]>,
-    plain: Option<&'a [u8]>,
+    linkage: Option<NameText<'a>>,
+    plain: Option<NameText<'a>>,
     origin: Option<EntryRef>,
     specification: Option<EntryRef>,
 }
 
 /// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
-pub(crate) fn function_name<'f>(files: DwarfPair<'f, '_>, entry: EntryRef) -> Option<&'f [u8]> {
+pub(crate) fn function_name<'f>(
+    files: DwarfPair<'f, '_>,
+    entry: EntryRef,
+    costs: &mut UnitCosts,
+) -> Option<NameText<'f>> {
     let mut plain = None;
     let mut next = Some(entry);
     for _ in 0..MAX_CHAIN {
         let Some(entry) = next else { break };
-        let Some(named) = read(files, entry) else { break };
+        let Some(named) = read(files, entry, costs) else { break };
         if named.linkage.is_some() {
             return named.linkage;
         }
@@ -47,11 +52,19 @@ pub(crate) fn function_name<'f>(files: DwarfPair<'f, '_>, entry: EntryRef) -> Op
 }
 
 /// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
-pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize) -> EntryRef {
-    read(files, (false, entry)).and_then(|named| named.origin).unwrap_or((false, entry))
+pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize, costs: &mut UnitCosts) -> EntryRef {
+    read(files, (false, entry), costs).and_then(|named| named.origin).unwrap_or((false, entry))
 }
 
-fn read<'f>(files: DwarfPair<'f, '_>, (in_alt, offset): EntryRef) -> Option<EntryNames<'f>> {
+/// What an entry says. Its attributes, and the bytes that they have, count for the unit that asks.
+fn read<'f>(
+    files: DwarfPair<'f, '_>,
+    (in_alt, offset): EntryRef,
+    costs: &mut UnitCosts,
+) -> Option<EntryNames<'f>> {
+    if costs.names.left() == 0 {
+        return None;
+    }
     let file = if in_alt { files.alt? } else { files.file };
     let unit = file.unit_at(offset)?;
     let abbrevs = file.abbrevs(unit)?;
@@ -67,7 +80,9 @@ fn read<'f>(files: DwarfPair<'f, '_>, (in_alt, offset): EntryRef) -> Option<Entr
         Value::AltRef(offset) => Some((true, usize::try_from(offset).ok()?)),
         _ => None,
     };
-    for spec in abbrevs.specs(abbrev) {
+    let specs = abbrevs.specs(abbrev);
+    let enough = UnitCosts::spend(&mut costs.names, specs.len() as u64, &mut costs.exhausted);
+    for spec in specs.iter().take(if enough { specs.len() } else { 0 }) {
         match spec.name {
             dw::DW_AT_name
             | dw::DW_AT_linkage_name
@@ -87,5 +102,6 @@ fn read<'f>(files: DwarfPair<'f, '_>, (in_alt, offset): EntryRef) -> Option<Entr
             _ => named.linkage = string(value),
         }
     }
-    Some(named)
+    let bytes = cursor.at().saturating_sub(offset) as u64;
+    UnitCosts::spend(&mut costs.names, bytes, &mut costs.exhausted).then_some(named)
 }

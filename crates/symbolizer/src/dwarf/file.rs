@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use budget::{Budget, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
-use crate::bytes::{ByteCursor, c_string_at};
-use crate::dwarf::abbrev::Abbrevs;
+use crate::bytes::{ByteCursor, NameText};
+use crate::dwarf::abbrev::{Abbrevs, describe_code};
+use crate::dwarf::costs::FileCosts;
 use crate::dwarf::form::{Encoding, Value};
-use crate::dwarf::unit::{Unit, read_units};
+use crate::dwarf::roots::RootAbbrevs;
+use crate::dwarf::unit::{Unit, UnitList, read_units};
 
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -100,31 +103,81 @@ impl<'a> DwarfSections<'a> {
 pub(crate) struct DwarfFile<'s> {
     pub(crate) sections: &'s DwarfSections<'s>,
     pub(crate) units: Vec<Unit<'s>>,
-    tables: Vec<OnceLock<Abbrevs>>,
+    tables: Vec<Table>,
     /// In a split file, the unit that was looked for.
     pub(crate) main_unit: Option<usize>,
-    /// Where a unit's header could not be read.
+    /// Where the length of a unit could not be read.
     pub(crate) damage: Option<u64>,
+    /// The units of which only the length could be read.
+    pub(crate) bad_units: Vec<u64>,
+    /// What ran out before the last unit.
+    pub(crate) exhausted: Option<Resource>,
+    pub(crate) costs: FileCosts,
+    /// Where line programs begin, ascending.
+    programs: OnceLock<Vec<u64>>,
+}
+
+/// A table of abbreviations: where it is, and how many bytes it may have.
+struct Table {
+    offset: u64,
+    allowed: u64,
+    encoding: Encoding,
+    compiled: OnceLock<Abbrevs>,
+    describes_code: OnceLock<bool>,
 }
 
 impl<'s> DwarfFile<'s> {
-    pub(crate) fn new(sections: &'s DwarfSections<'s>) -> Self {
-        let (mut units, damage) = read_units(&sections.info, &sections.abbrev, sections.big_endian);
-        let mut numbers: HashMap<(u64, Encoding), u32> = HashMap::new();
-        for unit in &mut units {
-            let next = numbers.len() as u32;
-            unit.table = *numbers.entry((unit.abbrev_offset, unit.encoding)).or_insert(next);
+    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget) -> Self {
+        let costs = FileCosts::new(budget, sections);
+        let roots = RootAbbrevs::new(&sections.abbrev, costs.whole(Resource::Abbreviations));
+        let entries = costs.whole(Resource::DebugEntries);
+        let UnitList { mut units, damage, bad_units, exhausted } =
+            read_units(&sections.info, roots, entries, sections.big_endian);
+        let tables = number_tables(&mut units, &costs, sections.abbrev.len() as u64);
+        Self {
+            sections,
+            units,
+            tables,
+            main_unit: None,
+            damage,
+            bad_units,
+            exhausted: exhausted.map(|exhausted| exhausted.resource),
+            costs,
+            programs: OnceLock::new(),
         }
-        let tables = numbers.iter().map(|_| OnceLock::new()).collect();
-        Self { sections, units, tables, main_unit: None, damage }
     }
 
     /// The abbreviations of a unit.
     pub(crate) fn abbrevs(&self, unit: &Unit<'_>) -> Option<&Abbrevs> {
-        let table = self.tables.get(unit.table as usize)?;
-        Some(table.get_or_init(|| {
-            Abbrevs::parse(&self.sections.abbrev, unit.abbrev_offset, unit.encoding)
-        }))
+        let Table { offset, allowed, encoding, compiled, .. } =
+            self.tables.get(unit.table as usize)?;
+        let section = &self.sections.abbrev;
+        Some(compiled.get_or_init(|| Abbrevs::parse(section, *offset, *allowed, *encoding)))
+    }
+
+    /// Whether entries of a unit can be functions with addresses.
+    pub(crate) fn describes_code(&self, unit: &Unit<'_>) -> bool {
+        let Some(table) = self.tables.get(unit.table as usize) else { return false };
+        let section = &self.sections.abbrev;
+        *table.describes_code.get_or_init(|| describe_code(section, table.offset, table.allowed))
+    }
+
+    /// `.debug_line` up to where the line program at `offset` has to end: programs do not overlap, but for as many bytes
+    /// as the budget has for that.
+    pub(crate) fn line_section(&self, offset: u64) -> &[u8] {
+        let programs = self.programs.get_or_init(|| {
+            let mut all: Vec<u64> =
+                self.units.iter().filter_map(|unit| unit.root.line_program).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        });
+        let line = &self.sections.line;
+        let next = programs.partition_point(|&program| program <= offset);
+        let next = programs.get(next).copied().unwrap_or(u64::MAX);
+        let overlap = self.costs.overlap(Resource::LineRows, programs.len());
+        let end = usize::try_from(next.saturating_add(overlap)).unwrap_or(usize::MAX);
+        line.get(..end.min(line.len())).unwrap_or(line)
     }
 
     /// The unit that holds the entry at an offset of `.debug_info`.
@@ -135,18 +188,18 @@ impl<'s> DwarfFile<'s> {
             .filter(|unit| unit.entries <= offset && offset < unit.end)
     }
 
-    /// The bytes of a string attribute; those of a supplementary file are looked up in `alt`.
+    /// The string of an attribute; those of a supplementary file are looked up in `alt`.
     pub(crate) fn string<'v: 'r, 'r>(
         &'r self,
         unit: &Unit<'_>,
         value: Value<'v>,
         alt: Option<&'r Self>,
-    ) -> Option<&'r [u8]> {
+    ) -> Option<NameText<'r>> {
         match value {
-            Value::String(string) => Some(string),
-            Value::Str(offset) => c_string_at(&self.sections.str, offset),
-            Value::LineStr(offset) => c_string_at(&self.sections.line_str, offset),
-            Value::AltStr(offset) => c_string_at(&alt?.sections.str, offset),
+            Value::String(string) => Some(NameText::whole(string)),
+            Value::Str(offset) => NameText::at(&self.sections.str, offset),
+            Value::LineStr(offset) => NameText::at(&self.sections.line_str, offset),
+            Value::AltStr(offset) => NameText::at(&alt?.sections.str, offset),
             Value::StrIndex(index) => {
                 let size = unit.encoding.offset_size;
                 let base = unit.root.str_offsets_base.unwrap_or(0);
@@ -156,7 +209,7 @@ impl<'s> DwarfFile<'s> {
                     usize::try_from(at).ok()?,
                     self.sections.big_endian,
                 );
-                c_string_at(&self.sections.str, cursor.uint(size)?)
+                NameText::at(&self.sections.str, cursor.uint(size)?)
             }
             _ => None,
         }
@@ -182,3 +235,36 @@ impl<'s> DwarfFile<'s> {
         }
     }
 }
+
+/// Gives the units the numbers of their tables. Tables do not overlap, so that each may go to where the next one begins;
+/// what the budget has beyond that is for all of them.
+fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Table> {
+    let mut numbers: HashMap<(u64, Encoding), u32> = HashMap::new();
+    let mut tables = Vec::new();
+    for unit in units {
+        let key = (unit.abbrev_offset, unit.encoding);
+        unit.table = *numbers.entry(key).or_insert_with(|| {
+            tables.push(key);
+            tables.len() as u32 - 1
+        });
+    }
+    let mut offsets: Vec<u64> = tables.iter().map(|&(offset, _)| offset).collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    let overlap = costs.overlap(Resource::Abbreviations, tables.len());
+    let mut with_encodings: HashMap<u64, u32> = HashMap::new();
+    let table = |(offset, encoding): (u64, Encoding)| {
+        let next = offsets.partition_point(|&other| other <= offset);
+        let own = offsets.get(next).copied().unwrap_or(size).saturating_sub(offset);
+        // Units of two encodings may share a table, such as those of two versions; more do not.
+        let users = with_encodings.entry(offset).or_default();
+        *users += 1;
+        let own = if *users <= SHARED_TABLES { own } else { 0 };
+        let (compiled, describes_code) = (OnceLock::new(), OnceLock::new());
+        Table { offset, allowed: own.saturating_add(overlap), encoding, compiled, describes_code }
+    };
+    tables.into_iter().map(table).collect()
+}
+
+/// Encodings for which a table is compiled as a whole.
+const SHARED_TABLES: u32 = 2;

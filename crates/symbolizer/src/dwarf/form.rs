@@ -24,7 +24,7 @@ impl Encoding {
 }
 
 /// An attribute's value as far as it is wanted. Offsets are relative to the start of what they name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Value<'a> {
     Address(u64),
     /// Index into `.debug_addr`.

@@ -2,13 +2,16 @@
 //!
 //! Source: DWARF 5, 6.2 "Line Number Information".
 
+use std::sync::Arc;
+
 use address::Svma;
+use budget::{Allowance, Exhausted};
 use gimli::{DebugLine, DebugLineOffset, LineProgramHeader};
 
-use crate::bytes::ByteCursor;
-use crate::dwarf::file::{DwarfSections, Slice};
+use crate::addresses::{AddressIndex, OpenSlots};
+use crate::bytes::{ByteCursor, NameText};
+use crate::dwarf::file::{DwarfFile, DwarfSections, Slice};
 use crate::dwarf::ranges::is_tombstone;
-use crate::dwarf::unit::Unit;
 
 /// Where an address is in the source.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -21,36 +24,103 @@ pub(crate) struct SourcePlace {
     pub(crate) known: bool,
 }
 
-/// The rows of a unit's addresses and the header with its files.
+/// The rows of addresses and the header with its files.
 pub(crate) struct UnitLines<'s> {
-    pub(crate) header: LineProgramHeader<Slice<'s>>,
+    pub(crate) header: Arc<LineProgramHeader<Slice<'s>>>,
     pub(crate) rows: Vec<SourcePlace>,
     /// Whether the program could not be run to its end.
     pub(crate) damaged: bool,
 }
 
-/// Runs the line program at `offset` of `.debug_line`.
+/// The rows of the addresses of all units that share a program.
+pub(crate) struct SharedLines<'s> {
+    addresses: Vec<Svma>,
+    lines: Result<UnitLines<'s>, NoLines>,
+}
+
+impl<'s> SharedLines<'s> {
+    /// Runs the program for sorted addresses.
+    pub(crate) fn run(
+        file: &'s DwarfFile<'_>,
+        address_size: u8,
+        offset: u64,
+        addresses: Vec<Svma>,
+    ) -> Self {
+        let lines = run(file, address_size, offset, &addresses);
+        Self { addresses, lines }
+    }
+
+    /// The rows of some of the addresses.
+    pub(crate) fn of(&self, addresses: &[Svma]) -> Result<UnitLines<'s>, NoLines> {
+        let UnitLines { header, rows, damaged } = self.lines.as_ref().map_err(|why| *why)?;
+        let row = |address| rows.get(self.addresses.binary_search(address).ok()?).copied();
+        Ok(UnitLines {
+            header: Arc::clone(header),
+            rows: addresses.iter().map(|address| row(address).unwrap_or_default()).collect(),
+            damaged: *damaged,
+        })
+    }
+}
+
+/// Why there are no rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoLines {
+    /// The header cannot be read.
+    Damaged,
+    /// The program goes on where the next one begins.
+    Overlaps,
+}
+
+/// Runs the line program at `offset` of `.debug_line` for sorted addresses.
 pub(crate) fn run<'s>(
-    sections: &'s DwarfSections<'_>,
-    unit: &Unit<'_>,
+    file: &'s DwarfFile<'_>,
+    address_size: u8,
     offset: u64,
     addresses: &[Svma],
-) -> Option<UnitLines<'s>> {
-    let section = DebugLine::new(&sections.line, sections.endian());
-    let offset = DebugLineOffset(usize::try_from(offset).ok()?);
-    let program = section.program(offset, unit.encoding.address_size, None, None).ok()?;
-    let header = program.header().clone();
-    let mut machine = LineMachine {
-        addresses,
-        rows: vec![SourcePlace::default(); addresses.len()],
-        registers: LineRegisters::START,
-        next: 0,
-        wanted: u64::MAX,
-        last: None,
-        address_size: unit.encoding.address_size,
+) -> Result<UnitLines<'s>, NoLines> {
+    let header = header(file, address_size, offset)?;
+    let mut machine = LineMachine::new(addresses, address_size);
+    let damaged = machine.run(&header, file.sections.big_endian).is_none();
+    Ok(UnitLines { rows: machine.rows, header: Arc::new(header), damaged })
+}
+
+/// The addresses from the first to the last of each sequence of the program at `offset`; what holds none of them is
+/// left out.
+pub(crate) fn sequences(
+    file: &DwarfFile<'_>,
+    address_size: u8,
+    offset: u64,
+    addresses: &AddressIndex<'_>,
+) -> Result<Vec<(u64, u64)>, NoLines> {
+    let header = header(file, address_size, offset)?;
+    let mut found = Vec::new();
+    let mut note = |start, end| {
+        if addresses.first_in(start, end).is_some() && found.last() != Some(&(start, end)) {
+            found.push((start, end));
+        }
     };
-    let damaged = machine.run(&header, sections.big_endian).is_none();
-    Some(UnitLines { rows: machine.rows, header, damaged })
+    let mut machine = LineMachine::new(&[], address_size);
+    machine.each_sequence = Some(&mut note);
+    let _ = machine.run(&header, file.sections.big_endian);
+    Ok(found)
+}
+
+/// The header of the program at `offset`.
+fn header<'s>(
+    file: &'s DwarfFile<'_>,
+    address_size: u8,
+    offset: u64,
+) -> Result<LineProgramHeader<Slice<'s>>, NoLines> {
+    let bytes = file.line_section(offset);
+    let at = usize::try_from(offset).map_err(|_| NoLines::Damaged)?;
+    let section = DebugLine::new(bytes, file.sections.endian());
+    let program = section.program(DebugLineOffset(at), address_size, None, None);
+    let cut = bytes.len() < file.sections.line.len();
+    match program {
+        Ok(program) => Ok(program.header().clone()),
+        Err(gimli::Error::UnexpectedEof(_)) if cut => Err(NoLines::Overlaps),
+        Err(_) => Err(NoLines::Damaged),
+    }
 }
 
 /// Whether there is anything after the header of the line program at `offset`; also where it cannot be read.
@@ -97,6 +167,8 @@ impl LineRegisters {
 struct LineMachine<'a> {
     addresses: &'a [Svma],
     rows: Vec<SourcePlace>,
+    /// The addresses that have no row yet. Programs may go back to the same ones again and again.
+    open: OpenSlots,
     registers: LineRegisters,
     /// Index of the first address that is not below the last row of this sequence.
     next: usize,
@@ -105,9 +177,27 @@ struct LineMachine<'a> {
     /// The last row of this sequence.
     last: Option<(u64, SourcePlace)>,
     address_size: u8,
+    /// The lowest address of this sequence, where they are asked for.
+    lowest: u64,
+    each_sequence: Option<&'a mut dyn FnMut(u64, u64)>,
 }
 
-impl LineMachine<'_> {
+impl<'a> LineMachine<'a> {
+    fn new(addresses: &'a [Svma], address_size: u8) -> Self {
+        Self {
+            addresses,
+            rows: vec![SourcePlace::default(); addresses.len()],
+            open: OpenSlots::new(addresses.len()),
+            registers: LineRegisters::START,
+            next: 0,
+            wanted: u64::MAX,
+            last: None,
+            address_size,
+            lowest: u64::MAX,
+            each_sequence: None,
+        }
+    }
+
     /// A row of the table: the row before it covers the addresses up to this one.
     #[inline]
     fn row(&mut self) {
@@ -120,24 +210,42 @@ impl LineMachine<'_> {
             }
             // The first row of the sequence, or one that goes backwards.
             _ => {
-                self.next = self.addresses.partition_point(|a| a.0 < address);
-                self.wanted = self.addresses.get(self.next).map_or(u64::MAX, |a| a.0);
+                self.go_to(self.addresses.partition_point(|a| a.0 < address));
+                self.lowest = self.lowest.min(address);
             }
         }
         self.last = Some((address, self.registers.row()));
     }
 
+    /// Goes to the first address at or after an index that has no row yet.
+    fn go_to(&mut self, index: usize) {
+        self.next = self.open.next(index);
+        self.wanted = self.addresses.get(self.next).map_or(u64::MAX, |a| a.0);
+    }
+
     fn cover(&mut self, end: u64, row: SourcePlace) {
+        if self.registers.dead {
+            let rest = self.addresses.get(self.next..).unwrap_or_default();
+            return self.go_to(self.next + rest.partition_point(|a| a.0 < end));
+        }
         while self.wanted < end {
-            if let Some(slot) = self.rows.get_mut(self.next)
-                && !slot.known
-                && !self.registers.dead
-            {
+            if let Some(slot) = self.rows.get_mut(self.next) {
                 *slot = row;
             }
-            self.next += 1;
-            self.wanted = self.addresses.get(self.next).map_or(u64::MAX, |a| a.0);
+            self.open.close(self.next);
+            self.go_to(self.next + 1);
         }
+    }
+
+    /// The end of a sequence.
+    fn end_sequence(&mut self) {
+        let (lowest, end) = (self.lowest, self.registers.address);
+        if let Some(each) = self.each_sequence.as_mut().filter(|_| !self.registers.dead) {
+            each(lowest, end);
+        }
+        self.registers = LineRegisters::START;
+        self.last = None;
+        self.lowest = u64::MAX;
     }
 
     fn run(&mut self, header: &LineProgramHeader<Slice<'_>>, big_endian: bool) -> Option<()> {
@@ -207,8 +315,7 @@ impl LineMachine<'_> {
         match cursor.u8()? {
             1 => {
                 self.row();
-                self.registers = LineRegisters::START;
-                self.last = None;
+                self.end_sequence();
             }
             2 => {
                 let size = u8::try_from(length - 1).ok().filter(|size| *size <= 8)?;
@@ -222,40 +329,58 @@ impl LineMachine<'_> {
     }
 }
 
-/// The path of a file of the program: compilation directory, include directory and name joined, as far as the next
-/// one is not absolute.
-pub(crate) fn path(
-    header: &LineProgramHeader<Slice<'_>>,
-    file: u64,
-    comp_dir: &[u8],
-    unit_name: &[u8],
-    string: &mut dyn FnMut(gimli::AttributeValue<Slice<'_>>) -> Option<Vec<u8>>,
-) -> Option<Vec<u8>> {
-    let version = header.version();
-    if version < 5 && file == 0 {
-        return Some(join(comp_dir, unit_name));
-    }
-    let entry = header.file(file)?;
-    let name = string(entry.path_name())?;
-    if name.starts_with(b"/") {
-        return Some(name);
-    }
-    let index = entry.directory_index();
-    let directory = if version < 5 && index == 0 {
-        Vec::new()
-    } else {
-        header.directory(index).and_then(string).unwrap_or_default()
-    };
-    Some(join(&join(comp_dir, &directory), &name))
+/// The path of a file as its parts: compilation directory, include directory and name, which are joined as far as the
+/// next one is not absolute.
+#[derive(Clone, Copy)]
+pub(crate) struct FilePath<'f> {
+    parts: [Option<NameText<'f>>; 3],
 }
 
-fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
-    if path.starts_with(b"/") || base.is_empty() {
-        return path.to_vec();
+impl<'f> FilePath<'f> {
+    /// That of a file of the program. Files of the same number are those of the unit before DWARF 5.
+    pub(crate) fn of(
+        header: &LineProgramHeader<Slice<'f>>,
+        file: u64,
+        comp_dir: Option<NameText<'f>>,
+        unit_name: Option<NameText<'f>>,
+        string: &mut dyn FnMut(gimli::AttributeValue<Slice<'f>>) -> Option<NameText<'f>>,
+    ) -> Option<Self> {
+        let version = header.version();
+        if version < 5 && file == 0 {
+            return Some(Self { parts: [comp_dir, None, unit_name] });
+        }
+        let entry = header.file(file)?;
+        let name = string(entry.path_name())?;
+        let index = entry.directory_index();
+        let directory =
+            if version < 5 && index == 0 { None } else { header.directory(index).and_then(string) };
+        Some(Self { parts: [comp_dir, directory, Some(name)] })
     }
-    if path.is_empty() {
-        return base.to_vec();
+
+    /// Joins the parts; `None` where nothing is left. The bytes are taken.
+    ///
+    /// # Errors
+    /// Where there are not so many left.
+    pub(crate) fn join(&self, bytes: &mut Allowance) -> Result<Option<Vec<u8>>, Exhausted> {
+        let mut texts: [&[u8]; 3] = [&[]; 3];
+        let mut first = 0;
+        for (at, (text, part)) in texts.iter_mut().zip(self.parts).enumerate().rev() {
+            *text = match part {
+                Some(part) => part.take(bytes)?.unwrap_or_default(),
+                None => &[],
+            };
+            first = at;
+            if text.starts_with(b"/") {
+                break;
+            }
+        }
+        let mut path = Vec::new();
+        for text in texts.iter().skip(first).filter(|text| !text.is_empty()) {
+            if !path.is_empty() && !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+            path.extend_from_slice(text);
+        }
+        Ok(Some(path).filter(|path| !path.is_empty()))
     }
-    let separator: &[u8] = if base.ends_with(b"/") { b"" } else { b"/" };
-    [base, separator, path].concat()
 }

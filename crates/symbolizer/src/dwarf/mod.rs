@@ -24,19 +24,24 @@
 //! constants name tags, attributes and forms.
 
 mod abbrev;
+mod candidates;
+mod costs;
 mod die_names;
 mod file;
 mod form;
 mod lines;
 mod ranges;
+mod roots;
+mod silent;
 mod split;
 mod unit;
 mod units;
 mod walk;
 
+pub(crate) use candidates::{CANDIDATES, Candidates};
 pub(crate) use die_names::DwarfPair;
 pub(crate) use file::{DwarfFile, DwarfSections, prefetch};
+pub(crate) use lines::{FilePath, SharedLines};
+pub(crate) use silent::SilentUnits;
 pub(crate) use split::{SplitImage, split_file, split_id};
-pub(crate) use units::{
-    CANDIDATES, UnitJob, UnitResult, candidates, resolve, units_without_ranges,
-};
+pub(crate) use units::{UnitJob, UnitResult, UnitSources, resolve};

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use budget::Budget;
 use gimli::{DebugCuIndex, IndexSectionId};
 use module_map::Image;
 
@@ -36,6 +37,16 @@ impl<'a> SplitImage<'a> {
     /// The file.
     pub(crate) const fn path(&self) -> &'a Path {
         self.path
+    }
+
+    /// Bytes of its entries.
+    pub(crate) fn entries_size(&self) -> u64 {
+        self.sections.info.len() as u64
+    }
+
+    /// Bytes of its strings and its entries.
+    pub(crate) fn strings_size(&self) -> u64 {
+        (self.sections.info.len() + self.sections.str.len()) as u64
     }
 
     /// Offsets in the file of sections that could not be read.
@@ -93,8 +104,9 @@ pub(crate) fn split_file<'s>(
     sections: &'s DwarfSections<'s>,
     skeleton: &Unit<'s>,
     id: u64,
+    budget: &Budget,
 ) -> DwarfFile<'s> {
-    let mut file = DwarfFile::new(sections);
+    let mut file = DwarfFile::new(sections, budget);
     for unit in &mut file.units {
         let root = &mut unit.root;
         let (offset_size, version) = (u64::from(unit.encoding.offset_size), unit.encoding.version);

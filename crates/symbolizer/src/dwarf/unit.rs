@@ -2,12 +2,13 @@
 //!
 //! Source: DWARF 5, 7.5.1 "Unit Headers", 3.1 "Unit Entries"; GNU split DWARF 4.
 
+use budget::{Allowance, Exhausted};
 use gimli::constants as dw;
 use gimli::{DwTag, DwUt};
 
 use crate::bytes::ByteCursor;
-use crate::dwarf::abbrev::{find, next_spec};
-use crate::dwarf::form::{self, Encoding, Value};
+use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::roots::RootAbbrevs;
 
 /// A unit of `.debug_info`.
 #[derive(Clone, Debug)]
@@ -47,31 +48,81 @@ pub(crate) struct UnitRoot<'a> {
     pub(crate) dwo_id: Option<u64>,
 }
 
-/// The units of a section, and where reading failed.
-pub(crate) fn read_units<'a>(
-    info: &'a [u8],
-    abbrev: &'a [u8],
-    big_endian: bool,
-) -> (Vec<Unit<'a>>, Option<u64>) {
-    let mut units = Vec::new();
-    let mut at = 0;
-    while at < info.len() {
-        let Some((end, unit)) = read_unit(info, abbrev, at, big_endian) else {
-            return (units, Some(at as u64));
-        };
-        units.extend(unit);
-        at = end;
-    }
-    (units, None)
+/// The units of a section, and what is wrong with them.
+#[derive(Default)]
+pub(crate) struct UnitList<'a> {
+    pub(crate) units: Vec<Unit<'a>>,
+    /// Where reading failed.
+    pub(crate) damage: Option<u64>,
+    /// The units of which only the length can be read.
+    pub(crate) bad_units: Vec<u64>,
+    /// What ran out before the end.
+    pub(crate) exhausted: Option<Exhausted>,
 }
 
-/// The end of the unit at `at`, and the unit, where it is of a version that is known and has a root.
-fn read_unit<'a>(
+/// The units of a section. Each counts as many entries, so that their number is in proportion to its size.
+pub(crate) fn read_units<'a>(
     info: &'a [u8],
-    abbrev: &'a [u8],
-    at: usize,
-    big: bool,
-) -> Option<(usize, Option<Unit<'a>>)> {
+    mut roots: RootAbbrevs<'_>,
+    mut entries: Allowance,
+    big_endian: bool,
+) -> UnitList<'a> {
+    let mut list = UnitList::default();
+    let mut at = 0;
+    while at < info.len() {
+        let Some((cursor, end, offset_size)) = unit_extent(info, at, big_endian) else {
+            list.damage = Some(at as u64);
+            break;
+        };
+        // Linkers fill gaps with zeros, which are units without contents.
+        let is_empty = cursor.at() == end;
+        let unit = entries.take(if is_empty { 0 } else { UNIT_COST });
+        match unit.and_then(|()| read_unit(cursor, &mut roots, (at, end), offset_size)) {
+            Ok(Some(unit)) => list.units.push(unit),
+            Ok(None) if is_empty => {}
+            Ok(None) => list.bad_units.push(at as u64),
+            Err(exhausted) => {
+                list.exhausted = Some(exhausted);
+                break;
+            }
+        }
+        at = end;
+    }
+    list
+}
+
+/// Entries that a unit counts as. The smallest that says anything has some forty bytes.
+const UNIT_COST: u64 = 32;
+
+/// What is before the root of a unit.
+struct UnitHeader {
+    encoding: Encoding,
+    abbrev_offset: u64,
+    dwo_id: Option<u64>,
+}
+
+/// The unit at a place, behind whose length the cursor is; `None` where its version is not known, or its root cannot
+/// be read.
+fn read_unit<'a>(
+    mut cursor: ByteCursor<'a>,
+    roots: &mut RootAbbrevs<'_>,
+    (offset, end): (usize, usize),
+    offset_size: u8,
+) -> Result<Option<Unit<'a>>, Exhausted> {
+    let Some(header) = read_header(&mut cursor, offset_size) else { return Ok(None) };
+    let UnitHeader { encoding, abbrev_offset, dwo_id } = header;
+    let entries = cursor.at();
+    let root = read_root(&mut cursor, roots, abbrev_offset, encoding)?;
+    Ok(root.map(|(tag, mut root)| {
+        root.dwo_id = dwo_id.or(root.dwo_id);
+        let (table, ranges_base) = (0, 0);
+        Unit { offset, entries, end, encoding, abbrev_offset, table, tag, root, ranges_base }
+    }))
+}
+
+/// A cursor behind the length of a unit, which ends with the unit; where that is, and the size of offsets. `None` where
+/// the length cannot be.
+fn unit_extent(info: &[u8], at: usize, big: bool) -> Option<(ByteCursor<'_>, usize, u8)> {
     let mut cursor = ByteCursor::new(info, at, big);
     let (length, offset_size) = match cursor.u32()? {
         0xffff_ffff => (cursor.u64()?, 8),
@@ -79,80 +130,58 @@ fn read_unit<'a>(
     };
     let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
     // The last unit of a cut file is not read: its contents would be guesses.
-    let mut cursor = ByteCursor::new(info.get(..end)?, cursor.at(), big);
-    let mut unit = || {
-        let version = cursor.u16()?;
-        let (address_size, abbrev_offset, dwo_id);
-        match version {
-            2..=4 => {
-                abbrev_offset = cursor.uint(offset_size)?;
-                address_size = cursor.u8()?;
-                dwo_id = None;
-            }
-            5 => {
-                let kind = DwUt(cursor.u8()?);
-                address_size = cursor.u8()?;
-                abbrev_offset = cursor.uint(offset_size)?;
-                dwo_id = matches!(kind, dw::DW_UT_skeleton | dw::DW_UT_split_compile)
-                    .then(|| cursor.u64())
-                    .flatten();
-                if matches!(kind, dw::DW_UT_type | dw::DW_UT_split_type) {
-                    cursor.skip(8 + u64::from(offset_size))?;
-                }
-            }
-            _ => return None,
+    Some((ByteCursor::new(info.get(..end)?, cursor.at(), big), end, offset_size))
+}
+
+/// Source: DWARF 5, 7.5.1.
+fn read_header(cursor: &mut ByteCursor<'_>, offset_size: u8) -> Option<UnitHeader> {
+    let version = cursor.u16()?;
+    let (address_size, abbrev_offset, dwo_id);
+    match version {
+        2..=4 => {
+            abbrev_offset = cursor.uint(offset_size)?;
+            address_size = cursor.u8()?;
+            dwo_id = None;
         }
-        if !matches!(address_size, 2 | 4 | 8) {
-            return None;
+        5 => {
+            let kind = DwUt(cursor.u8()?);
+            address_size = cursor.u8()?;
+            abbrev_offset = cursor.uint(offset_size)?;
+            dwo_id = matches!(kind, dw::DW_UT_skeleton | dw::DW_UT_split_compile)
+                .then(|| cursor.u64())
+                .flatten();
+            if matches!(kind, dw::DW_UT_type | dw::DW_UT_split_type) {
+                cursor.skip(8 + u64::from(offset_size))?;
+            }
         }
-        let encoding = Encoding { version, address_size, offset_size };
-        let entries = cursor.at();
-        let (tag, mut root) = read_root(&mut cursor, abbrev, abbrev_offset, encoding)?;
-        root.dwo_id = dwo_id.or(root.dwo_id);
-        Some(Unit {
-            offset: at,
-            entries,
-            end,
-            encoding,
-            abbrev_offset,
-            table: 0,
-            tag,
-            root,
-            ranges_base: 0,
-        })
-    };
-    Some((end, unit()))
+        _ => return None,
+    }
+    let encoding = Encoding { version, address_size, offset_size };
+    matches!(address_size, 2 | 4 | 8).then_some(UnitHeader { encoding, abbrev_offset, dwo_id })
 }
 
 /// The tag of a unit's root, and those of its attributes that are of use.
 fn read_root<'a>(
     cursor: &mut ByteCursor<'a>,
-    abbrev: &[u8],
+    roots: &mut RootAbbrevs<'_>,
     offset: u64,
     encoding: Encoding,
-) -> Option<(DwTag, UnitRoot<'a>)> {
-    let code = cursor.uleb()?;
-    let (tag, mut specs) = find(abbrev, offset, code)?;
+) -> Result<Option<(DwTag, UnitRoot<'a>)>, Exhausted> {
     let mut root = UnitRoot::default();
-    while let Some(spec) = next_spec(&mut specs)? {
-        let value = form::read(cursor, spec, encoding)?;
-        match spec.name {
-            dw::DW_AT_name => root.name = Some(value),
-            dw::DW_AT_stmt_list => root.line_program = value.section_offset(),
-            dw::DW_AT_low_pc => root.low_pc = Some(value),
-            dw::DW_AT_high_pc => root.high_pc = Some(value),
-            dw::DW_AT_comp_dir => root.comp_dir = Some(value),
-            dw::DW_AT_ranges => root.ranges = Some(value),
-            dw::DW_AT_str_offsets_base => root.str_offsets_base = value.section_offset(),
-            dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => {
-                root.addr_base = value.section_offset()
-            }
-            dw::DW_AT_rnglists_base => root.rnglists_base = value.section_offset(),
-            dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name => root.dwo_name = Some(value),
-            dw::DW_AT_GNU_dwo_id => root.dwo_id = value.number(),
-            dw::DW_AT_GNU_ranges_base => root.gnu_ranges_base = value.section_offset(),
-            _ => {}
-        }
-    }
-    Some((tag, root))
+    let tag = roots.read(cursor, offset, encoding, |name, value| match name {
+        dw::DW_AT_name => root.name = Some(value),
+        dw::DW_AT_stmt_list => root.line_program = value.section_offset(),
+        dw::DW_AT_low_pc => root.low_pc = Some(value),
+        dw::DW_AT_high_pc => root.high_pc = Some(value),
+        dw::DW_AT_comp_dir => root.comp_dir = Some(value),
+        dw::DW_AT_ranges => root.ranges = Some(value),
+        dw::DW_AT_str_offsets_base => root.str_offsets_base = value.section_offset(),
+        dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => root.addr_base = value.section_offset(),
+        dw::DW_AT_rnglists_base => root.rnglists_base = value.section_offset(),
+        dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name => root.dwo_name = Some(value),
+        dw::DW_AT_GNU_dwo_id => root.dwo_id = value.number(),
+        dw::DW_AT_GNU_ranges_base => root.gnu_ranges_base = value.section_offset(),
+        _ => {}
+    })?;
+    Ok(tag.map(|tag| (tag, root)))
 }

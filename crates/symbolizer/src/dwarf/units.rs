@@ -1,73 +1,24 @@
-//! Which units hold the requested addresses, and what a unit says about those that it holds.
+//! What a unit says about the addresses that it holds.
 
 use address::Svma;
+use budget::Resource;
 use gimli::AttributeValue;
 use hashbrown::HashMap;
 use profile::Table;
 
-use crate::addresses::{AddressIndex, Cover, sweep};
-use crate::bytes::c_string_at;
-use crate::dwarf::abbrev;
+use crate::bytes::NameText;
+use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::die_names::{DwarfPair, EntryRef, function_name, origin};
 use crate::dwarf::file::{DwarfFile, Slice};
 use crate::dwarf::form::Value;
-use crate::dwarf::lines::{self, UnitLines};
-use crate::dwarf::ranges::{Pcs, each_range};
+use crate::dwarf::lines::{self, FilePath, NoLines, SharedLines, UnitLines};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{ScopeId, UnitWalk, walk};
 use crate::finding::SymbolFindingKind;
 
-/// How many units are tried for an address where the ranges of several hold it.
-pub(crate) const CANDIDATES: usize = 3;
-
 /// Deepest chain of inlined calls; what is above is left out, but for the function itself.
 const MAX_INLINES: usize = 256;
-
-/// For each address the units whose ranges hold it, the one with the nearest start first.
-pub(crate) fn candidates(
-    file: &DwarfFile<'_>,
-    index: &AddressIndex<'_>,
-) -> Vec<[Option<u32>; CANDIDATES]> {
-    let mut covers = Vec::new();
-    for (number, unit) in file.units.iter().enumerate() {
-        let pcs = Pcs { low: unit.root.low_pc, high: unit.root.high_pc, ranges: unit.root.ranges };
-        // Damaged lists give what was read of them.
-        let _ = each_range(file, unit, &pcs, |start, end| {
-            if index.first_in(start, end).is_some() {
-                covers.push(Cover { start, end, item: number as u32 });
-            }
-            true
-        });
-    }
-    covers.sort_by_key(|cover| cover.start);
-    let mut found = vec![[None; CANDIDATES]; index.all().len()];
-    sweep::<CANDIDATES>(index.all(), &covers, |address, units| {
-        if let Some(slot) = found.get_mut(address) {
-            *slot = units;
-        }
-    });
-    found
-}
-
-/// Units that may hold code without saying where: those whose functions or rows have addresses all the same. Most that
-/// state no ranges have no code at all.
-pub(crate) fn units_without_ranges(file: &DwarfFile<'_>) -> impl Iterator<Item = u32> {
-    let silent = |unit: &Unit<'_>| {
-        let root = &unit.root;
-        unit.tag == gimli::DW_TAG_compile_unit && root.ranges.is_none() && root.high_pc.is_none()
-    };
-    let may_hold_code = move |unit: &Unit<'_>| {
-        split_id(unit).is_some()
-            || abbrev::describe_code(&file.sections.abbrev, unit.abbrev_offset)
-            || unit.root.line_program.is_some_and(|offset| lines::has_rows(file.sections, offset))
-    };
-    file.units
-        .iter()
-        .enumerate()
-        .filter(move |(_, unit)| silent(unit) && may_hold_code(unit))
-        .map(|(number, _)| number as u32)
-}
 
 /// The addresses of one unit.
 pub(crate) struct UnitJob<'j> {
@@ -111,18 +62,25 @@ pub(crate) struct UnitAddress {
 pub(crate) struct UnitResult<'f> {
     pub(crate) addresses: Vec<UnitAddress>,
     pub(crate) frames: Vec<UnitFrame>,
-    pub(crate) functions: Table<UnitNameId, &'f [u8]>,
-    pub(crate) files: Table<UnitPathId, Vec<u8>>,
+    pub(crate) functions: Table<UnitNameId, NameText<'f>>,
+    pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
-/// Finds the frames of a unit's addresses. The entries of a skeleton unit are those in `split`.
-pub(crate) fn resolve<'f, 's>(
-    files: DwarfPair<'f, 's>,
-    split: Option<&'f DwarfFile<'s>>,
-    job: &UnitJob<'_>,
-) -> UnitResult<'f> {
+/// Where the entries and the rows of a unit are.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitSources<'l, 'f, 's> {
+    pub(crate) files: DwarfPair<'f, 's>,
+    /// The file with the entries of a skeleton unit.
+    pub(crate) split: Option<&'f DwarfFile<'s>>,
+    /// What the unit's line program says, where several units share it: the rows of all their addresses.
+    pub(crate) lines: Option<&'l SharedLines<'f>>,
+}
+
+/// Finds the frames of a unit's addresses.
+pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -> UnitResult<'f> {
     let mut result = UnitResult::default();
+    let UnitSources { files, split, .. } = sources;
     let Some(unit) = files.file.units.get(job.unit as usize) else { return result };
     let split_unit = split.and_then(|file| Some((file, file.units.get(file.main_unit?)?)));
     let wants_entries = job.inlines || job.named.contains(&false);
@@ -131,25 +89,19 @@ pub(crate) fn resolve<'f, 's>(
     }
     let (entries, entries_unit) =
         split_unit.map_or((files, unit), |(file, unit)| (DwarfPair { file, ..files }, unit));
+    let mut costs = entries.file.costs.unit(entries_unit, job.addresses.len());
     let walked = if wants_entries {
-        walk(entries.file, entries_unit, job.addresses)
+        walk(entries.file, entries_unit, job.addresses, &mut costs)
     } else {
         UnitWalk::of(job.addresses.len())
     };
     if let Some(at) = walked.damage {
-        result.damage.push((SymbolFindingKind::Entries, at as u64));
+        let damage = (SymbolFindingKind::Entries, at as u64);
+        let limit = entries.file.costs.limit(Resource::Abbreviations);
+        let cut = (SymbolFindingKind::OverBudget(Resource::Abbreviations), limit);
+        result.damage.push(if walked.cut { cut } else { damage });
     }
-    // A program without rows is of use to the places where functions were inlined only.
-    let wanted =
-        |offset: u64| !walked.scopes.is_empty() || lines::has_rows(files.file.sections, offset);
-    let program = unit.root.line_program.filter(|&offset| job.lines && wanted(offset));
-    let lines =
-        program.and_then(|offset| lines::run(files.file.sections, unit, offset, job.addresses));
-    if let Some(offset) = program
-        && lines.as_ref().is_none_or(|lines| lines.damaged)
-    {
-        result.damage.push((SymbolFindingKind::LineProgram, offset));
-    }
+    let lines = unit_lines(sources, unit, &walked, job, &mut result.damage);
     let mut resolver = Resolver {
         files,
         entries,
@@ -160,12 +112,58 @@ pub(crate) fn resolve<'f, 's>(
         names: HashMap::new(),
         paths: HashMap::new(),
         inlines: job.inlines,
+        costs,
         result,
     };
     for (index, &named) in job.named.iter().enumerate() {
         resolver.address(index, named);
     }
-    resolver.result
+    let Resolver { mut result, costs, .. } = resolver;
+    if let Some(resource) = costs.exhausted {
+        let limit = entries.file.costs.limit(resource);
+        result.damage.push((SymbolFindingKind::OverBudget(resource), limit));
+    }
+    result
+}
+
+/// The rows of a unit's addresses.
+fn unit_lines<'f>(
+    sources: UnitSources<'_, 'f, '_>,
+    unit: &Unit<'_>,
+    walked: &UnitWalk,
+    job: &UnitJob<'_>,
+    damage: &mut Vec<(SymbolFindingKind, u64)>,
+) -> Option<UnitLines<'f>> {
+    let file = sources.files.file;
+    // A program without rows is of use to the places where functions were inlined only.
+    let wanted = |offset: u64| !walked.scopes.is_empty() || lines::has_rows(file.sections, offset);
+    let offset = unit.root.line_program.filter(|&offset| job.lines && wanted(offset))?;
+    let size = unit.encoding.address_size;
+    let found = match sources.lines {
+        Some(shared) => shared.of(job.addresses),
+        None => lines::run(file, size, offset, job.addresses),
+    };
+    match &found {
+        Ok(lines) if lines.damaged => damage.push((SymbolFindingKind::LineProgram, offset)),
+        Ok(_) => {}
+        Err(why) => damage.push(no_lines(file, *why, offset)),
+    }
+    found.ok()
+}
+
+/// What is to be said of a line program that cannot be read.
+pub(crate) fn no_lines(
+    file: &DwarfFile<'_>,
+    why: NoLines,
+    offset: u64,
+) -> (SymbolFindingKind, u64) {
+    match why {
+        NoLines::Damaged => (SymbolFindingKind::LineProgram, offset),
+        NoLines::Overlaps => {
+            let limit = file.costs.limit(Resource::LineRows);
+            (SymbolFindingKind::OverBudget(Resource::LineRows), limit)
+        }
+    }
 }
 
 struct Resolver<'r, 'f, 's> {
@@ -180,10 +178,11 @@ struct Resolver<'r, 'f, 's> {
     names: HashMap<EntryRef, Option<UnitNameId>>,
     paths: HashMap<u64, Option<UnitPathId>>,
     inlines: bool,
+    costs: UnitCosts,
     result: UnitResult<'f>,
 }
 
-impl Resolver<'_, '_, '_> {
+impl<'f> Resolver<'_, 'f, '_> {
     fn address(&mut self, index: usize, named: bool) {
         let first_frame = self.result.frames.len() as u32;
         let row = self
@@ -198,7 +197,11 @@ impl Resolver<'_, '_, '_> {
         let mut depth = 0;
         while let Some((id, &found)) = scope.and_then(|id| Some((id, self.walk.scopes.get(id)?))) {
             let inlined = found.parent.is_some();
-            if inlined && self.inlines && depth < MAX_INLINES {
+            if inlined && (!self.inlines || depth >= MAX_INLINES || !self.has_frames()) {
+                scope = found.function;
+                continue;
+            }
+            if inlined {
                 let function = self.scope_name(id);
                 self.push(function, place, true);
                 place = (Some(found.call.0), found.call.1, found.call.2);
@@ -218,6 +221,12 @@ impl Resolver<'_, '_, '_> {
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 
+    /// Whether one more frame may be made beside the function itself.
+    fn has_frames(&mut self) -> bool {
+        let UnitCosts { frames, exhausted, .. } = &mut self.costs;
+        UnitCosts::spend(frames, 1, exhausted)
+    }
+
     fn push(
         &mut self,
         function: Option<UnitNameId>,
@@ -235,10 +244,10 @@ impl Resolver<'_, '_, '_> {
         if let Some(Some(known)) = self.scope_names.get(scope.index()) {
             return *known;
         }
-        let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry);
-        let Self { names, result, entries, .. } = self;
+        let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry, &mut self.costs);
+        let Self { names, result, entries, costs, .. } = self;
         let name = *names.entry(entry).or_insert_with(|| {
-            function_name(*entries, entry).map(|name| result.functions.push(name))
+            function_name(*entries, entry, costs).map(|name| result.functions.push(name))
         });
         if let Some(slot) = self.scope_names.get_mut(scope.index()) {
             *slot = Some(name);
@@ -252,39 +261,38 @@ impl Resolver<'_, '_, '_> {
         if let Some(&known) = paths.get(&file) {
             return known;
         }
-        let text = |value: Option<Value<'_>>| {
-            value
-                .and_then(|value| files.file.string(unit, value, files.alt).map(<[u8]>::to_vec))
-                .unwrap_or_default()
+        let text = |value: Option<Value<'f>>| {
+            value.and_then(|value| files.file.string(unit, value, files.alt))
         };
         let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
-        let path = lines::path(&lines.header, file, &comp_dir, &name, &mut |value| {
+        let path = FilePath::of(&lines.header, file, comp_dir, name, &mut |value| {
             line_string(*files, unit, value)
         });
-        let path = path.filter(|path| !path.is_empty()).map(|path| result.files.push(path));
+        let path = path.map(|path| result.files.push(path));
         paths.insert(file, path);
         path
     }
 }
 
 /// A string of a line program's header.
-fn line_string(
-    files: DwarfPair<'_, '_>,
+fn line_string<'f>(
+    files: DwarfPair<'f, '_>,
     unit: &Unit<'_>,
-    value: AttributeValue<Slice<'_>>,
-) -> Option<Vec<u8>> {
+    value: AttributeValue<Slice<'f>>,
+) -> Option<NameText<'f>> {
     let sections = files.file.sections;
-    let bytes = match value {
-        AttributeValue::String(string) => return Some(string.slice().to_vec()),
-        AttributeValue::DebugStrRef(offset) => c_string_at(&sections.str, offset.0 as u64),
-        AttributeValue::DebugLineStrRef(offset) => c_string_at(&sections.line_str, offset.0 as u64),
+    match value {
+        AttributeValue::String(string) => Some(NameText::whole(string.slice())),
+        AttributeValue::DebugStrRef(offset) => NameText::at(&sections.str, offset.0 as u64),
+        AttributeValue::DebugLineStrRef(offset) => {
+            NameText::at(&sections.line_str, offset.0 as u64)
+        }
         AttributeValue::DebugStrRefSup(offset) => {
-            c_string_at(&files.alt?.sections.str, offset.0 as u64)
+            NameText::at(&files.alt?.sections.str, offset.0 as u64)
         }
         AttributeValue::DebugStrOffsetsIndex(index) => {
             files.file.string(unit, Value::StrIndex(index.0 as u64), files.alt)
         }
         _ => None,
-    };
-    bytes.map(<[u8]>::to_vec)
+    }
 }

@@ -17,6 +17,7 @@ use profile::Table;
 
 use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
+use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
 use crate::dwarf::ranges::{Pcs, each_range};
@@ -32,6 +33,8 @@ profile::row_ids! {
 pub(crate) struct Scope {
     /// The scope that it was inlined into; `None` for a function.
     pub(crate) parent: Option<ScopeId>,
+    /// The function that it is in; `None` for a function.
+    pub(crate) function: Option<ScopeId>,
     /// Offset of its entry in `.debug_info`.
     pub(crate) entry: usize,
     /// Lowest address of its code.
@@ -48,6 +51,8 @@ pub(crate) struct UnitWalk {
     pub(crate) innermost: Vec<Option<ScopeId>>,
     /// Where entries could not be read.
     pub(crate) damage: Option<usize>,
+    /// Whether that is because the table of abbreviations is longer than it may be.
+    pub(crate) cut: bool,
 }
 
 impl UnitWalk {
@@ -58,7 +63,12 @@ impl UnitWalk {
 }
 
 /// Walks a unit for sorted addresses.
-pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) -> UnitWalk {
+pub(crate) fn walk(
+    file: &DwarfFile<'_>,
+    unit: &Unit<'_>,
+    addresses: &[Svma],
+    costs: &mut UnitCosts,
+) -> UnitWalk {
     let Some(abbrevs) = file.abbrevs(unit) else { return UnitWalk::default() };
     let mut walker = UnitWalker {
         file,
@@ -68,7 +78,8 @@ pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) ->
         found: UnitWalk::of(addresses.len()),
         jumped: false,
         jump: true,
-        budget: 64 * (addresses.len() as u64 + (unit.end - unit.entries) as u64),
+        costs,
+        functions: None,
     };
     walker.run();
     // Nested functions lie outside the code of the function around them: what was jumped over is looked through
@@ -81,6 +92,28 @@ pub(crate) fn walk(file: &DwarfFile<'_>, unit: &Unit<'_>, addresses: &[Svma]) ->
     walker.found
 }
 
+/// Gives the ranges of a unit's functions that are not inlined. The result is where an entry could not be read.
+pub(crate) fn function_ranges(
+    file: &DwarfFile<'_>,
+    unit: &Unit<'_>,
+    costs: &mut UnitCosts,
+    give: &mut dyn FnMut(u64, u64),
+) -> Option<usize> {
+    let abbrevs = file.abbrevs(unit)?;
+    let mut walker = UnitWalker {
+        file,
+        unit,
+        abbrevs,
+        addresses: &[],
+        found: UnitWalk::default(),
+        jumped: false,
+        jump: false,
+        costs,
+        functions: Some(give),
+    };
+    walker.entries().err()
+}
+
 struct UnitWalker<'w, 's> {
     file: &'w DwarfFile<'s>,
     unit: &'w Unit<'s>,
@@ -90,8 +123,10 @@ struct UnitWalker<'w, 's> {
     jumped: bool,
     /// Whether subtrees without a requested address are jumped over.
     jump: bool,
-    /// Steps that are left; hostile input nests ranges over all addresses.
-    budget: u64,
+    /// Hostile input nests ranges over all addresses.
+    costs: &'w mut UnitCosts,
+    /// Who is told of the ranges of all functions, where that is what is asked for.
+    functions: Option<&'w mut dyn FnMut(u64, u64)>,
 }
 
 /// The attributes of a function or an inlined call.
@@ -124,6 +159,7 @@ impl<'s> UnitWalker<'_, 's> {
     fn run(&mut self) {
         if let Err(at) = self.entries() {
             self.found.damage = Some(at);
+            self.found.cut = self.abbrevs.cut;
         }
     }
 
@@ -210,7 +246,15 @@ impl<'s> UnitWalker<'_, 's> {
         }
         let UnitWalk { scopes, innermost, .. } = &mut self.found;
         let scope = scopes.next_id();
-        let (addresses, budget) = (self.addresses, &mut self.budget);
+        let addresses = self.addresses;
+        let UnitCosts { ranges, exhausted, .. } = &mut *self.costs;
+        if let Some(give) = self.functions.as_mut().filter(|_| parent.is_none()) {
+            let _ = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
+                give(start, end);
+                UnitCosts::spend(ranges, 1, exhausted)
+            });
+            return None;
+        }
         let (mut low_pc, mut used) = (u64::MAX, false);
         let _ = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
             low_pc = low_pc.min(start);
@@ -221,7 +265,7 @@ impl<'s> UnitWalker<'_, 's> {
                 .iter()
                 .take_while(|address| address.0 < end)
                 .count();
-            *budget = budget.saturating_sub(1 + within as u64);
+            let enough = UnitCosts::spend(ranges, 1 + within as u64, exhausted);
             for slot in innermost.iter_mut().skip(first).take(within) {
                 // An inlined call is only one of its parent's addresses.
                 if parent.is_none() || slot.is_some() {
@@ -229,8 +273,10 @@ impl<'s> UnitWalker<'_, 's> {
                     used = true;
                 }
             }
-            *budget > 0
+            enough
         });
-        used.then(|| scopes.push(Scope { parent, entry, low_pc, call: attributes.call }))
+        let function = parent.and_then(|id| Some(scopes.get(id)?.function.unwrap_or(id)));
+        let call = attributes.call;
+        used.then(|| scopes.push(Scope { parent, function, entry, low_pc, call }))
     }
 }

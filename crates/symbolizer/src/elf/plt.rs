@@ -6,13 +6,13 @@
 //! Source: System V psABI for x86-64, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
 //! Architecture, "Procedure Linkage Table"; names as by `dso__synthesize_plt_symbols` in tools/perf/util/symbol-elf.c.
 
-use address::Svma;
 use hashbrown::HashMap;
 use module_map::{ElfMachine, Image};
 
 use crate::addresses::AddressIndex;
 use crate::bytes::ByteCursor;
-use crate::elf::symbols::{SymbolTable, function_at};
+use crate::elf::names::NameReader;
+use crate::elf::symbols::{SymbolTable, functions_at};
 
 /// A stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +30,17 @@ pub(crate) struct PltName {
     pub(crate) name: Vec<u8>,
 }
 
-/// The stubs at the requested addresses.
+/// The stubs at the requested addresses, but for those that have a name already.
 pub(crate) fn names(
     image: &Image,
-    tables: &[SymbolTable<'_>],
-    dynsym: Option<&SymbolTable<'_>>,
+    names: &NameReader<'_, '_>,
+    dynsym: Option<(u32, &SymbolTable<'_>)>,
     index: &AddressIndex<'_>,
+    is_named: &[bool],
 ) -> Vec<PltName> {
-    let mut found = Vec::new();
     let mut relocations = None;
+    // Each address with its stub, and what it is called where it is before the first.
+    let mut hits: Vec<(usize, u64, Result<u64, &[u8]>)> = Vec::new();
     for section in image.sections().iter().filter(|s| s.executable && is_plt(&s.name)) {
         let (start, end) = (section.svma.0, section.svma.0.saturating_add(section.size));
         let Some(first) = index.first_in(start, end) else { continue };
@@ -49,17 +51,26 @@ pub(crate) fn names(
             ElfMachine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
-        for (at, address) in
-            index.all().iter().enumerate().skip(first).take_while(|(_, a)| a.0 < end)
-        {
+        let within = index.all().iter().enumerate().skip(first).take_while(|(_, a)| a.0 < end);
+        for (at, address) in within.filter(|(at, _)| is_named.get(*at) != Some(&true)) {
             let next = stubs.partition_point(|stub| stub.start <= address.0);
-            let (start, name) = match next.checked_sub(1).and_then(|before| stubs.get(before)) {
-                Some(stub) => (stub.start, relocations.name(stub.slot, tables, dynsym)),
+            hits.push(match next.checked_sub(1).and_then(|before| stubs.get(before)) {
+                Some(stub) => (at, stub.start, Ok(stub.slot)),
                 // Before the first stub there is only the header, which calls the dynamic linker.
-                None => (start, Some(section.name.to_vec())),
-            };
-            found.extend(name.map(|name| PltName { index: at, start, name }));
+                None => (at, start, Err(&section.name[..])),
+            });
         }
+    }
+    let Some(relocations) = relocations else { return Vec::new() };
+    let resolvers =
+        functions_at(names, &relocations.resolvers(hits.iter().filter_map(|hit| hit.2.ok())));
+    let mut found: Vec<PltName> = Vec::new();
+    for (index, start, hit) in hits {
+        let name = match hit {
+            Ok(slot) => relocations.name(slot, names, dynsym, &resolvers),
+            Err(header) => Some(header.to_vec()),
+        };
+        found.extend(name.map(|name| PltName { index, start, name }));
     }
     found
 }
@@ -115,23 +126,39 @@ impl Relocations {
         all
     }
 
+    /// The resolvers behind slots, sorted.
+    fn resolvers(&self, slots: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut resolvers: Vec<u64> = slots
+            .filter_map(|slot| match self.slots.get(&slot) {
+                Some(SlotTarget::Indirect(resolver)) => Some(*resolver),
+                _ => None,
+            })
+            .collect();
+        resolvers.sort_unstable();
+        resolvers.dedup();
+        resolvers
+    }
+
     fn name(
         &self,
         slot: u64,
-        tables: &[SymbolTable<'_>],
-        dynsym: Option<&SymbolTable<'_>>,
+        names: &NameReader<'_, '_>,
+        dynsym: Option<(u32, &SymbolTable<'_>)>,
+        resolvers: &HashMap<u64, &[u8]>,
     ) -> Option<Vec<u8>> {
         let name = match *self.slots.get(&slot)? {
             SlotTarget::Symbol(index) => {
-                dynsym.and_then(|table| Some(table.name(table.symbol(index)?.name).to_vec()))
+                dynsym.and_then(|(number, table)| names.name((number, table.symbol(index)?.name)))
             }
             SlotTarget::Indirect(resolver) => {
-                function_at(tables, Svma(resolver)).map(<[u8]>::to_vec)
+                // The same for many stubs, each of which has its name.
+                let name = resolvers.get(&resolver).copied();
+                name.filter(|name| names.count(name.len() as u64))
             }
         };
         let name = name
             .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("offset_{slot:#x}").into_bytes());
+            .map_or_else(|| format!("offset_{slot:#x}").into_bytes(), <[u8]>::to_vec);
         Some([&name, &b"@plt"[..]].concat())
     }
 }

@@ -7,11 +7,13 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use address::{FileOffset, Svma};
+use address::FileOffset;
+use hashbrown::HashMap;
 use module_map::{ElfMachine, Image, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
-use crate::bytes::{ByteCursor, c_string_at};
+use crate::bytes::ByteCursor;
+use crate::elf::names::{NameKey, NamePlace, NameReader, name_key};
 
 const STT_NOTYPE: u8 = 0;
 const STT_FUNC: u8 = 2;
@@ -102,8 +104,13 @@ impl<'a> SymbolTable<'a> {
         Some(symbol)
     }
 
-    pub(crate) fn name(&self, offset: u32) -> &[u8] {
-        c_string_at(&self.strings, offset.into()).unwrap_or(&[])
+    pub(crate) fn strings(&self) -> &[u8] {
+        &self.strings
+    }
+
+    /// The first bytes of a name.
+    fn name_start(&self, offset: u32) -> &[u8] {
+        self.strings.get(offset as usize..).unwrap_or_default()
     }
 }
 
@@ -148,59 +155,107 @@ struct Candidate {
     symbol: Symbol,
 }
 
-/// The address ranges of executable sections, which bound symbols and separate code from data.
+/// The address ranges of executable sections, which bound symbols and separate code from data. They are disjoint.
 pub(crate) fn code_ranges(image: &Image) -> Vec<(u64, u64)> {
     let code = image.sections().iter().filter(|s| s.executable && s.allocated && s.size > 0);
     let mut ranges: Vec<_> = code.map(|s| (s.svma.0, s.svma.0.saturating_add(s.size))).collect();
     ranges.sort_unstable();
+    // What several hold is of the first of them.
+    let mut end = 0;
+    for range in &mut ranges {
+        range.0 = range.0.max(end);
+        end = end.max(range.1);
+    }
+    ranges.retain(|range| range.0 < range.1);
     ranges
 }
 
 /// The covering symbol of each address: the one with the greatest start that still covers it. A symbol without size
 /// covers up to the next symbol or the end of its section.
 pub(crate) fn lookup<'t>(
-    tables: &'t [SymbolTable<'_>],
+    names: &NameReader<'t, '_>,
     code: &[(u64, u64)],
     index: &AddressIndex<'_>,
 ) -> Vec<Option<CoveringSymbol<'t>>> {
     let mut candidates = Vec::new();
     // For the gap before each address, the symbol with the greatest start in it.
     let mut nearest: Vec<Option<Candidate>> = vec![None; index.all().len()];
-    for (number, table) in tables.iter().enumerate() {
-        collect(table, number as u32, code, tables, index, &mut candidates, &mut nearest);
+    for number in 0..names.tables.len() as u32 {
+        collect(number, code, names, index, &mut candidates, &mut nearest);
     }
     extend_sizeless(index, &nearest, &mut candidates);
-    candidates
-        .sort_unstable_by(|a, b| a.start.cmp(&b.start).then_with(|| preference(a, b, tables)));
+    sort(&mut candidates, names);
     let covers: Vec<Cover> = candidates
         .iter()
         .enumerate()
         .map(|(i, c)| Cover { start: c.start, end: c.end, item: i as u32 })
         .collect();
     let mut found = vec![None; index.all().len()];
+    let mut last: Option<(NamePlace, Option<&'t [u8]>)> = None;
     sweep::<1>(index.all(), &covers, |address, [item]| {
         let candidate = item.and_then(|item| candidates.get(item as usize));
-        let named = candidate.and_then(|c| Some((c, tables.get(c.table as usize)?)));
-        if let (Some(slot), Some((candidate, table))) = (found.get_mut(address), named) {
+        if let (Some(slot), Some(candidate)) = (found.get_mut(address), candidate) {
+            let place = candidate.name_place();
+            // Neighbours mostly lie in the same function.
+            let name = match last {
+                Some((known, name)) if known == place => name,
+                _ => names.name(place),
+            };
+            last = Some((place, name));
+            // Names that cannot be read were empty; those that are too many are none.
+            let is_missing = name.is_none() && names.exhausted().is_some();
             *slot = Some(CoveringSymbol {
                 start: candidate.symbol.value,
-                name: table.name(candidate.symbol.name),
-            });
+                name: name.unwrap_or_default(),
+            })
+            .filter(|_| !is_missing);
         }
     });
     found
 }
 
+/// Sorts by start, and those of the same start by preference. Names are compared only where nothing else decides, and
+/// those of many symbols not more often than there are distinct ones.
+fn sort(candidates: &mut [Candidate], names: &NameReader<'_, '_>) {
+    candidates.sort_unstable_by(|a, b| {
+        a.start
+            .cmp(&b.start)
+            .then_with(|| simple(a).cmp(&simple(b)))
+            .then_with(|| last_resort(a, b))
+    });
+    let same = |a: &Candidate, b: &Candidate| a.start == b.start && simple(a) == simple(b);
+    for group in candidates.chunk_by_mut(same).filter(|group| group.len() > 1) {
+        let mut places: Vec<NamePlace> = group.iter().map(Candidate::name_place).collect();
+        places.sort_unstable();
+        places.dedup();
+        if places.len() == 1 {
+            continue;
+        }
+        let mut read: Vec<(NameKey<'_>, NamePlace)> =
+            places.into_iter().map(|place| (name_key(names.name(place)), place)).collect();
+        read.sort_by_key(|&(key, _)| key);
+        let mut ranks = HashMap::with_capacity(read.len());
+        let mut rank = 0_u32;
+        let mut before = None;
+        for (key, place) in read {
+            rank += u32::from(before != Some(key));
+            before = Some(key);
+            ranks.insert(place, rank);
+        }
+        group.sort_by_key(|candidate| ranks.get(&candidate.name_place()).copied());
+    }
+}
+
 fn collect(
-    table: &SymbolTable<'_>,
     number: u32,
     code: &[(u64, u64)],
-    tables: &[SymbolTable<'_>],
+    names: &NameReader<'_, '_>,
     index: &AddressIndex<'_>,
     candidates: &mut Vec<Candidate>,
     nearest: &mut [Option<Candidate>],
 ) {
     let mut section = (0, 0);
+    let Some(table) = names.tables.get(number as usize) else { return };
     for symbol in table.symbols() {
         if !symbol.may_name_code() {
             continue;
@@ -209,10 +264,9 @@ fn collect(
         let first = index.lower_bound(start);
         let Some(address) = index.all().get(first) else { continue };
         if !(section.0 <= start && start < section.1) {
-            let Some(&within) = code.iter().find(|range| range.0 <= start && start < range.1)
-            else {
-                continue;
-            };
+            let after = code.partition_point(|range| range.0 <= start);
+            let before = after.checked_sub(1).and_then(|before| code.get(before));
+            let Some(&within) = before.filter(|range| start < range.1) else { continue };
             section = within;
         }
         let mut candidate =
@@ -222,7 +276,7 @@ fn collect(
         let nearer =
             slot.as_ref().is_some_and(|slot| slot.as_ref().is_none_or(|old| start >= old.start));
         if !covers && !nearer
-            || symbol.kind() == STT_NOTYPE && is_mapping_symbol(table.name(symbol.name))
+            || symbol.kind() == STT_NOTYPE && is_mapping_symbol(table.name_start(symbol.name))
         {
             continue;
         }
@@ -232,7 +286,7 @@ fn collect(
         if let (Some(slot), true) = (slot, nearer) {
             candidate.end = if symbol.size == 0 { section.1 } else { candidate.end };
             let better = |old: &Candidate| {
-                old.start.cmp(&start).then_with(|| preference(old, &candidate, tables))
+                old.start.cmp(&start).then_with(|| preference(old, &candidate, names))
                     == Ordering::Less
             };
             if slot.as_ref().is_none_or(better) {
@@ -278,41 +332,54 @@ fn extend_sizeless(
     }
 }
 
-/// Which of two symbols with the same start is preferred: `Less` where `b` is. Total, so that the result does not
-/// depend on how the symbols were sorted.
-fn preference(a: &Candidate, b: &Candidate, tables: &[SymbolTable<'_>]) -> Ordering {
-    let simple = |c: &Candidate| {
-        let s = &c.symbol;
-        (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
-    };
-    let named = |c: &Candidate| {
-        let name = tables.get(c.table as usize).map_or(&[][..], |table| table.name(c.symbol.name));
-        let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
-        (std::cmp::Reverse(underscores), name.len(), std::cmp::Reverse(name))
-    };
-    simple(a).cmp(&simple(b)).then_with(|| named(a).cmp(&named(b))).then_with(|| {
-        (a.table, a.end, a.symbol.section, a.symbol.info).cmp(&(
-            b.table,
-            b.end,
-            b.symbol.section,
-            b.symbol.info,
-        ))
-    })
+impl Candidate {
+    const fn name_place(&self) -> NamePlace {
+        (self.table, self.symbol.name)
+    }
 }
 
-/// The function that begins exactly at `start`, by the same preference.
-pub(crate) fn function_at<'t>(tables: &'t [SymbolTable<'_>], start: Svma) -> Option<&'t [u8]> {
-    let all = tables.iter().enumerate().flat_map(|(number, table)| {
-        let functions = table
-            .symbols()
-            .filter(move |s| s.value == start.0 && s.is_function() && s.may_name_code());
-        functions.map(move |symbol| Candidate {
-            start: start.0,
-            end: start.0,
-            table: number as u32,
-            symbol,
-        })
-    });
-    let best = all.max_by(|a, b| preference(a, b, tables))?;
-    Some(tables.get(best.table as usize)?.name(best.symbol.name))
+/// What decides between two symbols with the same start before their names do.
+fn simple(candidate: &Candidate) -> (bool, bool, bool, bool) {
+    let s = &candidate.symbol;
+    (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
+}
+
+/// What decides where the names do not.
+fn last_resort(a: &Candidate, b: &Candidate) -> Ordering {
+    let key = |c: &Candidate| (c.table, c.end, c.symbol.section, c.symbol.info);
+    key(a).cmp(&key(b))
+}
+
+/// Which of two symbols with the same start is preferred: `Less` where `b` is. Total, so that the result does not
+/// depend on how the symbols were sorted.
+fn preference(a: &Candidate, b: &Candidate, names: &NameReader<'_, '_>) -> Ordering {
+    let by_name = || names.preference(a.name_place(), b.name_place());
+    simple(a).cmp(&simple(b)).then_with(by_name).then_with(|| last_resort(a, b))
+}
+
+/// The functions that begin exactly at some addresses, which are sorted, by the same preference.
+pub(crate) fn functions_at<'t>(
+    names: &NameReader<'t, '_>,
+    starts: &[u64],
+) -> HashMap<u64, &'t [u8]> {
+    let mut best: HashMap<u64, Candidate> = HashMap::new();
+    if starts.is_empty() {
+        return HashMap::new();
+    }
+    for (table, number) in names.tables.iter().zip(0_u32..) {
+        let functions = table.symbols().filter(|s| s.is_function() && s.may_name_code());
+        for symbol in functions.filter(|s| starts.binary_search(&s.value).is_ok()) {
+            let start = symbol.value;
+            let candidate = Candidate { start, end: start, table: number, symbol };
+            let known = best.entry(start).or_insert(candidate);
+            if preference(known, &candidate, names).is_le() {
+                *known = candidate;
+            }
+        }
+    }
+    let mut found: Vec<Candidate> = best.into_values().collect();
+    found.sort_unstable_by_key(|candidate| candidate.start);
+    let named =
+        |candidate: &Candidate| Some((candidate.start, names.name(candidate.name_place())?));
+    found.iter().filter_map(named).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use budget::Exhausted;
 use module_map::Image;
 
 use crate::bytes::c_string_at;
@@ -43,8 +44,24 @@ impl Account {
             if let Some(place) = file.damage {
                 self.add(number, SymbolFindingKind::UnitHeader, image.path(), place);
             }
+            for &place in &file.bad_units {
+                self.add(number, SymbolFindingKind::UnitRoot, image.path(), place);
+            }
+            if let Some(resource) = file.exhausted {
+                let kind = SymbolFindingKind::OverBudget(resource);
+                self.add(number, kind, image.path(), file.costs.limit(resource));
+            }
         }
-        let is_hit = opened.candidates.iter().flatten().any(Option::is_some);
+        let main = loaded.main_image.zip(opened.main.as_ref());
+        if let (Some((image, file)), Some(resource)) = (main, opened.candidates.exhausted) {
+            let kind = SymbolFindingKind::OverBudget(resource);
+            self.add(number, kind, image.path(), file.costs.limit(resource));
+        }
+        if let Some(Exhausted { resource, limit }) = opened.no_more_names {
+            let kind = SymbolFindingKind::OverBudget(resource);
+            self.add(number, kind, request.source.image.path(), limit);
+        }
+        let is_hit = opened.candidates.units.iter().flatten().any(Option::is_some);
         if let Some(image) = loaded.main_image.filter(|_| is_hit && request.source.alt.is_none())
             && alt_name(image).is_some()
         {
@@ -71,35 +88,69 @@ impl Account {
     }
 }
 
-/// All findings, in the order of the requests, the kinds and the files.
-pub(crate) fn findings(
-    requests: &[Request<'_>],
-    loaded: &[LoadedFiles<'_>],
-    opened: &[OpenedFiles<'_>],
-    splits: &[SplitImages<'_>],
-    done: &[FinishedUnit<'_>],
-) -> Vec<SymbolFinding> {
-    let mut account = Account::default();
-    for (number, ((request, loaded), opened)) in requests.iter().zip(loaded).zip(opened).enumerate()
-    {
-        account.files(number as u32, request, loaded, opened);
-    }
-    for (number, splits) in splits.iter().enumerate() {
-        for (path, place) in splits.damage() {
-            account.add(number as u32, SymbolFindingKind::Section, path, place);
+/// All that a run had and made.
+pub(crate) struct Found<'f> {
+    pub(crate) requests: &'f [Request<'f>],
+    pub(crate) loaded: &'f [LoadedFiles<'f>],
+    pub(crate) opened: &'f [OpenedFiles<'f>],
+    pub(crate) splits: &'f [SplitImages<'f>],
+    pub(crate) done: &'f [FinishedUnit<'f>],
+}
+
+impl Found<'_> {
+    /// All findings, in the order of the requests, the kinds and the files. `damage` was found before units were asked;
+    /// `exhausted` are the requests whose names were too many bytes.
+    pub(crate) fn findings(
+        &self,
+        damage: &[(u32, SymbolFindingKind, u64)],
+        exhausted: &[(u32, Exhausted)],
+    ) -> Vec<SymbolFinding> {
+        let Self { requests, loaded, opened, splits, done } = *self;
+        let mut account = Account::default();
+        let files = requests.iter().zip(loaded).zip(opened).enumerate();
+        for (number, ((request, loaded), opened)) in files {
+            account.files(number as u32, request, loaded, opened);
         }
-    }
-    for done in done {
-        let number = done.job.request as usize;
-        if let (Some(loaded), Some(splits)) = (loaded.get(number), splits.get(number)) {
-            account.unit(done, loaded, splits);
+        let main = |request: u32| Some(loaded.get(request as usize)?.main_image?.path());
+        for &(request, kind, place) in damage {
+            if let Some(path) = main(request) {
+                account.add(request, kind, path, place);
+            }
         }
+        for &(number, Exhausted { resource, limit }) in exhausted {
+            let own = requests.get(number as usize).map(|request| request.source.image.path());
+            if let Some(path) = own {
+                account.add(number, SymbolFindingKind::OverBudget(resource), path, limit);
+            }
+        }
+        for (number, splits) in splits.iter().enumerate() {
+            for (path, place) in splits.damage() {
+                account.add(number as u32, SymbolFindingKind::Section, path, place);
+            }
+        }
+        for done in done {
+            let number = done.job.request as usize;
+            if let (Some(loaded), Some(splits)) = (loaded.get(number), splits.get(number)) {
+                account.unit(done, loaded, splits);
+            }
+        }
+        let places = account.places.into_iter();
+        places
+            .map(|((request, kind, path), places)| self.finding(request, kind, path, places))
+            .collect()
     }
-    let finding = |((request, kind, path), mut places): ((u32, _, _), Vec<u64>)| {
+
+    fn finding(
+        &self,
+        request: u32,
+        kind: SymbolFindingKind,
+        path: PathBuf,
+        mut places: Vec<u64>,
+    ) -> SymbolFinding {
         places.sort_unstable();
         places.dedup();
-        let file = opened.get(request as usize).and_then(|opened| opened.main.as_ref());
-        let image = loaded.get(request as usize).and_then(|loaded| loaded.main_image);
+        let file = self.opened.get(request as usize).and_then(|opened| opened.main.as_ref());
+        let image = self.loaded.get(request as usize).and_then(|loaded| loaded.main_image);
         let missing = match kind {
             SymbolFindingKind::SplitUnitMissing => {
                 file.zip(places.first()).and_then(|(file, &place)| split_name(file, place))
@@ -108,14 +159,13 @@ pub(crate) fn findings(
             _ => None,
         };
         SymbolFinding { request, kind, path, places, missing }
-    };
-    account.places.into_iter().map(finding).collect()
+    }
 }
 
 /// What the skeleton unit at an offset calls its split file.
 fn split_name(file: &DwarfFile<'_>, place: u64) -> Option<Vec<u8>> {
     let unit = file.units.iter().find(|unit| unit.offset as u64 == place)?;
-    file.string(unit, unit.root.dwo_name?, None).map(<[u8]>::to_vec)
+    file.string(unit, unit.root.dwo_name?, None)?.short().map(<[u8]>::to_vec)
 }
 
 /// What a file calls the supplementary one.

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use address::Svma;
+use budget::Exhausted;
 use module_map::Image;
 
-use crate::dwarf::{CANDIDATES, DwarfFile, DwarfSections, UnitResult};
+use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::SymbolTable;
 
 /// The bytes of a request's files.
@@ -41,7 +42,9 @@ pub(crate) struct OpenedFiles<'l> {
     pub(crate) has_symbols: bool,
     pub(crate) main: Option<DwarfFile<'l>>,
     pub(crate) alt: Option<DwarfFile<'l>>,
-    pub(crate) candidates: Vec<[Option<u32>; CANDIDATES]>,
+    pub(crate) candidates: Candidates,
+    /// Whether the names of symbols ran out.
+    pub(crate) no_more_names: Option<Exhausted>,
 }
 
 /// A symbol that covers an address.
@@ -61,6 +64,9 @@ pub(crate) struct Answer {
     /// Whether no other unit needs to be asked.
     pub(crate) complete: bool,
 }
+
+/// Units that share a line program: the request, the offset of the program and the size of its addresses.
+pub(crate) type ProgramKey = (u32, u64, u8);
 
 /// A finished unit.
 pub(crate) struct FinishedUnit<'f> {

@@ -4,13 +4,17 @@
 use std::hash::BuildHasher as _;
 
 use address::Svma;
+use budget::{Allowance, Exhausted, Resource};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
+use crate::bytes::NameText;
 use crate::demangle::{Demangle, demangle};
+use crate::dwarf::FilePath;
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
+use crate::run::splits::SplitImages;
 
 profile::row_ids! {
     /// A distinct mangled name.
@@ -20,11 +24,12 @@ profile::row_ids! {
 /// Makes the answers of all requests. Frames come in the order of the addresses, names in the order of the frames.
 pub(crate) fn merge(
     opened: &[OpenedFiles<'_>],
+    splits: &[SplitImages<'_>],
     answers: &[Vec<Option<Answer>>],
     done: &[FinishedUnit<'_>],
     options: &Options<'_>,
     strings: &mut Strings,
-) -> Symbols {
+) -> (Symbols, Vec<(u32, Exhausted)>) {
     let mut merger = Merger {
         done,
         functions: done.iter().map(|done| vec![None; done.result.functions.len()]).collect(),
@@ -35,18 +40,42 @@ pub(crate) fn merge(
         functions_of_frames: Vec::new(),
         strings,
         symbols: Symbols::default(),
+        bytes: options.budget.allowance(Resource::NameBytes, 0),
+        exhausted: None,
     };
-    for (file, answers) in opened.iter().zip(answers) {
+    let mut exhausted = Vec::new();
+    for (number, ((file, splits), answers)) in (0..).zip(opened.iter().zip(splits).zip(answers)) {
+        merger.bytes = name_bytes(file, splits, options);
+        merger.exhausted = None;
         merger.request(file, answers);
+        exhausted.extend(merger.exhausted.map(|error| (number, error)));
     }
-    merger.finish(options)
+    (merger.finish(options), exhausted)
 }
+
+/// The bytes that names and paths out of a file's debug information may have.
+fn name_bytes(
+    file: &OpenedFiles<'_>,
+    splits: &SplitImages<'_>,
+    options: &Options<'_>,
+) -> Allowance {
+    let further = file.alt.as_ref().map_or(0, |alt| alt.sections.str.len() as u64);
+    match &file.main {
+        Some(main) => main
+            .costs
+            .whole_with(Resource::NameBytes, further.saturating_add(splits.strings_size())),
+        None => options.budget.allowance(Resource::NameBytes, 0),
+    }
+}
+
+/// What is known of a name or a path: `None` where it was not looked at, `Some(None)` where there is none.
+type Known<T> = Option<Option<T>>;
 
 struct Merger<'m> {
     done: &'m [FinishedUnit<'m>],
     /// For each finished unit, the ids of its names and files that were seen.
-    functions: Vec<Vec<Option<MangledId>>>,
-    files: Vec<Vec<Option<StringId>>>,
+    functions: Vec<Vec<Known<MangledId>>>,
+    files: Vec<Vec<Known<StringId>>>,
     /// Hash and id of each mangled name, so that none is hashed again when the table grows.
     mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
@@ -55,6 +84,9 @@ struct Merger<'m> {
     functions_of_frames: Vec<Option<MangledId>>,
     strings: &'m mut Strings,
     symbols: Symbols,
+    /// How many bytes of names and paths the request may still have.
+    bytes: Allowance,
+    exhausted: Option<Exhausted>,
 }
 
 impl<'m> Merger<'m> {
@@ -104,12 +136,11 @@ impl<'m> Merger<'m> {
         for frame in result.frames.get(first..first + address.n_frames as usize)? {
             let function = frame.function.and_then(|id| {
                 let name = result.functions.get(id)?;
-                Some(self.function((answer.job as usize, id.index()), name))
+                self.function((answer.job as usize, id.index()), *name)
             });
             let file = frame.file.and_then(|id| {
                 let path = result.files.get(id)?;
-                let slot = self.files.get_mut(answer.job as usize)?.get_mut(id.index())?;
-                Some(*slot.get_or_insert_with(|| self.strings.intern(path)))
+                self.path((answer.job as usize, id.index()), path)
             });
             let (line, column, inlined) = (frame.line, frame.column, frame.inlined);
             self.push(InlineRow { function: None, file, line, column, inlined }, function);
@@ -123,16 +154,33 @@ impl<'m> Merger<'m> {
     }
 
     /// The id of a name of a finished unit: the unit, and the name in it.
-    fn function(&mut self, place: (usize, usize), name: &'m [u8]) -> MangledId {
+    fn function(&mut self, place: (usize, usize), name: NameText<'m>) -> Option<MangledId> {
         let known = self.functions.get(place.0).and_then(|ids| ids.get(place.1).copied());
-        if let Some(Some(id)) = known {
-            return id;
+        if let Some(Some(known)) = known {
+            return known;
         }
-        let id = self.mangled(name);
+        let name = name.take(&mut self.bytes).unwrap_or_else(|error| {
+            self.exhausted.get_or_insert(error);
+            None
+        });
+        let id = name.map(|name| self.mangled(name));
         if let Some(slot) = self.functions.get_mut(place.0).and_then(|ids| ids.get_mut(place.1)) {
             *slot = Some(id);
         }
         id
+    }
+
+    /// The id of a path of a finished unit: the unit, and the path in it.
+    fn path(&mut self, place: (usize, usize), path: &FilePath<'_>) -> Option<StringId> {
+        let slot = self.files.get_mut(place.0)?.get_mut(place.1)?;
+        if let Some(known) = *slot {
+            return known;
+        }
+        let path = path.join(&mut self.bytes).unwrap_or_else(|error| {
+            self.exhausted.get_or_insert(error);
+            None
+        });
+        *slot.insert(path.map(|path| self.strings.intern(&path)))
     }
 
     /// The id of a mangled name, in the order of first use.

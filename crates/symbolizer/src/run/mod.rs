@@ -3,6 +3,7 @@
 mod account;
 mod job;
 mod merge;
+mod rounds;
 mod splits;
 
 use std::borrow::Cow;
@@ -14,13 +15,14 @@ use profile::Strings;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
-use crate::dwarf::{self, CANDIDATES, DwarfFile, DwarfPair, DwarfSections, UnitJob};
+use crate::dwarf::{self, Candidates, DwarfFile, DwarfSections};
 use crate::elf;
 use crate::observer::SymbolStage;
 use crate::request::{Options, Request, SymbolSource, Symbols};
-use crate::run::account::findings;
-use crate::run::job::{Answer, FinishedUnit, LoadedFiles, OpenedFiles, PlannedUnit, SymbolName};
+use crate::run::account::Found;
+use crate::run::job::{LoadedFiles, OpenedFiles, SymbolName};
 use crate::run::merge::merge;
+use crate::run::rounds::{Asked, Rounds};
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
@@ -52,27 +54,19 @@ pub fn symbolize(
         .zip(&opened)
         .map(|((images, loaded), file)| split_views(images, loaded, file))
         .collect();
-    let splits: Vec<HashMap<u32, DwarfFile<'_>>> =
-        views.par_iter().zip(&opened).map(|(views, file)| split_files(views, file)).collect();
+    let splits: Vec<HashMap<u32, DwarfFile<'_>>> = views
+        .par_iter()
+        .zip(&opened)
+        .map(|(views, file)| split_files(views, file, options))
+        .collect();
     let start = ended(SymbolStage::Loading, start, options);
-    let mut done: Vec<FinishedUnit<'_>> = Vec::new();
-    let mut answers: Vec<Vec<Option<Answer>>> =
-        requests.iter().map(|request| vec![None; request.addresses.len()]).collect();
-    if options.inlines || options.lines || opened.iter().any(|file| file.symbols.contains(&None)) {
-        for round in 0..=CANDIDATES {
-            let jobs = plan(requests, &opened, &answers, round);
-            let first = done.len();
-            done.par_extend(
-                jobs.into_par_iter().with_max_len(1).map(|job| run(job, &opened, &splits, options)),
-            );
-            for (number, done) in done.iter().enumerate().skip(first) {
-                note(done, number as u32, &mut answers);
-            }
-        }
-    }
+    let asked = Asked { requests, opened: &opened, splits: &splits, options };
+    let rounds = asked.rounds();
+    let Rounds { done, answers, damage } = rounds;
     let start = ended(SymbolStage::LookingUp, start, options);
-    let mut symbols = merge(&opened, &answers, &done, options, strings);
-    symbols.findings = findings(requests, &loaded, &opened, &images, &done);
+    let (mut symbols, exhausted) = merge(&opened, &images, &answers, &done, options, strings);
+    let found = Found { requests, loaded: &loaded, opened: &opened, splits: &images, done: &done };
+    symbols.findings = found.findings(&damage, &exhausted);
     ended(SymbolStage::Naming, start, options);
     symbols
 }
@@ -125,132 +119,27 @@ fn open<'l>(
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);
     let code = elf::code_ranges(image);
-    let found = elf::lookup(&loaded.tables, &code, &index);
+    let names = elf::NameReader::new(&loaded.tables, &options.budget);
+    let found = elf::lookup(&names, &code, &index);
     let mut symbols: Vec<Option<SymbolName<'l>>> = found
         .into_iter()
         .map(|found| {
             found.map(|found| SymbolName { start: found.start, name: Cow::Borrowed(found.name) })
         })
         .collect();
-    let dynsym = loaded.dynsym.and_then(|number| loaded.tables.get(number));
-    for stub in elf::plt_names(image, &loaded.tables, dynsym, &index) {
+    let dynsym = loaded.dynsym.and_then(|number| Some((number as u32, loaded.tables.get(number)?)));
+    let is_named: Vec<bool> = symbols.iter().map(Option::is_some).collect();
+    for stub in elf::plt_names(image, &names, dynsym, &index, &is_named) {
         if let Some(slot @ None) = symbols.get_mut(stub.index) {
             *slot = Some(SymbolName { start: stub.start, name: Cow::Owned(stub.name) });
         }
     }
     let wanted = options.inlines || options.lines || symbols.contains(&None);
-    let main = loaded.main.as_ref().filter(|_| wanted).map(DwarfFile::new);
-    let alt = loaded.alt.as_ref().filter(|_| wanted).map(DwarfFile::new);
-    let candidates = main.as_ref().map(|file| dwarf::candidates(file, &index)).unwrap_or_default();
+    let open = |sections: &'l DwarfSections<'_>| DwarfFile::new(sections, &options.budget);
+    let main = loaded.main.as_ref().filter(|_| wanted).map(open);
+    let alt = loaded.alt.as_ref().filter(|_| wanted).map(open);
+    let candidates = main.as_ref().map(|file| Candidates::of(file, &index)).unwrap_or_default();
     let has_symbols =
         !loaded.tables.is_empty() || main.as_ref().is_some_and(|file| !file.units.is_empty());
-    OpenedFiles { symbols, has_symbols, main, alt, candidates }
-}
-
-/// The units to ask in a round: the best one of each address first, then the others where it knew no function, at
-/// last those units that do not say where their code is.
-fn plan(
-    requests: &[Request<'_>],
-    opened: &[OpenedFiles<'_>],
-    answers: &[Vec<Option<Answer>>],
-    round: usize,
-) -> Vec<PlannedUnit> {
-    let mut jobs = Vec::new();
-    for (number, ((request, file), answers)) in requests.iter().zip(opened).zip(answers).enumerate()
-    {
-        let Some(main) = &file.main else { continue };
-        let open =
-            |index: usize| !matches!(answers.get(index), Some(Some(Answer { complete: true, .. })));
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        for (index, candidates) in
-            file.candidates.iter().enumerate().filter(|(index, _)| open(*index))
-        {
-            if let Some(Some(unit)) = candidates.get(round) {
-                pairs.push((*unit, index as u32));
-            }
-        }
-        if round == CANDIDATES {
-            let lost =
-                |candidates: &[Option<u32>; CANDIDATES]| candidates.iter().all(Option::is_none);
-            let lost: Vec<_> = file
-                .candidates
-                .iter()
-                .enumerate()
-                .filter(|(_, c)| lost(c))
-                .map(|(i, _)| i as u32)
-                .collect();
-            if !lost.is_empty() {
-                // One job for each unit; few producers leave the ranges out.
-                for unit in dwarf::units_without_ranges(main) {
-                    jobs.push(job(number as u32, unit, lost.clone(), request, file));
-                }
-            }
-            continue;
-        }
-        pairs.sort_unstable();
-        for chunk in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(unit, _)) = chunk.first() else { continue };
-            jobs.push(job(
-                number as u32,
-                unit,
-                chunk.iter().map(|pair| pair.1).collect(),
-                request,
-                file,
-            ));
-        }
-    }
-    jobs
-}
-
-fn job(
-    number: u32,
-    unit: u32,
-    indices: Vec<u32>,
-    request: &Request<'_>,
-    file: &OpenedFiles<'_>,
-) -> PlannedUnit {
-    let address = |&index: &u32| request.addresses.get(index as usize).copied().unwrap_or_default();
-    let named = |&index: &u32| file.symbols.get(index as usize).is_some_and(Option::is_some);
-    PlannedUnit {
-        request: number,
-        unit,
-        addresses: indices.iter().map(address).collect(),
-        named: indices.iter().map(named).collect(),
-        indices,
-    }
-}
-
-fn run<'f>(
-    job: PlannedUnit,
-    opened: &'f [OpenedFiles<'f>],
-    splits: &'f [HashMap<u32, DwarfFile<'f>>],
-    options: &Options<'_>,
-) -> FinishedUnit<'f> {
-    let split = splits.get(job.request as usize).and_then(|splits| splits.get(&job.unit));
-    let file = opened.get(job.request as usize).filter(|_| !options.is_cancelled());
-    let result = file.and_then(|file| Some((file, file.main.as_ref()?))).map(|(file, main)| {
-        let unit_job = UnitJob {
-            unit: job.unit,
-            addresses: &job.addresses,
-            named: &job.named,
-            inlines: options.inlines,
-            lines: options.lines,
-        };
-        dwarf::resolve(DwarfPair { file: main, alt: file.alt.as_ref() }, split, &unit_job)
-    });
-    FinishedUnit { result: result.unwrap_or_default(), job }
-}
-
-/// Notes what a finished unit says about its addresses, where it says more than was known.
-fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
-    let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
-    for (index, (&address, found)) in
-        done.job.indices.iter().zip(&done.result.addresses).enumerate()
-    {
-        let complete = found.function_start.is_some();
-        let Some(slot) = answers.get_mut(address as usize) else { continue };
-        if found.n_frames > 0 && slot.is_none_or(|old| complete && !old.complete) {
-            *slot = Some(Answer { job: number, index: index as u32, complete });
-        }
-    }
+    OpenedFiles { symbols, has_symbols, main, alt, candidates, no_more_names: names.exhausted() }
 }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use budget::Resource;
 use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
 
+use crate::bytes::NameText;
 use crate::dwarf::{DwarfFile, DwarfSections, SplitImage, split_file, split_id};
-use crate::request::Request;
+use crate::request::{Options, Request};
 use crate::run::job::{LoadedFiles, OpenedFiles};
 
 /// The split files of a request, and which of them each skeleton unit uses.
@@ -23,6 +25,11 @@ impl SplitImages<'_> {
         let user = self.users.binary_search_by_key(&unit, |&(unit, _)| unit).ok()?;
         let (_, place) = self.users.get(user)?;
         Some(self.images.get(*place)?.as_ref()?.path())
+    }
+
+    /// Bytes of the strings and the entries of all of them.
+    pub(crate) fn strings_size(&self) -> u64 {
+        self.images.iter().flatten().map(SplitImage::strings_size).sum()
     }
 
     /// The sections that could not be read: the file, and their offsets in it.
@@ -42,23 +49,25 @@ pub(crate) struct SplitView<'s> {
 pub(crate) fn split_images<'a>(request: &Request<'a>, file: &OpenedFiles<'_>) -> SplitImages<'a> {
     let mut found: Vec<&'a Image> = Vec::new();
     let mut users = Vec::new();
+    let mut places: HashMap<*const Image, usize> = HashMap::new();
     if let (Some(loader), Some(main)) = (request.source.split, &file.main) {
-        let mut units: Vec<u32> = file.candidates.iter().flatten().flatten().copied().collect();
+        let candidates = file.candidates.units.iter().flatten().flatten();
+        let mut units: Vec<u32> = candidates.copied().collect();
         units.sort_unstable();
         units.dedup();
         for number in units {
             let Some(unit) = main.units.get(number as usize) else { continue };
             let (Some(id), Some(name)) = (split_id(unit), unit.root.dwo_name) else { continue };
-            let text = |value| main.string(unit, value, None).unwrap_or(&[]);
+            let text =
+                |value| main.string(unit, value, None).and_then(NameText::short).unwrap_or(&[]);
             let Some(image) = loader.find(id, unit.root.comp_dir.map_or(&[][..], text), text(name))
             else {
                 continue;
             };
-            let place =
-                found.iter().position(|known| std::ptr::eq(*known, image)).unwrap_or_else(|| {
-                    found.push(image);
-                    found.len() - 1
-                });
+            let place = *places.entry(std::ptr::from_ref(image)).or_insert_with(|| {
+                found.push(image);
+                found.len() - 1
+            });
             users.push((number, place));
         }
     }
@@ -71,10 +80,17 @@ pub(crate) fn split_views<'s>(
     loaded: &'s LoadedFiles<'_>,
     file: &OpenedFiles<'_>,
 ) -> Vec<SplitView<'s>> {
+    let Some(main) = &file.main else { return Vec::new() };
+    // A package gives each unit what is its own, and a file of one unit is read for that one: what is read again and
+    // again for many is read a few times only.
+    let sizes = images.images.iter().flatten().map(SplitImage::entries_size);
+    let mut entries = main.costs.whole_with(Resource::DebugEntries, sizes.sum());
     let view = |&(number, place): &(u32, usize)| {
         let image = images.images.get(place)?.as_ref()?;
-        let id = split_id(file.main.as_ref()?.units.get(number as usize)?)?;
-        Some(SplitView { unit: number, sections: image.sections_of(id, loaded.main.as_ref()?)? })
+        let id = split_id(main.units.get(number as usize)?)?;
+        let sections = image.sections_of(id, loaded.main.as_ref()?)?;
+        entries.take(sections.info.len() as u64).ok()?;
+        Some(SplitView { unit: number, sections })
     };
     images.users.iter().filter_map(view).collect()
 }
@@ -83,10 +99,14 @@ pub(crate) fn split_views<'s>(
 pub(crate) fn split_files<'s>(
     views: &'s [SplitView<'s>],
     file: &'s OpenedFiles<'s>,
+    options: &Options<'_>,
 ) -> HashMap<u32, DwarfFile<'s>> {
     let open = |view: &'s SplitView<'s>| {
         let skeleton = file.main.as_ref()?.units.get(view.unit as usize)?;
-        Some((view.unit, split_file(&view.sections, skeleton, split_id(skeleton)?)))
+        Some((
+            view.unit,
+            split_file(&view.sections, skeleton, split_id(skeleton)?, &options.budget),
+        ))
     };
     views.par_iter().filter_map(open).collect::<Vec<_>>().into_iter().collect()
 }

@@ -1,0 +1,115 @@
+//! Which units hold the requested addresses, by the ranges that the units state.
+
+use budget::Resource;
+use hashbrown::HashMap;
+
+use crate::addresses::{AddressIndex, Cover, sweep};
+use crate::dwarf::file::DwarfFile;
+use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::ranges::{Pcs, each_range};
+use crate::dwarf::unit::Unit;
+
+/// How many units are tried for an address where the ranges of several hold it.
+pub(crate) const CANDIDATES: usize = 3;
+
+/// Covers that are kept before those are left out that cannot be chosen.
+const MANY: usize = 1 << 20;
+
+/// For each address the units whose ranges hold it, the one with the nearest start first.
+#[derive(Default)]
+pub(crate) struct Candidates {
+    pub(crate) units: Vec<[Option<u32>; CANDIDATES]>,
+    /// What ran out before all ranges were read.
+    pub(crate) exhausted: Option<Resource>,
+}
+
+impl Candidates {
+    pub(crate) fn of(file: &DwarfFile<'_>, index: &AddressIndex<'_>) -> Self {
+        let mut covers = Covers { index, covers: Vec::new(), limit: MANY };
+        let mut ranges = file.costs.whole(Resource::AddressRanges);
+        let mut exhausted = None;
+        let mut users: HashMap<ListKey<'_>, usize> = HashMap::new();
+        // Of units with the same list the last ones are chosen, so that it is read for them only.
+        for (number, unit) in file.units.iter().enumerate().rev() {
+            if let Some(list) = unit.root.ranges {
+                let users = users.entry(list_key(unit, list)).or_default();
+                *users += 1;
+                if *users > CANDIDATES {
+                    continue;
+                }
+            }
+            let root = &unit.root;
+            let pcs = Pcs { low: root.low_pc, high: root.high_pc, ranges: root.ranges };
+            // Damaged lists give what was read of them.
+            let _ = each_range(file, unit, &pcs, |start, end| {
+                covers.add(Cover { start, end, item: number as u32 });
+                let enough = ranges.take(1);
+                exhausted = exhausted.or(enough.err().map(|error| error.resource));
+                enough.is_ok()
+            });
+            if exhausted.is_some() {
+                break;
+            }
+        }
+        let mut units = vec![[None; CANDIDATES]; index.all().len()];
+        sweep::<CANDIDATES>(index.all(), &covers.sorted(), |address, found| {
+            if let Some(slot) = units.get_mut(address) {
+                *slot = found;
+            }
+        });
+        Self { units, exhausted }
+    }
+}
+
+/// What the ranges of a list depend on.
+type ListKey<'a> = (Value<'a>, Option<Value<'a>>, [Option<u64>; 2], Encoding);
+
+fn list_key<'a>(unit: &Unit<'a>, list: Value<'a>) -> ListKey<'a> {
+    let root = &unit.root;
+    (list, root.low_pc, [root.rnglists_base, root.addr_base], unit.encoding)
+}
+
+/// Ranges of units that hold requested addresses.
+struct Covers<'c> {
+    index: &'c AddressIndex<'c>,
+    covers: Vec<Cover>,
+    limit: usize,
+}
+
+impl Covers<'_> {
+    fn add(&mut self, cover: Cover) {
+        if self.index.first_in(cover.start, cover.end).is_none() {
+            return;
+        }
+        if self.covers.len() >= self.limit {
+            self.thin_out();
+            self.limit = (self.covers.len() * 2).max(MANY);
+        }
+        self.covers.push(cover);
+    }
+
+    /// Of the covers that hold the same addresses, only those with the greatest starts can be chosen.
+    fn thin_out(&mut self) {
+        let index = self.index;
+        let held = |cover: &Cover| (index.lower_bound(cover.start), index.lower_bound(cover.end));
+        // The best first.
+        self.covers.sort_by_cached_key(|cover| {
+            let (first, end) = held(cover);
+            (first, end, std::cmp::Reverse((cover.start, cover.item)))
+        });
+        let mut same = (usize::MAX, 0);
+        let mut count = 0;
+        self.covers.retain(|cover| {
+            let holds = held(cover);
+            count = if holds == same { count + 1 } else { 0 };
+            same = holds;
+            count < 4 * CANDIDATES
+        });
+    }
+
+    /// By their starts, of equal ones those of later units last.
+    fn sorted(mut self) -> Vec<Cover> {
+        self.covers.sort_by_key(|cover| (cover.start, cover.item));
+        self.covers
+    }
+}

@@ -1,0 +1,138 @@
+//! The abbreviations of unit roots, each compiled once for all units that have it: their attributes may be without
+//! bytes, so that a unit of twelve bytes could have any number of them.
+
+use budget::{Allowance, Exhausted};
+use gimli::constants as dw;
+use gimli::{DwAt, DwTag};
+use hashbrown::HashMap;
+
+use crate::bytes::ByteCursor;
+use crate::dwarf::abbrev::{find, next_spec};
+use crate::dwarf::form::{self, Encoding, Spec, Value};
+
+/// A step over the attributes of a root.
+#[derive(Clone, Copy, Debug)]
+enum RootStep {
+    /// So many bytes.
+    Fixed(u32),
+    /// A value of a size of its own.
+    Skip(Spec),
+    /// One that is wanted.
+    Read(Spec),
+}
+
+/// What is known of an abbreviation of roots; `None` where it cannot be read.
+type Root = Option<(DwTag, (u32, u32))>;
+
+/// The abbreviations that roots of a section had so far.
+#[derive(Debug)]
+pub(crate) struct RootAbbrevs<'a> {
+    section: &'a [u8],
+    known: HashMap<(u64, u64, Encoding), Root>,
+    steps: Vec<RootStep>,
+    /// Bytes of the section that may still be read.
+    bytes: Allowance,
+}
+
+impl<'a> RootAbbrevs<'a> {
+    pub(crate) fn new(section: &'a [u8], bytes: Allowance) -> Self {
+        Self { section, known: HashMap::new(), steps: Vec::new(), bytes }
+    }
+
+    /// Reads a root: gives its tag, and name and value of the attributes that are wanted. `None` where it cannot be
+    /// read.
+    ///
+    /// # Errors
+    /// Where more of the abbreviations would have to be read than may be.
+    pub(crate) fn read<'i>(
+        &mut self,
+        cursor: &mut ByteCursor<'i>,
+        offset: u64,
+        encoding: Encoding,
+        mut give: impl FnMut(DwAt, Value<'i>),
+    ) -> Result<Option<DwTag>, Exhausted> {
+        let Some(code) = cursor.uleb() else { return Ok(None) };
+        let key = (offset, code, encoding);
+        let root = match self.known.get(&key) {
+            Some(&known) => known,
+            None => {
+                let compiled = self.compile(key)?;
+                self.known.insert(key, compiled);
+                compiled
+            }
+        };
+        let Some((tag, (first, end))) = root else { return Ok(None) };
+        let mut read = || {
+            for step in self.steps.get(first as usize..end as usize)? {
+                match *step {
+                    RootStep::Fixed(size) => cursor.skip(size.into())?,
+                    RootStep::Skip(spec) => form::skip(cursor, spec.form, encoding)?,
+                    RootStep::Read(spec) => give(spec.name, form::read(cursor, spec, encoding)?),
+                }
+            }
+            Some(tag)
+        };
+        Ok(read())
+    }
+
+    fn compile(
+        &mut self,
+        (offset, code, encoding): (u64, u64, Encoding),
+    ) -> Result<Root, Exhausted> {
+        let Some((tag, mut cursor)) = find(self.section, offset, code, &mut self.bytes)? else {
+            return Ok(None);
+        };
+        let before = cursor.at();
+        let mut specs = Vec::new();
+        let complete = loop {
+            match next_spec(&mut cursor) {
+                Some(Some(spec)) => specs.push(spec),
+                end => break end.is_some(),
+            }
+        };
+        self.bytes.take((cursor.at() - before) as u64)?;
+        if !complete {
+            return Ok(None);
+        }
+        let first = self.steps.len();
+        self.push_steps(&specs, encoding);
+        Ok(Some((tag, (first as u32, self.steps.len() as u32))))
+    }
+
+    fn push_steps(&mut self, specs: &[Spec], encoding: Encoding) {
+        let start = self.steps.len();
+        // Of attributes that are stated again the last one counts.
+        let last = WANTED.map(|name| specs.iter().rposition(|spec| spec.name == name));
+        for (at, spec) in specs.iter().enumerate() {
+            let step = match form::fixed_size(spec.form, encoding) {
+                _ if last.contains(&Some(at)) => RootStep::Read(*spec),
+                Some(size) => RootStep::Fixed(size.into()),
+                None => RootStep::Skip(*spec),
+            };
+            match (step, self.steps.get_mut(start..).and_then(<[_]>::last_mut)) {
+                (RootStep::Fixed(more), Some(RootStep::Fixed(before))) => {
+                    *before = before.saturating_add(more);
+                }
+                _ => self.steps.push(step),
+            }
+        }
+    }
+}
+
+/// The attributes of roots that are of use.
+const WANTED: [DwAt; 14] = [
+    dw::DW_AT_name,
+    dw::DW_AT_stmt_list,
+    dw::DW_AT_low_pc,
+    dw::DW_AT_high_pc,
+    dw::DW_AT_comp_dir,
+    dw::DW_AT_ranges,
+    dw::DW_AT_str_offsets_base,
+    dw::DW_AT_addr_base,
+    dw::DW_AT_GNU_addr_base,
+    dw::DW_AT_rnglists_base,
+    dw::DW_AT_dwo_name,
+    dw::DW_AT_GNU_dwo_name,
+    dw::DW_AT_GNU_dwo_id,
+    dw::DW_AT_GNU_ranges_base,
+];

@@ -1,0 +1,74 @@
+//! Names of symbols, and which of two is preferred. Many names may end with the same bytes, so that what is read of them
+//! is counted.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::{Ordering, Reverse};
+
+use budget::{Allowance, Budget, Exhausted, Resource};
+
+use crate::bytes::NameText;
+use crate::elf::symbols::SymbolTable;
+
+/// Reads the names of the symbols of some tables.
+pub(crate) struct NameReader<'t, 'a> {
+    pub(crate) tables: &'t [SymbolTable<'a>],
+    left: RefCell<Allowance>,
+    exhausted: Cell<Option<Exhausted>>,
+}
+
+/// Where a name is: the table, and the offset in its strings.
+pub(crate) type NamePlace = (u32, u32);
+
+impl<'t, 'a> NameReader<'t, 'a> {
+    /// A reader whose names are in proportion to the strings.
+    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget) -> Self {
+        let bytes = tables.iter().map(|table| table.strings().len() as u64).sum();
+        Self {
+            tables,
+            left: RefCell::new(budget.allowance(Resource::NameBytes, bytes)),
+            exhausted: Cell::new(None),
+        }
+    }
+
+    /// Where names were too many bytes.
+    pub(crate) fn exhausted(&self) -> Option<Exhausted> {
+        self.exhausted.get()
+    }
+
+    /// The name at a place, which is counted. `None` where there is none, or names were too many bytes.
+    pub(crate) fn name(&self, (table, offset): NamePlace) -> Option<&'t [u8]> {
+        let text = NameText::at(self.tables.get(table as usize)?.strings(), offset.into())?;
+        match text.take(&mut self.left.borrow_mut()) {
+            Ok(name) => name,
+            Err(error) => {
+                self.exhausted.set(self.exhausted.get().or(Some(error)));
+                None
+            }
+        }
+    }
+
+    /// Counts further bytes of names; whether they may still be had.
+    pub(crate) fn count(&self, bytes: u64) -> bool {
+        let taken = self.left.borrow_mut().take(bytes);
+        self.exhausted.set(self.exhausted.get().or(taken.err()));
+        taken.is_ok()
+    }
+
+    /// Which of two names is preferred: `Less` where `b` is. Fewer underscores, then the longer one, then the first in
+    /// the order of the bytes.
+    pub(crate) fn preference(&self, a: NamePlace, b: NamePlace) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
+        name_key(self.name(a)).cmp(&name_key(self.name(b)))
+    }
+}
+
+/// How a name compares: see [`NameReader::preference`].
+pub(crate) type NameKey<'t> = (Reverse<usize>, usize, Reverse<&'t [u8]>);
+
+pub(crate) fn name_key(name: Option<&[u8]>) -> NameKey<'_> {
+    let name = name.unwrap_or_default();
+    let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
+    (Reverse(underscores), name.len(), Reverse(name))
+}

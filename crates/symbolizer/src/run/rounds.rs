@@ -1,0 +1,205 @@
+//! The rounds in which units are asked: the best one of each address first, then the others where it knew no function,
+//! at last those units that do not say where their code is.
+
+use address::Svma;
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use crate::addresses::AddressIndex;
+use crate::dwarf::{
+    self, CANDIDATES, DwarfFile, DwarfPair, SharedLines, SilentUnits, UnitJob, UnitSources,
+};
+use crate::finding::SymbolFindingKind;
+use crate::request::{Options, Request};
+use crate::run::job::{Answer, FinishedUnit, OpenedFiles, PlannedUnit, ProgramKey};
+
+/// What is asked, and whom.
+pub(crate) struct Asked<'f, 'r> {
+    pub(crate) requests: &'r [Request<'r>],
+    pub(crate) opened: &'f [OpenedFiles<'f>],
+    pub(crate) splits: &'f [HashMap<u32, DwarfFile<'f>>],
+    pub(crate) options: &'r Options<'r>,
+}
+
+/// What came of it.
+pub(crate) struct Rounds<'f> {
+    pub(crate) done: Vec<FinishedUnit<'f>>,
+    /// For each request, the answers to its addresses.
+    pub(crate) answers: Vec<Vec<Option<Answer>>>,
+    /// What was found before units were asked: the request, the kind and the place.
+    pub(crate) damage: Vec<(u32, SymbolFindingKind, u64)>,
+}
+
+impl<'f> Asked<'f, '_> {
+    pub(crate) fn rounds(&self) -> Rounds<'f> {
+        let answers = self.requests.iter().map(|request| vec![None; request.addresses.len()]);
+        let mut rounds =
+            Rounds { done: Vec::new(), answers: answers.collect(), damage: Vec::new() };
+        let Options { inlines, lines, .. } = *self.options;
+        if !inlines && !lines && !self.opened.iter().any(|file| file.symbols.contains(&None)) {
+            return rounds;
+        }
+        for round in 0..=CANDIDATES {
+            let jobs = if round < CANDIDATES {
+                self.plan(&rounds.answers, round)
+            } else {
+                self.plan_silent(&mut rounds.damage)
+            };
+            let first = rounds.done.len();
+            self.run(jobs, &mut rounds.done);
+            for (number, done) in rounds.done.iter().enumerate().skip(first) {
+                note(done, number as u32, &mut rounds.answers);
+            }
+        }
+        rounds
+    }
+
+    /// The candidates of a round, for the addresses that are not answered yet.
+    fn plan(&self, answers: &[Vec<Option<Answer>>], round: usize) -> Vec<PlannedUnit> {
+        let mut jobs = Vec::new();
+        for (number, (file, answers)) in (0..).zip(self.opened.iter().zip(answers)) {
+            if file.main.is_none() {
+                continue;
+            }
+            let open = |index: usize| {
+                !matches!(answers.get(index), Some(Some(Answer { complete: true, .. })))
+            };
+            let candidates = file.candidates.units.iter().enumerate();
+            let pairs =
+                candidates.filter(|(index, _)| open(*index)).filter_map(|(index, units)| {
+                    units.get(round).copied().flatten().map(|unit| (unit, index as u32))
+                });
+            self.push_jobs(number, pairs.collect(), &mut jobs);
+        }
+        jobs
+    }
+
+    /// The units without ranges, for the addresses that no other unit holds.
+    fn plan_silent(&self, damage: &mut Vec<(u32, SymbolFindingKind, u64)>) -> Vec<PlannedUnit> {
+        let mut jobs = Vec::new();
+        for (number, (request, file)) in (0..).zip(self.requests.iter().zip(self.opened)) {
+            let Some(main) = &file.main else { continue };
+            let units = file.candidates.units.iter();
+            let lost = units.zip(0_u32..).filter(|(units, _)| units.iter().all(Option::is_none));
+            let lost: Vec<u32> = lost.map(|(_, index)| index).collect();
+            if lost.is_empty() || self.options.is_cancelled() {
+                continue;
+            }
+            let address = |&index: &u32| request.addresses.get(index as usize).copied();
+            let addresses: Vec<Svma> = lost.iter().filter_map(address).collect();
+            let is_nameless =
+                |&index: &u32| file.symbols.get(index as usize).is_none_or(Option::is_none);
+            let wants_entries = self.options.inlines || lost.iter().any(is_nameless);
+            let found =
+                SilentUnits::find(main, &AddressIndex::new(&addresses), wants_entries, &|| {
+                    self.options.is_cancelled()
+                });
+            damage.extend(found.damage.into_iter().map(|(kind, place)| (number, kind, place)));
+            let pairs = found.units.iter().zip(&lost);
+            let pairs = pairs.filter_map(|(unit, &index)| unit.map(|unit| (unit, index)));
+            self.push_jobs(number, pairs.collect(), &mut jobs);
+        }
+        jobs
+    }
+
+    /// One job for each unit of pairs of units and addresses.
+    fn push_jobs(&self, number: u32, mut pairs: Vec<(u32, u32)>, jobs: &mut Vec<PlannedUnit>) {
+        let Some((request, file)) =
+            self.requests.get(number as usize).zip(self.opened.get(number as usize))
+        else {
+            return;
+        };
+        pairs.sort_unstable();
+        for chunk in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(unit, _)) = chunk.first() else { continue };
+            let indices: Vec<u32> = chunk.iter().map(|pair| pair.1).collect();
+            let address =
+                |&index: &u32| request.addresses.get(index as usize).copied().unwrap_or_default();
+            let named =
+                |&index: &u32| file.symbols.get(index as usize).is_some_and(Option::is_some);
+            jobs.push(PlannedUnit {
+                request: number,
+                unit,
+                addresses: indices.iter().map(address).collect(),
+                named: indices.iter().map(named).collect(),
+                indices,
+            });
+        }
+    }
+
+    fn run(&self, jobs: Vec<PlannedUnit>, done: &mut Vec<FinishedUnit<'f>>) {
+        let shared = self.shared_lines(&jobs);
+        let lines: HashMap<ProgramKey, SharedLines<'f>> = shared.into_iter().collect();
+        done.par_extend(jobs.into_par_iter().with_max_len(1).map(|job| self.run_one(job, &lines)));
+    }
+
+    /// Runs the line programs that several of the units have.
+    fn shared_lines(&self, jobs: &[PlannedUnit]) -> Vec<(ProgramKey, SharedLines<'f>)> {
+        if !self.options.lines || self.options.is_cancelled() {
+            return Vec::new();
+        }
+        let mut users: Vec<(ProgramKey, usize)> = jobs
+            .iter()
+            .enumerate()
+            .filter_map(|(at, job)| Some((self.program_of(job)?, at)))
+            .collect();
+        users.sort_unstable();
+        let users: Vec<&[(ProgramKey, usize)]> =
+            users.chunk_by(|a, b| a.0 == b.0).filter(|users| users.len() > 1).collect();
+        let run = |users: &&[(ProgramKey, usize)]| {
+            let &(key, _) = users.first()?;
+            let main = self.opened.get(key.0 as usize)?.main.as_ref()?;
+            let jobs = users.iter().filter_map(|&(_, at)| jobs.get(at));
+            let mut addresses: Vec<Svma> =
+                jobs.flat_map(|job| job.addresses.iter().copied()).collect();
+            addresses.sort_unstable();
+            addresses.dedup();
+            Some((key, SharedLines::run(main, key.2, key.1, addresses)))
+        };
+        users.par_iter().filter_map(run).collect()
+    }
+
+    fn program_of(&self, job: &PlannedUnit) -> Option<ProgramKey> {
+        let main = self.opened.get(job.request as usize)?.main.as_ref()?;
+        let unit = main.units.get(job.unit as usize)?;
+        Some((job.request, unit.root.line_program?, unit.encoding.address_size))
+    }
+
+    /// Runs one job. The lines are those of units that share them.
+    fn run_one(
+        &self,
+        job: PlannedUnit,
+        lines: &HashMap<ProgramKey, SharedLines<'f>>,
+    ) -> FinishedUnit<'f> {
+        let number = job.request as usize;
+        let split = self.splits.get(number).and_then(|splits| splits.get(&job.unit));
+        let file = self.opened.get(number).filter(|_| !self.options.is_cancelled());
+        let result = file.and_then(|file| Some((file, file.main.as_ref()?))).map(|(file, main)| {
+            let unit_job = UnitJob {
+                unit: job.unit,
+                addresses: &job.addresses,
+                named: &job.named,
+                inlines: self.options.inlines,
+                lines: self.options.lines,
+            };
+            let files = DwarfPair { file: main, alt: file.alt.as_ref() };
+            let lines = self.program_of(&job).and_then(|key| lines.get(&key));
+            dwarf::resolve(UnitSources { files, split, lines }, &unit_job)
+        });
+        FinishedUnit { result: result.unwrap_or_default(), job }
+    }
+}
+
+/// Notes what a finished unit says about its addresses, where it says more than was known.
+fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
+    let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
+    for (index, (&address, found)) in
+        done.job.indices.iter().zip(&done.result.addresses).enumerate()
+    {
+        let complete = found.function_start.is_some();
+        let Some(slot) = answers.get_mut(address as usize) else { continue };
+        if found.n_frames > 0 && slot.is_none_or(|old| complete && !old.complete) {
+            *slot = Some(Answer { job: number, index: index as u32, complete });
+        }
+    }
+}
