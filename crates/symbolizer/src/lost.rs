@@ -57,6 +57,12 @@ impl LostNames {
         }
     }
 
+    /// Whether anything is damaged or not at hand. Addresses that no symbol covers are neither.
+    #[must_use]
+    pub fn has_damage(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
     /// Takes in an address of a file that has no function name. Each is to be given once.
     pub fn add_address(&mut self, file: &Path, address: Svma, why: WhyNoName) {
         let files = self.nameless.entry(why).or_default();

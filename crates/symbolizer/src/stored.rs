@@ -14,8 +14,8 @@ pub struct StoredSplits<'l> {
 }
 
 impl SplitFinder for StoredSplits<'_> {
-    fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
-        self.file.split(self.images, id, directory, name)
+    fn find(&self, _id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
+        self.file.split(self.images, directory, name)
     }
 }
 

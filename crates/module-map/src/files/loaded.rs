@@ -87,9 +87,9 @@ impl LoadedImage {
     }
 
     /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
-    pub fn split(&self, store: &ImageStore, id: u64, dir: &[u8], name: &[u8]) -> Option<&Image> {
+    pub fn split(&self, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);
-        self.split.find(&self.image, debug, store, (id, dir, name))
+        self.split.find(&self.image, debug, store, (dir, name))
     }
 }
 

@@ -1,63 +1,80 @@
 //! Files of split DWARF: the package beside a program, or one `.dwo` a unit.
 
 use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::candidates::{FileCandidate, below, places, split_id, user_files, with_suffix};
 use super::store::ImageStore;
 use crate::elf::Image;
 
 /// The split files of one image. They are opened when they are first asked for, and stay as long as the image.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SplitFiles {
     package: OnceLock<Option<Image>>,
-    units: [OnceLock<Box<Node>>; BUCKETS],
+    units: OnceLock<Box<Node>>,
+    /// Makes the numbers of files; whoever writes file names cannot foresee them.
+    hashers: [RandomState; 2],
+    found: AtomicU64,
+    missing: AtomicU64,
 }
 
-const BUCKETS: usize = 64;
-
-/// An entry of a list that only grows, so that what it holds can be lent out while others add to it.
+/// A file, in a tree that only grows, so that what it holds can be lent out while others add to it. It branches by two
+/// bits of the files' numbers at each level, so that no way through it is longer than 64.
 #[derive(Debug)]
 struct Node {
-    id: u64,
-    image: Option<Image>,
-    next: OnceLock<Box<Self>>,
+    number: u128,
+    image: Option<Box<Image>>,
+    below: [OnceLock<Box<Self>>; 4],
 }
 
-impl Default for SplitFiles {
-    fn default() -> Self {
-        Self { package: OnceLock::new(), units: [const { OnceLock::new() }; BUCKETS] }
-    }
-}
+/// Files that may be missing before no further ones are looked for, and as many for each that was found: each costs
+/// several system calls.
+const MOST_MISSING: u64 = 4096;
 
 impl SplitFiles {
-    /// The file that holds the split unit of that id: the package where there is one, else the unit's `.dwo`. Its id
-    /// is checked by whoever reads it.
+    /// The file that holds the split unit of that id: the package where there is one, else the unit's `.dwo`, which is
+    /// the same for all units that name it. Its id is checked by whoever reads it.
     pub(crate) fn find(
         &self,
         owner: &Image,
         debug: Option<&Image>,
         store: &ImageStore,
-        unit: (u64, &[u8], &[u8]),
+        (dir, name): (&[u8], &[u8]),
     ) -> Option<&Image> {
         let package = self.package.get_or_init(|| open_package(owner, debug, store));
         if let Some(package) = package {
             return Some(package);
         }
-        let (id, dir, name) = unit;
-        let mut slot = self.units.get(id as usize % BUCKETS)?;
+        let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one((dir, name)));
+        let number = u128::from(high) << 64 | u128::from(low);
+        let (mut slot, mut rest) = (&self.units, number);
         loop {
             let node = slot.get_or_init(|| {
-                let image = open_unit(owner, store, dir, name);
-                Box::new(Node { id, image, next: OnceLock::new() })
+                let image = self.open(owner, store, dir, name);
+                Box::new(Node { number, image, below: Default::default() })
             });
-            if node.id == id {
-                return node.image.as_ref();
+            if node.number == number {
+                return node.image.as_deref();
             }
-            slot = &node.next;
+            slot = node.below.get((rest & 3) as usize)?;
+            rest >>= 2;
         }
+    }
+
+    fn open(&self, owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<Box<Image>> {
+        let (found, missing) = (&self.found, &self.missing);
+        let allowed = MOST_MISSING.saturating_mul(found.load(Relaxed).saturating_add(1));
+        if missing.load(Relaxed) >= allowed {
+            return None;
+        }
+        let image = open_unit(owner, store, dir, name);
+        if image.is_some() { found } else { missing }.fetch_add(1, Relaxed);
+        image.map(Box::new)
     }
 }
 

@@ -5,6 +5,7 @@ mod gap;
 mod named;
 mod prefetch;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -255,7 +256,7 @@ impl Sources<'_> {
                 return None;
             }
             let (name, start) = kernel.lookup(Avma(location.relative))?;
-            Some((name.to_vec(), start.0))
+            Some((Cow::Borrowed(name), start.0))
         });
     }
 
@@ -266,7 +267,8 @@ impl Sources<'_> {
                 return None;
             }
             let module = self.timeline.modules().get(location.module?.index())?;
-            symbols.lookup(module, location.relative)
+            let (name, start) = symbols.lookup(module, location.relative)?;
+            Some((Cow::Owned(name), start))
         });
     }
 
@@ -281,7 +283,7 @@ impl Sources<'_> {
             texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
         named.name(|location, _| {
             let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
-            Some((symbol.name.to_vec(), symbol.start.0))
+            Some((Cow::Borrowed(symbol.name), symbol.start.0))
         });
     }
 

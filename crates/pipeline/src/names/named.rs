@@ -1,5 +1,6 @@
 //! Where the names of locations were found, and how they get into the locations.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -69,15 +70,26 @@ impl<'p> Named<'p> {
     }
 
     /// Asks `find` for the name of each location, and the start of its function; it is given where names are already.
-    pub(crate) fn name(
+    /// Locations that are lent the same name of the same function share it: names may be long.
+    pub(crate) fn name<'n>(
         &mut self,
-        find: impl Fn(&LocationRow, NameSource) -> Option<(Vec<u8>, u64)>,
+        find: impl Fn(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
     ) {
+        let mut lent: HashMap<(*const u8, usize, u64), u32> = HashMap::new();
         for (location, source) in self.locations.iter().zip(&mut self.sources) {
-            if let Some((name, start)) = find(location, *source) {
-                *source = NameSource::List(self.listed.len() as u32);
-                self.listed.push(ListedFunction { name, start });
-            }
+            let Some((name, start)) = find(location, *source) else { continue };
+            let listed = &mut self.listed;
+            let mut add = |name: Cow<'_, [u8]>| {
+                listed.push(ListedFunction { name: name.into_owned(), start });
+                listed.len() as u32 - 1
+            };
+            let at = match name {
+                Cow::Borrowed(known) => *lent
+                    .entry((known.as_ptr(), known.len(), start))
+                    .or_insert_with(|| add(Cow::Borrowed(known))),
+                Cow::Owned(_) => add(name),
+            };
+            *source = NameSource::List(at);
         }
     }
 
@@ -114,7 +126,7 @@ impl<'p> Named<'p> {
         let mut ids = vec![None; self.listed.len()];
         for source in &self.sources {
             let NameSource::List(at) = *source else { continue };
-            if let Some((slot, function)) =
+            if let Some((slot @ None, function)) =
                 ids.get_mut(at as usize).zip(self.listed.get(at as usize))
             {
                 *slot = Some(strings.intern(&function.name));

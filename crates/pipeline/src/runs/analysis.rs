@@ -18,7 +18,8 @@ use crate::timings::Timings;
 pub struct Analysis {
     /// The profile.
     pub profile: Profile,
-    /// Whether the recording is damaged: what was lost is in the findings of the profile's summary.
+    /// Whether something is lost because the recording, or a file with names, is damaged or not at hand: what, is in the
+    /// findings of the profile's summary.
     pub is_damaged: bool,
     /// What is wrong with the recording's bytes. It is in the profile's summary, too, in words.
     pub findings: Findings,
@@ -51,7 +52,8 @@ impl Ended {
         profile.summary.findings.extend(findings::limits(&timeline, &engine));
         timings.symbols = report.timings;
         timings.images = images.n_images();
-        let is_damaged = found.severity() == Some(Severity::Damage);
+        let is_damaged =
+            found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
         let sources = Box::new((timeline, session, files));
         Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources }

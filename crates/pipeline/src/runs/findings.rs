@@ -55,6 +55,7 @@ pub(crate) fn account(
             count: names.shared_ids.len() as u64,
         });
     }
+    profile.summary.names_lost = names.lost.has_damage();
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,

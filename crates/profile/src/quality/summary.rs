@@ -27,6 +27,9 @@ pub struct Summary {
     pub stack_needs: StackNeeds,
     /// Modules at which chains ended before their root, most samples first.
     pub losses: Vec<ModuleLoss>,
+    /// Whether names, inlined functions or lines are missing because files are damaged or not at hand; the findings say
+    /// which.
+    pub names_lost: bool,
     /// Everything else that was found wrong with the input, in plain words.
     pub findings: Vec<FindingRow>,
 }

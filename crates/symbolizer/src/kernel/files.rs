@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use address::{BuildId, ModuleId, Svma};
-use hashbrown::HashMap;
-use module_map::{ImageStore, LoadedImage, MODULE_CODE, MappedKind, Module, Timeline};
+use hashbrown::{HashMap, HashSet};
+use module_map::{ImageStore, LoadedImage, MODULE_CODE, MappedKind, Timeline};
 
 use crate::kernel::identity::is_kernel_itself;
 
@@ -33,6 +33,8 @@ pub(super) fn find(
     shared: &[BuildId],
 ) -> HashMap<ModuleId, KernelFile> {
     let mut files = HashMap::new();
+    let shared: HashSet<&BuildId> = shared.iter().collect();
+    let mut starts: Option<HashMap<ModuleId, u64>> = None;
     for module in timeline.modules().iter().filter(|module| module.kind == MappedKind::Kernel) {
         let itself = is_kernel_itself(module);
         let id = if itself { kernel } else { module.identity.build_id };
@@ -40,8 +42,12 @@ pub(super) fn find(
         let Some(file) = id.and_then(|id| images.kernel_file(&module.path, id).ok()) else {
             continue;
         };
-        let slide =
-            if itself { kernel_slide(timeline, &file) } else { module_slide(timeline, module) };
+        let slide = if itself {
+            kernel_slide(timeline, &file)
+        } else {
+            let starts = starts.get_or_insert_with(|| module_starts(timeline));
+            starts.get(&module.id).map(|start| start.wrapping_sub(MODULE_CODE.0))
+        };
         if let Some(slide) = slide {
             files.insert(module.id, KernelFile { file, slide });
         }
@@ -56,9 +62,14 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
     Some(recorded.0.wrapping_sub(stated.0))
 }
 
-/// A module's code begins where its map does.
-fn module_slide(timeline: &Timeline, module: &Module) -> Option<u64> {
+/// Where the maps of kernel code would begin if they began with their files, by module: a module's code begins where its
+/// first map does.
+fn module_starts(timeline: &Timeline) -> HashMap<ModuleId, u64> {
     let kernel = timeline.kernel();
-    let mapping = kernel.mappings().find(|mapping| mapping.module == module.id)?;
-    Some(mapping.start.0.wrapping_sub(mapping.offset.0).wrapping_sub(MODULE_CODE.0))
+    let mut starts = HashMap::new();
+    for mapping in kernel.mappings() {
+        let start = mapping.start.0.wrapping_sub(mapping.offset.0);
+        starts.entry(mapping.module).or_insert(start);
+    }
+    starts
 }

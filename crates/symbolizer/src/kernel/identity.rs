@@ -1,7 +1,7 @@
 //! Which kernel was recorded: its build-id.
 
 use address::BuildId;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use module_map::{MappedKind, Module, Timeline, kernel_module_name};
 
 /// Whether a module of kernel code is the kernel itself, not one that it loaded.
@@ -26,12 +26,13 @@ pub(super) fn kernel_id(header: &[(&[u8], BuildId)], timeline: &Timeline) -> Opt
 /// Some recorders wrote the id of one module for all of them.
 pub(super) fn shared_ids(timeline: &Timeline) -> Vec<BuildId> {
     let mut names: HashMap<BuildId, Vec<u8>> = HashMap::new();
+    let mut known_shared: HashSet<BuildId> = HashSet::new();
     let mut shared = Vec::new();
     for module in timeline.modules().iter().filter(|module| module.kind == MappedKind::Kernel) {
         let Some(id) = module.identity.build_id else { continue };
         let name = kernel_module_name(&module.path);
         let known = names.entry(id).or_insert_with(|| name.clone());
-        if *known != name && !shared.contains(&id) {
+        if *known != name && known_shared.insert(id) {
             shared.push(id);
         }
     }

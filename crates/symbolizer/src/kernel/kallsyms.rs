@@ -43,9 +43,13 @@ pub struct Kallsyms {
 }
 
 const PAGE: u64 = 0x1000;
+/// Bytes before a name: an address of 16 digits, a type, two spaces, and the end of the line before.
+const MAX_HEAD: usize = 20;
+/// Longest line. Source: `KSYM_NAME_LEN` in include/linux/kallsyms.h is 512, `MODULE_NAME_LEN` less than 64.
+const MAX_LINE: usize = 1024;
 
 impl Kallsyms {
-    /// Reads a list. Lines that are none of a symbol are skipped.
+    /// Reads a list. Lines that are none of a symbol, or are longer than the kernel writes, are skipped.
     ///
     /// # Errors
     /// Where it has no symbol, or where all addresses are zero.
@@ -57,9 +61,8 @@ impl Kallsyms {
         let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
         for end in ends {
             let at = std::mem::replace(&mut start, end + 1);
-            let Some((kind, address, name)) = text.get(at..end).and_then(line_head) else {
-                continue;
-            };
+            let line = text.get(at..end).filter(|line| line.len() <= MAX_LINE);
+            let Some((kind, address, name)) = line.and_then(line_head) else { continue };
             lines += 1;
             zero += usize::from(address.0 == 0);
             if matches!(kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B') && !is_hidden(name) {
@@ -95,9 +98,17 @@ impl Kallsyms {
     #[must_use]
     pub fn address_of(&self, name: &[u8]) -> Option<Avma> {
         let lines = memchr::memmem::find_iter(&self.text, name).filter_map(|at| {
-            let start =
-                memchr::memrchr(b'\n', self.text.get(..at)?).map_or(0, |newline| newline + 1);
-            symbol_at(&self.text, start)
+            // An address and a type are before it, and it ends there: of a long line only that is looked at.
+            let before = self.text.get(at.saturating_sub(MAX_HEAD)..at)?;
+            let ends = |next: &u8| next.is_ascii_whitespace();
+            if before.last() != Some(&b' ') || !self.text.get(at + name.len()).is_none_or(ends) {
+                return None;
+            }
+            let start = memchr::memrchr(b'\n', before);
+            if start.is_none() && at > MAX_HEAD {
+                return None;
+            }
+            symbol_at(&self.text, at - before.len() + start.map_or(0, |newline| newline + 1))
         });
         let mut named = lines.filter(|symbol| symbol.name == name && symbol.module.is_none());
         named.next().map(|symbol| symbol.start)
@@ -130,8 +141,14 @@ fn keep_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R
 /// The symbol of the line that begins there.
 fn symbol_at(text: &[u8], at: usize) -> Option<KernelSymbol<'_>> {
     let rest = text.get(at..)?;
-    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-    parse_line(rest.get(..end)?).map(|(_, symbol)| symbol)
+    let near = rest.get(..MAX_LINE + 1).unwrap_or(rest);
+    let end = match memchr::memchr(b'\n', near) {
+        Some(end) => end,
+        // The last line.
+        None if near.len() == rest.len() => rest.len(),
+        None => return None,
+    };
+    parse_line(near.get(..end)?).map(|(_, symbol)| symbol)
 }
 
 /// What the list keeps of a line: type, address, and a slice that begins with the name. Nearly all lines have an address
