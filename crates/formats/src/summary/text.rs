@@ -103,7 +103,10 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
         ends.iter().filter(|&&(end, _)| end.is_complete()).map(|&(_, count)| count).sum();
     let share_complete = share(complete, total);
     let lost = if profile.summary.names_lost { ", but names or lines are missing" } else { "" };
-    writeln!(text, "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}")?;
+    writeln!(
+        text,
+        "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}"
+    )?;
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;
     }

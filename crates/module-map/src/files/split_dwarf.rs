@@ -66,7 +66,13 @@ impl SplitFiles {
         }
     }
 
-    fn open(&self, owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<Box<Image>> {
+    fn open(
+        &self,
+        owner: &Image,
+        store: &ImageStore,
+        dir: &[u8],
+        name: &[u8],
+    ) -> Option<Box<Image>> {
         let (found, missing) = (&self.found, &self.missing);
         let allowed = MOST_MISSING.saturating_mul(found.load(Relaxed).saturating_add(1));
         if missing.load(Relaxed) >= allowed {

@@ -52,8 +52,7 @@ impl Ended {
         profile.summary.findings.extend(findings::limits(&timeline, &engine));
         timings.symbols = report.timings;
         timings.images = images.n_images();
-        let is_damaged =
-            found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
+        let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
         let sources = Box::new((timeline, session, files));
         Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources }

@@ -118,7 +118,7 @@ impl FileCosts {
         UnitCosts {
             ranges: of(Resource::AddressRanges, 8, ranges, NESTING),
             names: of(Resource::DebugEntries, NAME_READS, entries, 0),
-            frames: of(Resource::DebugEntries, 1, entries, FRAMES),
+            frames: of(Resource::DebugEntries, 1, entries / 4, FRAMES),
             exhausted: None,
         }
     }

@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use address::Svma;
-use budget::{Allowance, Exhausted};
-use gimli::{DebugLine, DebugLineOffset, LineProgramHeader};
 
 use crate::addresses::{AddressIndex, OpenSlots};
-use crate::bytes::{ByteCursor, NameText};
-use crate::dwarf::file::{DwarfFile, DwarfSections, Slice};
+use crate::bytes::ByteCursor;
+use crate::dwarf::file::{DwarfFile, DwarfSections};
+use crate::dwarf::line_header::LineHeader;
 use crate::dwarf::ranges::is_tombstone;
 
 /// Where an address is in the source.
@@ -26,7 +25,7 @@ pub(crate) struct SourcePlace {
 
 /// The rows of addresses and the header with its files.
 pub(crate) struct UnitLines<'s> {
-    pub(crate) header: Arc<LineProgramHeader<Slice<'s>>>,
+    pub(crate) header: Arc<LineHeader<'s>>,
     pub(crate) rows: Vec<SourcePlace>,
     /// Whether the program could not be run to its end.
     pub(crate) damaged: bool,
@@ -110,17 +109,25 @@ fn header<'s>(
     file: &'s DwarfFile<'_>,
     address_size: u8,
     offset: u64,
-) -> Result<LineProgramHeader<Slice<'s>>, NoLines> {
-    let bytes = file.line_section(offset);
+) -> Result<LineHeader<'s>, NoLines> {
+    let big_endian = file.sections.big_endian;
     let at = usize::try_from(offset).map_err(|_| NoLines::Damaged)?;
-    let section = DebugLine::new(bytes, file.sections.endian());
-    let program = section.program(DebugLineOffset(at), address_size, None, None);
-    let cut = bytes.len() < file.sections.line.len();
-    match program {
-        Ok(program) => Ok(program.header().clone()),
-        Err(gimli::Error::UnexpectedEof(_)) if cut => Err(NoLines::Overlaps),
-        Err(_) => Err(NoLines::Damaged),
-    }
+    let bytes = file.line_section(offset);
+    LineHeader::read(bytes, at, address_size, big_endian).ok_or_else(|| {
+        let end = program_end(&file.sections.line, at, big_endian);
+        let is_cut = end.is_some_and(|end| bytes.len() < end && end <= file.sections.line.len());
+        if is_cut { NoLines::Overlaps } else { NoLines::Damaged }
+    })
+}
+
+/// Where the program at an offset ends by its length.
+fn program_end(line: &[u8], offset: usize, big_endian: bool) -> Option<usize> {
+    let mut cursor = ByteCursor::new(line, offset, big_endian);
+    let length = match cursor.u32()? {
+        0xffff_ffff => cursor.u64()?,
+        short => u64::from(short),
+    };
+    usize::try_from(length).ok()?.checked_add(cursor.at())
 }
 
 /// Whether there is anything after the header of the line program at `offset`; also where it cannot be read.
@@ -248,16 +255,12 @@ impl<'a> LineMachine<'a> {
         self.lowest = u64::MAX;
     }
 
-    fn run(&mut self, header: &LineProgramHeader<Slice<'_>>, big_endian: bool) -> Option<()> {
-        let program = header.raw_program_buf();
-        let program = program.slice();
+    fn run(&mut self, header: &LineHeader<'_>, big_endian: bool) -> Option<()> {
+        let program = header.program;
         let mut cursor = ByteCursor::new(program, 0, big_endian);
-        let (opcode_base, line_range) = (header.opcode_base(), header.line_range());
-        let line_base = i64::from(header.line_base());
-        let min_length = u64::from(header.minimum_instruction_length());
-        if line_range == 0 {
-            return None;
-        }
+        let (opcode_base, line_range) = (header.opcode_base, header.line_range);
+        let line_base = i64::from(header.line_base);
+        let min_length = u64::from(header.min_length);
         // Address and line advance of each special opcode.
         let special = |adjusted: u8| {
             let advance = u64::from(adjusted / line_range).wrapping_mul(min_length);
@@ -296,8 +299,7 @@ impl<'a> LineMachine<'a> {
                 }
                 12 => cursor.skip_leb()?,
                 unknown => {
-                    let lengths = header.standard_opcode_lengths().slice();
-                    for _ in 0..*lengths.get(usize::from(unknown) - 1)? {
+                    for _ in 0..*header.operands.get(usize::from(unknown) - 1)? {
                         cursor.skip_leb()?;
                     }
                 }
@@ -326,61 +328,5 @@ impl<'a> LineMachine<'a> {
         }
         cursor.seek(end);
         Some(())
-    }
-}
-
-/// The path of a file as its parts: compilation directory, include directory and name, which are joined as far as the
-/// next one is not absolute.
-#[derive(Clone, Copy)]
-pub(crate) struct FilePath<'f> {
-    parts: [Option<NameText<'f>>; 3],
-}
-
-impl<'f> FilePath<'f> {
-    /// That of a file of the program. Files of the same number are those of the unit before DWARF 5.
-    pub(crate) fn of(
-        header: &LineProgramHeader<Slice<'f>>,
-        file: u64,
-        comp_dir: Option<NameText<'f>>,
-        unit_name: Option<NameText<'f>>,
-        string: &mut dyn FnMut(gimli::AttributeValue<Slice<'f>>) -> Option<NameText<'f>>,
-    ) -> Option<Self> {
-        let version = header.version();
-        if version < 5 && file == 0 {
-            return Some(Self { parts: [comp_dir, None, unit_name] });
-        }
-        let entry = header.file(file)?;
-        let name = string(entry.path_name())?;
-        let index = entry.directory_index();
-        let directory =
-            if version < 5 && index == 0 { None } else { header.directory(index).and_then(string) };
-        Some(Self { parts: [comp_dir, directory, Some(name)] })
-    }
-
-    /// Joins the parts; `None` where nothing is left. The bytes are taken.
-    ///
-    /// # Errors
-    /// Where there are not so many left.
-    pub(crate) fn join(&self, bytes: &mut Allowance) -> Result<Option<Vec<u8>>, Exhausted> {
-        let mut texts: [&[u8]; 3] = [&[]; 3];
-        let mut first = 0;
-        for (at, (text, part)) in texts.iter_mut().zip(self.parts).enumerate().rev() {
-            *text = match part {
-                Some(part) => part.take(bytes)?.unwrap_or_default(),
-                None => &[],
-            };
-            first = at;
-            if text.starts_with(b"/") {
-                break;
-            }
-        }
-        let mut path = Vec::new();
-        for text in texts.iter().skip(first).filter(|text| !text.is_empty()) {
-            if !path.is_empty() && !path.ends_with(b"/") {
-                path.push(b'/');
-            }
-            path.extend_from_slice(text);
-        }
-        Ok(Some(path).filter(|path| !path.is_empty()))
     }
 }

@@ -20,7 +20,7 @@
 //! reader: all frames of some thousand random addresses equal those of `llvm-symbolizer` but for names that share an
 //! address (`docs/COMPARE.md`), and damaged files are read in tests without a panic.
 //!
-//! gimli decodes what is not read often: headers of line programs, range lists, the index of packages; and its
+//! gimli decodes what is not read often: range lists, the index of packages; and its
 //! constants name tags, attributes and forms.
 
 mod abbrev;
@@ -29,6 +29,7 @@ mod costs;
 mod die_names;
 mod file;
 mod form;
+mod line_header;
 mod lines;
 mod ranges;
 mod roots;
@@ -41,7 +42,8 @@ mod walk;
 pub(crate) use candidates::{CANDIDATES, Candidates};
 pub(crate) use die_names::DwarfPair;
 pub(crate) use file::{DwarfFile, DwarfSections, prefetch};
-pub(crate) use lines::{FilePath, SharedLines};
+pub(crate) use line_header::FilePath;
+pub(crate) use lines::SharedLines;
 pub(crate) use silent::SilentUnits;
 pub(crate) use split::{SplitImage, split_file, split_id};
 pub(crate) use units::{UnitJob, UnitResult, UnitSources, resolve};

@@ -2,16 +2,16 @@
 
 use address::Svma;
 use budget::Resource;
-use gimli::AttributeValue;
 use hashbrown::HashMap;
 use profile::Table;
 
 use crate::bytes::NameText;
 use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::die_names::{DwarfPair, EntryRef, function_name, origin};
-use crate::dwarf::file::{DwarfFile, Slice};
+use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
-use crate::dwarf::lines::{self, FilePath, NoLines, SharedLines, UnitLines};
+use crate::dwarf::line_header::FilePath;
+use crate::dwarf::lines::{self, NoLines, SharedLines, UnitLines};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{ScopeId, UnitWalk, walk};
@@ -265,34 +265,10 @@ impl<'f> Resolver<'_, 'f, '_> {
             value.and_then(|value| files.file.string(unit, value, files.alt))
         };
         let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
-        let path = FilePath::of(&lines.header, file, comp_dir, name, &mut |value| {
-            line_string(*files, unit, value)
-        });
+        let path =
+            FilePath::of(&lines.header, file, comp_dir, name, &mut |value| text(Some(value)));
         let path = path.map(|path| result.files.push(path));
         paths.insert(file, path);
         path
-    }
-}
-
-/// A string of a line program's header.
-fn line_string<'f>(
-    files: DwarfPair<'f, '_>,
-    unit: &Unit<'_>,
-    value: AttributeValue<Slice<'f>>,
-) -> Option<NameText<'f>> {
-    let sections = files.file.sections;
-    match value {
-        AttributeValue::String(string) => Some(NameText::whole(string.slice())),
-        AttributeValue::DebugStrRef(offset) => NameText::at(&sections.str, offset.0 as u64),
-        AttributeValue::DebugLineStrRef(offset) => {
-            NameText::at(&sections.line_str, offset.0 as u64)
-        }
-        AttributeValue::DebugStrRefSup(offset) => {
-            NameText::at(&files.alt?.sections.str, offset.0 as u64)
-        }
-        AttributeValue::DebugStrOffsetsIndex(index) => {
-            files.file.string(unit, Value::StrIndex(index.0 as u64), files.alt)
-        }
-        _ => None,
     }
 }

@@ -241,7 +241,7 @@ impl<'s> UnitWalker<'_, 's> {
         entry: usize,
         parent: Option<ScopeId>,
     ) -> Option<ScopeId> {
-        if attributes.pcs.is_empty() {
+        if attributes.pcs.is_empty() || self.costs.ranges.left() == 0 {
             return None;
         }
         let UnitWalk { scopes, innermost, .. } = &mut self.found;

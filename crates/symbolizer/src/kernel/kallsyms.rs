@@ -263,6 +263,16 @@ mod tests {
         }
     }
 
+    /// A line that no kernel writes names nothing, however often a name is in it.
+    #[test]
+    fn lines_that_are_too_long_are_skipped() {
+        let long = b"_text".repeat(MAX_LINE);
+        let parts: [&[u8]; 3] = [b"ffffffff80000000 T ", &long, b"\nffffffff81000000 T _text"];
+        let list = Kallsyms::parse(parts.concat()).unwrap();
+        assert_eq!(list.len(), 1);
+        assert_eq!(list.address_of(b"_text"), Some(Avma(0xffff_ffff_8100_0000)));
+    }
+
     #[test]
     fn symbols_reach_to_the_next() {
         assert_eq!(name(0xffff_ffff_80ff_ffff), None);

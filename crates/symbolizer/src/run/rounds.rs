@@ -135,7 +135,7 @@ impl<'f> Asked<'f, '_> {
 
     /// Runs the line programs that several of the units have.
     fn shared_lines(&self, jobs: &[PlannedUnit]) -> Vec<(ProgramKey, SharedLines<'f>)> {
-        if !self.options.lines || self.options.is_cancelled() {
+        if !self.options.lines {
             return Vec::new();
         }
         let mut users: Vec<(ProgramKey, usize)> = jobs
@@ -147,7 +147,7 @@ impl<'f> Asked<'f, '_> {
         let users: Vec<&[(ProgramKey, usize)]> =
             users.chunk_by(|a, b| a.0 == b.0).filter(|users| users.len() > 1).collect();
         let run = |users: &&[(ProgramKey, usize)]| {
-            let &(key, _) = users.first()?;
+            let &(key, _) = users.first().filter(|_| !self.options.is_cancelled())?;
             let main = self.opened.get(key.0 as usize)?.main.as_ref()?;
             let jobs = users.iter().filter_map(|&(_, at)| jobs.get(at));
             let mut addresses: Vec<Svma> =

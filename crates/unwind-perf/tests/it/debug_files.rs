@@ -108,7 +108,7 @@ fn what_is_missing_is_said() {
             recording.sample(1, address);
         }
         recording.write(&folder);
-        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(0);
+        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
         let json = ran.json();
         let findings = json["summary"]["findings"].as_array().expect("findings");
         let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();

@@ -1,0 +1,229 @@
+//! The header of a line program: how its instructions are to be read, and its files, of which only the places are kept.
+//!
+//! Source: DWARF 5, 6.2.4 "The Line Number Program Header"; DWARF 4, the same section, for versions 2 to 4.
+
+use budget::{Allowance, Exhausted};
+use gimli::DwForm;
+use gimli::constants as dw;
+
+use crate::bytes::{ByteCursor, NameText};
+use crate::dwarf::form::{self, Encoding, Spec, Value};
+
+/// A header.
+#[derive(Debug)]
+pub(crate) struct LineHeader<'s> {
+    pub(crate) min_length: u8,
+    pub(crate) line_base: i8,
+    pub(crate) line_range: u8,
+    pub(crate) opcode_base: u8,
+    /// How many operands the opcodes from 1 on have.
+    pub(crate) operands: &'s [u8],
+    pub(crate) program: &'s [u8],
+    encoding: Encoding,
+    directories: EntryTable<'s>,
+    files: EntryTable<'s>,
+}
+
+/// The directories or the files of a header.
+#[derive(Debug)]
+struct EntryTable<'s> {
+    section: ByteCursor<'s>,
+    /// What each entry consists of. Before DWARF 5 that is not stated.
+    formats: Vec<(u64, DwForm)>,
+    /// Where the entries are in the section.
+    places: Vec<u32>,
+}
+
+/// `DW_LNCT_path` and `DW_LNCT_directory_index`.
+const PATH: u64 = 1;
+const DIRECTORY: u64 = 2;
+
+impl<'s> LineHeader<'s> {
+    /// Reads the header at `offset` of a section. `None` where it is damaged, or goes on after the section's end.
+    pub(crate) fn read(
+        section: &'s [u8],
+        offset: usize,
+        address_size: u8,
+        big_endian: bool,
+    ) -> Option<Self> {
+        let mut cursor = ByteCursor::new(section, offset, big_endian);
+        let (length, offset_size) = match cursor.u32()? {
+            0xffff_ffff => (cursor.u64()?, 8),
+            short => (u64::from(short), 4),
+        };
+        let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
+        let unit = section.get(..end)?;
+        let mut cursor = ByteCursor::new(unit, cursor.at(), big_endian);
+        let version = cursor.u16().filter(|version| (2..=5).contains(version))?;
+        if version >= 5 {
+            // Sizes of addresses and of segment selectors.
+            cursor.skip(2)?;
+        }
+        let header_length = usize::try_from(cursor.uint(offset_size)?).ok()?;
+        let program = unit.get(cursor.at().checked_add(header_length)?..)?;
+        let mut cursor =
+            ByteCursor::new(unit.get(..unit.len() - program.len())?, cursor.at(), big_endian);
+        let min_length = cursor.u8()?;
+        if version >= 4 {
+            // Operations in one instruction.
+            cursor.u8()?;
+        }
+        // Whether rows are statements by default.
+        cursor.u8()?;
+        let line_base = cursor.u8()?.cast_signed();
+        let (line_range, opcode_base) = (cursor.u8()?, cursor.u8()?);
+        let first = cursor.at();
+        cursor.skip(u64::from(opcode_base.checked_sub(1)?))?;
+        let operands = unit.get(first..cursor.at())?;
+        let encoding = Encoding { version, address_size, offset_size };
+        let (directories, files) = if version >= 5 {
+            let directories = EntryTable::stated(&mut cursor, encoding)?;
+            (directories, EntryTable::stated(&mut cursor, encoding)?)
+        } else {
+            let directories = EntryTable::terminated(&mut cursor, false)?;
+            (directories, EntryTable::terminated(&mut cursor, true)?)
+        };
+        (line_range > 0 && min_length > 0).then_some(Self {
+            min_length,
+            line_base,
+            line_range,
+            opcode_base,
+            operands,
+            program,
+            encoding,
+            directories,
+            files,
+        })
+    }
+
+    /// Path and directory of an entry. Before DWARF 5 the first one has the number 1.
+    fn entry(&self, table: &EntryTable<'s>, number: u64) -> Option<(Value<'s>, u64)> {
+        let first = u64::from(self.encoding.version < 5);
+        table.entry(usize::try_from(number.checked_sub(first)?).ok()?, self.encoding)
+    }
+}
+
+impl<'s> EntryTable<'s> {
+    /// Source: DWARF 5, 6.2.4.1.
+    fn stated(cursor: &mut ByteCursor<'s>, encoding: Encoding) -> Option<Self> {
+        let count = cursor.u8()?;
+        let mut formats = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let content = cursor.uleb()?;
+            let form = DwForm(u16::try_from(cursor.uleb()?).ok()?);
+            // Each part has bytes, so that no number of entries is more than the header's size.
+            if matches!(form, dw::DW_FORM_flag_present | dw::DW_FORM_implicit_const) {
+                return None;
+            }
+            formats.push((content, form));
+        }
+        let entries = cursor.uleb()?;
+        if entries > 0 && formats.is_empty() {
+            return None;
+        }
+        let mut table = Self { section: *cursor, formats, places: Vec::new() };
+        for _ in 0..entries {
+            table.places.push(u32::try_from(cursor.at()).ok()?);
+            for &(_, form) in &table.formats {
+                form::skip(cursor, form, encoding)?;
+            }
+        }
+        Some(table)
+    }
+
+    /// Source: DWARF 4, 6.2.4: strings, those of files with three numbers, up to an empty one.
+    fn terminated(cursor: &mut ByteCursor<'s>, files: bool) -> Option<Self> {
+        let mut table = Self { section: *cursor, formats: Vec::new(), places: Vec::new() };
+        loop {
+            let place = u32::try_from(cursor.at()).ok()?;
+            if cursor.c_string()?.is_empty() {
+                return Some(table);
+            }
+            if files {
+                cursor.skip_leb()?;
+                cursor.skip_leb()?;
+                cursor.skip_leb()?;
+            }
+            table.places.push(place);
+        }
+    }
+
+    fn entry(&self, index: usize, encoding: Encoding) -> Option<(Value<'s>, u64)> {
+        let mut cursor = self.section;
+        cursor.seek(*self.places.get(index)? as usize);
+        if self.formats.is_empty() {
+            let path = Value::String(cursor.c_string()?);
+            // Behind the path of a directory there is none.
+            return Some((path, cursor.uleb().unwrap_or(0)));
+        }
+        let (mut path, mut directory) = (None, 0);
+        for &(content, form) in &self.formats {
+            let spec = Spec { name: gimli::DwAt(0), form, implicit: 0 };
+            let value = form::read(&mut cursor, spec, encoding)?;
+            match content {
+                PATH => path = Some(value),
+                DIRECTORY => directory = value.number().unwrap_or(0),
+                _ => {}
+            }
+        }
+        Some((path?, directory))
+    }
+}
+
+/// The path of a file as its parts: compilation directory, include directory and name, which are joined as far as the
+/// next one is not absolute.
+#[derive(Clone, Copy)]
+pub(crate) struct FilePath<'f> {
+    parts: [Option<NameText<'f>>; 3],
+}
+
+impl<'f> FilePath<'f> {
+    /// That of a file of the program. Before DWARF 5, number 0 is the unit's own name.
+    pub(crate) fn of(
+        header: &LineHeader<'f>,
+        file: u64,
+        comp_dir: Option<NameText<'f>>,
+        unit_name: Option<NameText<'f>>,
+        string: &mut dyn FnMut(Value<'f>) -> Option<NameText<'f>>,
+    ) -> Option<Self> {
+        let version = header.encoding.version;
+        if version < 5 && file == 0 {
+            return Some(Self { parts: [comp_dir, None, unit_name] });
+        }
+        let (name, directory) = header.entry(&header.files, file)?;
+        let name = string(name)?;
+        let directory = if version < 5 && directory == 0 {
+            None
+        } else {
+            header.entry(&header.directories, directory).and_then(|(path, _)| string(path))
+        };
+        Some(Self { parts: [comp_dir, directory, Some(name)] })
+    }
+
+    /// Joins the parts; `None` where nothing is left. The bytes are taken.
+    ///
+    /// # Errors
+    /// Where there are not so many left.
+    pub(crate) fn join(&self, bytes: &mut Allowance) -> Result<Option<Vec<u8>>, Exhausted> {
+        let mut texts: [&[u8]; 3] = [&[]; 3];
+        let mut first = 0;
+        for (at, (text, part)) in texts.iter_mut().zip(self.parts).enumerate().rev() {
+            *text = match part {
+                Some(part) => part.take(bytes)?.unwrap_or_default(),
+                None => &[],
+            };
+            first = at;
+            if text.starts_with(b"/") {
+                break;
+            }
+        }
+        let mut path = Vec::new();
+        for text in texts.iter().skip(first).filter(|text| !text.is_empty()) {
+            if !path.is_empty() && !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+            path.extend_from_slice(text);
+        }
+        Ok(Some(path).filter(|path| !path.is_empty()))
+    }
+}

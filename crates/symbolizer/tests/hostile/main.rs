@@ -1,0 +1,11 @@
+//! Files that would take more than their size accounts for, one family a file: what is left out is said, and what is
+//! shared is read once. Limits that are as large as the sections stand for the work, which they count.
+
+mod debug;
+mod entries;
+mod lines;
+#[path = "../named/mod.rs"]
+mod named;
+mod symbols;
+mod tables;
+mod units;

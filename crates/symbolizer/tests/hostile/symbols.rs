@@ -1,0 +1,53 @@
+//! Symbols whose names end with the same bytes.
+
+use std::path::Path;
+
+use budget::Resource;
+use module_map::Image;
+use symbolizer::SymbolFindingKind::OverBudget;
+use synth::{ElfBuilder, Section, Segment};
+
+use crate::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
+
+/// Functions of 16 bytes whose names are the ends of one string; with `at_once` all are at the same place.
+fn image(functions: u32, at_once: bool) -> Image {
+    let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
+    let symbols = bytes(|it| {
+        it.zeros(24);
+        for number in 0..functions {
+            let (start, size) = if at_once { (0, TEXT_SIZE) } else { (16 * u64::from(number), 16) };
+            it.u32(number + 1).u8(0x12).u8(0).u16(1).u64(TEXT + start).u64(size);
+        }
+    });
+    let sections = vec![
+        Section::text(TEXT, vec![0x90; TEXT_SIZE as usize]),
+        section(".symtab", symbols),
+        section(".strtab", strings),
+    ];
+    let segments = vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)];
+    let elf = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
+    Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
+}
+
+#[test]
+fn names_are_counted() {
+    let addresses: Vec<u64> = (0..100).map(|at| 16 * at + 8).collect();
+    let named = ask(&image(100, false), &addresses, &[(Resource::NameBytes, 5000)]);
+    assert_eq!(kinds(&named), [OverBudget(Resource::NameBytes)]);
+    let names = functions(&named);
+    // 1000 + 999 + 998 + 997 + 996.
+    assert_eq!(names.iter().flatten().count(), 5);
+    assert_eq!(names[4], Some("A".repeat(996)));
+    // The same name twice is one.
+    let twice: Vec<u64> = (0..5).flat_map(|at| [16 * at + 7, 16 * at + 8]).collect();
+    let named = ask(&image(100, false), &twice, &[(Resource::NameBytes, 5000)]);
+    assert_eq!((kinds(&named), functions(&named).iter().flatten().count()), (vec![], 10));
+}
+
+#[test]
+fn names_of_one_address_are_read_for_their_order() {
+    let named = ask(&image(100, true), &[8], &[]);
+    assert_eq!((kinds(&named), functions(&named)), (vec![], vec![Some("A".repeat(1000))]));
+    let named = ask(&image(100, true), &[8], &[(Resource::NameBytes, 5000)]);
+    assert_eq!(kinds(&named), [OverBudget(Resource::NameBytes)]);
+}
