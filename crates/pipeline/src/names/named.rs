@@ -212,7 +212,9 @@ mod tests {
         let (mut strings, mut inlines) = (Strings::default(), Table::new());
         let mut locations = locations();
         let mut named = Named::new(&mut locations, GAP);
-        named.name(|location, _| Some((b"main".to_vec(), location.module.map(|_| 0x10)?)));
+        named.name(|location, _| {
+            Some((Cow::Borrowed(&b"main"[..]), location.module.map(|_| 0x10)?))
+        });
         named.fill_in(&mut strings, &mut inlines);
         let name = |at: usize| strings.get(inlines.as_slice()[at].function.expect("a name"));
         assert_eq!((name(0), name(1)), (&b"main"[..], &b"[gap]"[..]));

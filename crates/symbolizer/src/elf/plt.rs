@@ -30,6 +30,10 @@ pub(crate) struct PltName {
     pub(crate) name: Vec<u8>,
 }
 
+/// An address, where what it is in begins, and the slot of that stub, or what the section is called where it is before
+/// the first one.
+type Hit<'i> = (usize, u64, Result<u64, &'i [u8]>);
+
 /// The stubs at the requested addresses, but for those that have a name already.
 pub(crate) fn names(
     image: &Image,
@@ -39,8 +43,7 @@ pub(crate) fn names(
     is_named: &[bool],
 ) -> Vec<PltName> {
     let mut relocations = None;
-    // Each address with its stub, and what it is called where it is before the first.
-    let mut hits: Vec<(usize, u64, Result<u64, &[u8]>)> = Vec::new();
+    let mut hits: Vec<Hit<'_>> = Vec::new();
     for section in image.sections().iter().filter(|s| s.executable && is_plt(&s.name)) {
         let (start, end) = (section.svma.0, section.svma.0.saturating_add(section.size));
         let Some(first) = index.first_in(start, end) else { continue };
