@@ -3,7 +3,8 @@
 //! To give names to addresses, binaries, debug files, the kernel's lists and the maps of JIT compilers have to be
 //! found. A library that opens such files wherever it needs them can neither be tested without writing them to disk
 //! nor be given a recording that a stranger uploaded. So each question (open, read, stat, list, the running kernel's
-//! vdso, the environment) is a method of [`Host`], and each says where its path comes from, its [`Origin`].
+//! vdso, the environment) is a method of [`Host`], and each says where its path comes from, its [`Origin`]. A path that
+//! strangers have a part in comes with a folder, its root, and leads nowhere else: neither `..` nor a link leaves it.
 //!
 //! Three hosts exist: [`RealHost`] is the machine; [`MemoryHost`] serves from memory what a test put there;
 //! [`RefusingHost`] wraps another one and opens nothing that a recording names.
@@ -17,18 +18,21 @@
 //!
 //! let machine = MemoryHost::new();
 //! machine.insert("/usr/bin/ls", *b"\x7fELF");
-//! let file = machine.open(Path::new("/usr/bin/ls"), Origin::Recording)?;
+//! let root = Path::new("/usr");
+//! let file = machine.open(Path::new("/usr/../bin/ls"), Origin::Recording { root })?;
 //! assert_eq!((&file.content[..], file.stamp.size), (&b"\x7fELF"[..], 4));
 //!
 //! let careful = RefusingHost::new(Arc::new(machine));
 //! assert!(careful.open(Path::new("/usr/bin/ls"), Origin::User).is_ok());
-//! let refused = careful.open(Path::new("/usr/bin/ls"), Origin::Recording);
+//! let refused = careful.open(Path::new("/usr/bin/ls"), Origin::Recording { root: Path::new("/") });
 //! assert!(matches!(refused, Err(HostError::Refused { .. })));
 //! # Ok::<(), HostError>(())
 //! ```
 
+mod confined;
 mod content;
 mod error;
+mod forbidden;
 mod memory;
 mod real;
 mod refusing;
@@ -48,21 +52,44 @@ pub use real::RealHost;
 pub use refusing::RefusingHost;
 pub use replace::replace_file;
 pub use scratch::ScratchDir;
-pub use stat::{DirEntry, FileKind, FileStamp, FileStat, HostFile};
+pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
 
-/// Where the path of a question comes from.
+/// Where the path of a question comes from, and the folder that it must not leave.
+///
+/// A path with a root begins with it, and what follows is resolved as if the root were `/`: `..` ends there, and a link
+/// is followed inside. What is not there, is outside. Below the root, the file systems that the kernel makes up (`/proc`,
+/// `/sys`) and `/dev` lead nowhere, unless the root itself lies in them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Origin {
+pub enum Origin<'r> {
     /// The user named the file, or a folder that it was listed in.
     User,
     /// The path, or a part of it that can hold a `/`, comes out of a recording or of an ELF file.
-    Recording,
-    /// A fixed place, or one made of a build-id: `/proc/kallsyms`, `/usr/lib/debug/.build-id/ab/cdef.debug`.
+    Recording {
+        /// The folder that stands for `/`.
+        root: &'r Path,
+    },
+    /// The path is made of a number, such as a build-id, below a folder in which strangers may have put links.
+    Stored {
+        /// The folder.
+        root: &'r Path,
+    },
+    /// A fixed place: `/proc/kallsyms`.
     System,
 }
 
+impl<'r> Origin<'r> {
+    /// The folder that the path must not leave.
+    #[must_use]
+    pub const fn root(self) -> Option<&'r Path> {
+        match self {
+            Self::Recording { root } | Self::Stored { root } => Some(root),
+            Self::User | Self::System => None,
+        }
+    }
+}
+
 /// Bytes that [`Host::read`] reads of one file at most.
-pub const READ_LIMIT: u64 = 1 << 30;
+pub const READ_LIMIT: u64 = 256 << 20;
 /// Entries that [`Host::list`] gives of one folder at most; a whole system has fewer files.
 pub const LIST_LIMIT: usize = 1 << 20;
 
@@ -73,31 +100,31 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where it is missing, no regular file, unreadable, or refused for its origin.
-    fn open(&self, path: &Path, origin: Origin) -> Result<HostFile, HostError>;
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError>;
 
     /// Reads a regular file whose size is not known before: one below `/proc` or `/sys`, or a list that is read once.
     ///
     /// # Errors
     /// As for [`Host::open`], and where it has more than [`READ_LIMIT`] bytes.
-    fn read(&self, path: &Path, origin: Origin) -> Result<Vec<u8>, HostError>;
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError>;
 
     /// Opens what can only be read once and in order: a FIFO or device that the user named. May block.
     ///
     /// # Errors
     /// Where it is missing, unreadable, or refused for its origin.
-    fn stream(&self, path: &Path, origin: Origin) -> Result<Box<dyn Read + Send>, HostError>;
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError>;
 
     /// What is at a path; symbolic links are followed.
     ///
     /// # Errors
     /// Where nothing is there, the machine does not say, or the path is refused for its origin.
-    fn stat(&self, path: &Path, origin: Origin) -> Result<FileStat, HostError>;
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError>;
 
     /// The entries of a folder by name, [`LIST_LIMIT`] at most. Symbolic links are not followed.
     ///
     /// # Errors
     /// Where it is missing, no folder, unreadable, or refused for its origin.
-    fn list(&self, path: &Path, origin: Origin) -> Result<Vec<DirEntry>, HostError>;
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError>;
 
     /// The bytes of the running kernel's vdso; `None` where this process has none.
     fn running_vdso(&self) -> Option<Vec<u8>>;
@@ -105,13 +132,21 @@ pub trait Host: Debug + Send + Sync {
     /// A variable of the environment; `None` where it is not set.
     fn variable(&self, name: &str) -> Option<OsString>;
 
+    /// The bytes of [`Host::text`].
+    ///
+    /// # Errors
+    /// As for [`Host::text`].
+    fn read(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<u8>, HostError> {
+        Ok(self.text(path, origin)?.bytes)
+    }
+
     /// Whether a regular file is at a path.
-    fn is_file(&self, path: &Path, origin: Origin) -> bool {
+    fn is_file(&self, path: &Path, origin: Origin<'_>) -> bool {
         self.stat(path, origin).is_ok_and(|stat| stat.kind == FileKind::Regular)
     }
 
     /// Whether a folder is at a path.
-    fn is_dir(&self, path: &Path, origin: Origin) -> bool {
+    fn is_dir(&self, path: &Path, origin: Origin<'_>) -> bool {
         self.stat(path, origin).is_ok_and(|stat| stat.kind == FileKind::Directory)
     }
 

@@ -1,14 +1,18 @@
 //! A machine in memory: it has the files that were put there, and nothing else.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use crate::{Content, DirEntry, FileKind, FileStamp, FileStat, Host, HostError, HostFile, Origin};
+use crate::{
+    Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
+    HostText, Origin, READ_LIMIT,
+};
 
-/// A host that serves from memory. Folders are there where files are below them. Serves every [`Origin`] alike.
+/// A host that serves from memory. Folders are there where files are below them; there are no links.
 ///
 /// Each file that is inserted is another one: its inode and the time of its change say so.
 #[derive(Debug, Default)]
@@ -24,7 +28,7 @@ struct State {
 
 #[derive(Debug)]
 enum Node {
-    File(HostFile),
+    File(HostFile, FileOwner),
     Special,
 }
 
@@ -37,6 +41,11 @@ impl MemoryHost {
 
     /// Puts a file at a path, in the place of what was there.
     pub fn insert(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+        self.insert_of(path, bytes, FileOwner::This);
+    }
+
+    /// The same of another user.
+    pub fn insert_of(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>, owner: FileOwner) {
         let bytes = bytes.into();
         self.change(|state| {
             state.n_inserted += 1;
@@ -44,7 +53,7 @@ impl MemoryHost {
             let (inode, modified) = (state.n_inserted, i128::from(state.n_inserted));
             let stamp = FileStamp { device: 0, inode, size, modified };
             let content = Content::from(bytes);
-            state.files.insert(path.into(), Node::File(HostFile { content, stamp }));
+            state.files.insert(path.into(), Node::File(HostFile { content, stamp }, owner));
         });
     }
 
@@ -87,38 +96,69 @@ impl State {
     }
 }
 
+/// The path that a question leads to, as there are no links; `None` where it does not begin with its root.
+fn resolved<'p>(path: &'p Path, origin: Origin<'_>) -> Option<Cow<'p, Path>> {
+    let Some(root) = origin.root() else { return Some(Cow::Borrowed(path)) };
+    let rest = path.strip_prefix(root).ok()?;
+    let mut below = PathBuf::new();
+    for component in rest.components() {
+        match component {
+            Component::Normal(name) => below.push(name),
+            Component::ParentDir => {
+                below.pop();
+            }
+            _ => {}
+        }
+    }
+    Some(Cow::Owned(if below.as_os_str().is_empty() { root.to_owned() } else { root.join(below) }))
+}
+
 impl Host for MemoryHost {
-    fn open(&self, path: &Path, _: Origin) -> Result<HostFile, HostError> {
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
+        let asked = path;
+        let path = resolved(path, origin).ok_or_else(|| HostError::missing(asked))?;
         let state = self.state();
-        match state.files.get(path) {
-            Some(Node::File(file)) => Ok(file.clone()),
-            None if state.below(path).next().is_none() => Err(HostError::missing(path)),
-            _ => Err(HostError::NotRegular { path: path.to_owned() }),
+        match state.files.get(&*path) {
+            Some(Node::File(file, _)) => Ok(file.clone()),
+            None if state.below(&path).next().is_none() => Err(HostError::missing(asked)),
+            _ => Err(HostError::NotRegular { path: asked.to_owned() }),
         }
     }
 
-    fn read(&self, path: &Path, origin: Origin) -> Result<Vec<u8>, HostError> {
-        Ok(self.open(path, origin)?.content.to_vec())
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        let content = self.open(path, origin)?.content;
+        if content.len() as u64 > READ_LIMIT {
+            return Err(HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT });
+        }
+        let asked = resolved(path, origin).unwrap_or(Cow::Borrowed(path));
+        let owner = match self.state().files.get(&*asked) {
+            Some(Node::File(_, owner)) => *owner,
+            _ => FileOwner::This,
+        };
+        Ok(HostText { bytes: content.to_vec(), owner })
     }
 
-    fn stream(&self, path: &Path, origin: Origin) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
         Ok(Box::new(Cursor::new(self.open(path, origin)?.content)))
     }
 
-    fn stat(&self, path: &Path, _: Origin) -> Result<FileStat, HostError> {
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
+        let asked = path;
+        let path = resolved(path, origin).ok_or_else(|| HostError::missing(asked))?;
         let state = self.state();
-        let (kind, stamp) = match state.files.get(path) {
-            Some(Node::File(file)) => (FileKind::Regular, file.stamp),
+        let (kind, stamp) = match state.files.get(&*path) {
+            Some(Node::File(file, _)) => (FileKind::Regular, file.stamp),
             Some(Node::Special) => (FileKind::Special, FileStamp::default()),
-            None if state.below(path).next().is_some() => {
+            None if state.below(&path).next().is_some() => {
                 (FileKind::Directory, FileStamp::default())
             }
-            None => return Err(HostError::missing(path)),
+            None => return Err(HostError::missing(asked)),
         };
         Ok(FileStat { kind, stamp })
     }
 
-    fn list(&self, path: &Path, _: Origin) -> Result<Vec<DirEntry>, HostError> {
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
+        let path = &*resolved(path, origin).ok_or_else(|| HostError::missing(path))?;
         let state = self.state();
         let mut entries: Vec<DirEntry> = Vec::new();
         for (file, node) in state.below(path) {
@@ -126,7 +166,7 @@ impl Host for MemoryHost {
             let Some(name) = parts.next() else { continue };
             let kind = match node {
                 _ if parts.next().is_some() => FileKind::Directory,
-                Node::File(_) => FileKind::Regular,
+                Node::File(..) => FileKind::Regular,
                 Node::Special => FileKind::Special,
             };
             if entries.last().is_none_or(|last| last.name != name) {
@@ -196,6 +236,21 @@ mod tests {
         assert_eq!((&first.content[..], &second.content[..]), (&b"x"[..], &b"y"[..]));
         host.remove(path);
         assert!(host.open(path, Origin::User).expect_err("gone").is_missing());
+    }
+
+    #[test]
+    fn nothing_leaves_its_root() {
+        let host = MemoryHost::new();
+        host.insert("/jail/bin/app", *b"inside");
+        host.insert("/outside/app", *b"outside");
+        let root = Path::new("/jail");
+        let read = |path: &str| host.read(Path::new(path), Origin::Recording { root }).ok();
+        let inside = Some(b"inside".to_vec());
+        assert_eq!(read("/jail/bin/app"), inside);
+        assert_eq!(read("/jail/../bin/./app"), inside);
+        assert_eq!(read("/jail/../outside/app"), None);
+        assert_eq!(read("/outside/app"), None);
+        assert!(host.is_dir(Path::new("/jail/.."), Origin::Stored { root }));
     }
 
     #[test]

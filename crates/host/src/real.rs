@@ -1,62 +1,76 @@
 //! The machine itself.
 #![allow(clippy::disallowed_methods, reason = "this is the host that everything else asks")]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek as _, SeekFrom};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use rustix::fs::{AtFlags, OFlags};
+
+use crate::confined::open_inside;
 use crate::{
-    Content, DirEntry, FileKind, FileStamp, FileStat, Host, HostError, HostFile, LIST_LIMIT,
-    Origin, READ_LIMIT,
+    Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
+    HostText, LIST_LIMIT, Origin, READ_LIMIT,
 };
 
-/// The machine that this process runs on. Serves every [`Origin`] alike.
+/// The machine that this process runs on.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RealHost;
 
 impl Host for RealHost {
-    fn open(&self, path: &Path, _: Origin) -> Result<HostFile, HostError> {
-        let (file, stamp) = open_regular(path)?;
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
+        let (file, metadata) = open_regular(path, origin)?;
+        let stamp = stamp_of(&metadata);
         let content = Content::map(&file, stamp.size).map_err(|source| io_error(path, source))?;
         Ok(HostFile { content, stamp })
     }
 
-    fn read(&self, path: &Path, _: Origin) -> Result<Vec<u8>, HostError> {
-        let (file, stamp) = open_regular(path)?;
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        let (file, metadata) = open_regular(path, origin)?;
+        let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };
+        if metadata.size() > READ_LIMIT {
+            return Err(too_large());
+        }
         // Files that the kernel synthesizes while they are read state a size of 0.
-        let mut bytes =
-            Vec::with_capacity(usize::try_from(stamp.size.min(READ_LIMIT)).unwrap_or(0));
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.size()).unwrap_or(0));
         file.take(READ_LIMIT + 1)
             .read_to_end(&mut bytes)
             .map_err(|source| io_error(path, source))?;
         if bytes.len() as u64 > READ_LIMIT {
-            return Err(HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT });
+            return Err(too_large());
         }
-        Ok(bytes)
+        Ok(HostText { bytes, owner: owner_of(&metadata) })
     }
 
-    fn stream(&self, path: &Path, _: Origin) -> Result<Box<dyn Read + Send>, HostError> {
-        let file = File::open(path).map_err(|source| io_error(path, source))?;
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+        // What only the user may name can block; strangers' paths lead to regular files alone.
+        let file = match origin.root() {
+            Some(_) => open_regular(path, origin)?.0,
+            None => File::open(path).map_err(|source| io_error(path, source))?,
+        };
         Ok(Box::new(file))
     }
 
-    fn stat(&self, path: &Path, _: Origin) -> Result<FileStat, HostError> {
-        let metadata = std::fs::metadata(path).map_err(|source| io_error(path, source))?;
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
+        let metadata = match origin.root() {
+            Some(root) => {
+                open_inside(root, path, OFlags::PATH).and_then(|at| File::from(at).metadata())
+            }
+            None => std::fs::metadata(path),
+        };
+        let metadata = metadata.map_err(|source| io_error(path, source))?;
         Ok(FileStat { kind: kind_of(metadata.file_type()), stamp: stamp_of(&metadata) })
     }
 
-    fn list(&self, path: &Path, _: Origin) -> Result<Vec<DirEntry>, HostError> {
-        let entries = std::fs::read_dir(path).map_err(|source| io_error(path, source))?;
-        let mut found: Vec<DirEntry> = entries
-            .take(LIST_LIMIT)
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                let kind = kind_of(entry.file_type().ok()?);
-                Some(DirEntry { name: entry.file_name(), kind })
-            })
-            .collect();
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
+        let listed = match origin.root() {
+            Some(root) => list_inside(root, path),
+            None => list(path),
+        };
+        let mut found = listed.map_err(|source| io_error(path, source))?;
         // The order of a folder is not the same everywhere.
         found.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(found)
@@ -84,18 +98,67 @@ impl Host for RealHost {
     }
 }
 
-/// Opens a regular file. It is looked at before it is opened, since opening a FIFO blocks and a device may do anything,
-/// and again once it is open, since another file may have taken its place.
-fn open_regular(path: &Path) -> Result<(File, FileStamp), HostError> {
+fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
+    let entries = std::fs::read_dir(path)?.take(LIST_LIMIT).filter_map(Result::ok);
+    let entry = |entry: std::fs::DirEntry| {
+        let kind = kind_of(entry.file_type().ok()?);
+        Some(DirEntry { name: entry.file_name(), kind })
+    };
+    Ok(entries.filter_map(entry).collect())
+}
+
+/// The same of a folder that is looked for inside of another one.
+fn list_inside(root: &Path, path: &Path) -> io::Result<Vec<DirEntry>> {
+    let folder = open_inside(root, path, OFlags::DIRECTORY)?;
+    let mut found = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&folder)?.take(LIST_LIMIT).filter_map(Result::ok) {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let kind = match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
+                rustix::fs::FileType::RegularFile => FileKind::Regular,
+                rustix::fs::FileType::Directory => FileKind::Directory,
+                rustix::fs::FileType::Symlink => FileKind::Link,
+                rustix::fs::FileType::Fifo => FileKind::Fifo,
+                _ => FileKind::Special,
+            };
+            found.push(DirEntry { name: name.to_owned(), kind });
+        }
+    }
+    Ok(found)
+}
+
+/// Opens a regular file. It is looked at before it is opened, since opening a device may do anything, and again once it
+/// is open, since another file may have taken its place. Neither blocks.
+fn open_regular(path: &Path, origin: Origin<'_>) -> Result<(File, Metadata), HostError> {
     let io = |source| io_error(path, source);
     let not_regular = || HostError::NotRegular { path: path.to_owned() };
-    if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Err(not_regular());
-    }
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(io)?;
+    let file = match origin.root() {
+        Some(root) => {
+            let at = File::from(open_inside(root, path, OFlags::PATH).map_err(io)?);
+            if !at.metadata().map_err(io)?.is_file() {
+                return Err(not_regular());
+            }
+            File::from(open_inside(root, path, OFlags::RDONLY).map_err(io)?)
+        }
+        None => {
+            if !std::fs::metadata(path).map_err(io)?.is_file() {
+                return Err(not_regular());
+            }
+            let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+            OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(io)?
+        }
+    };
     let metadata = file.metadata().map_err(io)?;
-    if metadata.is_file() { Ok((file, stamp_of(&metadata))) } else { Err(not_regular()) }
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(not_regular()) }
+}
+
+fn owner_of(metadata: &Metadata) -> FileOwner {
+    match metadata.uid() {
+        id if id == rustix::process::geteuid().as_raw() => FileOwner::This,
+        0 => FileOwner::Root,
+        id => FileOwner::Other(id),
+    }
 }
 
 fn io_error(path: &Path, source: io::Error) -> HostError {
@@ -170,6 +233,45 @@ mod tests {
         assert!(missing.is_missing());
         assert!(RealHost.is_dir(dir.path(), Origin::User));
         assert!(!RealHost.is_file(dir.path(), Origin::User));
+    }
+
+    /// A sparse file takes no room on the disk, and would take all of the memory.
+    #[test]
+    fn what_is_too_large_is_not_read() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("sparse");
+        File::create(&path).and_then(|file| file.set_len(6 << 30)).expect("a file");
+        let error = RealHost.text(&path, Origin::User).expect_err("too large");
+        assert!(matches!(error, HostError::TooLarge { limit: READ_LIMIT, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_a_recording_names_is_opened_inside_its_root() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let root = dir.path().join("jail");
+        std::fs::create_dir_all(root.join("bin")).expect("folders");
+        std::fs::write(root.join("bin/app"), b"inside").expect("a file");
+        std::fs::write(dir.path().join("secret"), b"outside").expect("a file");
+        std::os::unix::fs::symlink(dir.path().join("secret"), root.join("link")).expect("a link");
+        let origin = Origin::Recording { root: &root };
+        let app = RealHost.open(&root.join("../bin/app"), origin).expect("a file");
+        assert_eq!(&app.content[..], b"inside");
+        for name in ["../secret", "link", "bin/../../secret"] {
+            let path = root.join(name);
+            for error in [
+                RealHost.open(&path, origin).map(drop).expect_err(name),
+                RealHost.text(&path, origin).map(drop).expect_err(name),
+                RealHost.stat(&path, origin).map(drop).expect_err(name),
+                RealHost.stream(&path, origin).map(drop).expect_err(name),
+                RealHost.list(&path, origin).map(drop).expect_err(name),
+            ] {
+                assert!(error.is_missing(), "{name}: {error}");
+            }
+            assert!(RealHost.is_file(&path, Origin::User));
+        }
+        let names = RealHost.list(&root.join(".."), origin).expect("the root itself");
+        let kinds = names.iter().map(|entry| entry.kind).collect::<Vec<_>>();
+        assert_eq!(kinds, [FileKind::Directory, FileKind::Link]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{DirEntry, FileStat, Host, HostError, HostFile, Origin};
+use crate::{DirEntry, FileStat, Host, HostError, HostFile, HostText, Origin};
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
 /// whether anything is there.
@@ -19,32 +19,32 @@ impl RefusingHost {
         Self(inner)
     }
 
-    fn allowed(&self, path: &Path, origin: Origin) -> Result<&dyn Host, HostError> {
+    fn allowed(&self, path: &Path, origin: Origin<'_>) -> Result<&dyn Host, HostError> {
         match origin {
-            Origin::User | Origin::System => Ok(&*self.0),
-            Origin::Recording => Err(HostError::Refused { path: path.to_owned() }),
+            Origin::User | Origin::System | Origin::Stored { .. } => Ok(&*self.0),
+            Origin::Recording { .. } => Err(HostError::Refused { path: path.to_owned() }),
         }
     }
 }
 
 impl Host for RefusingHost {
-    fn open(&self, path: &Path, origin: Origin) -> Result<HostFile, HostError> {
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
         self.allowed(path, origin)?.open(path, origin)
     }
 
-    fn read(&self, path: &Path, origin: Origin) -> Result<Vec<u8>, HostError> {
-        self.allowed(path, origin)?.read(path, origin)
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        self.allowed(path, origin)?.text(path, origin)
     }
 
-    fn stream(&self, path: &Path, origin: Origin) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
         self.allowed(path, origin)?.stream(path, origin)
     }
 
-    fn stat(&self, path: &Path, origin: Origin) -> Result<FileStat, HostError> {
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
         self.allowed(path, origin)?.stat(path, origin)
     }
 
-    fn list(&self, path: &Path, origin: Origin) -> Result<Vec<DirEntry>, HostError> {
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
         self.allowed(path, origin)?.list(path, origin)
     }
 
@@ -69,12 +69,13 @@ mod tests {
         machine.set_variable("HOME", "/home/user");
         let host = RefusingHost::new(Arc::new(machine));
         let (file, dir) = (Path::new("/dir/file"), Path::new("/dir"));
-        for origin in [Origin::User, Origin::System] {
+        let root = Path::new("/");
+        for origin in [Origin::User, Origin::System, Origin::Stored { root }] {
             assert!(host.open(file, origin).is_ok() && host.read(file, origin).is_ok());
             assert!(host.is_file(file, origin) && host.is_dir(dir, origin));
             assert!(host.list(dir, origin).is_ok() && host.stream(file, origin).is_ok());
         }
-        let origin = Origin::Recording;
+        let origin = Origin::Recording { root };
         for path in [file, Path::new("/none")] {
             for refused in [
                 host.open(path, origin).map(drop),

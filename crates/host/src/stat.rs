@@ -50,6 +50,26 @@ pub struct HostFile {
     pub stamp: FileStamp,
 }
 
+/// Who owns a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FileOwner {
+    /// The user that this process runs as.
+    This,
+    /// The superuser.
+    Root,
+    /// The user of that id.
+    Other(u32),
+}
+
+/// A file that was read as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostText {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whose file it is. Taken from the opened file, not from its path.
+    pub owner: FileOwner,
+}
+
 /// An entry of a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DirEntry {

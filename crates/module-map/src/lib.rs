@@ -81,8 +81,8 @@ mod space;
 
 pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment};
 pub use files::{
-    Archive, ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, ImageLimits, ImageStore,
-    LoadError, LoadedImage, SharedImages,
+    Archive, DEBUG_DIR, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind,
+    FileOptions, ImageLimits, ImageStore, LoadError, LoadedImage, SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, kernel_module_name};

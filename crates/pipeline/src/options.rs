@@ -102,6 +102,8 @@ pub struct FileSearch {
     pub extra_dirs: Vec<PathBuf>,
     /// Folders with the `perf-PID.map` files of JIT compilers, asked before `/tmp`.
     pub perf_map_dirs: Vec<PathBuf>,
+    /// Whether the maps of JIT compilers are read whoever owns them; else only those of this user and of the superuser.
+    pub trust_perf_maps: bool,
     /// Addresses of debuginfod servers to ask for what is found nowhere; `http://` or `https://`.
     pub debuginfod: Vec<String>,
     /// What memory holds, where the recording does not state it.

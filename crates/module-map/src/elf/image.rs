@@ -19,6 +19,8 @@ use super::{ElfMachine, ImageError, Segment};
 #[derive(Clone)]
 pub struct Image {
     path: PathBuf,
+    /// The folder that paths in it must not leave; `None` where the user named it, or it was made in memory.
+    root: Option<Arc<Path>>,
     data: Arc<ElfData>,
 }
 
@@ -27,7 +29,7 @@ impl Image {
     ///
     /// # Errors
     /// Where the file is missing, is no regular file, cannot be read, or is no ELF file.
-    pub fn open(host: &dyn Host, path: &Path, origin: Origin) -> Result<Self, ImageError> {
+    pub fn open(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Self, ImageError> {
         Self::from_content(path, host.open(path, origin)?.content)
     }
 
@@ -39,11 +41,11 @@ impl Image {
     pub fn open_at(
         host: &dyn Host,
         path: &Path,
-        origin: Origin,
+        origin: Origin<'_>,
         offset: FileOffset,
     ) -> Result<Self, ImageError> {
         let content = host.open(path, origin)?.content;
-        Ok(Self::of(path, Arc::new(ElfData::parse_part(path, content, offset)?)))
+        Ok(Self::of(path, origin.root(), Arc::new(ElfData::parse_part(path, content, offset)?)))
     }
 
     /// Opens a file of which somebody copied code: as [`Image::open`], but a relocatable file is laid out first, each
@@ -54,7 +56,7 @@ impl Image {
     pub fn open_for_copies(
         host: &dyn Host,
         path: &Path,
-        origin: Origin,
+        origin: Origin<'_>,
     ) -> Result<Self, ImageError> {
         let image = Self::open(host, path, origin)?;
         if !image.is_relocatable() {
@@ -68,7 +70,7 @@ impl Image {
     /// # Errors
     /// Where the bytes are no ELF file.
     pub fn from_content(path: &Path, content: Content) -> Result<Self, ImageError> {
-        Ok(Self::of(path, Arc::new(ElfData::parse(path, content)?)))
+        Ok(Self::of(path, None, Arc::new(ElfData::parse(path, content)?)))
     }
 
     /// An image from bytes that were made or unpacked in memory; `path` only names it.
@@ -80,8 +82,13 @@ impl Image {
     }
 
     /// The image of a file whose content was opened before, maybe by another path.
-    pub(crate) fn of(path: &Path, data: Arc<ElfData>) -> Self {
-        Self { path: path.to_owned(), data }
+    pub(crate) fn of(path: &Path, root: Option<&Path>, data: Arc<ElfData>) -> Self {
+        Self { path: path.to_owned(), root: root.map(Arc::from), data }
+    }
+
+    /// The folder that paths which the file names must not leave.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
     }
 
     /// The file that was really opened.

@@ -24,10 +24,12 @@ impl Archive {
     /// Where it cannot be read, is no tar file, or cannot be unpacked.
     pub fn unpack(host: &dyn Host, archive: &Path, parent: &Path) -> io::Result<Self> {
         let unpacked = Self { dir: ScratchDir::below(parent)? };
-        unpacked.add(host, archive)?;
-        for nested in host.list(unpacked.dir(), Origin::User).map_err(io::Error::other)? {
+        unpacked.add(host, archive, Origin::User)?;
+        // What was unpacked may be a link.
+        let origin = Origin::Stored { root: unpacked.dir() };
+        for nested in host.list(unpacked.dir(), origin).map_err(io::Error::other)? {
             if nested.name.to_string_lossy().starts_with("perf.symbols.tar") {
-                unpacked.add(host, &unpacked.dir().join(&nested.name))?;
+                unpacked.add(host, &unpacked.dir().join(&nested.name), origin)?;
             }
         }
         Ok(unpacked)
@@ -39,8 +41,8 @@ impl Archive {
         self.dir.path()
     }
 
-    fn add(&self, host: &dyn Host, archive: &Path) -> io::Result<()> {
-        let content = host.open(archive, Origin::User).map_err(io::Error::other)?.content;
+    fn add(&self, host: &dyn Host, archive: &Path, origin: Origin<'_>) -> io::Result<()> {
+        let content = host.open(archive, origin).map_err(io::Error::other)?.content;
         let bytes = &content[..];
         let reader: Box<dyn io::Read> = match FileCompression::of(bytes) {
             Some(compression) => compression.reader(bytes)?,

@@ -9,29 +9,53 @@ use host::Origin;
 
 use super::live::live_path;
 use super::options::FileOptions;
+use crate::elf::Image;
 use crate::module::{MappedKind, Module, path_on_disk};
 
-/// A path that may lead to a file, and who named it.
+/// A path that may lead to a file, who named it, and the folder that it must not leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileCandidate {
     pub(crate) path: PathBuf,
-    pub(crate) origin: Origin,
+    named_by: NamedBy,
+}
+
+/// Who named a path; with the folder in which it is resolved, where strangers have a part in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum NamedBy {
+    User,
+    Recording { root: PathBuf },
+    Stored { root: PathBuf },
 }
 
 impl FileCandidate {
     /// A file that the user named.
     pub(crate) const fn of_user(path: PathBuf) -> Self {
-        Self { path, origin: Origin::User }
+        Self { path, named_by: NamedBy::User }
     }
 
-    /// A path that a recording or an ELF file states, or that has a part of one in it.
-    pub(crate) const fn recorded(path: PathBuf) -> Self {
-        Self { path, origin: Origin::Recording }
+    /// A path that a recording or an ELF file states, or that has a part of one in it, below `root`.
+    pub(crate) fn recorded(root: &Path, path: PathBuf) -> Self {
+        Self { path, named_by: NamedBy::Recording { root: root.to_owned() } }
     }
 
-    /// A fixed place, or one that a build-id leads to.
-    pub(crate) const fn of_system(path: PathBuf) -> Self {
-        Self { path, origin: Origin::System }
+    /// A path that a build-id leads to, below `root`.
+    pub(crate) fn stored(root: &Path, path: PathBuf) -> Self {
+        Self { path, named_by: NamedBy::Stored { root: root.to_owned() } }
+    }
+
+    /// A path that an ELF file names, seen from where that file is.
+    pub(crate) fn beside(owner: &Image, options: &FileOptions, path: PathBuf) -> Self {
+        let root = owner.root().unwrap_or_else(|| options.root_around(owner.path()));
+        Self::recorded(root, path)
+    }
+
+    /// Whom to say that the path is from.
+    pub(crate) fn origin(&self) -> Origin<'_> {
+        match &self.named_by {
+            NamedBy::User => Origin::User,
+            NamedBy::Recording { root } => Origin::Recording { root },
+            NamedBy::Stored { root } => Origin::Stored { root },
+        }
     }
 }
 
@@ -50,20 +74,24 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCand
     if by_path {
         found.extend(options.extra.named(recorded.file_name()));
         found.extend(places(options, &recorded));
-        found.extend(live_path(options, module).map(FileCandidate::recorded));
+        found.extend(live_path(options, module));
     }
     if let Some(id) = id {
         found.extend(cached(options, id, "elf"));
         if by_path {
             let entry = |dir: &PathBuf| below(dir, &recorded).join(id.to_string()).join("elf");
-            found.extend(options.build_id_dirs.iter().map(entry).map(FileCandidate::recorded));
+            let entry = |dir: &PathBuf| FileCandidate::recorded(dir, entry(dir));
+            found.extend(options.build_id_dirs.iter().map(entry));
         }
-        let entry = |dir: &PathBuf| dir.join(".build-id").join(split_id(id));
-        found.extend(options.debug_dirs.iter().map(entry).map(FileCandidate::of_system));
+        found.extend(options.debug_dirs.iter().map(|dir| {
+            let entry = dir.join(".build-id").join(split_id(id));
+            FileCandidate::stored(options.root_of_debug_dir(dir), entry)
+        }));
     }
     if by_path {
-        let at = |dir: &PathBuf| below(dir, &recorded);
-        found.extend(options.debug_dirs.iter().map(at).map(FileCandidate::recorded));
+        found.extend(options.debug_dirs.iter().map(|dir| {
+            FileCandidate::recorded(options.root_of_debug_dir(dir), below(dir, &recorded))
+        }));
     }
     found
 }
@@ -81,11 +109,26 @@ pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidat
     let bytes = recorded.as_os_str().as_bytes();
     let mapped = options.path_map.iter().filter_map(|(from, to)| {
         let rest = bytes.strip_prefix(from.as_slice())?;
-        Some(PathBuf::from(std::ffi::OsString::from_vec([to.as_slice(), rest].concat())))
+        let path = PathBuf::from(std::ffi::OsString::from_vec([to.as_slice(), rest].concat()));
+        Some(FileCandidate::recorded(root_of_mapped(options, to, rest), path))
     });
+    let whole = Path::new("/");
     let as_it_is = options.sysroots.is_empty().then(|| recorded.to_owned());
-    let in_sysroots = options.sysroots.iter().map(|root| below(root, recorded));
-    mapped.chain(as_it_is).chain(in_sysroots).map(FileCandidate::recorded).collect()
+    let as_it_is = as_it_is.map(|path| FileCandidate::recorded(whole, path));
+    let in_sysroots =
+        options.sysroots.iter().map(|root| FileCandidate::recorded(root, below(root, recorded)));
+    mapped.chain(as_it_is).chain(in_sysroots).collect()
+}
+
+/// What a mapped path must not leave: the folder that the user put in the place of the recorded one. Without a sysroot,
+/// recorded paths are looked for everywhere, so that mapped ones may be links to anywhere, too.
+fn root_of_mapped<'o>(options: &FileOptions, to: &'o [u8], rest: &[u8]) -> &'o Path {
+    if options.sysroots.is_empty() {
+        return Path::new("/");
+    }
+    let to_path = Path::new(OsStr::from_bytes(to));
+    let is_folder = to.ends_with(b"/") || rest.starts_with(b"/");
+    if is_folder { to_path } else { to_path.parent().unwrap_or(to_path) }
 }
 
 /// The entry of an id in the build-id caches: `what` in the directory of today's layout, or the file that older
@@ -96,7 +139,7 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
     let mut found = Vec::new();
     for dir in &options.build_id_dirs {
         let entry = dir.join(".build-id").join(split_id(id));
-        found.extend([entry.join(what), entry].map(FileCandidate::of_system));
+        found.extend([entry.join(what), entry].map(|path| FileCandidate::stored(dir, path)));
     }
     found
 }
@@ -111,8 +154,9 @@ pub(crate) fn cached_vdso(
     options: &FileOptions,
     id: BuildId,
 ) -> impl Iterator<Item = FileCandidate> + '_ {
-    let in_dir = move |dir: &PathBuf| dir.join("[vdso]").join(id.to_string()).join("vdso");
-    options.build_id_dirs.iter().map(in_dir).map(FileCandidate::of_system)
+    options.build_id_dirs.iter().map(move |dir| {
+        FileCandidate::stored(dir, dir.join("[vdso]").join(id.to_string()).join("vdso"))
+    })
 }
 
 /// A path below a root, whether it is absolute or not.

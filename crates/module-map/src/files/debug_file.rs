@@ -38,13 +38,13 @@ pub(crate) fn find_alt(
     if path.is_absolute() {
         found.extend(places(options, path));
     } else if let Some(dir) = holder.path().parent() {
-        found.push(FileCandidate::recorded(dir.join(path)));
+        found.push(FileCandidate::beside(holder, options, dir.join(path)));
     }
     // Debug files refer to `../../.dwz/x.debug` from where they are installed, which is not where a cache keeps them.
     if let Some(name) = path.file_name() {
-        let in_dir =
-            |dir: &std::path::PathBuf| FileCandidate::recorded(dir.join(".dwz").join(name));
-        found.extend(options.debug_dirs.iter().map(in_dir));
+        found.extend(options.debug_dirs.iter().map(|dir| {
+            FileCandidate::recorded(options.root_of_debug_dir(dir), dir.join(".dwz").join(name))
+        }));
     }
     found.extend(debug_candidates(id, options));
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
@@ -67,8 +67,11 @@ fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
 
 fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
     let name = with_suffix(&split_id(id), ".debug");
-    let system = options.debug_dirs.iter().map(|dir| dir.join(".build-id").join(&name));
-    system.map(FileCandidate::of_system).chain(cached(options, id, "debug")).collect()
+    let system = options.debug_dirs.iter().map(|dir| {
+        let entry = dir.join(".build-id").join(&name);
+        FileCandidate::stored(options.root_of_debug_dir(dir), entry)
+    });
+    system.chain(cached(options, id, "debug")).collect()
 }
 
 fn open_by_id(
@@ -105,11 +108,14 @@ fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
     let dir = image.path().parent()?;
     let beside = [dir.join(name), dir.join(".debug").join(name)];
     let own = own_dir(dir, options);
-    let below_debug = options.debug_dirs.iter().map(|debug| below(debug, own).join(name));
+    let below_debug = options.debug_dirs.iter().map(|debug| {
+        let path = below(debug, own).join(name);
+        FileCandidate::recorded(options.root_of_debug_dir(debug), path)
+    });
     beside
+        .map(|path| FileCandidate::beside(image, options, path))
         .into_iter()
         .chain(below_debug)
-        .map(FileCandidate::recorded)
         .chain(options.extra.named(name.file_name()))
         .chain(user_files(options, |path| path.file_name() == Some(name.as_os_str())))
         .filter(|candidate| candidate.path != image.path())
@@ -120,11 +126,13 @@ fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
 /// `/usr/lib/debug/PATH.debug` and `/usr/lib/debug/PATH`, where the build-id proves them.
 fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
     let id = image.build_id()?;
-    let path = own_dir(image.path(), store.options());
+    let options = store.options();
+    let path = own_dir(image.path(), options);
     let mut found = Vec::new();
-    for dir in &store.options().debug_dirs {
-        let plain = below(dir, path);
-        found.extend([with_suffix(&plain, ".debug"), plain].map(FileCandidate::recorded));
+    for dir in &options.debug_dirs {
+        let (root, plain) = (options.root_of_debug_dir(dir), below(dir, path));
+        let paths = [with_suffix(&plain, ".debug"), plain];
+        found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
     }
     open_by_id(found, id, store)
 }

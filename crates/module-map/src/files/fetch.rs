@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use address::BuildId;
 
+use super::findings::FileFinding;
+
 /// What a server is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum FetchKind {
@@ -30,6 +32,11 @@ impl FetchKind {
 pub trait Fetch: Send + Sync {
     /// The file of that id, or `None` where it cannot be had. Its content is checked by the caller.
     fn fetch(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf>;
+
+    /// What went wrong so far.
+    fn findings(&self) -> Vec<FileFinding> {
+        Vec::new()
+    }
 }
 
 /// A shared [`Fetch`].

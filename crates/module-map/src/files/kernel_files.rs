@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use address::BuildId;
+use hashbrown::HashMap;
 use host::{Content, HostError, Origin};
 
 use super::candidates::{FileCandidate, below, cached, split_id, user_files, with_suffix};
@@ -16,25 +18,31 @@ use crate::module::kernel_module_name;
 
 /// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
 /// usual places of the recorded release.
-pub(crate) fn candidates(options: &FileOptions, name: &[u8], id: BuildId) -> Vec<FileCandidate> {
+pub(crate) fn candidates(
+    options: &FileOptions,
+    lists: &ModuleLists,
+    name: &[u8],
+    id: BuildId,
+) -> Vec<FileCandidate> {
     let is_kernel = name.starts_with(b"[kernel") || name.starts_with(b"[guest.kernel");
     let mut found: Vec<FileCandidate> = user_files(options, |_| true).collect();
     found.extend(cached(options, id, "debug"));
     found.extend(cached(options, id, "elf"));
     for dir in &options.debug_dirs {
         let entry = dir.join(".build-id").join(split_id(id));
-        found.extend([with_suffix(&entry, ".debug"), entry].map(FileCandidate::of_system));
+        let root = options.root_of_debug_dir(dir);
+        let entries = [with_suffix(&entry, ".debug"), entry];
+        found.extend(entries.map(|path| FileCandidate::stored(root, path)));
     }
     let release = options.kernel_release.as_deref().map(OsStr::from_bytes);
     for root in options.roots() {
         if is_kernel {
             let paths = release.iter().flat_map(|release| kernels(root, release));
-            found.extend(paths.map(FileCandidate::recorded));
-            found.push(FileCandidate::of_system(root.join("boot/vmlinux")));
+            found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
+            found.push(FileCandidate::stored(root, root.join("boot/vmlinux")));
         } else {
-            found.extend(
-                modules(options, root, release, name).into_iter().map(FileCandidate::recorded),
-            );
+            let paths = modules(lists.of(options), root, name).into_iter();
+            found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
         }
     }
     found
@@ -55,12 +63,46 @@ fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
     .to_vec()
 }
 
+/// What `modules.dep` lists below each root, by the name of the module. Read once: a recording has many modules.
+#[derive(Debug, Default)]
+pub(crate) struct ModuleLists(OnceLock<HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>>);
+
+impl ModuleLists {
+    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>> {
+        self.0.get_or_init(|| {
+            let Some(release) = &options.kernel_release else { return HashMap::new() };
+            let dir = Path::new("/lib/modules").join(OsStr::from_bytes(release));
+            options.roots().map(|root| (root.to_owned(), listed(options, root, &dir))).collect()
+        })
+    }
+}
+
+/// The modules that the list in `dir` below a root has.
+fn listed(options: &FileOptions, root: &Path, dir: &Path) -> HashMap<Vec<u8>, Vec<PathBuf>> {
+    let list = below(root, dir).join("modules.dep");
+    let list = options.host.read(&list, Origin::Recording { root }).unwrap_or_default();
+    let mut paths: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
+    for line in list.split(|&byte| byte == b'\n') {
+        let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
+        if !path.is_empty() {
+            let known = paths.entry(kernel_module_name(path)).or_default();
+            // A module has one file; a second one may be below `updates`.
+            if known.len() < MOST_LISTED {
+                known.push(dir.join(OsStr::from_bytes(path)));
+            }
+        }
+    }
+    paths
+}
+
+/// Files of one module that are tried.
+const MOST_LISTED: usize = 16;
+
 /// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
 /// paths of that name that `modules.dep` lists.
 fn modules(
-    options: &FileOptions,
+    lists: &HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>,
     root: &Path,
-    release: Option<&OsStr>,
     name: &[u8],
 ) -> Vec<PathBuf> {
     let mut paths = Vec::new();
@@ -71,18 +113,8 @@ fn modules(
     if name.starts_with(b"/") {
         add(Path::new(OsStr::from_bytes(name)));
     }
-    if let Some(release) = release {
-        let dir = Path::new("/lib/modules").join(release);
-        let list = below(root, &dir).join("modules.dep");
-        let list = options.host.read(&list, Origin::Recording).unwrap_or_default();
-        let wanted = kernel_module_name(name);
-        for line in list.split(|&byte| byte == b'\n') {
-            let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
-            if !path.is_empty() && kernel_module_name(path) == wanted {
-                add(&dir.join(OsStr::from_bytes(path)));
-            }
-        }
-    }
+    let listed = lists.get(root).and_then(|list| list.get(&kernel_module_name(name)));
+    listed.into_iter().flatten().for_each(|path| add(path));
     paths
 }
 

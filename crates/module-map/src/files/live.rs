@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use address::Pid;
 use host::Origin;
 
-use super::candidates::below;
+use super::candidates::{FileCandidate, below};
 use super::options::FileOptions;
 use crate::module::{Module, path_on_disk};
 
@@ -15,15 +15,19 @@ use crate::module::{Module, path_on_disk};
 /// memory map has the same file at the same address, which no other process of that id would have.
 ///
 /// Source: proc(5), `/proc/PID/maps` and `/proc/PID/root`.
-pub(crate) fn live_path(options: &FileOptions, module: &Module) -> Option<PathBuf> {
+pub(crate) fn live_path(options: &FileOptions, module: &Module) -> Option<FileCandidate> {
     let (pid, start) = module.first_mapped?;
     let root = live_root(options, pid)?;
-    let maps = PathBuf::from(format!("/proc/{pid}/maps"));
-    let maps = options.host.read(&maps, Origin::Recording).ok()?;
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let origin = Origin::Recording { root: &process };
+    let maps = options.host.read(&process.join("maps"), origin).ok()?;
     let prefix = format!("{:08x}-", start.0);
     maps.split(|&byte| byte == b'\n')
         .any(|line| line.starts_with(prefix.as_bytes()) && line.ends_with(&module.path))
-        .then(|| below(&root, Path::new(OsStr::from_bytes(path_on_disk(&module.path)))))
+        .then(|| {
+            let path = below(&root, Path::new(OsStr::from_bytes(path_on_disk(&module.path))));
+            FileCandidate::recorded(&root, path)
+        })
 }
 
 /// The root of a process, where the recording was made by the running kernel, so that it can still live.

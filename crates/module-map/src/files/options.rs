@@ -10,6 +10,9 @@ use host::{Host, RealHost};
 use super::extra::ExtraFiles;
 use super::fetch::{FetchKind, Fetcher};
 
+/// Where distributions put separate debug files.
+pub const DEBUG_DIR: &str = "/usr/lib/debug";
+
 /// Where to look for files.
 #[derive(Debug, Clone)]
 pub struct FileOptions {
@@ -29,6 +32,8 @@ pub struct FileOptions {
     pub extra: ExtraFiles,
     /// Directories with the maps of JIT compilers, `perf-PID.map`.
     pub perf_map_dirs: Vec<PathBuf>,
+    /// Whether such maps are read whoever owns them; else only those of this user and of the superuser.
+    pub trust_perf_maps: bool,
     /// Whether the recording was made by the running kernel: only then can a vdso without build-id be taken from it,
     /// and only then can a process still live.
     pub trust_running_kernel: bool,
@@ -50,6 +55,7 @@ impl Default for FileOptions {
             debug_dirs: Vec::new(),
             extra: ExtraFiles::default(),
             perf_map_dirs: Vec::new(),
+            trust_perf_maps: false,
             trust_running_kernel: false,
             kernel_release: None,
             fetcher: None,
@@ -61,6 +67,26 @@ impl FileOptions {
     /// What a server has under that id.
     pub(crate) fn fetched(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf> {
         self.fetcher.as_ref()?.0.fetch(id, kind)
+    }
+
+    /// What a path below a directory of debug files must not leave: the sysroot that it is in; of the system's own the
+    /// system, since its links lead to programs; else the directory itself.
+    pub(crate) fn root_of_debug_dir<'o>(&'o self, dir: &'o Path) -> &'o Path {
+        match self.sysroots.iter().find(|root| dir.starts_with(root)) {
+            Some(root) => root,
+            None if self.sysroots.is_empty() && dir == Path::new(DEBUG_DIR) => Path::new("/"),
+            None => dir,
+        }
+    }
+
+    /// What the names in a file must not leave that the user named: the sysroot that it is in, or where there is none,
+    /// nothing; else its folder.
+    pub(crate) fn root_around<'o>(&'o self, file: &'o Path) -> &'o Path {
+        match self.sysroots.iter().find(|root| file.starts_with(root)) {
+            Some(root) => root,
+            None if self.sysroots.is_empty() => Path::new("/"),
+            None => file.parent().unwrap_or(file),
+        }
     }
 
     /// The directories that stand for `/`: the sysroots, else the root itself.

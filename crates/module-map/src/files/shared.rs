@@ -156,20 +156,20 @@ impl SharedImages {
         form: Form,
         parse: impl FnOnce(&Path, host::Content) -> Result<ElfData, ImageError>,
     ) -> Result<(Image, ContentKey), ImageError> {
-        let FileCandidate { path, origin } = candidate;
-        let stat = host.stat(path, *origin)?;
+        let (path, origin) = (&candidate.path, candidate.origin());
+        let stat = host.stat(path, origin)?;
         if stat.kind != FileKind::Regular {
             return Err(HostError::NotRegular { path: path.clone() }.into());
         }
         let key = (stat.stamp, form);
         if let Some(data) = self.with(|kept| kept.find(&key)) {
-            return Ok((Image::of(path, data), key));
+            return Ok((Image::of(path, origin.root(), data), key));
         }
-        let file = host.open(path, *origin)?;
+        let file = host.open(path, origin)?;
         let key = (file.stamp, form);
         let data = Arc::new(parse(path, file.content)?);
         let (key, data) = self.with(|kept| kept.keep(key, data, self.limits));
-        Ok((Image::of(path, data), key))
+        Ok((Image::of(path, origin.root(), data), key))
     }
 
     /// Counts an image that was made in memory.

@@ -89,14 +89,17 @@ impl SplitFiles {
 fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Option<Image> {
     let options = store.options();
     let wanted = with_suffix(owner.path(), ".dwp");
-    let mut found = vec![FileCandidate::recorded(wanted.clone())];
-    let beside_debug = debug.map(|debug| with_suffix(debug.path(), ".dwp"));
-    found.extend(beside_debug.map(FileCandidate::recorded));
+    let mut found = vec![FileCandidate::beside(owner, options, wanted.clone())];
+    found.extend(
+        debug.map(|debug| FileCandidate::beside(debug, options, with_suffix(debug.path(), ".dwp"))),
+    );
     found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
     for dir in &options.debug_dirs {
-        found.push(FileCandidate::recorded(with_suffix(&below(dir, owner.path()), ".dwp")));
+        let root = options.root_of_debug_dir(dir);
+        let by_path = with_suffix(&below(dir, owner.path()), ".dwp");
+        found.push(FileCandidate::recorded(root, by_path));
         let by_id = owner.build_id().map(|id| dir.join(".build-id").join(split_id(id)));
-        found.extend(by_id.map(|path| FileCandidate::of_system(with_suffix(&path, ".dwp"))));
+        found.extend(by_id.map(|path| FileCandidate::stored(root, with_suffix(&path, ".dwp"))));
     }
     open_split(&found, store)
 }
@@ -110,9 +113,9 @@ fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Opti
         user_files(options, |path| path.file_name() == name.file_name()).collect();
     found.extend(places(options, &stated));
     if let Some(beside) = owner.path().parent() {
-        found.push(FileCandidate::recorded(beside.join(name)));
         let flat = name.file_name().map(|name| beside.join(name));
-        found.extend(flat.map(FileCandidate::recorded));
+        let paths = std::iter::once(beside.join(name)).chain(flat);
+        found.extend(paths.map(|path| FileCandidate::beside(owner, options, path)));
     }
     open_split(&found, store)
 }

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use address::{BuildId, Pid};
 use hashbrown::{HashMap, HashSet};
-use host::{HostError, HostFile};
+use host::{HostError, HostFile, HostText};
 
 use super::candidates::{FileCandidate, below, cached_vdso, candidates, places, recorded_path};
 use super::fetch::FetchKind;
+use super::findings::{FileFinding, FileFindingKind, FileFindings};
+use super::kernel_files::ModuleLists;
 use super::live::live_root;
 use super::load_error::LoadError;
 use super::loaded::{LoadedImage, mark_of};
@@ -29,11 +31,16 @@ pub struct ImageStore {
     debug_search: u64,
     run: Mutex<RunImages>,
     outcomes: Outcomes,
+    module_lists: ModuleLists,
+    findings: FileFindings,
 }
+
+/// A path, the folder that it was resolved in, and how it was opened.
+type PathKey = (PathBuf, Option<PathBuf>, Form);
 
 #[derive(Debug, Default)]
 struct RunImages {
-    by_path: HashMap<(PathBuf, Form), Result<Arc<LoadedImage>, Arc<ImageError>>>,
+    by_path: HashMap<PathKey, Result<Arc<LoadedImage>, Arc<ImageError>>>,
     by_id: HashMap<BuildId, Arc<LoadedImage>>,
     provided: HashMap<Box<[u8]>, Arc<LoadedImage>>,
     /// The serials that this run has: two paths are two images, though they may lead to the same file.
@@ -62,6 +69,8 @@ impl ImageStore {
             shared,
             run: Mutex::default(),
             outcomes: Outcomes::default(),
+            module_lists: ModuleLists::default(),
+            findings: FileFindings::default(),
         }
     }
 
@@ -135,7 +144,7 @@ impl ImageStore {
         }
         let mut error = None;
         let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
-        let found = kernel_files::candidates(&self.options, name, id)
+        let found = kernel_files::candidates(&self.options, &self.module_lists, name, id)
             .into_iter()
             .chain(fetched)
             .find_map(|candidate| {
@@ -153,22 +162,49 @@ impl ImageStore {
         found.ok_or_else(|| error.unwrap_or(LoadError::Missing(PathBuf::from(name))))
     }
 
-    /// Where a file that is no program is on this machine: by its recorded path, mapped and below sysroots as the
-    /// options say, or below the root of the process that has it, where that still lives.
-    #[must_use]
-    pub fn data_file(&self, path: &Path, pid: Pid) -> Option<PathBuf> {
-        let host = &self.options.host;
-        let mut found = places(&self.options, path);
-        let live = live_root(&self.options, pid).map(|root| below(&root, path));
-        found.extend(live.map(FileCandidate::recorded));
-        found.into_iter().find(|it| host.is_file(&it.path, it.origin)).map(|it| it.path)
-    }
-
-    /// The content of such a file.
+    /// The content of a file that is no program: by its recorded path, mapped and below sysroots as the options say, or
+    /// below the root of the process that has it, where that still lives.
     #[must_use]
     pub fn open_data_file(&self, path: &Path, pid: Pid) -> Option<HostFile> {
-        let path = self.data_file(path, pid)?;
-        self.options.host.open(&path, host::Origin::Recording).ok()
+        let found = self.data_file(path, pid)?;
+        let opened = self.options.host.open(&found.path, found.origin());
+        opened.inspect_err(|error| self.note_unread(error)).ok()
+    }
+
+    /// The same read as a whole, for what its process may still write; `None` where it is not there.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read_data_file(&self, path: &Path, pid: Pid) -> Option<Result<HostText, HostError>> {
+        let found = self.data_file(path, pid)?;
+        Some(self.options.host.text(&found.path, found.origin()))
+    }
+
+    fn data_file(&self, path: &Path, pid: Pid) -> Option<FileCandidate> {
+        let host = &self.options.host;
+        let mut found = places(&self.options, path);
+        let live = live_root(&self.options, pid);
+        found.extend(live.map(|root| FileCandidate::recorded(&root, below(&root, path))));
+        found.into_iter().find(|it| host.is_file(&it.path, it.origin()))
+    }
+
+    /// What is to be said about files that were looked for, so far.
+    #[must_use]
+    pub fn findings(&self) -> Vec<FileFinding> {
+        let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
+        self.findings.rows().into_iter().chain(fetched).collect()
+    }
+
+    /// Notes what is to be said about a file.
+    pub fn note(&self, kind: FileFindingKind, message: String) {
+        self.findings.note(kind, message);
+    }
+
+    /// Notes a file that is there, but was not read.
+    pub fn note_unread(&self, error: &HostError) {
+        if matches!(error, HostError::TooLarge { .. }) {
+            self.note(FileFindingKind::TooLarge, format!("{error}; it was not read"));
+        }
     }
 
     fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
@@ -232,7 +268,7 @@ impl ImageStore {
         }
         let path = Path::new("[vdso]");
         let missing = || LoadError::Missing(path.to_owned());
-        let running = self.remember(path, Form::Whole, || {
+        let running = self.remember(path, None, Form::Whole, || {
             let bytes = self.options.host.running_vdso();
             let bytes = bytes.ok_or_else(|| HostError::missing(path))?;
             Ok((Image::from_vec(path, bytes)?, None))
@@ -272,7 +308,7 @@ impl ImageStore {
         candidate: &FileCandidate,
         form: Form,
     ) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
-        self.remember(&candidate.path, form, || {
+        self.remember(&candidate.path, candidate.origin().root(), form, || {
             self.open_content(candidate, form).map(|(image, key)| (image, Some(key)))
         })
     }
@@ -281,10 +317,11 @@ impl ImageStore {
     fn remember(
         &self,
         path: &Path,
+        root: Option<&Path>,
         form: Form,
         open: impl FnOnce() -> Result<(Image, Option<ContentKey>), ImageError>,
     ) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
-        let name = (path.to_owned(), form);
+        let name = (path.to_owned(), root.map(Path::to_owned), form);
         if let Some(known) = self.with_run(|run| run.by_path.get(&name).cloned()) {
             return known;
         }

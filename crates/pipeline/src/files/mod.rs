@@ -11,8 +11,8 @@ use address::{BuildId, FileOffset};
 use budget::Budget;
 use host::{Host, Origin};
 use module_map::{
-    Archive, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, ImageStore, Section,
-    Timeline,
+    Archive, DEBUG_DIR, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, ImageStore,
+    Section, Timeline,
 };
 use perf_data::Head;
 
@@ -75,8 +75,8 @@ fn file_options(
 ) -> FileOptions {
     let sysroots = search.sysroots.as_slice();
     let debug_dirs = match search.debug_dirs.as_slice() {
-        [] if sysroots.is_empty() => vec![PathBuf::from("/usr/lib/debug")],
-        [] => sysroots.iter().map(|root| root.join("usr/lib/debug")).collect(),
+        [] if sysroots.is_empty() => vec![PathBuf::from(DEBUG_DIR)],
+        [] => sysroots.iter().map(|root| root.join(DEBUG_DIR.trim_start_matches('/'))).collect(),
         dirs => dirs.to_vec(),
     };
     let features = head.features();
@@ -95,6 +95,7 @@ fn file_options(
         fetcher,
         extra: ExtraFiles::below(&**host, &search.extra_dirs),
         perf_map_dirs: search.perf_map_dirs.clone(),
+        trust_perf_maps: search.trust_perf_maps,
     }
 }
 

@@ -44,6 +44,12 @@ pub(crate) fn account(
         });
     }
     summary.findings.extend(file_findings(timeline, images));
+    summary.findings.extend(parents_in_paths(timeline));
+    summary.findings.extend(images.findings().into_iter().map(|finding| FindingRow {
+        kind: finding.kind.as_str().to_owned(),
+        message: finding.message,
+        count: finding.count,
+    }));
     summary.findings.extend(inferred(timeline));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
@@ -166,6 +172,21 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
         }
     };
     rows.into_iter().take(HINTS).map(row).collect()
+}
+
+/// Recorded paths with `..` in them: the kernel writes none, but a path that is to lead out of a folder has some.
+fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
+    let has_parent = |path: &[u8]| path.split(|&byte| byte == b'/').any(|name| name == b"..");
+    let mut found = timeline.modules().iter().filter(|module| has_parent(&module.path));
+    let first = found.next()?;
+    Some(FindingRow {
+        kind: "path-with-parent".to_owned(),
+        message: format!(
+            "recorded paths have `..` in them, which no kernel writes, such as {}; they were looked for without leaving the sysroot or folder",
+            String::from_utf8_lossy(&first.path)
+        ),
+        count: 1 + found.count() as u64,
+    })
 }
 
 /// Files that were refused or taken without proof, one finding a kind and file.

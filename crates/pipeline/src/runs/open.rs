@@ -41,7 +41,7 @@ pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
             Ok(Opened { input: Input::Stream(bytes), path, size: None, pages: None })
         }
         _ => {
-            let content = open_file(host, &path)?;
+            let content = open_file(host, &path, Origin::User)?;
             let pages = Some(DonePages::new(content.pages()));
             let size = Some(content.len() as u64);
             let input = Input::File(SharedBytes::new(Freed(Some(content))));
@@ -60,29 +60,31 @@ pub(crate) fn can_be_read_again(host: &dyn Host, source: &Source) -> bool {
 /// `data` and the `data.N` beside it, in the order of their numbers.
 fn open_folder(host: &dyn Host, folder: &Path) -> Result<Input, Error> {
     let data = folder.join("data");
-    if !host.is_file(&data, Origin::User) {
+    // The folder is the user's word; what is in it may be links that strangers made.
+    let origin = Origin::Stored { root: folder };
+    if !host.is_file(&data, origin) {
         return Err(Error::NoRecordingInFolder { path: folder.to_owned() });
     }
     let mut numbered: Vec<(u32, PathBuf)> = Vec::new();
-    for entry in host.list(folder, Origin::User)? {
+    for entry in host.list(folder, origin)? {
         let name = entry.name.to_str();
         let number = name.and_then(|name| name.strip_prefix("data.")?.parse().ok());
         let Some(number) = number else { continue };
         let path = folder.join(&entry.name);
-        let stat = host.stat(&path, Origin::User);
+        let stat = host.stat(&path, origin);
         // Processors without samples leave empty files.
         if stat.is_ok_and(|stat| stat.kind == FileKind::Regular && stat.stamp.size > 0) {
             numbered.push((number, path));
         }
     }
     numbered.sort();
-    let bytes = |path: &Path| Ok(SharedBytes::new(Freed(Some(open_file(host, path)?))));
+    let bytes = |path: &Path| Ok(SharedBytes::new(Freed(Some(open_file(host, path, origin)?))));
     let parts = numbered.iter().map(|(_, path)| bytes(path));
     Ok(Input::Directory { data: bytes(&data)?, parts: parts.collect::<Result<_, Error>>()? })
 }
 
-fn open_file(host: &dyn Host, path: &Path) -> Result<Content, Error> {
-    let file = host.open(path, Origin::User)?;
+fn open_file(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Content, Error> {
+    let file = host.open(path, origin)?;
     if file.content.is_empty() {
         return Err(Error::Empty { path: path.to_owned() });
     }

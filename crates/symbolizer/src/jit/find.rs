@@ -3,25 +3,53 @@
 use std::path::Path;
 
 use address::Pid;
-use host::{Host, Origin};
-use module_map::ImageStore;
+use host::{FileOwner, Host, HostError, HostText, Origin};
+use module_map::{FileFindingKind, ImageStore};
 
-/// The text of the map file of a process, if there is one. Only a regular file is read.
+/// The text of the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
+/// `/tmp`. What is not read is noted. Only a regular file is read.
 ///
 /// A process in a container writes the file into its own `/tmp` and under the id that it has inside.
 #[must_use]
 pub fn read_perf_map(pid: Pid, images: &ImageStore) -> Option<Vec<u8>> {
     let options = images.options();
     let host = &*options.host;
-    let mut kept = options.perf_map_dirs.iter().map(|dir| dir.join(format!("perf-{pid}.map")));
-    if let Some(path) = kept.find(|path| host.is_file(path, Origin::User)) {
-        return host.read(&path, Origin::User).ok();
+    let read = || {
+        let name = format!("perf-{pid}.map");
+        for dir in &options.perf_map_dirs {
+            let (path, origin) = (dir.join(&name), Origin::Stored { root: dir });
+            if host.is_file(&path, origin) {
+                return Some((path.clone(), host.text(&path, origin)));
+            }
+        }
+        let mut paths = vec![Path::new("/tmp").join(name)];
+        // Processes of this machine say nothing about a recording of another one.
+        let inner = options.trust_running_kernel.then(|| inner_pid(pid, host)).flatten();
+        paths.extend(inner.map(|inner| format!("/tmp/perf-{inner}.map").into()));
+        // Not mapped: its process may still write it.
+        paths.into_iter().find_map(|path| {
+            let text = images.read_data_file(&path, pid)?;
+            Some((path, text))
+        })
+    };
+    let (path, text) = read()?;
+    trusted(&path, text, images)
+}
+
+/// The text, where its owner is trusted.
+fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) -> Option<Vec<u8>> {
+    let HostText { bytes, owner } = text.inspect_err(|error| images.note_unread(error)).ok()?;
+    match owner {
+        FileOwner::Other(id) if !images.options().trust_perf_maps => {
+            let message = format!(
+                "{} is of user {id}, neither of this one nor of root, and was not used; --trust-perf-maps uses it",
+                path.display()
+            );
+            images.note(FileFindingKind::ForeignPerfMap, message);
+            None
+        }
+        _ => Some(bytes),
     }
-    let mut names = vec![format!("/tmp/perf-{pid}.map")];
-    names.extend(inner_pid(pid, host).map(|inner| format!("/tmp/perf-{inner}.map")));
-    let path = names.iter().find_map(|name| images.data_file(Path::new(name), pid))?;
-    // Not mapped: its process may still write it.
-    host.read(&path, Origin::Recording).ok()
 }
 
 /// The id of a living process in its innermost namespace, where it has another one there.

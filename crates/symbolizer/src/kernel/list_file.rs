@@ -28,7 +28,14 @@ pub struct KernelListPlaces<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct KernelListFile {
     pub(super) path: PathBuf,
-    origin: Origin,
+    /// The folder that it is in, where strangers may have put links there.
+    root: Option<PathBuf>,
+}
+
+impl KernelListFile {
+    fn origin(&self) -> Origin<'_> {
+        self.root.as_deref().map_or(Origin::User, |root| Origin::Stored { root })
+    }
 }
 
 impl KernelListPlaces<'_> {
@@ -49,19 +56,18 @@ impl KernelListPlaces<'_> {
     /// The list for the kernel of that build-id.
     pub(super) fn find(self, id: Option<BuildId>) -> Result<KernelListFile, NoKernelNames> {
         let host = &**self.host();
-        let by_user = |path| KernelListFile { path, origin: Origin::User };
         if let Some(path) = self.named {
-            return Ok(by_user(path.to_owned()));
+            return Ok(KernelListFile { path: path.to_owned(), root: None });
         }
         let beside = self.recording.join("kcore_dir/kallsyms");
-        if host.is_file(&beside, Origin::User) {
-            return Ok(by_user(beside));
+        if host.is_file(&beside, Origin::Stored { root: self.recording }) {
+            return Ok(KernelListFile { path: beside, root: Some(self.recording.to_owned()) });
         }
-        let system = |path| KernelListFile { path, origin: Origin::System };
-        if let Some(path) = id.and_then(|id| cached(self.images, id)) {
-            return Ok(system(path));
+        if let Some(file) = id.and_then(|id| cached(self.images, id)) {
+            return Ok(file);
         }
-        running_kernel_is(host, id).map(|()| system(PathBuf::from("/proc/kallsyms")))
+        let system = || KernelListFile { path: PathBuf::from("/proc/kallsyms"), root: None };
+        running_kernel_is(host, id).map(|()| system())
     }
 }
 
@@ -90,18 +96,20 @@ impl KernelListPrefetch {
 }
 
 fn read(host: &dyn Host, file: &KernelListFile) -> Result<Kallsyms, NoKernelNames> {
-    let text = host.read(&file.path, file.origin)?;
+    let text = host.read(&file.path, file.origin())?;
     Kallsyms::parse(text)
         .map_err(|source| NoKernelNames::Useless { path: file.path.clone(), source })
 }
 
 /// The symbol list of that kernel in the build-id caches, in today's layout or in the older one.
-fn cached(images: &ImageStore, id: BuildId) -> Option<PathBuf> {
+fn cached(images: &ImageStore, id: BuildId) -> Option<KernelListFile> {
     let options = images.options();
-    let dirs = options.build_id_dirs.iter();
-    let entries = dirs.map(|dir| dir.join("[kernel.kallsyms]").join(id.to_string()));
-    let mut files = entries.flat_map(|entry| [entry.join("kallsyms"), entry]);
-    files.find(|path| options.host.is_file(path, Origin::System))
+    let mut files = options.build_id_dirs.iter().flat_map(|dir| {
+        let entry = dir.join("[kernel.kallsyms]").join(id.to_string());
+        let file = |path| KernelListFile { path, root: Some(dir.clone()) };
+        [entry.join("kallsyms"), entry].map(file)
+    });
+    files.find(|file| options.host.is_file(&file.path, file.origin()))
 }
 
 fn running_kernel_is(host: &dyn Host, recorded: Option<BuildId>) -> Result<(), NoKernelNames> {

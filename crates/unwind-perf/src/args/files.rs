@@ -36,6 +36,10 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) perf_map_dir: Vec<PathBuf>,
 
+    /// Use perf-PID.map files of other users, too, not only those of this one and of root
+    #[arg(long)]
+    pub(crate) trust_perf_maps: bool,
+
     /// Ask this debuginfod server for files that are not found otherwise [default URL: those of `DEBUGINFOD_URLS`]
     #[cfg(feature = "debuginfod")]
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]

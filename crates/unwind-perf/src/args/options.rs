@@ -143,6 +143,7 @@ impl FileArgs {
             debug_dirs: self.debug_dir.clone(),
             extra_dirs: self.extra_dir.clone(),
             perf_map_dirs: self.perf_map_dir.clone(),
+            trust_perf_maps: self.trust_perf_maps,
             debuginfod: self.servers()?,
             hints: self.hints()?,
         })

@@ -1,0 +1,214 @@
+//! Opening what a stranger's path names inside a folder, as if that folder were `/`: `..` stops there, links are followed
+//! inside, and what the kernel makes up on the way leads nowhere.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
+use rustix::io::Errno;
+
+use crate::forbidden::is_forbidden;
+
+/// How often a look-up is begun again that others disturbed by renaming folders.
+const ATTEMPTS: u32 = 16;
+/// Links that are followed on one path, as many as Linux follows. Source: path_resolution(7).
+const LINKS: u32 = 40;
+
+/// Opens what `path`, which begins with `root`, names inside of `root`. Never blocks, and never makes a terminal the
+/// process's own.
+///
+/// # Errors
+/// Where it is missing, cannot be opened, or is not inside: that looks like what is missing.
+pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let outside = || io::Error::from(io::ErrorKind::NotFound);
+    let rest = path.strip_prefix(root).map_err(|_| outside())?;
+    let folder =
+        openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    // With `O_PATH` nothing is opened that could block, and the kernel takes no such flags.
+    let careful = OFlags::NOCTTY | OFlags::NONBLOCK;
+    let flags = flags
+        | OFlags::CLOEXEC
+        | if flags.contains(OFlags::PATH) { OFlags::empty() } else { careful };
+    let opened = match by_kernel(folder.as_fd(), rest, flags) {
+        // No such system call, or one that a sandbox does not let through.
+        Err(Errno::NOSYS | Errno::PERM) => by_components(folder.as_fd(), rest, flags)?,
+        opened => opened?,
+    };
+    if is_forbidden(folder.as_fd(), opened.as_fd())? { Err(outside()) } else { Ok(opened) }
+}
+
+/// Source: openat2(2), `RESOLVE_IN_ROOT`, `RESOLVE_NO_MAGICLINKS`; `EAGAIN` where it cannot be sure that `..` stayed inside.
+fn by_kernel(folder: BorrowedFd<'_>, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
+    for _ in 0..ATTEMPTS {
+        match openat2(folder, rest, flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            opened => return opened,
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+/// The same by one component after the other, none of which is followed where it is a link: its text is read instead.
+fn by_components(folder: BorrowedFd<'_>, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut links = LINKS;
+    // The folders that were entered, below the root; `..` goes back to the one before.
+    let mut entered: Vec<OwnedFd> = Vec::new();
+    let mut todo: Vec<OsString> = Vec::new();
+    push_components(&mut todo, rest);
+    while let Some(name) = todo.pop() {
+        if name == ".." {
+            entered.pop();
+            continue;
+        }
+        let at = entered.last().map_or(folder, AsFd::as_fd);
+        let found =
+            openat(at, &name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        if let Some(target) = link_target(found.as_fd())? {
+            links = links.checked_sub(1).ok_or(Errno::LOOP)?;
+            if target.is_absolute() {
+                entered.clear();
+            }
+            push_components(&mut todo, &target);
+        } else if todo.is_empty() && !flags.contains(OFlags::PATH) {
+            return openat(at, &name, flags | OFlags::NOFOLLOW, Mode::empty());
+        } else {
+            entered.push(found);
+        }
+    }
+    let last = entered.last().map_or(folder, AsFd::as_fd);
+    if flags.contains(OFlags::PATH) {
+        return rustix::io::fcntl_dupfd_cloexec(last, 0);
+    }
+    openat(last, ".", flags, Mode::empty())
+}
+
+/// The components of a path, the first on top.
+fn push_components(todo: &mut Vec<OsString>, path: &Path) {
+    let components = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        Component::ParentDir => Some(OsStr::new("..")),
+        _ => None,
+    });
+    todo.extend(components.map(OsStr::to_owned));
+}
+
+/// What a link says; `None` for everything else.
+fn link_target(found: BorrowedFd<'_>) -> Result<Option<PathBuf>, Errno> {
+    let stat = rustix::fs::fstat(found)?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Symlink {
+        return Ok(None);
+    }
+    let target = readlinkat(found, "", Vec::new())?;
+    Ok(Some(PathBuf::from(OsString::from_vec(target.into_bytes()))))
+}
+
+/// Where a descriptor leads to, as the kernel says; `None` where /proc is not there.
+pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    let link = format!("/proc/self/fd/{}", opened.as_raw_fd());
+    let place = readlinkat(CWD, link, Vec::new()).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read as _;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::ScratchDir;
+
+    type Open = fn(BorrowedFd<'_>, &Path, OFlags) -> Result<OwnedFd, Errno>;
+
+    fn text(opened: OwnedFd) -> String {
+        let mut text = String::new();
+        File::from(opened).read_to_string(&mut text).expect("text");
+        text
+    }
+
+    /// A folder `jail` with links of all kinds, and one beside it.
+    fn folders() -> ScratchDir {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("jail/bin/deep")).expect("folders");
+        std::fs::create_dir_all(at("outside")).expect("folders");
+        std::fs::write(at("jail/bin/app"), "inside").expect("a file");
+        std::fs::write(at("outside/app"), "outside").expect("a file");
+        symlink("../bin/app", at("jail/bin/relative")).expect("a link");
+        symlink("/bin/app", at("jail/absolute")).expect("a link");
+        symlink("../outside", at("jail/up")).expect("a link");
+        symlink(at("outside/app"), at("jail/out")).expect("a link");
+        symlink("loop", at("jail/loop")).expect("a link");
+        symlink("bin", at("jail/dir")).expect("a link");
+        dir
+    }
+
+    #[test]
+    fn both_ways_stay_inside() {
+        let dir = folders();
+        let jail = File::open(dir.path().join("jail")).expect("a folder");
+        for open in [by_kernel as Open, by_components] {
+            for path in [
+                "bin/app",
+                "./bin/./app",
+                "../bin/app",
+                "bin/../../../bin/deep/../app",
+                "bin/relative",
+                "absolute",
+                "dir/app",
+                "dir/../../absolute",
+            ] {
+                let opened = open(jail.as_fd(), Path::new(path), OFlags::RDONLY);
+                assert_eq!(text(opened.expect(path)), "inside", "{path}");
+            }
+            for path in ["../outside/app", "up/app", "out", "none", "bin/app/none"] {
+                let error = open(jail.as_fd(), Path::new(path), OFlags::RDONLY).expect_err(path);
+                assert!(matches!(error, Errno::NOENT | Errno::NOTDIR), "{path}: {error}");
+            }
+            let error = open(jail.as_fd(), Path::new("loop"), OFlags::RDONLY).expect_err("a loop");
+            assert_eq!(error, Errno::LOOP);
+            for path in ["", "..", "bin/.."] {
+                let opened = open(jail.as_fd(), Path::new(path), OFlags::PATH).expect(path);
+                assert_eq!(place_of(opened.as_fd()), place_of(jail.as_fd()), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_makes_up_is_not_inside() {
+        let root = Path::new("/");
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        symlink("/proc/self/status", dir.path().join("status")).expect("a link");
+        symlink("/dev", dir.path().join("devices")).expect("a link");
+        let linked = dir.path().join("devices/null");
+        let plain =
+            ["/proc/self/status", "/./proc/self/status", "/tmp/../dev/null", "/sys/kernel/notes"];
+        let links =
+            [dir.path().join("status"), linked, PathBuf::from("/proc/self/root/etc/passwd")];
+        for path in plain.iter().map(PathBuf::from).chain(links) {
+            for flags in [OFlags::PATH, OFlags::RDONLY] {
+                let error = open_inside(root, &path, flags).expect_err("nothing");
+                assert!(
+                    matches!(error.kind(), io::ErrorKind::NotFound)
+                        || error.raw_os_error() == Some(40),
+                    "{}: {error}",
+                    path.display()
+                );
+            }
+        }
+        // A root that lies there is meant.
+        let own = format!("/proc/{}", std::process::id());
+        assert!(
+            open_inside(Path::new(&own), &Path::new(&own).join("maps"), OFlags::RDONLY).is_ok()
+        );
+        assert!(open_inside(root, dir.path(), OFlags::PATH).is_ok());
+        let elsewhere = open_inside(dir.path(), Path::new("/etc/passwd"), OFlags::PATH);
+        assert_eq!(elsewhere.expect_err("not below").kind(), io::ErrorKind::NotFound);
+    }
+}

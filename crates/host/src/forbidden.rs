@@ -1,0 +1,60 @@
+//! What is no file of a program though a path leads to it: what the kernel makes up, and devices.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{fstat, fstatfs};
+use rustix::io::Errno;
+
+use crate::confined::place_of;
+
+/// The file systems whose files the kernel makes up: proc, sysfs, devpts, debugfs, tracefs, cgroup, cgroup2, securityfs,
+/// bpf, pstore, configfs, efivarfs, `binfmt_misc`, mqueue, fusectl, nsfs.
+///
+/// Source: linux/magic.h; statfs(2).
+const MADE_UP: [u64; 16] = [
+    0x9fa0,
+    0x6265_6572,
+    0x1cd1,
+    0x6462_6720,
+    0x7472_6163,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x7363_6673,
+    0xcafe_4a11,
+    0x6165_676c,
+    0x6265_6570,
+    0xde5e_81e4,
+    0x4249_4e4d,
+    0x1980_0202,
+    0x6573_5543,
+    0x6e73_6673,
+];
+/// The folders of such things, whatever file system they are.
+const FOLDERS: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// Whether what was opened inside of `root` is nothing that a recording may name, unless `root` itself lies there.
+pub(crate) fn is_forbidden(root: BorrowedFd<'_>, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+    if is_made_up(opened)? && !is_made_up(root)? {
+        return Ok(true);
+    }
+    let (Some(root), Some(opened)) = (place_of(root), place_of(opened)) else {
+        return on_device_folder(root, opened);
+    };
+    Ok(FOLDERS.iter().any(|folder| opened.starts_with(folder) && !root.starts_with(folder)))
+}
+
+fn is_made_up(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+    // The type of the field differs by processor.
+    #[allow(clippy::unnecessary_cast, reason = "not the same type everywhere")]
+    let kind = fstatfs(opened)?.f_type as u64 & 0xffff_ffff;
+    Ok(MADE_UP.contains(&kind))
+}
+
+/// Where nobody says where a descriptor leads to: whether it is on the file system of /dev, which is one of its own.
+fn on_device_folder(root: BorrowedFd<'_>, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let of_path = |path: &str| rustix::fs::stat(Path::new(path)).map(|stat| stat.st_dev);
+    let (Ok(devices), Ok(system)) = (of_path("/dev"), of_path("/")) else { return Ok(false) };
+    let (root, opened) = (fstat(root.as_fd())?.st_dev, fstat(opened.as_fd())?.st_dev);
+    Ok(opened == devices && devices != system && root != devices)
+}

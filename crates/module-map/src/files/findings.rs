@@ -1,0 +1,100 @@
+//! What is to be said about files beside why a module has none: what was left out, refused or not to be had.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Messages of each kind that have a row of their own; the others are counted.
+const MAX_MESSAGES: usize = 5;
+
+/// The kinds of such findings.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FileFindingKind {
+    /// A map of a JIT compiler that another user owns.
+    ForeignPerfMap,
+    /// A file that is larger than what is read of one.
+    TooLarge,
+    /// A part of a file that unpacks to, or asks for, more than a file of its size may.
+    LeftOut,
+    /// A file that was cut short while it was read.
+    CutShort,
+    /// A server that did not give what it was asked for, though it did not say that it has no such file.
+    Server,
+}
+
+impl FileFindingKind {
+    /// The word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ForeignPerfMap => "perf-map-not-trusted",
+            Self::TooLarge => "file-too-large",
+            Self::LeftOut => "file-part-left-out",
+            Self::CutShort => "file-cut-short",
+            Self::Server => "debuginfod-failed",
+        }
+    }
+}
+
+/// A finding about files.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileFinding {
+    /// What kind.
+    pub kind: FileFindingKind,
+    /// A sentence.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// Gathers findings of a run, from all threads.
+#[derive(Debug, Default)]
+pub(crate) struct FileFindings(Mutex<BTreeMap<(FileFindingKind, String), u64>>);
+
+impl FileFindings {
+    pub(crate) fn note(&self, kind: FileFindingKind, message: String) {
+        *self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry((kind, message))
+            .or_default() += 1;
+    }
+
+    /// By kind and message; of each kind the first few, and how many more there are.
+    pub(crate) fn rows(&self) -> Vec<FileFinding> {
+        let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows: Vec<FileFinding> = Vec::new();
+        let mut of_kind = 0;
+        for ((kind, message), &count) in found.iter() {
+            match rows.last_mut().filter(|last| last.kind == *kind) {
+                Some(last) if of_kind == MAX_MESSAGES => last.count += count,
+                last => {
+                    of_kind = if last.is_some() { of_kind + 1 } else { 1 };
+                    rows.push(FileFinding { kind: *kind, message: message.clone(), count });
+                }
+            }
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_of_each_kind_are_named() {
+        let findings = FileFindings::default();
+        findings.note(FileFindingKind::CutShort, "x".to_owned());
+        for file in (0..8).chain(0..2) {
+            findings.note(FileFindingKind::TooLarge, file.to_string());
+        }
+        let rows = findings.rows();
+        let counts: Vec<_> =
+            rows.iter().map(|row| (row.kind.as_str(), &*row.message, row.count)).collect();
+        let large = "file-too-large";
+        let expected = [(large, "0", 2), (large, "1", 2), (large, "2", 1), (large, "3", 1)];
+        assert_eq!(counts[..4], expected);
+        assert_eq!(counts[4..], [(large, "4", 4), ("file-cut-short", "x", 1)]);
+    }
+}
