@@ -34,6 +34,8 @@ pub enum Resource {
     RecordBytes,
     /// Records in packed records, of an eighth of the bytes of those: no record packs to less than its time and place.
     PackedRecords,
+    /// Bytes that are unpacked in all of a run, of whatever size its input is.
+    UnpackedInAll,
 }
 
 /// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
@@ -60,7 +62,7 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::UnpackedBytes,
         Self::NameBytes,
         Self::DebugEntries,
@@ -75,6 +77,7 @@ impl Resource {
         Self::TracepointFields,
         Self::RecordBytes,
         Self::PackedRecords,
+        Self::UnpackedInAll,
     ];
 
     /// What input may use of it unless a run says otherwise: several times what real files use.
@@ -95,6 +98,7 @@ impl Resource {
             Self::TracepointFields => (1 << 12, 1, 1 << 20),
             Self::RecordBytes => (512 << 20, 64, UNLIMITED),
             Self::PackedRecords => (1 << 20, 1, UNLIMITED),
+            Self::UnpackedInAll => (64 << 30, 0, 64 << 30),
         };
         Limit { base, per_byte, most }
     }
@@ -118,6 +122,7 @@ impl fmt::Display for Resource {
             Self::TracepointFields => "tracepoint fields",
             Self::RecordBytes => "bytes of unpacked records",
             Self::PackedRecords => "packed records",
+            Self::UnpackedInAll => "bytes unpacked in all",
         })
     }
 }

@@ -28,7 +28,7 @@ impl<'a> SymbolSource<'a> {
             image: file.image(),
             debug: file.debug(images).map(|debug| &**debug),
             alt: file.alt(images).map(|alt| &**alt),
-            mini: file.mini(),
+            mini: file.mini(images),
             split: None,
         }
     }

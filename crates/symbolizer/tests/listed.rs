@@ -54,6 +54,7 @@ fn store(files: &[(&str, &[u8])]) -> ImageStore {
         host: Arc::new(host),
         build_id_dirs: vec!["/cache".into()],
         perf_map_dirs: vec!["/maps".into()],
+        trust_running_kernel: true,
         ..FileOptions::default()
     })
 }

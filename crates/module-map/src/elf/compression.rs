@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-/// The most that a file or section may become when it is unpacked.
-const LIMIT: u64 = 1 << 30;
+use super::FileAllowance;
+
+/// Memory for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB, and files of larger ones are not found.
+const XZ_WINDOW: u32 = 128 << 10;
 
 /// How a stream is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +36,7 @@ impl FileCompression {
     pub(crate) fn reader(self, bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
-            Self::Xz => Box::new(lzma_rust2::XzReader::new(bytes, true)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, XZ_WINDOW)),
             Self::Zstd => {
                 Box::new(ruzstd::decoding::StreamingDecoder::new(bytes).map_err(io::Error::other)?)
             }
@@ -46,27 +48,28 @@ impl FileCompression {
 /// The bytes of a file, unpacked where it is compressed.
 ///
 /// # Errors
-/// Where it does not unpack, or becomes larger than any file that is of use here.
-pub(crate) fn unpack(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+/// Where it does not unpack, or becomes larger than it may; then the error holds an [`budget::Exhausted`].
+pub(crate) fn unpack<'b>(
+    bytes: &'b [u8],
+    allowance: &mut FileAllowance,
+) -> io::Result<Cow<'b, [u8]>> {
     let Some(compression) = FileCompression::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
-    // The best compressors reach about a thousand to one on zeros; code and symbols never come near that.
-    let limit = LIMIT.min((bytes.len() as u64).saturating_mul(256).max(1 << 20));
+    let limit = allowance.unpacked_left();
     let mut unpacked = Vec::new();
-    compression.reader(bytes)?.take(limit + 1).read_to_end(&mut unpacked)?;
-    if unpacked.len() as u64 > limit {
-        return Err(io::Error::other("unpacks to more than it can sensibly hold"));
-    }
+    compression.reader(bytes)?.take(limit.saturating_add(1)).read_to_end(&mut unpacked)?;
+    allowance.unpack(unpacked.len() as u64, || "the file".to_owned()).map_err(io::Error::other)?;
     Ok(Cow::Owned(unpacked))
 }
 
 /// The unpacked bytes of an `SHF_COMPRESSED` section of a 64-bit little-endian file, where they are sound and not
-/// longer than `limit`.
+/// more than is allowed.
 ///
 /// Source: gABI, "Section Compression": `Elf64_Chdr` is type (4 bytes), reserved (4), size (8), alignment (8).
-pub(crate) fn inflate_section(section: &[u8], limit: u64) -> Option<Vec<u8>> {
+pub(crate) fn inflate_section(section: &[u8], allowance: &mut FileAllowance) -> Option<Vec<u8>> {
     let (header, compressed) = section.split_first_chunk::<24>()?;
     let size = header.get(8..16)?.first_chunk().map(|size| u64::from_le_bytes(*size))?;
-    let size = size.min(limit);
+    // The stated size counts, whatever comes out of it: damage at its end costs as much as none.
+    allowance.unpack(size, || "a compressed section".to_owned()).ok()?;
     match header.first()? {
         1 => inflate(compressed, size).ok(),
         2 => unpack_zstd(compressed, size).ok(),
@@ -113,6 +116,8 @@ pub(crate) fn unpack_zstd(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use budget::Budget;
+
     use super::*;
 
     /// `printf 'module text\n' | xz --check=crc32`, and the same through gzip, zstd and bzip2.
@@ -125,8 +130,9 @@ mod tests {
         assert_eq!(FileCompression::of(b"BZh91"), Some(FileCompression::Bzip2));
         assert_eq!(FileCompression::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(FileCompression::Zstd));
         assert_eq!(FileCompression::of(b"\x7fELF"), None);
-        assert!(unpack(XZ).is_err());
-        assert_eq!(unpack(b"plain").expect("not compressed").as_ref(), b"plain");
+        let mut allowance = FileAllowance::new(&Budget::default(), 5);
+        assert!(unpack(XZ, &mut allowance).is_err());
+        assert_eq!(unpack(b"plain", &mut allowance).expect("not compressed").as_ref(), b"plain");
     }
 
     /// `zlib.compress(b"module text, module text, module text")` of Python.

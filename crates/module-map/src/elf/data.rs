@@ -4,13 +4,15 @@ use std::fmt;
 use std::path::Path;
 
 use address::{BuildId, FileOffset, Svma};
+use budget::Budget;
 use host::Content;
-use object::{Object as _, ObjectSection as _, SectionFlags, elf};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _, SectionHeader as _};
+use object::{CompressionFormat, Object as _, ObjectSection as _, SectionFlags, elf};
 
 use super::bytes::FileBytes;
 use super::prefetch::SectionPrefetch;
 use super::zip::stored_entry;
-use super::{ElfMachine, ImageError, Section, Segment};
+use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Section, Segment};
 
 /// The bytes of an ELF file and its headers: a pure function of the file's content, shared by all paths that lead to it.
 pub(crate) struct ElfData {
@@ -23,6 +25,8 @@ pub(crate) struct ElfData {
     pub(super) build_id: Option<BuildId>,
     pub(super) segments: Vec<Segment>,
     pub(super) sections: Vec<Section>,
+    /// What is not there for anybody, because there is too much of it.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl fmt::Debug for ElfData {
@@ -37,8 +41,22 @@ impl fmt::Debug for ElfData {
 
 impl ElfData {
     /// Reads the headers of a file; `path` only names it in errors.
-    pub(crate) fn parse(path: &Path, content: Content) -> Result<Self, ImageError> {
-        Self::parse_bytes(path, FileBytes::from(content))
+    pub(crate) fn parse(
+        path: &Path,
+        content: Content,
+        budget: &Budget,
+    ) -> Result<Self, ImageError> {
+        let allowance = FileAllowance::new(budget, content.len());
+        Self::parse_with(path, content, allowance)
+    }
+
+    /// The same with what is left for the file.
+    pub(crate) fn parse_with(
+        path: &Path,
+        content: Content,
+        allowance: FileAllowance,
+    ) -> Result<Self, ImageError> {
+        Self::parse_bytes(path, FileBytes::from(content), allowance)
     }
 
     /// The same of what is stored in an archive and mapped from `offset` of it; of the whole file where it is no archive.
@@ -46,15 +64,22 @@ impl ElfData {
         path: &Path,
         content: Content,
         offset: FileOffset,
+        budget: &Budget,
     ) -> Result<Self, ImageError> {
         let Some(range) = stored_entry(&content, offset.0) else {
-            return Self::parse(path, content);
+            return Self::parse(path, content, budget);
         };
         let base = FileOffset(range.start as u64);
-        Ok(Self { base, ..Self::parse_bytes(path, FileBytes::from(content).part(range))? })
+        let allowance = FileAllowance::new(budget, range.len());
+        let bytes = FileBytes::from(content).part(range);
+        Ok(Self { base, ..Self::parse_bytes(path, bytes, allowance)? })
     }
 
-    fn parse_bytes(path: &Path, bytes: FileBytes) -> Result<Self, ImageError> {
+    fn parse_bytes(
+        path: &Path,
+        bytes: FileBytes,
+        mut allowance: FileAllowance,
+    ) -> Result<Self, ImageError> {
         let parse_error = |source| ImageError::NotElf { path: path.to_owned(), source };
         let file = object::File::parse(bytes.as_slice()).map_err(parse_error)?;
         if file.format() != object::BinaryFormat::Elf {
@@ -62,8 +87,13 @@ impl ElfData {
         }
         let machine = ElfMachine::of(&file, bytes.as_slice());
         let segments = file.segments().map(|segment| Segment::of(&segment)).collect();
-        let sections = file.sections().filter_map(|section| section_of(&section)).collect();
-        let build_id = file.build_id().ok().flatten().and_then(BuildId::new);
+        let sections = sections_of(&file, &mut allowance);
+        // Each section of notes is gone through; many may state the same bytes.
+        let build_id = if note_bytes(&file) <= 4 * bytes.as_slice().len() as u64 {
+            file.build_id().ok().flatten().and_then(BuildId::new)
+        } else {
+            None
+        };
         let relocatable = file.kind() == object::ObjectKind::Relocatable;
         let little_endian = file.is_little_endian();
         let entry = Svma(file.entry());
@@ -78,6 +108,7 @@ impl ElfData {
             build_id,
             segments,
             sections,
+            left_out: allowance.into_left_out(),
         })
     }
 
@@ -86,18 +117,52 @@ impl ElfData {
         self.bytes.as_slice()
     }
 
-    pub(crate) const fn is_relocatable(&self) -> bool {
-        self.relocatable
-    }
-
     pub(crate) const fn build_id(&self) -> Option<BuildId> {
         self.build_id
     }
 }
 
-fn section_of(section: &object::Section<'_, '_>) -> Option<Section> {
-    let name = section.name_bytes().ok()?;
+/// The sections that have names, each counted: many may share the end of one long name, or state the same bytes.
+fn sections_of(file: &object::File<'_>, allowance: &mut FileAllowance) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for section in file.sections() {
+        let Ok(name) = section.name_bytes() else { continue };
+        if allowance.name(name.len(), || "the names of sections".to_owned()).is_err() {
+            break;
+        }
+        sections.extend(section_of(&section, name, allowance));
+    }
+    sections
+}
+
+/// How many bytes of notes the headers state.
+fn note_bytes(file: &object::File<'_>) -> u64 {
+    match file {
+        object::File::Elf32(file) => note_bytes_of(file),
+        object::File::Elf64(file) => note_bytes_of(file),
+        _ => 0,
+    }
+}
+
+fn note_bytes_of<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> u64 {
+    let endian = file.endian();
+    let segments = file.elf_program_headers().iter();
+    let segments = segments.filter(|header| header.p_type(endian) == elf::PT_NOTE);
+    let sections = file.elf_section_table().iter();
+    let sections = sections.filter(|header| header.sh_type(endian) == elf::SHT_NOTE);
+    let sizes = segments.map(|header| header.p_filesz(endian).into());
+    sizes.chain(sections.map(|header| header.sh_size(endian).into())).fold(0, u64::saturating_add)
+}
+
+fn section_of(
+    section: &object::Section<'_, '_>,
+    name: &[u8],
+    allowance: &mut FileAllowance,
+) -> Option<Section> {
     let range = section.compressed_file_range().ok()?;
+    let unpacked = (range.format != CompressionFormat::None).then_some(range.uncompressed_size);
+    let words = || format!("section {}", String::from_utf8_lossy(name));
+    let too_large = unpacked.and_then(|size| allowance.unpack(size, words).err());
     let flags = match section.flags() {
         SectionFlags::Elf { sh_flags, .. } => sh_flags.0,
         _ => 0,
@@ -110,6 +175,7 @@ fn section_of(section: &object::Section<'_, '_>) -> Option<Section> {
         stored_size: range.compressed_size,
         unpacked_size: range.uncompressed_size,
         format: range.format,
+        too_large,
         prefetch: SectionPrefetch::default(),
         executable: flags & elf::SHF_EXECINSTR.0 != 0,
         allocated: flags & elf::SHF_ALLOC.0 != 0,

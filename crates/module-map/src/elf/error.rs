@@ -47,6 +47,16 @@ pub enum ImageError {
         /// What the decoder said.
         source: std::io::Error,
     },
+    /// More than a file of its size may ask for.
+    #[error("{what} of {} asks for {why}", path.display())]
+    TooMuch {
+        /// The file.
+        path: PathBuf,
+        /// The part of it.
+        what: String,
+        /// What there is too much of.
+        why: budget::Exhausted,
+    },
     /// A relocatable file whose headers are damaged, or which is not of 64 bits and little-endian.
     #[error("{} is a relocatable file that cannot be laid out", path.display())]
     Relocatable {

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
+use budget::{Budget, SharedAllowance};
 use host::{Content, Host, Origin};
 use object::{Object as _, ObjectSymbol as _};
 
 use super::data::ElfData;
 use super::relocate::{SectionLayout, link};
 use super::section::{self, Section};
-use super::{ElfMachine, ImageError, Segment};
+use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Segment};
 
 /// An opened ELF file. Immutable; a clone shares everything but the path.
 #[derive(Clone)]
@@ -22,6 +23,8 @@ pub struct Image {
     /// The folder that paths in it must not leave; `None` where the user named it, or it was made in memory.
     root: Option<Arc<Path>>,
     data: Arc<ElfData>,
+    /// What all files of a run may still unpack.
+    unpacked: Option<Arc<SharedAllowance>>,
 }
 
 impl Image {
@@ -45,7 +48,8 @@ impl Image {
         offset: FileOffset,
     ) -> Result<Self, ImageError> {
         let content = host.open(path, origin)?.content;
-        Ok(Self::of(path, origin.root(), Arc::new(ElfData::parse_part(path, content, offset)?)))
+        let data = ElfData::parse_part(path, content, offset, &Budget::default())?;
+        Ok(Self::of(path, origin.root(), Arc::new(data)))
     }
 
     /// Opens a file of which somebody copied code: as [`Image::open`], but a relocatable file is laid out first, each
@@ -62,7 +66,9 @@ impl Image {
         if !image.is_relocatable() {
             return Ok(image);
         }
-        Self::from_vec(path, link(path, image.bytes(), SectionLayout::FileOffsets)?)
+        let mut allowance = FileAllowance::new(&Budget::default(), image.bytes().len());
+        let linked = link(path, image.bytes(), SectionLayout::FileOffsets, &mut allowance)?;
+        Self::from_vec(path, linked)
     }
 
     /// An image of the content of an opened file.
@@ -70,7 +76,7 @@ impl Image {
     /// # Errors
     /// Where the bytes are no ELF file.
     pub fn from_content(path: &Path, content: Content) -> Result<Self, ImageError> {
-        Ok(Self::of(path, None, Arc::new(ElfData::parse(path, content)?)))
+        Ok(Self::of(path, None, Arc::new(ElfData::parse(path, content, &Budget::default())?)))
     }
 
     /// An image from bytes that were made or unpacked in memory; `path` only names it.
@@ -83,7 +89,22 @@ impl Image {
 
     /// The image of a file whose content was opened before, maybe by another path.
     pub(crate) fn of(path: &Path, root: Option<&Path>, data: Arc<ElfData>) -> Self {
-        Self { path: path.to_owned(), root: root.map(Arc::from), data }
+        Self { path: path.to_owned(), root: root.map(Arc::from), data, unpacked: None }
+    }
+
+    /// The image with what all files of its run may still unpack.
+    pub(crate) fn within(self, unpacked: &Arc<SharedAllowance>) -> Self {
+        Self { unpacked: Some(Arc::clone(unpacked)), ..self }
+    }
+
+    /// What all files of its run may still unpack.
+    pub(crate) fn unpacked(&self) -> Option<&SharedAllowance> {
+        self.unpacked.as_deref()
+    }
+
+    /// What of the file is not there for anybody, because there is too much of it.
+    pub(crate) fn left_out(&self) -> &[LeftOut] {
+        &self.data.left_out
     }
 
     /// The folder that paths which the file names must not leave.
@@ -175,7 +196,7 @@ impl Image {
     /// # Errors
     /// Where the section lies outside the file or its compressed bytes are damaged.
     pub fn section_data(&self, section: &Section) -> Result<Cow<'_, [u8]>, ImageError> {
-        section::data(section, self.bytes(), &self.path)
+        section::data(section, self.bytes(), &self.path, self.unpacked())
     }
 
     /// The address that the file states for the byte at `offset` of the file, seen through a mapping that is

@@ -1,6 +1,7 @@
 //! ELF files: their headers, sections and compressed sections, what the linker or the kernel does to relocatable ones,
 //! and where they lie in an archive. Knows nothing of processes, and nothing of where files are looked for.
 
+mod allowance;
 mod bytes;
 mod compression;
 mod data;
@@ -14,6 +15,7 @@ mod section;
 mod segment;
 mod zip;
 
+pub(crate) use allowance::{FileAllowance, LeftOut};
 pub(crate) use compression::{FileCompression, unpack};
 pub(crate) use data::ElfData;
 pub use error::ImageError;

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use address::Svma;
 
-use super::ImageError;
 use super::compression::inflate_section;
 use super::relocate_raw::{
     Header, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
 };
+use super::{FileAllowance, ImageError};
 
 /// Where the sections go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +32,8 @@ const MODULE_DATA: u64 = 0x4000_0000;
 const SHT_SYMTAB: u32 = 2;
 const SHT_RELA: u32 = 4;
 const SHT_NOBITS: u32 = 8;
-/// A debug section that unpacks to more than that is damaged.
-const UNPACKED_LIMIT: u64 = 1 << 30;
+/// Bytes of an `Elf64_Rela`.
+const RELOCATION: u64 = 24;
 
 /// The bytes of a file in the form of a shared object. The result is as long as the input, the unpacked debug
 /// sections and a program header for each section with code.
@@ -44,6 +44,7 @@ pub(crate) fn link(
     path: &Path,
     bytes: &[u8],
     layout: SectionLayout,
+    allowance: &mut FileAllowance,
 ) -> Result<Vec<u8>, ImageError> {
     let damaged = || ImageError::Relocatable { path: path.to_owned() };
     let reader = ObjectReader { bytes };
@@ -51,16 +52,19 @@ pub(crate) fn link(
     let mut sections = header.sections(&reader).ok_or_else(damaged)?;
     let mut out = bytes.to_vec();
     place(&mut sections, layout, bytes.len() as u64);
-    unpack_debug(&mut sections, &mut out);
-    let values = move_symbols(&sections, &mut out);
+    unpack_debug(&mut sections, &mut out, allowance);
+    let (table, values) = move_symbols(&sections, &mut out);
     for index in 0..sections.len() {
         let relocations = &sections[index];
         let target = sections.get(relocations.info as usize);
         if let Some(target) = target.filter(|_| relocations.kind == SHT_RELA) {
             let name = header.name(&reader, &sections, target);
             if !target.has(SHF_ALLOC) || name == b".eh_frame" {
-                let symbols = values.iter().find(|(table, _)| *table == relocations.link);
-                let values = symbols.map_or(&[][..], |(_, values)| values);
+                let values = if table == Some(relocations.link) { &values[..] } else { &[] };
+                let count = relocations.size / RELOCATION;
+                if allowance.relocate(count, || "a section of relocations".to_owned()).is_err() {
+                    break;
+                }
                 apply(header.machine, relocations, target, values, &mut out);
             }
         }
@@ -89,11 +93,10 @@ fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
 }
 
 /// Relocations are of the unpacked bytes.
-fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>) {
+fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>, allowance: &mut FileAllowance) {
     for section in sections.iter_mut().filter(|section| section.has(SHF_COMPRESSED)) {
         let packed = section.range(out.len()).and_then(|range| out.get(range));
-        let Some(unpacked) = packed.and_then(|packed| inflate_section(packed, UNPACKED_LIMIT))
-        else {
+        let Some(unpacked) = packed.and_then(|packed| inflate_section(packed, allowance)) else {
             continue;
         };
         out.resize(out.len().next_multiple_of(8), 0);
@@ -104,31 +107,26 @@ fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>) {
     }
 }
 
-/// Adds the addresses of their sections to the symbols. Returns, for each symbol table by its section index, the
-/// values.
-fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> Vec<(u32, Vec<u64>)> {
+/// Adds the addresses of their sections to the symbols of the table, of which a file has one. Returns its section index
+/// and the values.
+///
+/// Source: gABI, "Sections": an object file may have only one section of type `SHT_SYMTAB`.
+fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> (Option<u32>, Vec<u64>) {
     const ENTRY: usize = 24;
-    let mut tables = Vec::new();
-    for (section, number) in sections.iter().zip(0_u32..) {
-        if section.kind != SHT_SYMTAB {
-            continue;
-        }
-        let Some(table) = section.range(out.len()).and_then(|range| out.get_mut(range)) else {
-            continue;
-        };
-        let values = table.chunks_exact_mut(ENTRY).map(|symbol| {
-            let (head, tail) = symbol.split_at_mut(8);
-            let place =
-                head.get(6..8).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
-            let Some(value) = tail.first_chunk_mut::<8>() else { return 0 };
-            let base = sections.get(usize::from(place)).map_or(0, |section| section.addr);
-            let moved = u64::from_le_bytes(*value).wrapping_add(if place == 0 { 0 } else { base });
-            *value = moved.to_le_bytes();
-            moved
-        });
-        tables.push((number, values.collect()));
-    }
-    tables
+    let mut tables = sections.iter().zip(0_u32..).filter(|(section, _)| section.kind == SHT_SYMTAB);
+    let Some((section, number)) = tables.next() else { return (None, Vec::new()) };
+    let table = section.range(out.len()).and_then(|range| out.get_mut(range)).unwrap_or_default();
+    let moved = |symbol: &mut [u8]| {
+        let (head, tail) = symbol.split_at_mut(8);
+        let place =
+            head.get(6..8).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
+        let Some(value) = tail.first_chunk_mut::<8>() else { return 0 };
+        let base = sections.get(usize::from(place)).map_or(0, |section| section.addr);
+        let moved = u64::from_le_bytes(*value).wrapping_add(if place == 0 { 0 } else { base });
+        *value = moved.to_le_bytes();
+        moved
+    };
+    (Some(number), table.chunks_exact_mut(ENTRY).map(moved).collect())
 }
 
 /// What a relocation stores: how many bytes, and whether relative to its own place.
@@ -155,10 +153,9 @@ fn apply(
     values: &[u64],
     out: &mut [u8],
 ) {
-    const ENTRY: usize = 24;
     let Some(range) = relocations.range(out.len()) else { return };
     let Some(target_range) = target.range(out.len()) else { return };
-    for at in range.step_by(ENTRY) {
+    for at in range.step_by(RELOCATION as usize) {
         let word = |at: usize| Some(u64::from_le_bytes(*out.get(at..at + 8)?.first_chunk()?));
         let (Some(place), Some(info), Some(addend)) = (word(at), word(at + 8), word(at + 16))
         else {

@@ -10,6 +10,8 @@ pub(crate) const SHF_COMPRESSED: u64 = 0x800;
 const SHT_NOBITS: u32 = 8;
 const SECTION_HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
+/// As much of a section's name as is looked at.
+const LONGEST_NAME: usize = 64;
 
 /// Bytes with numbers in them.
 pub(crate) struct ObjectReader<'b> {
@@ -127,7 +129,10 @@ impl Header {
     ) -> &'b [u8] {
         let table = sections.get(self.names).and_then(|names| names.range(reader.bytes.len()));
         let start = table.and_then(|table| table.start.checked_add(section.name as usize));
-        let name = start.and_then(|start| reader.bytes.get(start..)).unwrap_or_default();
+        // Names that decide something are short; many sections may share one that is not.
+        let end = start.map(|start| start.saturating_add(LONGEST_NAME).min(reader.bytes.len()));
+        let name = start.zip(end).and_then(|(start, end)| reader.bytes.get(start..end));
+        let name = name.unwrap_or_default();
         name.split(|&byte| byte == 0).next().unwrap_or_default()
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use address::{FileOffset, Svma};
+use budget::{Exhausted, SharedAllowance};
 use object::CompressionFormat;
 
 use super::compression::{inflate, unpack_zstd};
@@ -27,6 +28,8 @@ pub struct Section {
     pub(crate) stored_size: u64,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
+    /// Why its bytes are not unpacked.
+    pub(crate) too_large: Option<Exhausted>,
     pub(crate) prefetch: SectionPrefetch,
 }
 
@@ -53,7 +56,10 @@ impl Section {
     /// ([`Image::section_data`]). Damage is reported to whoever asks.
     pub fn unpack_early(&self, image: &Image) {
         if self.is_compressed() {
-            let unpack = || decompress(self, image.bytes(), image.path()).ok().map(Cow::into_owned);
+            let unpack = || {
+                let unpacked = decompress(self, image.bytes(), image.path(), image.unpacked());
+                unpacked.ok().map(Cow::into_owned)
+            };
             self.prefetch.unpack(unpack);
         }
     }
@@ -64,9 +70,11 @@ pub(crate) fn data<'b>(
     section: &Section,
     file: &'b [u8],
     path: &Path,
+    in_all: Option<&SharedAllowance>,
 ) -> Result<Cow<'b, [u8]>, ImageError> {
     let prefetched = if section.is_compressed() { section.prefetch.take() } else { None };
-    prefetched.map_or_else(|| decompress(section, file, path), |bytes| Ok(Cow::Owned(bytes)))
+    let decompress = || decompress(section, file, path, in_all);
+    prefetched.map_or_else(decompress, |bytes| Ok(Cow::Owned(bytes)))
 }
 
 /// The bytes of `section` out of the whole file.
@@ -77,6 +85,7 @@ fn decompress<'b>(
     section: &Section,
     file: &'b [u8],
     path: &Path,
+    in_all: Option<&SharedAllowance>,
 ) -> Result<Cow<'b, [u8]>, ImageError> {
     let outside = || ImageError::SectionOutside {
         path: path.to_owned(),
@@ -93,8 +102,17 @@ fn decompress<'b>(
         section: String::from_utf8_lossy(&section.name).into_owned(),
         source,
     };
+    if section.format == CompressionFormat::None {
+        return Ok(Cow::Borrowed(stored));
+    }
+    let too_much = |why| ImageError::TooMuch {
+        path: path.to_owned(),
+        what: format!("section {}", String::from_utf8_lossy(&section.name)),
+        why,
+    };
+    section.too_large.map_or(Ok(()), |why| Err(too_much(why)))?;
+    in_all.map_or(Ok(()), |in_all| in_all.take(section.unpacked_size)).map_err(too_much)?;
     let unpacked = match section.format {
-        CompressionFormat::None => return Ok(Cow::Borrowed(stored)),
         CompressionFormat::Zlib => inflate(stored, section.unpacked_size),
         CompressionFormat::Zstandard => unpack_zstd(stored, section.unpacked_size),
         _ => Err(std::io::Error::other("unknown compression")),

@@ -3,17 +3,19 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use address::BuildId;
+use budget::{Budget, Exhausted};
 use hashbrown::HashMap;
 use host::{Content, HostError, Origin};
 
 use super::candidates::{FileCandidate, below, cached, split_id, user_files, with_suffix};
 use super::options::FileOptions;
-use crate::elf::{ElfData, ImageError, SectionLayout, link, unpack};
+use crate::elf::{ElfData, FileAllowance, ImageError, SectionLayout, link, unpack};
 use crate::module::kernel_module_name;
 
 /// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
@@ -120,16 +122,32 @@ fn modules(
 
 /// Reads a kernel or module file: unpacked where it is compressed, laid out as the kernel lays it out where it is
 /// relocatable.
-pub(crate) fn parse(path: &Path, content: Content) -> Result<ElfData, ImageError> {
-    let io = |source| HostError::Io { path: path.to_owned(), source };
-    let unpacked = match unpack(&content).map_err(io)? {
+pub(crate) fn parse(path: &Path, content: Content, budget: &Budget) -> Result<ElfData, ImageError> {
+    let mut allowance = FileAllowance::new(budget, content.len());
+    let unusable = |source| unusable(path, source);
+    let unpacked = match unpack(&content, &mut allowance).map_err(unusable)? {
         Cow::Owned(unpacked) => Content::from(unpacked),
         Cow::Borrowed(_) => content.clone(),
     };
-    let data = ElfData::parse(path, unpacked)?;
-    if !data.is_relocatable() {
-        return Ok(data);
+    if !is_relocatable(&unpacked) {
+        return ElfData::parse_with(path, unpacked, allowance);
     }
-    let linked = link(path, data.bytes(), SectionLayout::KernelModule)?;
-    ElfData::parse(path, Content::from(linked))
+    let linked = link(path, &unpacked, SectionLayout::KernelModule, &mut allowance)?;
+    ElfData::parse_with(path, Content::from(linked), allowance)
+}
+
+/// Source: gABI, "ELF Header": `e_type`, `ET_REL`, in the byte order of the file.
+fn is_relocatable(file: &[u8]) -> bool {
+    let kind: &[u8] = if file.get(5) == Some(&1) { &[1, 0] } else { &[0, 1] };
+    file.starts_with(b"\x7fELF") && file.get(16..18) == Some(kind)
+}
+
+/// Why a file does not unpack.
+fn unusable(path: &Path, source: io::Error) -> ImageError {
+    let path = path.to_owned();
+    let exhausted = source.get_ref().and_then(|error| error.downcast_ref::<Exhausted>());
+    match exhausted.copied() {
+        Some(why) => ImageError::TooMuch { path, what: "the file".to_owned(), why },
+        None => HostError::Io { path, source }.into(),
+    }
 }

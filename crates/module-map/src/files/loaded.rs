@@ -7,7 +7,7 @@ use super::debug_file;
 use super::shared::{CacheIdentity, DebugMark};
 use super::split_dwarf::SplitFiles;
 use super::store::ImageStore;
-use crate::elf::{Image, unpack};
+use crate::elf::{FileAllowance, Image, unpack};
 
 /// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
 #[derive(Debug)]
@@ -76,12 +76,15 @@ impl LoadedImage {
     /// The symbols that distributions leave in a stripped file.
     ///
     /// Source: the GDB manual, "`MiniDebugInfo`": `.gnu_debugdata` is an ELF file compressed with xz.
-    pub fn mini(&self) -> Option<&Image> {
+    pub fn mini(&self, store: &ImageStore) -> Option<&Image> {
         let open = || {
             let data = self.image.section_data(self.image.section(".gnu_debugdata")?).ok()?;
+            let mut allowance = FileAllowance::new(&store.options().budget, data.len());
+            let unpacked = unpack(&data, &mut allowance);
+            store.note_left_out(&self.image, ".gnu_debugdata: ", &allowance.into_left_out());
             let mut name = self.image.path().as_os_str().to_owned();
             name.push("[.gnu_debugdata]");
-            Image::from_vec(&PathBuf::from(name), unpack(&data).ok()?.into_owned()).ok()
+            Image::from_vec(&PathBuf::from(name), unpacked.ok()?.into_owned()).ok()
         };
         self.mini.get_or_init(open).as_ref()
     }

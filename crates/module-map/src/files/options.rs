@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::BuildId;
+use budget::Budget;
 use host::{Host, RealHost};
 
 use super::extra::ExtraFiles;
@@ -39,6 +40,8 @@ pub struct FileOptions {
     pub trust_running_kernel: bool,
     /// The release of the recorded kernel, for the directories of its modules.
     pub kernel_release: Option<Vec<u8>>,
+    /// What each file, and all of them, may make of themselves.
+    pub budget: Budget,
     /// The servers to ask for what is found nowhere else.
     pub fetcher: Option<Fetcher>,
 }
@@ -58,6 +61,7 @@ impl Default for FileOptions {
             trust_perf_maps: false,
             trust_running_kernel: false,
             kernel_release: None,
+            budget: Budget::default(),
             fetcher: None,
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use address::{BuildId, Pid};
+use budget::{Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{HostError, HostFile, HostText};
 
@@ -18,7 +19,7 @@ use super::options::FileOptions;
 use super::outcomes::{ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
-use crate::elf::{ElfData, Image, ImageError};
+use crate::elf::{ElfData, Image, ImageError, LeftOut};
 use crate::module::{MappedKind, Module};
 
 /// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
@@ -33,6 +34,8 @@ pub struct ImageStore {
     outcomes: Outcomes,
     module_lists: ModuleLists,
     findings: FileFindings,
+    /// What all files together may still unpack.
+    unpacked: Arc<SharedAllowance>,
 }
 
 /// A path, the folder that it was resolved in, and how it was opened.
@@ -65,12 +68,13 @@ impl ImageStore {
     pub fn sharing(options: FileOptions, shared: Arc<SharedImages>) -> Self {
         Self {
             debug_search: options.debug_search(),
-            options,
             shared,
             run: Mutex::default(),
             outcomes: Outcomes::default(),
             module_lists: ModuleLists::default(),
             findings: FileFindings::default(),
+            unpacked: Arc::new(options.budget.shared_allowance(Resource::UnpackedInAll, 0)),
+            options,
         }
     }
 
@@ -200,6 +204,15 @@ impl ImageStore {
         self.findings.note(kind, message);
     }
 
+    /// Notes what of a file is not there for anybody, because there is too much of it.
+    pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
+        for LeftOut { what, why } in left_out {
+            let path = image.path().display();
+            let message = format!("{path}: {part}{what} asks for {why}; it was left out");
+            self.note(FileFindingKind::LeftOut, message);
+        }
+    }
+
     /// Notes a file that is there, but was not read.
     pub fn note_unread(&self, error: &HostError) {
         if matches!(error, HostError::TooLarge { .. }) {
@@ -295,12 +308,24 @@ impl ImageStore {
         candidate: &FileCandidate,
         form: Form,
     ) -> Result<(Image, ContentKey), ImageError> {
+        let budget = &self.options.budget;
         let parse = |path: &Path, content| match form {
-            Form::Whole => ElfData::parse(path, content),
-            Form::Part(offset) => ElfData::parse_part(path, content, offset),
-            Form::Kernel => kernel_files::parse(path, content),
+            Form::Whole => ElfData::parse(path, content, budget),
+            Form::Part(offset) => ElfData::parse_part(path, content, offset, budget),
+            Form::Kernel => kernel_files::parse(path, content, budget),
         };
-        self.shared.open(&*self.options.host, candidate, form, parse)
+        match self.shared.open(&*self.options.host, candidate, form, parse) {
+            Ok((image, key)) => {
+                self.note_left_out(&image, "", image.left_out());
+                Ok((image.within(&self.unpacked), key))
+            }
+            Err(error) => {
+                if matches!(error, ImageError::TooMuch { .. }) {
+                    self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
+                }
+                Err(error)
+            }
+        }
     }
 
     fn open(

@@ -92,6 +92,7 @@ fn file_options(
             && same(features.hostname, &host.hostname())
             && same(features.os_release, &host.kernel_release()),
         kernel_release: features.os_release.map(<[u8]>::to_vec),
+        budget: Budget::default(),
         fetcher,
         extra: ExtraFiles::below(&**host, &search.extra_dirs),
         perf_map_dirs: search.perf_map_dirs.clone(),
@@ -132,7 +133,7 @@ fn build_id_dirs(
             dirs.push(path.clone());
             continue;
         }
-        let archive = Archive::unpack(host, path, &std::env::temp_dir())
+        let archive = Archive::unpack(host, path, &std::env::temp_dir(), &Budget::default())
             .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
         dirs.push(archive.dir().to_owned());
         archives.push(archive);

@@ -234,7 +234,7 @@ fn symbol_sources(file: &LoadedImage, files: &Files) -> Vec<&'static str> {
         ("debug-file-symtab", in_debug(".symtab")),
         ("debug-file-dwarf", in_debug(".debug_info")),
         ("dwz", file.alt(&files.images).is_some()),
-        ("gnu_debugdata", file.mini().is_some()),
+        ("gnu_debugdata", file.mini(&files.images).is_some()),
     ];
     sources.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }

@@ -1,0 +1,119 @@
+//! What one file may make of itself while it is opened: a few bytes can state sections of many gigabytes.
+
+use budget::{Allowance, Budget, Exhausted, Resource};
+
+/// Parts of a file that are named in findings; a file with more is not worth more words.
+const MAX_LEFT_OUT: usize = 4;
+
+/// A part of a file that is not there for anybody, because it asks for more than a file of its size may.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LeftOut {
+    /// The part.
+    pub(crate) what: String,
+    /// What it has too much of.
+    pub(crate) why: Exhausted,
+}
+
+/// What is left for one file.
+#[derive(Debug)]
+pub(crate) struct FileAllowance {
+    unpacked: Allowance,
+    relocations: Allowance,
+    names: Allowance,
+    left_out: Vec<LeftOut>,
+}
+
+impl FileAllowance {
+    /// For a file of so many bytes.
+    pub(crate) fn new(budget: &Budget, len: usize) -> Self {
+        let allowance = |resource| budget.allowance(resource, len as u64);
+        Self {
+            unpacked: allowance(Resource::UnpackedBytes),
+            relocations: allowance(Resource::Relocations),
+            names: allowance(Resource::NameBytes),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// How many bytes may still be unpacked.
+    pub(crate) const fn unpacked_left(&self) -> u64 {
+        self.unpacked.left()
+    }
+
+    /// The error of unpacking more than that.
+    pub(crate) const fn too_much_unpacked(&self) -> Exhausted {
+        Exhausted { resource: Resource::UnpackedBytes, limit: self.unpacked.limit() }
+    }
+
+    /// Uses bytes that are unpacked, all or none of them, so that others may still be. Where that is too much, it is
+    /// noted what is left out.
+    pub(crate) fn unpack(
+        &mut self,
+        bytes: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Exhausted> {
+        if bytes <= self.unpacked.left() {
+            return self.unpacked.take(bytes);
+        }
+        let why = self.too_much_unpacked();
+        self.note(what, why);
+        Err(why)
+    }
+
+    /// Uses relocations, or symbols that they are relative to.
+    pub(crate) fn relocate(
+        &mut self,
+        count: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Exhausted> {
+        let taken = self.relocations.take(count);
+        taken.inspect_err(|&why| self.note(what, why))
+    }
+
+    /// Uses bytes of names.
+    pub(crate) fn name(
+        &mut self,
+        bytes: usize,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Exhausted> {
+        let taken = self.names.take(bytes as u64);
+        taken.inspect_err(|&why| self.note(what, why))
+    }
+
+    fn note(&mut self, what: impl FnOnce() -> String, why: Exhausted) {
+        if self.left_out.len() < MAX_LEFT_OUT {
+            self.left_out.push(LeftOut { what: what(), why });
+        }
+    }
+
+    /// What was left out so far.
+    pub(crate) fn into_left_out(self) -> Vec<LeftOut> {
+        self.left_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use budget::Limit;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_left_out_and_the_rest_is_not() {
+        let limit = Limit { base: 10, per_byte: 0, most: 10 };
+        let budget = Budget::default().with(Resource::UnpackedBytes, limit);
+        let mut allowance = FileAllowance::new(&budget, 1);
+        assert_eq!(allowance.unpack(4, String::new), Ok(()));
+        for number in 0..9 {
+            let error = allowance.unpack(7, || format!("part {number}"));
+            assert_eq!(error, Err(allowance.too_much_unpacked()));
+        }
+        assert_eq!(allowance.unpack(6, String::new), Ok(()));
+        assert_eq!(allowance.unpacked_left(), 0);
+        let left_out = allowance.into_left_out();
+        let words = left_out.iter().map(|part| format!("{}: {}", part.what, part.why));
+        let words: Vec<_> = words.collect();
+        assert_eq!(words.len(), MAX_LEFT_OUT);
+        assert_eq!(words[0], "part 0: more than 10 unpacked bytes");
+    }
+}
