@@ -34,11 +34,12 @@ mod content;
 mod error;
 mod forbidden;
 mod memory;
+mod new_file;
 mod real;
 mod refusing;
-mod replace;
 mod scratch;
 mod stat;
+mod temporaries;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -48,11 +49,12 @@ use std::path::{Path, PathBuf};
 pub use content::{Content, Pages};
 pub use error::HostError;
 pub use memory::MemoryHost;
+pub use new_file::{NewFile, replace_file};
 pub use real::RealHost;
 pub use refusing::RefusingHost;
-pub use replace::replace_file;
 pub use scratch::ScratchDir;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use temporaries::clean_up_on_signals;
 
 /// Where the path of a question comes from, and the folder that it must not leave.
 ///

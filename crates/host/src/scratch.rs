@@ -1,12 +1,17 @@
 //! A folder for what is unpacked: nobody had it before, and it goes with its value.
 #![allow(clippy::disallowed_methods, reason = "folders are made here, for everything else")]
 
+use std::fs::DirBuilder;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 
-/// A fresh folder of the real machine, removed with all that is in it when this value is dropped.
+use crate::temporaries::{Temporary, random_name};
+
+/// A fresh folder of the real machine that only this user can enter, removed with all that is in it when this value is
+/// dropped.
 #[derive(Debug)]
-pub struct ScratchDir(PathBuf);
+pub struct ScratchDir(Temporary);
 
 impl ScratchDir {
     /// Makes a folder below `parent`.
@@ -14,11 +19,11 @@ impl ScratchDir {
     /// # Errors
     /// Where it cannot be made.
     pub fn below(parent: &Path) -> io::Result<Self> {
-        const ATTEMPTS: u32 = 1000;
-        for attempt in 0..ATTEMPTS {
-            let path = parent.join(format!("unwind-perf-{}-{attempt}", std::process::id()));
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Self(path)),
+        const ATTEMPTS: u32 = 16;
+        for _ in 0..ATTEMPTS {
+            let create = |path: &Path| DirBuilder::new().mode(0o700).create(path);
+            match Temporary::file(parent.join(random_name("unwind-perf-")), create) {
+                Ok((temporary, ())) => return Ok(Self(temporary)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -29,14 +34,7 @@ impl ScratchDir {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for ScratchDir {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whatever cleans the folder of temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 

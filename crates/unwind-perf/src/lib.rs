@@ -25,17 +25,26 @@ pub fn unwind_perf() -> ExitCode {
     let cli =
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     choose_colors(cli.color);
+    clean_up();
     exit_code("unwind-perf", commands::run(&cli))
 }
 
 /// The command `perf_to_profile`. A damaged recording is no failure: pprof would not show what there is.
 #[must_use]
 pub fn perf_to_profile() -> ExitCode {
+    clean_up();
     compat::perf_to_profile()
 }
 
 /// The command `hotspot-perfparser`, with that program's own exit statuses.
 #[must_use]
 pub fn hotspot_perfparser() -> ExitCode {
+    clean_up();
     compat::hotspot_perfparser()
+}
+
+/// Nothing that is half done stays behind where a signal ends the command.
+fn clean_up() {
+    // Where signals cannot be caught, they end it as they always did.
+    let _ = host::clean_up_on_signals();
 }

@@ -10,8 +10,8 @@ const MAX_LEFT_OUT: usize = 4;
 pub(crate) struct LeftOut {
     /// The part.
     pub(crate) what: String,
-    /// What it has too much of.
-    pub(crate) why: Exhausted,
+    /// What is wrong with it.
+    pub(crate) why: String,
 }
 
 /// What is left for one file.
@@ -82,8 +82,14 @@ impl FileAllowance {
 
     fn note(&mut self, what: impl FnOnce() -> String, why: Exhausted) {
         if self.left_out.len() < MAX_LEFT_OUT {
-            self.left_out.push(LeftOut { what: what(), why });
+            self.left_out.push(LeftOut { what: what(), why: format!("asks for {why}") });
         }
+    }
+
+    /// Notes that of something there may be only one.
+    pub(crate) fn note_further(&mut self, what: &str) {
+        let why = "is one too many".to_owned();
+        self.left_out.push(LeftOut { what: what.to_owned(), why });
     }
 
     /// What was left out so far.
@@ -114,6 +120,6 @@ mod tests {
         let words = left_out.iter().map(|part| format!("{}: {}", part.what, part.why));
         let words: Vec<_> = words.collect();
         assert_eq!(words.len(), MAX_LEFT_OUT);
-        assert_eq!(words[0], "part 0: more than 10 unpacked bytes");
+        assert_eq!(words[0], "part 0: asks for more than 10 unpacked bytes");
     }
 }

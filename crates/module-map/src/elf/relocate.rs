@@ -53,7 +53,7 @@ pub(crate) fn link(
     let mut out = bytes.to_vec();
     place(&mut sections, layout, bytes.len() as u64);
     unpack_debug(&mut sections, &mut out, allowance);
-    let (table, values) = move_symbols(&sections, &mut out);
+    let (table, values) = move_symbols(&sections, &mut out, allowance);
     for index in 0..sections.len() {
         let relocations = &sections[index];
         let target = sections.get(relocations.info as usize);
@@ -111,10 +111,17 @@ fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>, allowance: &mut 
 /// and the values.
 ///
 /// Source: gABI, "Sections": an object file may have only one section of type `SHT_SYMTAB`.
-fn move_symbols(sections: &[RawSection], out: &mut [u8]) -> (Option<u32>, Vec<u64>) {
+fn move_symbols(
+    sections: &[RawSection],
+    out: &mut [u8],
+    allowance: &mut FileAllowance,
+) -> (Option<u32>, Vec<u64>) {
     const ENTRY: usize = 24;
     let mut tables = sections.iter().zip(0_u32..).filter(|(section, _)| section.kind == SHT_SYMTAB);
     let Some((section, number)) = tables.next() else { return (None, Vec::new()) };
+    if tables.next().is_some() {
+        allowance.note_further("a second symbol table");
+    }
     let table = section.range(out.len()).and_then(|range| out.get_mut(range)).unwrap_or_default();
     let moved = |symbol: &mut [u8]| {
         let (head, tail) = symbol.split_at_mut(8);

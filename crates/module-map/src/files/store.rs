@@ -208,7 +208,7 @@ impl ImageStore {
     pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
         for LeftOut { what, why } in left_out {
             let path = image.path().display();
-            let message = format!("{path}: {part}{what} asks for {why}; it was left out");
+            let message = format!("{path}: {part}{what} {why}; it was left out");
             self.note(FileFindingKind::LeftOut, message);
         }
     }

@@ -5,11 +5,12 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use formats::{Format, Printer};
+use host::NewFile;
 use pipeline::{FileSearch, Options};
 use profile::Profile;
 
@@ -118,6 +119,9 @@ impl OutputTarget {
     fn at(path: &Path, inputs: &Inputs) -> anyhow::Result<(Self, bool)> {
         let file = |place| Self::File { name: path.to_owned(), place };
         match fs::metadata(path) {
+            Ok(metadata) if metadata.file_type().is_block_device() => {
+                bail!("cannot write {}: a disk or other block device", path.display())
+            }
             Ok(metadata) => {
                 let id = file_id(&metadata);
                 inputs.check(id, &path.display())?;
@@ -145,19 +149,15 @@ impl OutputTarget {
 
     /// Opens it.
     pub(crate) fn open(&self) -> io::Result<Out> {
-        let (out, temporary): (Box<dyn Write + Send>, _) = match self {
-            Self::Stdout => (Box::new(io::stdout()), None),
+        Ok(Out(match self {
+            Self::Stdout => Sink::Stream(Box::new(io::stdout())),
             Self::InPlace(path) => {
                 let mut options = File::options();
                 let file = options.write(true).create(true).truncate(true).open(path)?;
-                (Box::new(file), None)
+                Sink::Stream(Box::new(file))
             }
-            Self::File { place, .. } => {
-                let (temporary, file) = Temporary::beside(place)?;
-                (Box::new(file), Some((temporary, place.clone())))
-            }
-        };
-        Ok(Out { out, temporary })
+            Self::File { place, .. } => Sink::New(NewFile::beside(place)?),
+        }))
     }
 
     /// Opens it and writes all there is to write.
@@ -185,10 +185,14 @@ fn follow_links(path: &Path) -> PathBuf {
 }
 
 /// An open target.
-pub(crate) struct Out {
-    out: Box<dyn Write + Send>,
-    /// The file that is written, and what it becomes when it is complete.
-    temporary: Option<(Temporary, PathBuf)>,
+pub(crate) struct Out(Sink);
+
+enum Sink {
+    Stream(Box<dyn Write + Send>),
+    /// A file that appears when it is complete.
+    New(NewFile),
+    /// It did.
+    Complete,
 }
 
 impl std::fmt::Debug for Out {
@@ -200,26 +204,34 @@ impl std::fmt::Debug for Out {
 impl Out {
     /// One that forgets what is written to it.
     pub(crate) fn nowhere() -> Self {
-        Self { out: Box::new(io::sink()), temporary: None }
+        Self(Sink::Stream(Box::new(io::sink())))
     }
 
     /// All was written.
     pub(crate) fn complete(&mut self) -> io::Result<()> {
-        self.out.flush()?;
-        match self.temporary.take() {
-            Some((temporary, place)) => temporary.rename(&place),
-            None => Ok(()),
+        self.flush()?;
+        match std::mem::replace(&mut self.0, Sink::Complete) {
+            Sink::New(file) => file.complete(),
+            Sink::Stream(_) | Sink::Complete => Ok(()),
         }
     }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        match &mut self.0 {
+            Sink::Stream(out) => out.write(bytes),
+            Sink::New(file) => file.write(bytes),
+            Sink::Complete => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match &mut self.0 {
+            Sink::Stream(out) => out.flush(),
+            Sink::New(file) => file.flush(),
+            Sink::Complete => Ok(()),
+        }
     }
 }
 
@@ -251,44 +263,6 @@ pub(crate) fn print_profile(
     out.complete().with_context(failed)
 }
 
-/// A file that is removed unless it is renamed.
-struct Temporary {
-    path: PathBuf,
-}
-
-impl Temporary {
-    /// A new file in the folder of `place`.
-    fn beside(place: &Path) -> io::Result<(Self, File)> {
-        /// Names that others may have taken.
-        const ATTEMPTS: u32 = 100;
-        for number in 0..ATTEMPTS {
-            let name = format!(".unwind-perf-{}-{number}", std::process::id());
-            let path = place.with_file_name(name);
-            match File::create_new(&path) {
-                Ok(file) => return Ok((Self { path }, file)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-
-    fn rename(mut self, place: &Path) -> io::Result<()> {
-        fs::rename(&self.path, place)?;
-        self.path = PathBuf::new();
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // Nothing more can be done about a file that cannot be removed either.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,22 +282,25 @@ mod tests {
         let file = folder.join("no such folder");
         assert_eq!(output_path(&file, Path::new("perf.data"), Format::Json), file);
     }
-    /// The name of a temporary can be foreseen; what others put there is neither written to nor removed.
+
     #[test]
-    fn temporaries_are_new_files() {
+    fn outputs_appear_when_they_are_complete() {
         let folder = std::env::temp_dir().join(format!("unwind-perf-new-{}", std::process::id()));
         fs::create_dir(&folder).expect("a folder");
-        let (precious, target) = (folder.join("precious"), folder.join("target"));
+        let (precious, link) = (folder.join("precious"), folder.join("link"));
         fs::write(&precious, "precious").expect("written");
-        let taken = folder.join(format!(".unwind-perf-{}-0", std::process::id()));
-        std::os::unix::fs::symlink(&precious, &taken).expect("a link");
-        let out = OutputTarget::regular_file(&target, &Inputs::default()).expect("a free name");
+        std::os::unix::fs::symlink("precious", &link).expect("a link");
+        let target = OutputTarget::regular_file(&link, &Inputs::default()).expect("a file");
+        let mut out = target.open().expect("a temporary");
         out.write_all(b"text").expect("written");
         assert_eq!(fs::read(&precious).expect("what was there"), b"precious");
-        assert_eq!(fs::read(&target).expect("the output"), b"text");
-        assert_eq!(fs::read_link(&taken).expect("a link"), precious);
-        drop(out.open().expect("a temporary"));
-        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 3);
+        drop(out);
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 2);
+        // A link is followed to what it names.
+        target.write_all(b"text").expect("written");
+        assert_eq!(fs::read(&precious).expect("the output"), b"text");
+        assert_eq!(fs::read_link(&link).expect("a link"), Path::new("precious"));
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 2);
         fs::remove_dir_all(&folder).expect("what was written");
     }
 }

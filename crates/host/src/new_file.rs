@@ -1,0 +1,124 @@
+//! Files that appear when they are complete. The one place where files are made: each is a new one beside its place, under
+//! a name that nobody can foresee, and is gone when the writing ends early, also by a signal.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "files are written here, for libraries and the command"
+)]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::temporaries::{Temporary, random_name};
+
+/// A file that is being written, and its place. Removed unless it is completed.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    temporary: Temporary,
+    place: PathBuf,
+}
+
+impl NewFile {
+    /// A new file in the folder of `place`, which is its name when it is complete. Never follows a link, never opens what
+    /// is there already.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn beside(place: &Path) -> io::Result<Self> {
+        /// Names that others may have taken.
+        const ATTEMPTS: u32 = 16;
+        for _ in 0..ATTEMPTS {
+            let path = place.with_file_name(random_name(".unwind-perf-"));
+            let create = |path: &Path| {
+                let mut options = OpenOptions::new();
+                options
+                    .write(true)
+                    .create_new(true)
+                    .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+                options.open(path)
+            };
+            match Temporary::file(path, create) {
+                Ok((temporary, file)) => {
+                    return Ok(Self { file, temporary, place: place.to_owned() });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Gives the file its name, in the place of what has it.
+    ///
+    /// # Errors
+    /// Where it cannot be renamed; then it is removed.
+    pub fn complete(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        fs::rename(self.temporary.path(), &self.place)?;
+        self.temporary.keep();
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes a file of the real machine beside its place, with the folders that lead there, and renames it, so that nobody
+/// ever sees a part of it. Where `write` fails, nothing is left and what was there stays.
+///
+/// # Errors
+/// What `write` returns, and where the file cannot be made.
+pub fn replace_file(
+    path: &Path,
+    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    fs::create_dir_all(folder)?;
+    let mut file = NewFile::beside(path)?;
+    write(&mut file)?;
+    file.complete()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ScratchDir;
+
+    #[test]
+    fn a_file_is_there_as_a_whole_or_not_at_all() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("a/b/file");
+        replace_file(&path, |file| file.write_all(b"first")).expect("written");
+        let failed = replace_file(&path, |file| {
+            file.write_all(b"sec")?;
+            Err(io::Error::from(io::ErrorKind::Interrupted))
+        });
+        assert_eq!(failed.expect_err("broken off").kind(), io::ErrorKind::Interrupted);
+        assert_eq!(std::fs::read(&path).expect("the first"), b"first");
+        let names = std::fs::read_dir(dir.path().join("a/b")).expect("a folder");
+        assert_eq!(names.count(), 1);
+    }
+
+    #[test]
+    fn several_are_written_at_a_time() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let place = dir.path().join("file");
+        let (mut first, mut second) =
+            (NewFile::beside(&place).expect("new"), NewFile::beside(&place).expect("new"));
+        first.write_all(b"first").expect("written");
+        second.write_all(b"second").expect("written");
+        first.complete().expect("renamed");
+        assert_eq!(std::fs::read(&place).expect("a file"), b"first");
+        drop(second);
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
+    }
+}

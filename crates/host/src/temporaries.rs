@@ -1,0 +1,137 @@
+//! What is there for the time of its writing only: known while it is there, so that a signal which ends the process can
+//! take it away first.
+#![allow(clippy::disallowed_methods, reason = "temporary files and folders are removed here")]
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// What is there now.
+static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file or folder that is removed when this value is dropped, or a signal ends the process.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Temporary {
+    /// Makes something at `path` and knows it from then on, with what `create` returns.
+    pub(crate) fn file<T>(
+        path: PathBuf,
+        create: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> io::Result<(Self, T)> {
+        // A signal waits until it is known, and nothing is made any more once one has come.
+        let mut known = temporaries();
+        let made = create(&path)?;
+        known.insert(path.clone());
+        Ok((Self { path, keep: false }, made))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// It is not temporary any more.
+    pub(crate) const fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.keep {
+            remove(&self.path);
+        }
+        temporaries().remove(&self.path);
+    }
+}
+
+/// Removes a file, or a folder with all that is in it; what cannot be removed is left to whatever cleans up.
+fn remove(path: &Path) {
+    /// Others may still write into a folder.
+    const ATTEMPTS: u32 = 16;
+    let is_dir = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    if !is_dir {
+        let _ = std::fs::remove_file(path);
+        return;
+    }
+    for _ in 0..ATTEMPTS {
+        match std::fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
+        }
+    }
+}
+
+/// A name that nobody can foresee.
+pub(crate) fn random_name(prefix: &str) -> String {
+    // Keys come from the system's source of random numbers.
+    format!("{prefix}{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+/// From now on temporary files and folders are removed when SIGINT, SIGTERM or SIGHUP ends this process. For commands: a
+/// process has one place that decides about its signals. Signals that are ignored stay ignored.
+///
+/// # Errors
+/// Where the signals cannot be caught.
+pub fn clean_up_on_signals() -> io::Result<()> {
+    let ignored = ignored_signals();
+    let wanted =
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            let known = temporaries();
+            known.iter().for_each(|path| remove(path));
+            // Held until the process has ended, so that nothing new is made.
+            let _ = emulate_default_handler(signal);
+            drop(known);
+        }
+    })?;
+    Ok(())
+}
+
+/// Source: proc(5), `SigIgn` in `/proc/PID/status`: signal 1 is the lowest bit.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_gone_and_what_is_kept_stays() {
+        let path = |name| std::env::temp_dir().join(random_name(name));
+        let create = |path: &Path| std::fs::write(path, b"x");
+        let (mut kept, ()) = Temporary::file(path("kept"), create).expect("a file");
+        let (gone, ()) = Temporary::file(path("gone"), create).expect("a file");
+        let paths = [kept.path().to_owned(), gone.path().to_owned()];
+        assert!(paths.iter().all(|path| temporaries().contains(path)));
+        kept.keep();
+        drop((kept, gone));
+        assert!(paths.iter().all(|path| !temporaries().contains(path)));
+        assert_eq!(paths.each_ref().map(|path| path.exists()), [true, false]);
+        std::fs::remove_file(&paths[0]).expect("what was kept");
+    }
+
+    #[test]
+    fn names_differ() {
+        let names: BTreeSet<String> = (0..100).map(|_| random_name("x")).collect();
+        assert_eq!(names.len(), 100);
+    }
+}
