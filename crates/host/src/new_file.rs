@@ -50,6 +50,12 @@ impl NewFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
+    /// Where it is while it is written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// Gives the file its name, in the place of what has it.
     ///
     /// # Errors

@@ -46,6 +46,12 @@ impl Section {
         self.offset
     }
 
+    /// Where its bytes end in the file; `None` beyond all numbers.
+    #[must_use]
+    pub const fn end(&self) -> Option<u64> {
+        self.offset.0.checked_add(self.stored_size)
+    }
+
     /// Whether its bytes are compressed.
     #[must_use]
     pub fn is_compressed(&self) -> bool {

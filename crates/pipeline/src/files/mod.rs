@@ -2,6 +2,8 @@
 
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
+#[cfg(feature = "debuginfod")]
+mod download;
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;

@@ -4,9 +4,11 @@
 //! options where its user set them, and reads the stream from standard output.
 
 use std::fmt;
-use std::net::TcpStream;
+use std::io::{self, Read};
+use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -166,8 +168,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let peer = arguments.host.as_ref().map(|host| format!("{host}:{}", arguments.port));
     let source = match (&peer, &arguments.host) {
         (Some(name), Some(host)) => {
-            let peer = TcpStream::connect((host.as_str(), arguments.port))
-                .map_err(|error| PeerError(name.clone(), error))?;
+            let peer =
+                connect(host, arguments.port).map_err(|error| PeerError(name.clone(), error))?;
             Source::Stream { name: name.into(), bytes: Box::new(peer) }
         }
         _ => source(arguments.input.as_deref().unwrap_or(Path::new("-"))),
@@ -206,6 +208,51 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A peer that sends nothing for that long is gone; a recorder that waits for its program sends rounds of its buffers more
+/// often.
+const SILENCE: Duration = Duration::from_secs(600);
+/// A peer has that long to answer, and to begin to send.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// A connection that does not wait for ever.
+#[derive(Debug)]
+struct Peer {
+    stream: TcpStream,
+    has_sent: bool,
+}
+
+impl Read for Peer {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(buffer);
+        if !self.has_sent && read.is_ok() {
+            self.has_sent = true;
+            self.stream.set_read_timeout(Some(SILENCE))?;
+        }
+        // Source: socket(7): a read that took too long would have blocked.
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => {
+                io::Error::new(io::ErrorKind::TimedOut, "the peer is silent")
+            }
+            _ => error,
+        })
+    }
+}
+
+/// A connection to the peer, by the first of its addresses that answers.
+fn connect(host: &str, port: u16) -> io::Result<Peer> {
+    let mut failed = io::Error::from(io::ErrorKind::NotFound);
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(peer) => {
+                peer.set_read_timeout(Some(CONNECT))?;
+                return Ok(Peer { stream: peer, has_sent: false });
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
 /// What the arguments say of the run.
 fn options(arguments: &Arguments) -> Options {
     let extra = arguments.app.iter().chain(&arguments.extra);
@@ -227,6 +274,10 @@ fn options(arguments: &Arguments) -> Options {
 
 fn status(error: &anyhow::Error) -> u8 {
     if error.chain().any(|cause| cause.is::<PeerError>()) {
+        return SOCKET_ERROR;
+    }
+    let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(timed_out) {
         return SOCKET_ERROR;
     }
     if error.chain().any(|cause| cause.is::<NoArchitecture>()) {

@@ -1,0 +1,123 @@
+//! What a server sends: no more than was stated or is sensible, an ELF file from its first bytes on, and in the end a whole
+//! one of the wanted build-id.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use address::BuildId;
+use host::{Origin, RealHost};
+use module_map::Image;
+
+/// Bytes between two reports.
+const REPORTED: u64 = 256 << 10;
+
+/// What is known of a body before it comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Download {
+    /// Its bytes, where the server states them.
+    pub(crate) size: Option<u64>,
+    /// More than that is not taken.
+    pub(crate) most: u64,
+}
+
+impl Download {
+    /// Copies the body; `report` is told how much came, and says whether to go on. Returns how much it was.
+    ///
+    /// # Errors
+    /// Where it is no ELF file, is too large, is not of the stated size, or cannot be read or written.
+    pub(crate) fn copy(
+        &self,
+        body: &mut impl Read,
+        out: &mut impl Write,
+        report: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<u64> {
+        const MAGIC: &[u8] = b"\x7fELF";
+        let mut buffer = vec![0; 1 << 16];
+        let (mut total, mut last_reported) = (0_u64, 0);
+        // The magic, however it is cut into pieces.
+        let mut first = buffer.get_mut(..MAGIC.len()).unwrap_or_default();
+        while !first.is_empty() {
+            let n = body.read(first)?;
+            if n == 0 {
+                break;
+            }
+            total += n as u64;
+            first = first.get_mut(n..).unwrap_or_default();
+        }
+        let magic = buffer.get(..MAGIC.len()).unwrap_or_default();
+        if magic != MAGIC || total != MAGIC.len() as u64 {
+            return Err(io::Error::other("what it sent is no ELF file"));
+        }
+        out.write_all(magic)?;
+        loop {
+            let n = body.read(&mut buffer)?;
+            if n == 0 {
+                break;
+            }
+            total += n as u64;
+            if total > self.size.unwrap_or(self.most).min(self.most) {
+                return Err(io::Error::other("what it sent is larger than it may be"));
+            }
+            out.write_all(buffer.get(..n).unwrap_or_default())?;
+            if total - last_reported >= REPORTED {
+                if !report(total) {
+                    return Err(io::Error::from(io::ErrorKind::Interrupted));
+                }
+                last_reported = total;
+            }
+        }
+        report(total);
+        match self.size {
+            Some(size) if size != total => Err(io::Error::other("what it sent is cut off")),
+            _ => Ok(total),
+        }
+    }
+}
+
+/// Whether a file that was fetched is whole and of the wanted build-id.
+///
+/// # Errors
+/// Where it is not.
+pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
+    let image = Image::open(&RealHost, path, Origin::User);
+    let image = image.map_err(|_| io::Error::other("what it sent is damaged or cut off"))?;
+    if !image.build_id().is_some_and(|found| found.matches(&id)) {
+        return Err(io::Error::other("what it sent has another build-id"));
+    }
+    let is_inside = |section: &module_map::Section| section.end().is_some_and(|end| end <= size);
+    if image.sections().iter().filter(|section| section.has_bytes()).all(is_inside) {
+        Ok(())
+    } else {
+        Err(io::Error::other("what it sent is cut off"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copied(download: Download, body: &[u8]) -> Result<Vec<u8>, String> {
+        let mut out = Vec::new();
+        let copied = download.copy(&mut &*body, &mut out, &mut |_| true);
+        copied.map(|_| out).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn bodies_are_believed_no_further_than_they_fit() {
+        let any = Download { size: None, most: 8 };
+        let elf = b"\x7fELF1234";
+        assert_eq!(copied(any, elf), Ok(elf.to_vec()));
+        assert_eq!(copied(Download { size: Some(8), ..any }, elf), Ok(elf.to_vec()));
+        let cases: [(Download, &[u8], &str); 6] = [
+            (any, b"", "what it sent is no ELF file"),
+            (any, b"\x7fEL", "what it sent is no ELF file"),
+            (any, b"<html>login please</html>", "what it sent is no ELF file"),
+            (any, b"\x7fELF12345", "what it sent is larger than it may be"),
+            (Download { size: Some(9), most: 100 }, elf, "what it sent is cut off"),
+            (Download { size: Some(7), most: 100 }, elf, "what it sent is larger than it may be"),
+        ];
+        for (download, body, error) in cases {
+            assert_eq!(copied(download, body), Err(error.to_owned()));
+        }
+    }
+}
