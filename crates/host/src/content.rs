@@ -1,13 +1,15 @@
-//! The bytes of an opened file: mapped, or held in memory. The one place where files are mapped.
+//! The bytes of an opened file: what is small is read, what is large is mapped. The one place where files are mapped.
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at each call")]
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Weak};
 
 use memmap2::{Mmap, UncheckedAdvice};
+
+use crate::guard::{Damage, Guard};
 
 /// The bytes of a file, shared by all clones.
 #[derive(Clone)]
@@ -15,23 +17,50 @@ pub struct Content(ContentBytes);
 
 #[derive(Clone)]
 enum ContentBytes {
-    Mapped(Arc<Mmap>),
+    Mapped(Arc<Mapped>),
     Owned(Arc<Vec<u8>>),
 }
 
+/// A mapping, and what watches for its file being cut short; dropped before the mapping is.
+#[derive(Debug)]
+struct Mapped {
+    guard: Guard,
+    map: Mmap,
+}
+
+/// Files up to that size are read: that takes no longer than the page faults of a mapping.
+const SMALL: u64 = 256 << 10;
+
 impl Content {
-    /// Maps an opened regular file of that size.
-    pub(crate) fn map(file: &File, size: u64) -> io::Result<Self> {
-        if size == 0 {
-            return Ok(Self::from(Vec::new()));
+    /// The content of an opened regular file of that size.
+    ///
+    /// # Errors
+    /// Where it cannot be read or mapped, or is shorter now.
+    pub(crate) fn of_file(file: &File, size: u64) -> io::Result<Self> {
+        if size <= SMALL {
+            return Self::read(file, size);
         }
         // SAFETY: the mapping is private and read-only, and nothing relies on the bytes staying the same between two
-        // reads: every reader checks bounds and treats them as hostile. What remains is a file that another program
-        // cuts short while we run, which ends this process with SIGBUS; binaries and libraries are replaced by
-        // rename, not cut in place, and reading gigabytes of recordings and debug information in whole instead would
-        // cost more than everything else that is done with them.
+        // reads: every reader checks bounds and treats them as hostile. What another program cuts off while we run
+        // reads as zeros, and the guard marks it.
         let map = unsafe { Mmap::map(file) }?;
-        Ok(Self(ContentBytes::Mapped(Arc::new(map))))
+        let guard = Guard::watch(&map)?;
+        Ok(Self(ContentBytes::Mapped(Arc::new(Mapped { guard, map }))))
+    }
+
+    fn read(mut file: &File, size: u64) -> io::Result<Self> {
+        let mut bytes = vec![0; usize::try_from(size).map_err(io::Error::other)?];
+        file.read_exact(&mut bytes)?;
+        Ok(Self::from(bytes))
+    }
+
+    /// Tells, now or later, whether bytes of it went missing after it was opened: then they read as zeros.
+    #[must_use]
+    pub fn damage(&self) -> Damage {
+        match &self.0 {
+            ContentBytes::Mapped(mapped) => mapped.guard.damage(),
+            ContentBytes::Owned(_) => Damage::default(),
+        }
     }
 
     /// What gives pages of this content back; it does not keep the content alive.
@@ -49,7 +78,7 @@ impl Deref for Content {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            ContentBytes::Mapped(map) => map,
+            ContentBytes::Mapped(mapped) => &mapped.map,
             ContentBytes::Owned(bytes) => bytes,
         }
     }
@@ -76,19 +105,20 @@ impl fmt::Debug for Content {
 /// Gives the pages of a mapped file back to the system, so that a large file that is read once does not stay in memory
 /// as a whole.
 #[derive(Clone, Debug)]
-pub struct Pages(Weak<Mmap>);
+pub struct Pages(Weak<Mapped>);
 
 impl Pages {
     /// How many bytes are mapped; 0 where the content was dropped or is not mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
-        self.0.upgrade().map_or(0, |map| map.len())
+        self.0.upgrade().map_or(0, |mapped| mapped.map.len())
     }
 
     /// Gives the pages of a range back; who reads them again gets them from the file again. `range.start` is a multiple
     /// of the size of a page. Where the system refuses, or the content is not mapped any more, nothing happens.
     pub fn give_back(&self, range: Range<usize>) {
-        let Some(map) = self.0.upgrade() else { return };
+        let Some(mapped) = self.0.upgrade() else { return };
+        let map = &mapped.map;
         if range.start >= range.end || range.end > map.len() {
             return;
         }

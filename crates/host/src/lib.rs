@@ -33,6 +33,7 @@ mod confined;
 mod content;
 mod error;
 mod forbidden;
+mod guard;
 mod memory;
 mod new_file;
 mod real;
@@ -48,6 +49,7 @@ use std::path::{Path, PathBuf};
 
 pub use content::{Content, Pages};
 pub use error::HostError;
+pub use guard::Damage;
 pub use memory::MemoryHost;
 pub use new_file::{NewFile, replace_file};
 pub use real::RealHost;

@@ -24,7 +24,8 @@ impl Host for RealHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
         let (file, metadata) = open_regular(path, origin)?;
         let stamp = stamp_of(&metadata);
-        let content = Content::map(&file, stamp.size).map_err(|source| io_error(path, source))?;
+        let content =
+            Content::of_file(&file, stamp.size).map_err(|source| io_error(path, source))?;
         Ok(HostFile { content, stamp })
     }
 
@@ -200,7 +201,8 @@ mod tests {
         std::fs::write(&path, b"seven b").expect("a file");
         let file = RealHost.open(&path, Origin::User).expect("a file");
         assert_eq!(&file.content[..], b"seven b");
-        assert_eq!(file.content.pages().mapped(), 7);
+        // What is small is read.
+        assert_eq!(file.content.pages().mapped(), 0);
         let stat = RealHost.stat(&path, Origin::User).expect("a file");
         assert_eq!(stat, FileStat { kind: FileKind::Regular, stamp: file.stamp });
         assert_eq!(RealHost.read(&path, Origin::User).expect("a file"), b"seven b");
@@ -215,6 +217,27 @@ mod tests {
         let other = RealHost.open(&dir.path().join("other"), Origin::User).expect("a file");
         assert_eq!((other.content.len(), other.stamp.size), (0, 0));
         assert_ne!(other.stamp.inode, file.stamp.inode);
+    }
+
+    /// Without a guard this ends the process.
+    #[test]
+    fn what_is_cut_off_reads_as_zeros_and_is_told() {
+        const SIZE: usize = 1 << 20;
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("file");
+        for len in [SIZE, 1000] {
+            std::fs::write(&path, vec![7; len]).expect("a file");
+            let content = RealHost.open(&path, Origin::User).expect("a file").content;
+            let damage = content.damage();
+            assert!(content.iter().all(|&byte| byte == 7) && !damage.happened());
+            let file = OpenOptions::new().write(true).open(&path).expect("the file");
+            file.set_len(5000.min(len as u64 / 2)).expect("cut");
+            let is_mapped = content.pages().mapped() > 0;
+            let sum: usize = content.iter().map(|&byte| usize::from(byte)).sum();
+            // To the end of its last page a file has zeros itself.
+            assert_eq!(sum, if is_mapped { 5000 * 7 } else { len * 7 });
+            assert_eq!((damage.happened(), is_mapped), (is_mapped, len == SIZE));
+        }
     }
 
     #[test]
@@ -289,7 +312,7 @@ mod tests {
 
     #[test]
     fn pages_come_from_the_file_again() {
-        const PAGES: usize = 1 << 16;
+        const PAGES: usize = 1 << 17;
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let path = dir.path().join("large");
         let bytes: Vec<u8> = (0..3 * PAGES as u32).map(|at| (at / 7) as u8).collect();

@@ -18,6 +18,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// Bytes of the recording went missing while it was read.
+    #[error("{} was cut short while it was read", path.display())]
+    CutShort {
+        /// The recording.
+        path: PathBuf,
+    },
     /// A folder that is not one of `perf record --threads`.
     #[error("{} is a directory without a file `data`: no recording", path.display())]
     NoRecordingInFolder {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use host::Content;
+use host::{Content, Damage};
 
 /// Bytes of an opened file, or bytes that were made in memory.
 pub(crate) struct FileBytes {
@@ -15,6 +15,11 @@ impl FileBytes {
     pub(crate) fn part(self, range: Range<usize>) -> Self {
         let inside = range.start <= range.end && range.end <= self.content.len();
         if inside { Self { range, ..self } } else { self }
+    }
+
+    /// Tells whether bytes of the file went missing; `None` where they are in memory.
+    pub(crate) fn damage(&self) -> Option<Damage> {
+        (self.content.pages().mapped() > 0).then(|| self.content.damage())
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {

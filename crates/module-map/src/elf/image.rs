@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
 use budget::{Budget, SharedAllowance};
-use host::{Content, Host, Origin};
+use host::{Content, Damage, Host, Origin};
 use object::{Object as _, ObjectSymbol as _};
 
 use super::data::ElfData;
@@ -100,6 +100,11 @@ impl Image {
     /// What all files of its run may still unpack.
     pub(crate) fn unpacked(&self) -> Option<&SharedAllowance> {
         self.unpacked.as_deref()
+    }
+
+    /// Tells whether bytes of the file went missing; `None` where they cannot, as they are in memory.
+    pub(crate) fn damage(&self) -> Option<Damage> {
+        self.data.bytes.damage()
     }
 
     /// What of the file is not there for anybody, because there is too much of it.

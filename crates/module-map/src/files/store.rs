@@ -1,12 +1,12 @@
 //! The images of modules: found, opened, checked against the recorded identity, shared by content.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{BuildId, Pid};
 use budget::{Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
-use host::{HostError, HostFile, HostText};
+use host::{Damage, HostError, HostFile, HostText};
 
 use super::candidates::{FileCandidate, below, cached_vdso, candidates, places, recorded_path};
 use super::fetch::FetchKind;
@@ -34,6 +34,8 @@ pub struct ImageStore {
     outcomes: Outcomes,
     module_lists: ModuleLists,
     findings: FileFindings,
+    /// The files that are mapped; others may cut them short.
+    mapped: Mutex<Vec<(PathBuf, Damage)>>,
     /// What all files together may still unpack.
     unpacked: Arc<SharedAllowance>,
 }
@@ -73,6 +75,7 @@ impl ImageStore {
             outcomes: Outcomes::default(),
             module_lists: ModuleLists::default(),
             findings: FileFindings::default(),
+            mapped: Mutex::default(),
             unpacked: Arc::new(options.budget.shared_allowance(Resource::UnpackedInAll, 0)),
             options,
         }
@@ -195,6 +198,14 @@ impl ImageStore {
     /// What is to be said about files that were looked for, so far.
     #[must_use]
     pub fn findings(&self) -> Vec<FileFinding> {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        for (path, _) in mapped.extract_if(.., |(_, damage)| damage.happened()) {
+            let message = format!(
+                "{} was cut short while it was read; what comes from it may be wrong",
+                path.display()
+            );
+            self.note(FileFindingKind::CutShort, message);
+        }
         let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
         self.findings.rows().into_iter().chain(fetched).collect()
     }
@@ -317,6 +328,10 @@ impl ImageStore {
         match self.shared.open(&*self.options.host, candidate, form, parse) {
             Ok((image, key)) => {
                 self.note_left_out(&image, "", image.left_out());
+                if let Some(damage) = image.damage() {
+                    let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+                    mapped.push((image.path().to_owned(), damage));
+                }
                 Ok((image.within(&self.unpacked), key))
             }
             Err(error) => {
@@ -390,6 +405,6 @@ impl ImageStore {
 
     fn with_run<T>(&self, f: impl FnOnce(&mut RunImages) -> T) -> T {
         // A panic of another thread cannot leave the maps half-changed.
-        f(&mut self.run.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        f(&mut self.run.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

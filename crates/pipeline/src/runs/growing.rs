@@ -17,7 +17,7 @@ use unwinder::{Partial, Replay, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::open::{Opened, open};
+use super::open::{Opened, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
@@ -99,7 +99,7 @@ pub(crate) fn analyze_growing(
 ) -> Result<Analysis, Error> {
     let mut timings = Timings::start();
     setting.observer.stage(Stage::Reading);
-    let Opened { input, path, size, .. } = open(&**setting.host, source)?;
+    let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
     let run = Run::new(setting, path, size);
     let mut found = Findings::default();
     let session = Session::open(input, run.stream_reading(stream), &mut found);
@@ -111,7 +111,9 @@ pub(crate) fn analyze_growing(
         return Err(Error::UnknownProcessor);
     }
     timings.ended("open");
-    run.grow(session, found, timings, growth)
+    let analysis = run.grow(session, found, timings, growth);
+    check_whole(run.path(), &damage)?;
+    analysis
 }
 
 /// Whether samples have registers and stacks, for which the processor has to be known; recorded callchains do without.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
-use host::{Content, FileKind, Host, Origin, Pages};
+use host::{Content, Damage, FileKind, Host, Origin, Pages};
 use perf_data::{Input, SharedBytes};
 
 use crate::error::Error;
@@ -20,32 +20,46 @@ pub(crate) struct Opened {
     pub(crate) size: Option<u64>,
     /// Gives back the pages of a plain file.
     pub(crate) pages: Option<DonePages>,
+    /// Tells whether bytes of it went missing meanwhile.
+    pub(crate) damage: Vec<Damage>,
+}
+
+/// Ends the run where the recording was cut short while it was read: what was made of the rest is not what it had.
+pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
+    if damage.iter().any(Damage::happened) {
+        return Err(Error::CutShort { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// Opens a recording. What is in it is found out by its content, not by its name.
 pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
     let path = match source {
         Source::Stream { name, bytes } => {
-            return Ok(Opened { input: Input::Stream(bytes), path: name, size: None, pages: None });
+            let input = Input::Stream(bytes);
+            return Ok(Opened { input, path: name, size: None, pages: None, damage: Vec::new() });
         }
         Source::Path(path) => path,
     };
     let stat = host.stat(&path, Origin::User)?;
     match stat.kind {
         FileKind::Directory => {
-            let input = open_folder(host, &path)?;
-            Ok(Opened { input, path, size: None, pages: None })
+            let mut damage = Vec::new();
+            let input = open_folder(host, &path, &mut damage)?;
+            Ok(Opened { input, path, size: None, pages: None, damage })
         }
         FileKind::Fifo => {
             let bytes = host.stream(&path, Origin::User)?;
-            Ok(Opened { input: Input::Stream(bytes), path, size: None, pages: None })
+            let input = Input::Stream(bytes);
+            Ok(Opened { input, path, size: None, pages: None, damage: Vec::new() })
         }
         _ => {
             let content = open_file(host, &path, Origin::User)?;
             let pages = Some(DonePages::new(content.pages()));
             let size = Some(content.len() as u64);
+            let damage = vec![content.damage()];
             let input = Input::File(SharedBytes::new(Freed(Some(content))));
-            Ok(Opened { input, path, size, pages })
+            Ok(Opened { input, path, size, pages, damage })
         }
     }
 }
@@ -58,7 +72,7 @@ pub(crate) fn can_be_read_again(host: &dyn Host, source: &Source) -> bool {
 }
 
 /// `data` and the `data.N` beside it, in the order of their numbers.
-fn open_folder(host: &dyn Host, folder: &Path) -> Result<Input, Error> {
+fn open_folder(host: &dyn Host, folder: &Path, damage: &mut Vec<Damage>) -> Result<Input, Error> {
     let data = folder.join("data");
     // The folder is the user's word; what is in it may be links that strangers made.
     let origin = Origin::Stored { root: folder };
@@ -78,9 +92,14 @@ fn open_folder(host: &dyn Host, folder: &Path) -> Result<Input, Error> {
         }
     }
     numbered.sort();
-    let bytes = |path: &Path| Ok(SharedBytes::new(Freed(Some(open_file(host, path, origin)?))));
+    let mut bytes = |path: &Path| {
+        let content = open_file(host, path, origin)?;
+        damage.push(content.damage());
+        Ok(SharedBytes::new(Freed(Some(content))))
+    };
+    let data = bytes(&data)?;
     let parts = numbered.iter().map(|(_, path)| bytes(path));
-    Ok(Input::Directory { data: bytes(&data)?, parts: parts.collect::<Result<_, Error>>()? })
+    Ok(Input::Directory { data, parts: parts.collect::<Result<_, Error>>()? })
 }
 
 fn open_file(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Content, Error> {

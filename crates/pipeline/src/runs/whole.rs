@@ -9,7 +9,7 @@ use unwinder::{Replay, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::open::{DonePages, Opened, can_be_read_again, open};
+use super::open::{DonePages, Opened, can_be_read_again, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
@@ -40,10 +40,14 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
     // What can be read only once must be replayed right at once.
     let mut quick = again.is_some();
     while let Some(source) = next.take() {
-        let Opened { input, path, size, pages } = open(&***host, source)?;
+        let Opened { input, path, size, pages, damage } = open(&***host, source)?;
         let run = Run::new(setting, path, size);
-        if let Some(replayed) = run.attempt(input, pages, quick, &mut timings)? {
-            return run.symbolize(replayed, timings);
+        let attempt = run.attempt(input, pages, quick, &mut timings);
+        check_whole(run.path(), &damage)?;
+        if let Some(replayed) = attempt? {
+            let analysis = run.symbolize(replayed, timings);
+            check_whole(run.path(), &damage)?;
+            return analysis;
         }
         next = again.take().map(Source::Path);
         quick = false;

@@ -50,6 +50,9 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         .iter()
         .map(|(path, elf)| Ok((OutputTarget::regular_file(path, &inputs)?, elf)))
         .collect::<anyhow::Result<_>>()?;
+    if file.content.damage().happened() {
+        bail!("{} was cut short while it was read", args.input.display());
+    }
     for (target, elf) in &code {
         target.write_all(elf)?;
     }
