@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
-use host::MemoryHost;
+use host::{FileOwner, MemoryHost};
 use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
@@ -182,6 +182,26 @@ fn the_map_of_a_process_in_a_container() {
     assert_eq!(read(&files[1..]), Some(b"own".to_vec()));
     assert_eq!(read(&files[2..]), Some(b"inner".to_vec()));
     assert_eq!(read(&files[3..]), None);
+}
+
+/// Anybody may put a map into `/tmp`.
+#[test]
+fn the_map_of_another_user_is_not_trusted() {
+    let read = |owner, trust_perf_maps| {
+        let host = MemoryHost::new();
+        host.insert_of("/tmp/perf-77.map", *b"text", owner);
+        let options = FileOptions { host: Arc::new(host), ..FileOptions::default() };
+        let images = ImageStore::new(FileOptions { trust_perf_maps, ..options });
+        let found = read_perf_map(Pid(77), &images).is_some();
+        (found, images.findings().into_iter().map(|finding| finding.message).collect::<Vec<_>>())
+    };
+    for owner in [FileOwner::This, FileOwner::Root] {
+        assert_eq!(read(owner, false), (true, vec![]));
+    }
+    assert_eq!(read(FileOwner::Other(33), true), (true, vec![]));
+    let message = "/tmp/perf-77.map is of user 33, neither of this one nor of root, and was not used; \
+        --trust-perf-maps uses it";
+    assert_eq!(read(FileOwner::Other(33), false), (false, vec![message.to_owned()]));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The crate as its users see it.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
+mod bounds;
 mod files;
 mod hints;
 mod hostile;

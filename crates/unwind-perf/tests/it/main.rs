@@ -35,5 +35,6 @@ mod over_time;
 mod perf_text;
 mod readme;
 mod run;
+mod signals;
 mod table;
 mod targets;
