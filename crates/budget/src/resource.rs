@@ -86,7 +86,7 @@ impl Resource {
     pub const fn default_limit(self) -> Limit {
         const UNLIMITED: u64 = u64::MAX;
         let (base, per_byte, most) = match self {
-            Self::UnpackedBytes => (1 << 20, 64, 4 << 30),
+            Self::UnpackedBytes => (1 << 20, 64, 32 << 30),
             Self::NameBytes => (1 << 22, 4, UNLIMITED),
             Self::DebugEntries => (1 << 16, 2, UNLIMITED),
             Self::Abbreviations | Self::LineRows | Self::AddressRanges => (1 << 16, 1, UNLIMITED),

@@ -27,6 +27,8 @@ const FIRST_BYTE: Duration = Duration::from_secs(30);
 const WHOLE_RUN: Duration = Duration::from_secs(600);
 /// That long nobody is asked again for what no server has. Source: `debuginfod_find_debuginfo(3)`, `cache_miss_s`.
 const MISS: Duration = Duration::from_secs(600);
+/// A file above that size is not kept.
+const LARGEST: u64 = 8 << 30;
 /// All that is fetched in a run, in bytes as they are kept.
 const LARGEST_IN_ALL: u64 = 32 << 30;
 /// A server that failed so often is not asked again in a run.
@@ -226,9 +228,9 @@ fn body_of(response: &ureq::http::Response<ureq::Body>, left: u64) -> Body {
     let stated = header("x-debuginfod-size").and_then(|size| size.trim().parse().ok());
     let length = response.body().content_length();
     // Of a packed body the length is that of the packed one.
-    let ratio = length.filter(|_| packed);
     let limit = Budget::default().limit(Resource::UnpackedBytes);
-    let most = ratio.map_or(limit.most, |length| limit.of(length)).min(left);
+    let most = length.filter(|_| packed).map_or(LARGEST, |length| limit.of(length));
+    let most = most.min(LARGEST).min(left);
     Body { size: stated.or_else(|| length.filter(|_| !packed)), most }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Svma};
 use hashbrown::HashMap;
-use module_map::{ImageStore, LoadedImage, MappedKind, Timeline};
+use module_map::{FileFindingKind, ImageStore, LoadedImage, MappedKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
@@ -281,6 +281,13 @@ impl Sources<'_> {
         }
         let maps: HashMap<Pid, PerfMap<'_>> =
             texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
+        for (pid, map) in maps.iter().filter(|(_, map)| map.left_out() > 0) {
+            let lines = map.left_out();
+            let message = format!(
+                "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
+            );
+            self.images.note(FileFindingKind::LeftOut, message);
+        }
         named.name(|location, _| {
             let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
             Some((Cow::Borrowed(symbol.name), symbol.start.0))

@@ -21,7 +21,11 @@ pub struct JitSymbol<'a> {
 pub struct PerfMap<'a> {
     ranges: Vec<JitRange<'a>>,
     skipped: usize,
+    left_out: usize,
 }
+
+/// Lines that are used of a map, the last ones: a process that ran for weeks has written some hundred thousand.
+const MOST_LINES: usize = 1 << 21;
 
 #[derive(Clone, Copy, Debug)]
 struct JitRange<'a> {
@@ -34,16 +38,28 @@ impl<'a> PerfMap<'a> {
     /// Reads a map. Lines of another form are counted and skipped.
     #[must_use]
     pub fn parse(bytes: &'a [u8]) -> Self {
+        Self::parse_last(bytes, MOST_LINES)
+    }
+
+    fn parse_last(bytes: &'a [u8], most: usize) -> Self {
         let mut lines = Vec::new();
         let mut skipped = 0;
-        for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
-        {
+        let is_line = |line: &&[u8]| !line.trim_ascii().is_empty();
+        let mut last = bytes.rsplit(|&byte| byte == b'\n').filter(is_line);
+        for line in last.by_ref().take(most) {
             match parse_line(line) {
                 Some(range) => lines.push(range),
                 None => skipped += 1,
             }
         }
-        Self { ranges: disjoint(&lines), skipped }
+        lines.reverse();
+        Self { ranges: disjoint(&lines), skipped, left_out: last.count() }
+    }
+
+    /// How many lines were not looked at, because there are too many.
+    #[must_use]
+    pub const fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// The function at the address.
@@ -135,6 +151,16 @@ mod tests {
             ["", "py::f:/a b.py", "py::f:/a b.py", "LazyCompile:*go x.js:1", "", ""]
         );
         assert_eq!(PerfMap::parse(map.as_bytes()).skipped(), 3);
+    }
+
+    #[test]
+    fn of_too_many_lines_the_last_are_used() {
+        let map = PerfMap::parse_last(b"100 10 a\n\n100 10 b\n200 10 c\n", 2);
+        let name = |address| map.lookup(Avma(address)).map(|symbol| symbol.name);
+        assert_eq!(
+            (name(0x100), name(0x200), map.left_out()),
+            (Some(&b"b"[..]), Some(&b"c"[..]), 1)
+        );
     }
 
     #[test]
