@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
@@ -107,14 +107,6 @@ fn link_target(found: BorrowedFd<'_>) -> Result<Option<PathBuf>, Errno> {
     Ok(Some(PathBuf::from(OsString::from_vec(target.into_bytes()))))
 }
 
-/// Where a descriptor leads to, as the kernel says; `None` where /proc is not there.
-pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
-    use std::os::fd::AsRawFd as _;
-    let link = format!("/proc/self/fd/{}", opened.as_raw_fd());
-    let place = readlinkat(CWD, link, Vec::new()).ok()?;
-    Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
@@ -123,6 +115,7 @@ mod tests {
 
     use super::*;
     use crate::ScratchDir;
+    use crate::forbidden::place_of;
 
     type Open = fn(BorrowedFd<'_>, &Path, OFlags) -> Result<OwnedFd, Errno>;
 

@@ -1,12 +1,12 @@
 //! What is no file of a program though a path leads to it: what the kernel makes up, and devices.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{fstat, fstatfs};
+use rustix::fs::{CWD, fstat, fstatfs, readlinkat};
 use rustix::io::Errno;
-
-use crate::confined::place_of;
 
 /// The file systems whose files the kernel makes up: proc, sysfs, devpts, debugfs, tracefs, cgroup, cgroup2, securityfs,
 /// bpf, pstore, configfs, efivarfs, `binfmt_misc`, mqueue, fusectl, nsfs.
@@ -57,4 +57,11 @@ fn on_device_folder(root: BorrowedFd<'_>, opened: BorrowedFd<'_>) -> Result<bool
     let (Ok(devices), Ok(system)) = (of_path("/dev"), of_path("/")) else { return Ok(false) };
     let (root, opened) = (fstat(root.as_fd())?.st_dev, fstat(opened.as_fd())?.st_dev);
     Ok(opened == devices && devices != system && root != devices)
+}
+
+/// Where a descriptor leads to, as the kernel says; `None` where /proc is not there.
+pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
+    let link = format!("/proc/self/fd/{}", opened.as_raw_fd());
+    let place = readlinkat(CWD, link, Vec::new()).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
 }
