@@ -14,7 +14,7 @@ use crate::forbidden::is_forbidden;
 
 /// How often a look-up is begun again that others disturbed by renaming folders.
 const ATTEMPTS: u32 = 16;
-/// Links that are followed on one path, as many as Linux follows. Source: path_resolution(7).
+/// Links that are followed on one path, as many as Linux follows. Source: `path_resolution(7)`.
 const LINKS: u32 = 40;
 
 /// Opens what `path`, which begins with `root`, names inside of `root`. Never blocks, and never makes a terminal the
@@ -108,6 +108,7 @@ fn link_target(found: BorrowedFd<'_>) -> Result<Option<PathBuf>, Errno> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files that they look for")]
 mod tests {
     use std::fs::File;
     use std::io::Read as _;

@@ -65,12 +65,15 @@ fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
     .to_vec()
 }
 
+/// Paths by the name of the module.
+type ModulePaths = HashMap<Vec<u8>, Vec<PathBuf>>;
+
 /// What `modules.dep` lists below each root, by the name of the module. Read once: a recording has many modules.
 #[derive(Debug, Default)]
-pub(crate) struct ModuleLists(OnceLock<HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>>);
+pub(crate) struct ModuleLists(OnceLock<HashMap<PathBuf, ModulePaths>>);
 
 impl ModuleLists {
-    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>> {
+    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, ModulePaths> {
         self.0.get_or_init(|| {
             let Some(release) = &options.kernel_release else { return HashMap::new() };
             let dir = Path::new("/lib/modules").join(OsStr::from_bytes(release));
@@ -80,10 +83,10 @@ impl ModuleLists {
 }
 
 /// The modules that the list in `dir` below a root has.
-fn listed(options: &FileOptions, root: &Path, dir: &Path) -> HashMap<Vec<u8>, Vec<PathBuf>> {
+fn listed(options: &FileOptions, root: &Path, dir: &Path) -> ModulePaths {
     let list = below(root, dir).join("modules.dep");
     let list = options.host.read(&list, Origin::Recording { root }).unwrap_or_default();
-    let mut paths: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
+    let mut paths: ModulePaths = HashMap::new();
     for line in list.split(|&byte| byte == b'\n') {
         let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
         if !path.is_empty() {
@@ -102,11 +105,7 @@ const MOST_LISTED: usize = 16;
 
 /// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
 /// paths of that name that `modules.dep` lists.
-fn modules(
-    lists: &HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>,
-    root: &Path,
-    name: &[u8],
-) -> Vec<PathBuf> {
+fn modules(lists: &HashMap<PathBuf, ModulePaths>, root: &Path, name: &[u8]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut add = |path: &Path| {
         let debug = below(&root.join("usr/lib/debug"), path);
