@@ -26,10 +26,6 @@ pub enum Resource {
     Relocations,
     /// Records of jitdump files that are looked at, of the file.
     JitRecords,
-    /// Mappings that are kept of address spaces, of the recording.
-    SpaceMappings,
-    /// Fields of tracepoints, of the description of their formats.
-    TracepointFields,
     /// Bytes of records that the packed records of a recording become, of those. Stacks of programs pack 6 to 30 to 1.
     RecordBytes,
     /// Records in packed records, of an eighth of the bytes of those: no record packs to less than its time and place.
@@ -62,7 +58,7 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 13] = [
         Self::UnpackedBytes,
         Self::NameBytes,
         Self::DebugEntries,
@@ -73,8 +69,6 @@ impl Resource {
         Self::RuleBytes,
         Self::Relocations,
         Self::JitRecords,
-        Self::SpaceMappings,
-        Self::TracepointFields,
         Self::RecordBytes,
         Self::PackedRecords,
         Self::UnpackedInAll,
@@ -94,8 +88,6 @@ impl Resource {
             Self::RuleBytes => (1 << 20, 4, UNLIMITED),
             Self::Relocations => (1 << 12, 1, UNLIMITED),
             Self::JitRecords => (1 << 16, 1, UNLIMITED),
-            Self::SpaceMappings => (1 << 20, 1, UNLIMITED),
-            Self::TracepointFields => (1 << 12, 1, 1 << 20),
             Self::RecordBytes => (512 << 20, 64, UNLIMITED),
             Self::PackedRecords => (1 << 20, 1, UNLIMITED),
             Self::UnpackedInAll => (64 << 30, 0, 64 << 30),
@@ -118,8 +110,6 @@ impl fmt::Display for Resource {
             Self::RuleBytes => "bytes of unwind rules",
             Self::Relocations => "relocations",
             Self::JitRecords => "jitdump records",
-            Self::SpaceMappings => "mappings of address spaces",
-            Self::TracepointFields => "tracepoint fields",
             Self::RecordBytes => "bytes of unpacked records",
             Self::PackedRecords => "packed records",
             Self::UnpackedInAll => "bytes unpacked in all",

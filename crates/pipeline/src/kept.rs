@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use budget::Budget;
 use module_map::{ImageLimits, SharedImages};
 use unwinder::Engine;
 
@@ -10,11 +11,14 @@ use unwinder::Engine;
 pub(crate) struct Generation {
     pub(crate) images: Arc<SharedImages>,
     pub(crate) engine: Arc<Engine>,
+    /// What files and recordings may cost.
+    pub(crate) budget: Budget,
 }
 
 impl Generation {
-    fn new(limits: ImageLimits) -> Self {
-        Self { images: Arc::new(SharedImages::new(limits)), engine: Arc::default() }
+    fn new(limits: ImageLimits, budget: Budget) -> Self {
+        let engine = Arc::new(Engine::with_budget(budget));
+        Self { images: Arc::new(SharedImages::new(limits)), engine, budget }
     }
 
     /// Whether hardly any serials are left, or rules found no place.
@@ -28,12 +32,13 @@ impl Generation {
 #[derive(Debug)]
 pub(crate) struct Kept {
     limits: ImageLimits,
+    budget: Budget,
     current: Mutex<Generation>,
 }
 
 impl Kept {
-    pub(crate) fn new(limits: ImageLimits) -> Self {
-        Self { limits, current: Mutex::new(Generation::new(limits)) }
+    pub(crate) fn new(limits: ImageLimits, budget: Budget) -> Self {
+        Self { limits, budget, current: Mutex::new(Generation::new(limits, budget)) }
     }
 
     /// What a run that begins now uses.
@@ -41,7 +46,7 @@ impl Kept {
         // A panic of another thread leaves a whole value.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.is_used_up() {
-            *current = Generation::new(self.limits);
+            *current = Generation::new(self.limits, self.budget);
         }
         current.clone()
     }
@@ -49,6 +54,6 @@ impl Kept {
     /// Gives up what is kept.
     pub(crate) fn clear(&self) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        *current = Generation::new(self.limits);
+        *current = Generation::new(self.limits, self.budget);
     }
 }

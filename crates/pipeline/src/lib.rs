@@ -50,6 +50,7 @@ mod timings;
 
 use std::sync::Arc;
 
+use budget::Budget;
 use host::Host;
 use perf_data::Input;
 
@@ -87,7 +88,13 @@ impl Pipeline {
     /// The same; so many opened files are kept at most.
     #[must_use]
     pub fn keeping(host: Arc<dyn Host>, limits: ImageLimits) -> Self {
-        Self { host, kept: Arc::new(Kept::new(limits)) }
+        Self::within(host, limits, Budget::default())
+    }
+
+    /// The same; recordings and files may cost as much as `budget` says.
+    #[must_use]
+    pub fn within(host: Arc<dyn Host>, limits: ImageLimits, budget: Budget) -> Self {
+        Self { host, kept: Arc::new(Kept::new(limits, budget)) }
     }
 
     /// Gives up the files that are kept. Runs that are under way are not disturbed.

@@ -56,7 +56,7 @@ impl SymbolFindingKind {
             Self::LineProgram => "line-table-damaged",
             Self::SplitUnitMissing => "dwo-missing",
             Self::AltFileMissing => "dwz-missing",
-            Self::OverBudget(_) => "over-budget",
+            Self::OverBudget(_) => "limit-reached",
         }
     }
 }

@@ -33,6 +33,12 @@ impl FileFindingKind {
             Self::Server => "debuginfod-failed",
         }
     }
+
+    /// Whether names, lines or frames may be missing because of it, and nobody chose that.
+    #[must_use]
+    pub const fn is_damage(self) -> bool {
+        !matches!(self, Self::ForeignPerfMap)
+    }
 }
 
 /// A finding about files.

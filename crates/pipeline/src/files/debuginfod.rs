@@ -39,6 +39,7 @@ pub(crate) fn fetcher(
     urls: &[String],
     host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
+    budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
     if urls.is_empty() {
         return Ok(None);
@@ -64,6 +65,7 @@ pub(crate) fn fetcher(
         began: Instant::now(),
         state: Mutex::default(),
         observer: observer.clone(),
+        budget,
     }))))
 }
 
@@ -85,6 +87,8 @@ struct Client {
     state: Mutex<State>,
     /// Told how far downloads have come.
     observer: Arc<dyn Observer>,
+    /// What packed answers may become.
+    budget: Budget,
 }
 
 /// What a run knows so far.
@@ -204,7 +208,7 @@ impl Client {
         let request = self.agent.get(&url).config().timeout_global(Some(time)).build();
         let given = match request.call() {
             Ok(mut response) => {
-                let body = body_of(&response, left);
+                let body = body_of(&response, left, &self.budget);
                 let total = response.body().content_length().unwrap_or(0);
                 let report = |done: u64| {
                     let total = total.max(done);
@@ -222,13 +226,13 @@ impl Client {
 }
 
 /// What the head of an answer says of its body.
-fn body_of(response: &ureq::http::Response<ureq::Body>, left: u64) -> Body {
+fn body_of(response: &ureq::http::Response<ureq::Body>, left: u64, budget: &Budget) -> Body {
     let header = |name| response.headers().get(name)?.to_str().ok();
     let packed = header("content-encoding").is_some_and(|value| value != "identity");
     let stated = header("x-debuginfod-size").and_then(|size| size.trim().parse().ok());
     let length = response.body().content_length();
     // Of a packed body the length is that of the packed one.
-    let limit = Budget::default().limit(Resource::UnpackedBytes);
+    let limit = budget.limit(Resource::UnpackedBytes);
     let most = length.filter(|_| packed).map_or(LARGEST, |length| limit.of(length));
     let most = most.min(LARGEST).min(left);
     Body { size: stated.or_else(|| length.filter(|_| !packed)), most }

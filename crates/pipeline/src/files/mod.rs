@@ -42,9 +42,10 @@ impl Files {
     pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
         let Setting { host, kept, options, observer } = setting;
         let search = &options.files;
-        let (build_id_dirs, archives) = build_id_dirs(search, &***host)?;
-        let fetcher = fetcher(search, host, observer)?;
-        let options = file_options(search, head, host, build_id_dirs, fetcher);
+        let budget = kept.budget;
+        let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
+        let fetcher = fetcher(search, host, observer, budget)?;
+        let options = file_options(search, head, host, build_id_dirs, fetcher, budget);
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         let mut hints = Vec::new();
         for (hint, image) in open_hints(&search.hints, &***host)? {
@@ -63,7 +64,8 @@ impl Files {
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
-        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone(), Budget::default())));
+        let budget = self.images.options().budget;
+        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone(), budget)));
         timeline
     }
 }
@@ -74,6 +76,7 @@ fn file_options(
     host: &Arc<dyn Host>,
     build_id_dirs: Vec<PathBuf>,
     fetcher: Option<Fetcher>,
+    budget: Budget,
 ) -> FileOptions {
     let sysroots = search.sysroots.as_slice();
     let debug_dirs = match search.debug_dirs.as_slice() {
@@ -94,7 +97,7 @@ fn file_options(
             && same(features.hostname, &host.hostname())
             && same(features.os_release, &host.kernel_release()),
         kernel_release: features.os_release.map(<[u8]>::to_vec),
-        budget: Budget::default(),
+        budget,
         fetcher,
         extra: ExtraFiles::below(&**host, &search.extra_dirs),
         perf_map_dirs: search.perf_map_dirs.clone(),
@@ -107,8 +110,9 @@ fn fetcher(
     search: &FileSearch,
     host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
+    budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
-    debuginfod::fetcher(&search.debuginfod, host, observer)
+    debuginfod::fetcher(&search.debuginfod, host, observer, budget)
 }
 
 #[cfg(not(feature = "debuginfod"))]
@@ -116,6 +120,7 @@ fn fetcher(
     search: &FileSearch,
     _host: &Arc<dyn Host>,
     _observer: &Arc<dyn Observer>,
+    _budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
     match search.debuginfod.first() {
         Some(url) => Err(Error::NotAServer { url: url.clone() }),
@@ -127,6 +132,7 @@ fn fetcher(
 fn build_id_dirs(
     search: &FileSearch,
     host: &dyn Host,
+    budget: &Budget,
 ) -> Result<(Vec<PathBuf>, Vec<Archive>), Error> {
     let mut dirs = Vec::new();
     let mut archives = Vec::new();
@@ -135,7 +141,7 @@ fn build_id_dirs(
             dirs.push(path.clone());
             continue;
         }
-        let archive = Archive::unpack(host, path, &std::env::temp_dir(), &Budget::default())
+        let archive = Archive::unpack(host, path, &std::env::temp_dir(), budget)
             .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
         dirs.push(archive.dir().to_owned());
         archives.push(archive);

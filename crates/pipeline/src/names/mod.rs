@@ -240,7 +240,7 @@ impl Sources<'_> {
             lines: true,
             demangle: self.options.demangle,
             observer: Some(watch),
-            budget: budget::Budget::default(),
+            budget: images.options().budget,
         };
         named.symbols = symbolize(&requests, &options, strings);
         let mut nameless = Vec::new();

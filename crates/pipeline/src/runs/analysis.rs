@@ -49,7 +49,9 @@ impl Ended {
         let images = &files.images;
         findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
-        profile.summary.findings.extend(findings::limits(&timeline, &engine));
+        let limits = findings::limits(&timeline, &engine);
+        profile.summary.names_lost |= !limits.is_empty();
+        profile.summary.findings.extend(limits);
         timings.symbols = report.timings;
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;

@@ -45,7 +45,9 @@ pub(crate) fn account(
     }
     summary.findings.extend(file_findings(timeline, images));
     summary.findings.extend(parents_in_paths(timeline));
-    summary.findings.extend(images.findings().into_iter().map(|finding| FindingRow {
+    let of_files = images.findings();
+    let files_lost = of_files.iter().any(|finding| finding.kind.is_damage());
+    summary.findings.extend(of_files.into_iter().map(|finding| FindingRow {
         kind: finding.kind.as_str().to_owned(),
         message: finding.message,
         count: finding.count,
@@ -61,7 +63,7 @@ pub(crate) fn account(
             count: names.shared_ids.len() as u64,
         });
     }
-    profile.summary.names_lost = names.lost.has_damage();
+    profile.summary.names_lost = names.lost.has_damage() || files_lost;
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,

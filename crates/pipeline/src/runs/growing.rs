@@ -124,7 +124,7 @@ fn has_stacks(session: &Session) -> bool {
 
 impl Run<'_> {
     fn stream_reading(&self, stream: StreamOptions) -> SessionOptions {
-        let usual = SessionOptions::default();
+        let usual = self.usual_reading();
         self.options.limits.apply(SessionOptions {
             first_bytes: FIRST_BYTES,
             read_bytes: READ_BYTES,

@@ -1,7 +1,7 @@
 //! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
 
 use module_map::Timeline;
-use perf_data::{Batch, Findings, Head, Session, SessionOptions, TimedRecord};
+use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
 use super::open::{Opened, open};
@@ -28,7 +28,7 @@ impl MapReplay {
         let Opened { input, path, size, .. } = open(&**setting.host, source)?;
         let run = Run::new(setting, path, size);
         let mut findings = Findings::default();
-        let reading = run.options.limits.apply(SessionOptions::default());
+        let reading = run.options.limits.apply(run.usual_reading());
         let session = Session::open(input, reading, &mut findings);
         let session = session.map_err(|it| run.recording_error(it))?;
         let files = run.files(session.head())?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use module_map::Timeline;
-use perf_data::{Head, RecordCounts};
+use perf_data::{Head, RecordCounts, SessionOptions};
 use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer};
 
 use super::events::filter;
@@ -41,6 +41,11 @@ impl<'a> Run<'a> {
     /// The recording's name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How a recording is read unless something else is wanted of it.
+    pub(crate) fn usual_reading(&self) -> SessionOptions {
+        SessionOptions { budget: self.setting.kept.budget, ..SessionOptions::default() }
     }
 
     /// The rules that are kept.

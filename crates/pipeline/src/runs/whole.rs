@@ -75,10 +75,8 @@ impl Run<'_> {
         timings: &mut Timings,
     ) -> Result<Option<Replayed>, Error> {
         let mut found = Findings::default();
-        let reading = SessionOptions {
-            eager: quick.then(EagerBatches::default),
-            ..SessionOptions::default()
-        };
+        let reading =
+            SessionOptions { eager: quick.then(EagerBatches::default), ..self.usual_reading() };
         let reading = self.options.limits.apply(reading);
         let mut session =
             Session::open(input, reading, &mut found).map_err(|it| self.recording_error(it))?;

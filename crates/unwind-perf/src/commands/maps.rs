@@ -1,12 +1,12 @@
 //! `unwind-perf maps`: the address space of each process at a time, with the file that serves each mapping, its bias,
 //! where its unwinding and its names come from, and why a file was refused.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use address::{Bias, ModuleId, Pid, Timestamp};
+use hashbrown::HashMap;
 use module_map::{LoadedImage, MappedKind, Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options, Unobserved};

@@ -116,3 +116,17 @@ pub(crate) use for_each_case;
 pub(crate) fn spelled(identifier: &str) -> String {
     identifier.replace('_', "-")
 }
+
+/// Copies a folder with all that is in it: links that lead out of a sysroot lead nowhere.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let copy = to.join(entry.file_name());
+        if entry.file_type().expect("its kind").is_dir() {
+            copy_folder(&entry.path(), &copy);
+        } else {
+            std::fs::copy(entry.path(), copy).expect("a file");
+        }
+    }
+}

@@ -41,6 +41,7 @@ const OPTIONS: &[&str] = &[
     "--tid",
     "--time",
     "--timings",
+    "--trust-perf-maps",
     "--version",
     "--weight",
 ];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::cases::{Case, sysroot};
+use crate::cases::{Case, copy_folder, sysroot};
 use crate::run::{Ran, empty_folder, run};
 
 const RECORDED: &str = "/tmp/unwind-perf-testdata/spin-lld-build-id/spin-lld-build-id";
@@ -16,7 +16,7 @@ fn sysroot_with(folder: &Path, file: &Path) -> PathBuf {
     let program = root.join(RECORDED.trim_start_matches('/'));
     fs::create_dir_all(program.parent().expect("a folder")).expect("a folder");
     fs::copy(file, &program).expect("the program");
-    std::os::unix::fs::symlink(sysroot().join("usr"), root.join("usr")).expect("a link");
+    copy_folder(&sysroot().join("usr"), &root.join("usr"));
     root
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cases::{Case, sysroot};
+use crate::cases::{Case, copy_folder, sysroot};
 use crate::run::{Ran, empty_folder, run};
 
 /// Function, line and page of the JIT frame, and how its caller was found, with the number of samples.
@@ -65,7 +65,7 @@ fn injected_code_is_found_without_the_dump() {
     // The dump is gone; the program and the libraries are where they were.
     let root = folder.join("root");
     copy_without_dumps(&sysroot().join("tmp"), &root.join("tmp"));
-    std::os::unix::fs::symlink(sysroot().join("usr"), root.join("usr")).expect("a link");
+    copy_folder(&sysroot().join("usr"), &root.join("usr"));
     let code = folder.join("perf.data.jit-0.so");
     let arguments = ["perf.data", "-q", "-f", "ndjson", "--sysroot", "root", "--module"];
     let code = code.to_str().expect("UTF-8");

@@ -148,6 +148,11 @@ impl Line {
     }
 }
 
+/// Whether text with that character is quoted, and the character escaped unless it is a space.
+fn is_quoted(char: char) -> bool {
+    char.is_whitespace() || char.is_control() || is_misleading(char)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,9 +185,4 @@ mod tests {
             )
         );
     }
-}
-
-/// Whether text with that character is quoted, and the character escaped unless it is a space.
-fn is_quoted(char: char) -> bool {
-    char.is_whitespace() || char.is_control() || is_misleading(char)
 }
