@@ -4,6 +4,8 @@
 mod files;
 #[path = "seeds_of_jit.rs"]
 mod jit;
+#[path = "seeds_of_pairs.rs"]
+mod pairs;
 #[path = "seeds_of_recordings.rs"]
 mod recordings;
 
@@ -21,4 +23,5 @@ fn main() {
     recordings::write_all();
     files::write_all();
     jit::write_all();
+    pairs::write_all();
 }
