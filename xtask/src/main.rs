@@ -59,8 +59,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "truth",
-        usage: "FILE [--bytes N] [--ours PATH]",
-        about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair",
+        usage: "FILE [--bytes N | --plain] [--ours PATH]",
+        about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair; --plain: how many chains of any recording reach their root",
         run: truth::run,
     },
     Task {

@@ -1,10 +1,11 @@
 //! `cargo xtask truth FILE [--bytes N]`: what a smaller dump of the stack costs, and how good it is what is repaired.
 //! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
-//! us and by the rules with which peers repair.
+//! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
 
 mod alignment;
 mod chains;
 mod peers;
+mod plain;
 mod table;
 mod tally;
 
@@ -44,6 +45,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         bytes => vec![bytes],
     };
     let ours = args.value("--ours")?;
+    let is_plain = args.flag("--plain");
     let names = args.names()?;
     let [file] = names.as_slice() else { bail!("one recording is needed") };
     let file = std::path::absolute(file)?;
@@ -51,6 +53,10 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         bail!("{}: a recording in a directory cannot be cut, only a plain file", file.display());
     }
     let ours = command::ours(ours)?;
+    if is_plain {
+        plain::print(&ours, &file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let scratch = std::env::temp_dir().join(format!("unwind-perf-truth-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let rows = rows(&ours, &file, &sizes, &scratch.join("cut.data"));

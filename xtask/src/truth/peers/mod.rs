@@ -50,6 +50,15 @@ pub(super) fn chains(
     Ok([own?, guessed?])
 }
 
+/// How many chains of a recording reach their root by each of [`RULES`].
+pub(super) fn rooted(recording: &Path) -> Result<[u64; RULES.len()]> {
+    let (mut own, guessed) = walks(recording)?;
+    simpleperf::join(&mut own);
+    let rooted =
+        |walks: &[Walk]| walks.iter().filter(|walk| walk.end == EndReason::Root).count() as u64;
+    Ok([rooted(&own), rooted(&guessed)])
+}
+
 /// The walks of all samples by what their own dump has, and by hotspot's rule.
 fn walks(recording: &Path) -> Result<(Vec<Walk>, Vec<Walk>)> {
     let recording = Recording::open(recording)?;
