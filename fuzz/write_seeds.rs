@@ -1,5 +1,7 @@
 //! Writes the seeds: `cargo run --example write_seeds` in this folder.
 
+#[path = "seeds_of_archives.rs"]
+mod archives;
 #[path = "seeds_of_files.rs"]
 mod files;
 #[path = "seeds_of_jit.rs"]
@@ -24,4 +26,5 @@ fn main() {
     files::write_all();
     jit::write_all();
     pairs::write_all();
+    archives::write_all();
 }

@@ -138,7 +138,9 @@ fn run(bytes: &[u8]) -> u64 {
     let path = Path::new(FILE);
     assert!(host.is_file(path, Origin::User));
     let mut expanded = 0;
-    if let Ok(image) = Image::open_at(&*host, path, Origin::Recording, offset) {
+    if let Ok(image) =
+        Image::open_at(&*host, path, Origin::Recording { root: Path::new("/") }, offset)
+    {
         expanded = look(&image);
         walk_through(image);
     }

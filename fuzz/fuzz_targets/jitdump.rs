@@ -7,6 +7,7 @@ mod walk;
 use std::sync::Arc;
 
 use address::{Pid, Svma, Timestamp};
+use budget::Budget;
 use host::MemoryHost;
 use libfuzzer_sys::fuzz_target;
 use module_map::{DumpReader, JitReader as _, Timeline};
@@ -22,8 +23,8 @@ fn run(bytes: &[u8]) {
     let host = MemoryHost::new();
     host.insert(DUMP, bytes);
     let store = Arc::new(walk::store(host));
-    let reader = DumpReader::new(Arc::clone(&store));
-    let Some(dump) = reader.read(DUMP.as_bytes(), Pid(1)) else { return };
+    let reader = DumpReader::new(Arc::clone(&store), Budget::default());
+    let Ok(Some(dump)) = reader.read(DUMP.as_bytes(), Pid(1)) else { return };
     let mut timeline = Timeline::new();
     timeline.read_jit_with(Box::new(reader));
     timeline.advance(Timestamp(1));

@@ -9,8 +9,8 @@ use perf_data::{Findings, Input, Sample, Session, SessionOptions, SharedBytes};
 fn read(file: &[u8]) {
     let mut findings = Findings::default();
     let input = Input::File(SharedBytes::from(file.to_vec()));
-    let mut session = Session::open(input, SessionOptions::default(), &mut findings)
-        .expect("the frame is sound");
+    let mut session =
+        Session::open(input, SessionOptions::default(), &mut findings).expect("the frame is sound");
     while let Some(batch) = session.next_batch(&mut findings) {
         for entry in batch.samples() {
             look_into(&batch.sample(entry).expect("a sample of this batch"));

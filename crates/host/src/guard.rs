@@ -135,11 +135,10 @@ fn install() -> io::Result<()> {
 
 /// The signal handler.
 extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo_t to a handler with SA_SIGINFO, and `si_addr` is set for SIGBUS; where
-    // somebody sent the signal with kill(2), the field overlaps others and holds no address of a mapping, or of one that is
-    // then only marked without reason.
-    let address = unsafe { (*info).si_addr() } as usize;
-    if !put_zeros(address) {
+    // SAFETY: the kernel passes a valid siginfo_t to a handler with SA_SIGINFO, and `si_addr` is set for SIGBUS. Where
+    // somebody sent the signal, which `si_code` tells, the field overlaps others.
+    let (is_fault, address) = unsafe { ((*info).si_code > 0, (*info).si_addr() as usize) };
+    if !is_fault || !put_zeros(address) {
         call_previous(signal, info, context);
     }
 }
