@@ -80,11 +80,6 @@ impl SharedAllowance {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
         taken.map(|_| ()).map_err(|_| Exhausted { resource: self.resource, limit: self.limit })
     }
-
-    /// Gives back what was taken, because it is not held any more.
-    pub fn give_back(&self, amount: u64) {
-        self.left.fetch_add(amount, Ordering::Relaxed);
-    }
 }
 
 /// A number as it is written in text: `1,234,567`.
@@ -123,8 +118,8 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum::<usize>()
         });
         assert_eq!(taken, 1000);
-        allowance.give_back(1);
-        assert_eq!(allowance.take(1), Ok(()));
+        let exhausted = Exhausted { resource: Resource::UnpackedBytes, limit: 1000 };
+        assert_eq!((allowance.take(0), allowance.take(1)), (Ok(()), Err(exhausted)));
     }
 
     #[test]

@@ -4,12 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use budget::{Budget, Limit, Resource};
 use host::{Host, MemoryHost, RefusingHost};
-use pipeline::{Error, Limits, Observer, Options, Pipeline, SampleFilter, Source, Unobserved};
-use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
+use perf_data::Finding;
+use pipeline::{
+    Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, Unobserved,
+};
+use synth::{
+    CompressedKind, Compressor, Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag,
+    sample_type,
+};
 
 /// Samples of kernel chains of 32 frames, no two alike.
 fn recording(samples: u64) -> Vec<u8> {
+    builder(samples).build()
+}
+
+fn builder(samples: u64) -> PerfDataBuilder {
     const KERNEL: u64 = 0u64.wrapping_sub(128);
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type = sample_type::IDENTIFIER
@@ -26,7 +37,7 @@ fn recording(samples: u64) -> Vec<u8> {
         let sample = SampleBuilder::at(ip, 1, 1, 1 + number);
         data.sample(&SampleBuilder { id: 7, callchain: chain.collect(), ..sample });
     }
-    data.build()
+    data
 }
 
 fn pipeline(samples: u64) -> Pipeline {
@@ -51,6 +62,31 @@ fn a_recording_in_memory() {
         (profile.samples.len(), profile.stacks.len(), profile.locations.len()),
         (10, 320, 320)
     );
+}
+
+/// Nothing comes out of packed records where the pipeline's budget has nothing for them.
+#[test]
+fn the_budget_of_a_pipeline_is_that_of_its_readers() {
+    let mut data = builder(10);
+    let records = data.take_records();
+    data.raw_bytes(
+        &Compressor::new(Endian::Little, CompressedKind::Compressed2).pack(&records, 300),
+    );
+    let host = MemoryHost::new();
+    host.insert("perf.data", data.build());
+    let host: Arc<dyn Host> = Arc::new(host);
+    let run = |budget| {
+        let pipeline = Pipeline::within(Arc::clone(&host), ImageLimits::default(), budget);
+        let analysis = pipeline.analyze(perf_data(), &Options::default(), &unobserved());
+        let analysis = analysis.expect("a recording");
+        let is_limit = |finding: &Finding| matches!(finding, Finding::LimitReached { .. });
+        let limited = analysis.findings.iter().any(|group| group.examples.iter().any(is_limit));
+        (analysis.profile.samples.len(), limited, analysis.is_damaged)
+    };
+    assert_eq!(run(Budget::default()), (10, false, false));
+    let nothing = Limit { base: 0, per_byte: 0, most: 0 };
+    let budget = Budget::default().with(Resource::RecordBytes, nothing);
+    assert_eq!(run(budget), (0, true, true));
 }
 
 #[test]

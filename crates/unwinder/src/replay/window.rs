@@ -14,7 +14,7 @@ use crate::replay::slice::WalkedSlice;
 
 /// Samples that are looked at together.
 const WINDOW: usize = 32 << 10;
-/// Fewer where they have so many frames, which take some 100 MB.
+/// Fewer where they have so many frames, which take some 170 MB.
 const FRAMES: usize = 4 << 20;
 /// Of four samples so many are repaired; the rest is what comes after them.
 const REPAIRED: usize = 3;
