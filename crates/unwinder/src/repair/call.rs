@@ -43,6 +43,8 @@ pub(crate) enum Link {
     /// A frame inside of it is the same in two samples: it is in the same place, was called from the same place of the
     /// code, and saved the same registers.
     SameFrame,
+    /// A sample showed it outside of another call, which may be another one in the same place.
+    Outer,
     /// Its place agrees, and where it called the next function.
     SameCall,
     /// Its place and the function agree.
@@ -54,6 +56,15 @@ pub(crate) enum Link {
 }
 
 impl Link {
+    /// The link of a call that was linked to the call inside of it in this way, where that one was taken for `inner`: if
+    /// it may be another one in the same place, so may be what was seen outside of it.
+    pub(super) fn outside_of(self, inner: Self) -> Self {
+        match self {
+            Self::Seen | Self::SameFrame if inner > Self::SameFrame => Self::Outer,
+            link => link,
+        }
+    }
+
     /// The link for samples that follow: a call of another function is over.
     pub(super) const fn for_later(self) -> Self {
         match self {

@@ -3,7 +3,8 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::call_site::can_have_called;
-use crate::repair::gap::behind_gap;
+use crate::repair::gap::{Trust, behind_gap};
+use crate::repair::kept::Calls;
 use crate::repair::learned::Learned;
 use crate::repair::memory::Sight;
 use crate::repair::paths::Paths;
@@ -102,14 +103,13 @@ impl<'a, 's> CutChain<'a, 's> {
         let over = [before.next(), after.next()].into_iter().flatten();
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
-        let calls = behind_gap(&past, &future, (self.sp, told));
-        let Some(end) = calls.innermost() else { return };
         let sure = places.len() - first;
-        if cfa.and_then(|cfa| self.only_way(cfa, end, future.trials, places)).is_none() {
-            if !self.gaps {
-                return;
-            }
-            repaired.gap = Some(sure);
+        let behind = |trust| behind_gap([&past, &future], (self.sp, told), trust);
+        let mut calls = behind(Trust::Untried);
+        let way = |end| self.only_way(cfa?, end, future.trials, places);
+        if calls.innermost().and_then(way).is_none() {
+            calls = if self.gaps { behind(Trust::Tried) } else { Calls::default() };
+            repaired.gap = calls.innermost().map(|_| sure);
         }
         repaired.root = calls.get(0).map(|call| call.cfa.saturating_sub(self.sp));
         places.extend(calls.iter().rev().map(|call| call.caller));

@@ -14,14 +14,23 @@ const START: usize = 4;
 /// How many samples must show a call.
 const SEEN: u32 = 4;
 
+/// How much the trials of calls that come back count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Trust {
+    /// Where they speak against a call, it is not taken.
+    Tried,
+    /// Not at all: what is found is to be proven otherwise.
+    Untried,
+}
+
 /// The calls behind a gap, all of them outside of `cfa`; none where no chain reached its root with them. `sp` is the
 /// stack pointer of the sample.
 pub(super) fn behind_gap<'a>(
-    past: &View<'a>,
-    future: &View<'a>,
+    [past, future]: [&View<'a>; 2],
     (sp, cfa): (u64, u64),
+    trust: Trust,
 ) -> Calls<'a> {
-    let mut calls = lasting(past, future, cfa);
+    let mut calls = lasting([past, future], cfa, trust);
     if calls.len() == 0 {
         calls = start(past.start, future.start, cfa);
     }
@@ -32,15 +41,17 @@ pub(super) fn behind_gap<'a>(
 }
 
 /// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
-/// registers, and the samples that showed them are no fewer than those in between, which did not.
-fn lasting<'a>(past: &View<'a>, future: &View<'a>, cfa: u64) -> Calls<'a> {
+/// registers, the samples that showed them are no fewer than those in between, which did not, and calls from there did
+/// not come back as a rule after samples that contradicted them.
+fn lasting<'a>([past, future]: [&View<'a>; 2], cfa: u64, trust: Trust) -> Calls<'a> {
     let pairs = past.calls.iter().zip(future.calls.iter());
     let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa);
     let mut n_sure = 0;
     for (depth, (one, other)) in common.enumerate() {
         let seen = one.seen.saturating_add(other.seen);
         let unseen = past.age(one).saturating_add(future.age(other));
-        if one.saved.proves(other.saved) && seen >= SEEN.max(unseen) {
+        let is_one = one.saved.proves(other.saved) && seen >= SEEN.max(unseen);
+        if is_one && (trust == Trust::Untried || past.trials.lasts(one)) {
             n_sure = depth + 1;
         }
     }

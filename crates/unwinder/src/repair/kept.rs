@@ -76,6 +76,12 @@ pub(crate) enum Calls<'a> {
     Kept(&'a [Call], &'a [NonZeroU32]),
 }
 
+impl Default for Calls<'_> {
+    fn default() -> Self {
+        Self::Now(&[])
+    }
+}
+
 impl<'a> Calls<'a> {
     /// How many there are.
     pub(super) const fn len(self) -> usize {

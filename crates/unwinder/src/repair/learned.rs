@@ -1,6 +1,7 @@
 //! What the samples of a window teach: how far weak evidence can be relied on, and the ways that lead inwards.
 
 use crate::repair::call::{Call, Link};
+use crate::repair::ended::Ended;
 use crate::repair::memory::Sight;
 use crate::repair::paths::{Caller, Paths};
 use crate::repair::seen::{Seen, SeenFrame};
@@ -11,6 +12,7 @@ use crate::repair::trials::Trials;
 pub(crate) struct Learned {
     pub(crate) trials: Trials,
     pub(crate) paths: Paths,
+    pub(super) ended: Ended,
 }
 
 impl Learned {

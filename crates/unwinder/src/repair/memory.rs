@@ -100,7 +100,8 @@ impl Memory {
         *samples = 0;
         *starts = Starts::default();
         kept.begin_anew(n_samples);
-        if let Some(Learned { trials, paths }) = learned {
+        if let Some(Learned { trials, paths, ended }) = learned {
+            ended.clear();
             *trials = Trials::default();
             paths.begin_anew(n_samples);
         }
@@ -191,6 +192,8 @@ impl Memory {
         if let Some(learned) = learned {
             let beside = calls.get(comparison.beside..).unwrap_or_default();
             learned.try_out((beside, comparison.same), sight);
+            let over = beside.get(comparison.same..).unwrap_or_default();
+            learned.ended.note((comparison.known.stack, sight.ways_from), over);
         }
         // What the sample contradicts: what it shows to be elsewhere, a call that is over, what lies inside.
         let is_over = comparison.known.link == Link::OtherFunction;
@@ -307,7 +310,7 @@ impl Comparison {
                 let way = (callee, caller);
                 learned.note_way((self.known.stack, sight.ways_from), &sight.seen, index, way);
             }
-            calls.push(Call {
+            let call = Call {
                 cfa: caller.sp,
                 callee: callee.place,
                 caller: caller.place,
@@ -316,7 +319,11 @@ impl Comparison {
                 seen: 1,
                 last: self.known.now,
                 kept: None,
-            });
+            };
+            if let Some(Learned { trials, ended, .. }) = learned {
+                ended.try_out((self.known.stack, sight.ways_from), &call, trials);
+            }
+            calls.push(call);
         }
     }
 }

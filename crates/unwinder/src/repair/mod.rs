@@ -22,12 +22,13 @@
 //! |---|---|
 //! | `seen` | what the walk of a sample saw |
 //! | `call`, `memory`, `kept`, `start` | what is remembered of a stack |
-//! | `learned`, `trials`, `paths` | what the samples of a window teach |
+//! | `learned`, `trials`, `ended`, `paths` | what the samples of a window teach |
 //! | `view`, `decide`, `gap`, `call_site`, `functions` | what is decided of a chain |
 
 mod call;
 mod call_site;
 mod decide;
+mod ended;
 mod functions;
 mod gap;
 mod kept;

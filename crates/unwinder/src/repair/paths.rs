@@ -24,6 +24,11 @@ pub(crate) struct Caller {
 
 /// So many callers of one frame are remembered; where there are more, nothing is known.
 const CALLERS: usize = 3;
+/// A call that was noted less often may be another one the next time: of those that were noted once, one in ten to one
+/// in twenty were (rustc, cc1, cc1plus); of those that were noted three times one in a hundred.
+const TIMES: u32 = 3;
+/// So many such calls are on a way that is told at most.
+const DOUBTS: u32 = 1;
 /// So many steps are tried to find the way.
 const STEPS: usize = 64;
 
@@ -32,6 +37,8 @@ const STEPS: usize = 64;
 struct KnownCall {
     key: Key,
     caller: Caller,
+    /// How many times it was noted.
+    times: u32,
     other: Option<NonZeroU32>,
 }
 
@@ -57,31 +64,36 @@ impl Paths {
         let hash = self.hash(key);
         let Self { frames, calls, .. } = self;
         let Some(new) = NonZeroU32::new(calls.len() as u32 + 1) else { return };
-        let call = |at: NonZeroU32| calls.get(at.get() as usize - 1);
         let is_of = |&(known, first): &(u32, NonZeroU32)| {
-            known == hash && call(first).is_some_and(|call| call.key == key)
+            let first = calls.get(first.get() as usize - 1);
+            known == hash && first.is_some_and(|call| call.key == key)
         };
         let mut last = None;
         if let Some(&(_, first)) = frames.find(spread(hash), is_of) {
-            let mut n_known = 0;
-            for at in successors(Some(first), |at| call(*at)?.other) {
-                n_known += 1;
-                last = Some(at);
-                if n_known > CALLERS || call(at).is_some_and(|call| call.caller == caller) {
+            let mut next = Some(first);
+            for _ in 0..=CALLERS {
+                let Some(at) = next else { break };
+                let Some(known) = calls.get_mut(at.get() as usize - 1) else { return };
+                if known.caller == caller {
+                    known.times = known.times.saturating_add(1);
                     return;
                 }
+                (last, next) = (next, known.other);
+            }
+            if next.is_some() {
+                return;
             }
         } else {
             frames.insert_unique(spread(hash), (hash, new), |(hash, _)| spread(*hash));
         }
-        calls.push(KnownCall { key, caller, other: None });
+        calls.push(KnownCall { key, caller, times: 1, other: None });
         if let Some(last) = last.and_then(|at| calls.get_mut(at.get() as usize - 1)) {
             last.other = Some(new);
         }
     }
 
     /// The callers of a frame; `None` where there are too many.
-    fn callers(&self, key: Key) -> Option<impl Iterator<Item = &Caller>> {
+    fn callers(&self, key: Key) -> Option<impl Iterator<Item = &KnownCall>> {
         let hash = self.hash(key);
         let call = |at: NonZeroU32| self.calls.get(at.get() as usize - 1);
         let is_of = |&(known, first): &(u32, NonZeroU32)| {
@@ -89,7 +101,7 @@ impl Paths {
         };
         let first = self.frames.find(spread(hash), is_of).and_then(|(_, first)| call(*first));
         let all = move || successors(first, move |known| known.other.and_then(call));
-        (all().count() <= CALLERS).then(|| all().map(|known| &known.caller))
+        (all().count() <= CALLERS).then(all)
     }
 
     fn hash(&self, key: Key) -> u32 {
@@ -105,7 +117,7 @@ impl Paths {
     ) -> Option<Vec<Place>> {
         let (found, current) = (None, Vec::new());
         let mut search = Search { paths: self, stack, end, found, current, steps: 0 };
-        search.go(cfa, addr)?;
+        search.go(cfa, addr, 0)?;
         search.found
     }
 }
@@ -123,20 +135,22 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Tries all ways from a frame on; `None` where it is known that there is not one way only.
-    fn go(&mut self, cfa: u64, addr: u64) -> Option<()> {
+    /// Tries all ways from a frame on, with so many doubtful calls before it; `None` where it is known that there is not one way only.
+    fn go(&mut self, cfa: u64, addr: u64, doubts: u32) -> Option<()> {
         self.steps += 1;
         if self.steps > STEPS {
             return None;
         }
-        for caller in self.paths.callers((self.stack, cfa, addr))? {
+        for &KnownCall { caller, times, .. } in self.paths.callers((self.stack, cfa, addr))? {
+            let doubt = u32::from(times < TIMES);
             if cfa == self.end.0 && caller.place == self.end.1 {
-                if self.found.replace(self.current.clone()).is_some() {
+                let is_doubtful = doubts + doubt > DOUBTS;
+                if is_doubtful || self.found.replace(self.current.clone()).is_some() {
                     return None;
                 }
             } else if cfa < caller.cfa && caller.cfa <= self.end.0 {
                 self.current.push(caller.place);
-                self.go(caller.cfa, caller.place.addr())?;
+                self.go(caller.cfa, caller.place.addr(), doubts + doubt)?;
                 self.current.pop();
             }
         }

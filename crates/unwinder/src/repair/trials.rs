@@ -66,6 +66,20 @@ impl Trials {
         }
     }
 
+    /// Notes how many samples did and did not show a call that returns to `caller`, while samples before them and after
+    /// them did.
+    pub(crate) fn note_lasting(&mut self, caller: &Place, right: u32, wrong: u32) {
+        if let Some(module) = caller.module {
+            let key = (Link::Gap, module, caller.relative);
+            self.sites.entry(key).or_default().add(Outcomes { right, wrong });
+        }
+    }
+
+    /// Whether a call that samples before and after showed was under way all the time, unless trials speak against it.
+    pub(crate) fn lasts(&self, call: &Call) -> bool {
+        self.site(Link::Gap, call).at_most_one_wrong_of(200)
+    }
+
     /// Adds the outcomes of others.
     pub(crate) fn add(&mut self, other: &Self) {
         for (key, outcomes) in &other.sites {
@@ -92,6 +106,7 @@ impl Trials {
         match link {
             Link::Root | Link::Seen => true,
             Link::SameFrame => site.at_most_one_wrong_of(200) && module.at_most_one_wrong_of(200),
+            Link::Outer => site.at_most_one_wrong_of(100) && module.at_most_one_wrong_of(50),
             Link::SameCall | Link::SameFunction => by_site || site.wrong == 0 && by_module,
             Link::OtherFunction => by_site,
             Link::Gap => false,
@@ -124,7 +139,7 @@ impl Trials {
     }
 
     fn at_site(&self, link: Link, caller: &Place) -> Outcomes {
-        let site = caller.module.map(|module| (link, module, caller.relative));
+        let site = caller.module.map(|module| (tried_as(link), module, caller.relative));
         site.and_then(|key| self.sites.get(&key)).copied().unwrap_or_default()
     }
 
@@ -134,7 +149,12 @@ impl Trials {
 
     fn of_module(&self, link: Link, callee: &Place, often_seen: bool) -> Outcomes {
         let by_link = callee.module.and_then(|module| self.modules.get(module.index()));
-        let outcomes = by_link.and_then(|it| it.get(link as usize));
+        let outcomes = by_link.and_then(|it| it.get(tried_as(link) as usize));
         outcomes.map(|[once, often]| if often_seen { *often } else { *once }).unwrap_or_default()
     }
+}
+
+/// The kind of evidence by whose trials another one is judged.
+const fn tried_as(link: Link) -> Link {
+    if matches!(link, Link::Outer) { Link::SameCall } else { link }
 }

@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     pub(super) fn advance(&mut self) {
         if let Some(call) = self.calls.innermost() {
             self.sure = self.proves_next();
-            (self.calls, self.link) = (self.calls.outer(), call.link);
+            (self.calls, self.link) = (self.calls.outer(), call.link.outside_of(self.link));
         }
     }
 

@@ -86,6 +86,22 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
     );
 }
 
+/// `X` was called in between once, and then the same call of `C` was there again: what is the same before and
+/// afterwards has not gone on all the time.
+#[test]
+fn calls_that_come_back() {
+    let shown = "4 x D@10 C@20:7 B@30:7 A@40 $";
+    check(&format!("{shown}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ A $\n {shown}"));
+    // One in two hundred is borne.
+    let often = "196 x D@10 C@20:7 B@30:7 A@40 $";
+    check(&format!("{shown}\n Y@8 X@28 A@40 $\n {often}\n E@8 | => ~ A $\n {shown}"));
+    let often = "197 x D@10 C@20:7 B@30:7 A@40 $";
+    check(&format!("{shown}\n Y@8 X@28 A@40 $\n {often}\n E@8 | => ~ B A $\n {shown}"));
+    // A call that saved other registers is another one.
+    let other = "4 x D@10 C@20:8 B@30:7 A@40 $";
+    check(&format!("{other}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ B A $\n {shown}"));
+}
+
 /// As many as showed them.
 #[test]
 fn too_many_samples_that_did_not_show_the_calls() {
@@ -225,6 +241,16 @@ fn the_only_way_between() {
 #[test]
 fn the_only_way_of_few_rounds() {
     check(&format!("{ROUND} D@10 C@20 |30 => ~ M A $ {ROUND}"));
+}
+
+/// What was noted once or twice may be another way the next time: one such call is borne, two are not.
+#[test]
+fn ways_that_were_seldom_seen() {
+    let elsewhere = ROUND.replace("2 x ", "2 x 1: ").replace("X@30", "1: X@30").repeat(10);
+    let cut = |result: &str| format!("2 x X@30 M@40 A@50 $\n D@10 C@20 |30 => {result}\n");
+    let between = |result| format!("{ROUND} {} {ROUND}", cut(result));
+    check(&format!("{elsewhere} {}", between("~ M A $")));
+    check(&format!("{elsewhere} {ROUND} {}", between("B M A $")));
 }
 
 #[test]

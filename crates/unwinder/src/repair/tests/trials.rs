@@ -53,6 +53,23 @@ fn weak_evidence_of_a_module() {
     }
 }
 
+/// That `C` was called from `B` is proven, but not that it is the same call: what was outside of it was not always so.
+#[test]
+fn what_was_seen_outside_of_another_call() {
+    let elsewhere = "
+        2 x 1: D@10 C@20 B@30 A@40 $
+        2 x 1: D@10 C@20 B@30 Z@40 $
+    ";
+    let shown = "2: D@10 C@20 B@30 A@40 $\n 2: D@10 C@20 |30";
+    check_exact(&format!("{} {shown} => B", elsewhere.repeat(20)));
+    let elsewhere = elsewhere.replace("Z@40", "A@40");
+    check_exact(&format!("{} {shown} => B A $", elsewhere.repeat(20)));
+    // That it saved the same registers proves it.
+    let elsewhere = elsewhere.replace("D@10 C@20 B@30 A@40", "D@10 C@20 B@30 Z@40");
+    let shown = "2: D@10:1 C@20 B@30 A@40 $\n 2: D@10:1 C@20 |30";
+    check_exact(&format!("{} {shown} => B A $", elsewhere.repeat(20)));
+}
+
 /// Thirty-two trials of a place of the code prove, whatever the rest of the module is like.
 #[test]
 fn weak_evidence_of_a_place() {
