@@ -3,7 +3,7 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::call_site::can_have_called;
-use crate::repair::gap::{Trust, behind_gap};
+use crate::repair::gap::{behind_gap, without_returning};
 use crate::repair::kept::Calls;
 use crate::repair::learned::Learned;
 use crate::repair::memory::Sight;
@@ -104,11 +104,14 @@ impl<'a, 's> CutChain<'a, 's> {
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
         let sure = places.len() - first;
-        let behind = |trust| behind_gap([&past, &future], (self.sp, told), trust);
-        let mut calls = behind(Trust::Untried);
+        let (views, place) = ([&past, &future], (self.sp, told));
+        let mut calls = behind_gap(views, place);
         let way = |end| self.only_way(cfa?, end, future.trials, places);
         if calls.innermost().and_then(way).is_none() {
-            calls = if self.gaps { behind(Trust::Tried) } else { Calls::default() };
+            calls = match self.gaps {
+                true => without_returning(calls, views, place),
+                false => Calls::default(),
+            };
             repaired.gap = calls.innermost().map(|_| sure);
         }
         repaired.root = calls.get(0).map(|call| call.cfa.saturating_sub(self.sp));

@@ -22,6 +22,8 @@ struct EndedCall {
     last: u32,
 }
 
+/// What fewer samples showed is hardly ever taken for a call that went on.
+const SEEN: u32 = 2;
 /// So many are remembered of a window: some 20 MB.
 const ENDED: usize = 1 << 18;
 
@@ -34,7 +36,7 @@ impl Ended {
     /// A sample shows that calls of a stack are over, of which those count that begin outside of `from`.
     pub(super) fn note(&mut self, (stack, from): (u32, u64), calls: &[Call]) {
         for call in calls.iter().take_while(|call| call.cfa >= from) {
-            if self.0.len() < ENDED && call.saved.proves(call.saved) {
+            if call.seen >= SEEN && call.saved.proves(call.saved) && self.0.len() < ENDED {
                 let Call { saved, seen, last, .. } = *call;
                 let key = (stack, call.cfa, call.caller.addr());
                 self.0.insert(key, EndedCall { saved, seen, last });
@@ -45,7 +47,7 @@ impl Ended {
     /// A call was seen that was not there before: where it had been there earlier, all samples between were a trial that
     /// went wrong, and those that had shown it are trials that went right.
     pub(super) fn try_out(&mut self, (stack, from): (u32, u64), call: &Call, trials: &mut Trials) {
-        if call.cfa < from {
+        if call.cfa < from || self.0.is_empty() || !call.saved.proves(call.saved) {
             return;
         }
         let Some(ended) = self.0.remove(&(stack, call.cfa, call.caller.addr())) else { return };
