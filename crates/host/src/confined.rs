@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use crate::forbidden::is_forbidden;
+use crate::forbidden::{is_forbidden, link_of, open_folder};
 
 /// How often a look-up is begun again that others disturbed by renaming folders.
 const ATTEMPTS: u32 = 16;
@@ -20,29 +20,59 @@ const LINKS: u32 = 40;
 /// Opens what `path`, which begins with `root`, names inside of `root`. Never blocks, and never makes a terminal the
 /// process's own.
 ///
+/// No folder is kept open from call to call: one that was put in the place of another is seen, and one that a process or
+/// a container had does not live on.
+///
 /// # Errors
 /// Where it is missing, cannot be opened, or is not inside: that looks like what is missing.
 pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let outside = || io::Error::from(io::ErrorKind::NotFound);
     let rest = path.strip_prefix(root).map_err(|_| outside())?;
-    let folder =
-        openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     // With `O_PATH` nothing is opened that could block, and the kernel takes no such flags.
     let careful = OFlags::NOCTTY | OFlags::NONBLOCK;
     let flags = flags
         | OFlags::CLOEXEC
         | if flags.contains(OFlags::PATH) { OFlags::empty() } else { careful };
-    let opened = match by_kernel(folder.as_fd(), rest, flags) {
+    // Nothing leads out of the root of the process, so that it needs no descriptor.
+    let is_system = root == Path::new("/");
+    let mut folder = None;
+    let opened = if is_system {
+        by_kernel(CWD, path, flags, ResolveFlags::empty())
+    } else {
+        by_kernel(folder.insert(open_folder(root)?).as_fd(), rest, flags, ResolveFlags::IN_ROOT)
+    };
+    let opened = match opened {
         // No such system call, or one that a sandbox does not let through.
-        Err(Errno::NOSYS | Errno::PERM) => by_components(folder.as_fd(), rest, flags)?,
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let folder = folder.map_or_else(|| open_folder(root), Ok)?;
+            by_components(folder.as_fd(), rest, flags)?
+        }
         opened => opened?,
     };
-    if is_forbidden(folder.as_fd(), opened.as_fd())? { Err(outside()) } else { Ok(opened) }
+    if is_forbidden(root, opened.as_fd())? { Err(outside()) } else { Ok(opened) }
+}
+
+/// Opens to read what was opened as a place only: the same file, whatever is at its path by now. `None` where nothing is
+/// mounted at `/proc`.
+///
+/// # Errors
+/// Where it cannot be opened.
+pub(crate) fn open_found(place: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match openat(CWD, link_of(place), flags, Mode::empty()) {
+        Err(Errno::NOENT) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
 }
 
 /// Source: openat2(2), `RESOLVE_IN_ROOT`, `RESOLVE_NO_MAGICLINKS`; `EAGAIN` where it cannot be sure that `..` stayed inside.
-fn by_kernel(folder: BorrowedFd<'_>, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+fn by_kernel(
+    folder: BorrowedFd<'_>,
+    rest: &Path,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let resolve = resolve | ResolveFlags::NO_MAGICLINKS;
     let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
     for _ in 0..ATTEMPTS {
         match openat2(folder, rest, flags, Mode::empty(), resolve) {
@@ -147,7 +177,9 @@ mod tests {
     fn both_ways_stay_inside() {
         let dir = folders();
         let jail = File::open(dir.path().join("jail")).expect("a folder");
-        for open in [by_kernel as Open, by_components] {
+        let in_root: Open =
+            |folder, path, flags| by_kernel(folder, path, flags, ResolveFlags::IN_ROOT);
+        for open in [in_root, by_components] {
             for path in [
                 "bin/app",
                 "./bin/./app",

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Weak};
 
-use memmap2::{Mmap, UncheckedAdvice};
+use memmap2::{Mmap, MmapOptions, UncheckedAdvice};
 
 use crate::guard::{Damage, Guard};
 
@@ -40,10 +40,11 @@ impl Content {
         if size <= SMALL {
             return Self::read(file, size);
         }
-        // SAFETY: the mapping is private and read-only, and nothing relies on the bytes staying the same between two
+        let len = usize::try_from(size).map_err(io::Error::other)?;
+        // SAFETY: the mapping is read-only, and nothing relies on the bytes staying the same between two
         // reads: every reader checks bounds and treats them as hostile. What another program cuts off while we run
         // reads as zeros, and the guard marks it.
-        let map = unsafe { Mmap::map(file) }?;
+        let map = unsafe { MmapOptions::new().len(len).map(file) }?;
         let guard = Guard::watch(&map)?;
         Ok(Self(ContentBytes::Mapped(Arc::new(Mapped { guard, map }))))
     }

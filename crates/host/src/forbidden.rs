@@ -1,11 +1,11 @@
 //! What is no file of a program though a path leads to it: what the kernel makes up, and devices.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, fstat, fstatfs, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat, readlinkat};
 use rustix::io::Errno;
 
 /// The file systems whose files the kernel makes up: proc, sysfs, devpts, debugfs, tracefs, cgroup, cgroup2, securityfs,
@@ -33,15 +33,20 @@ const MADE_UP: [u64; 16] = [
 /// The folders of such things, whatever file system they are.
 const FOLDERS: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// Whether what was opened inside of `root` is nothing that a recording may name, unless `root` itself lies there.
-pub(crate) fn is_forbidden(root: BorrowedFd<'_>, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
-    if is_made_up(opened)? && !is_made_up(root)? {
+/// Whether what was opened inside of `root` is nothing that a recording may name, unless `root` itself lies there. Of
+/// `root` nothing is asked for what lies elsewhere, as nearly everything does.
+pub(crate) fn is_forbidden(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+    if is_made_up(opened)? && !is_made_up(open_folder(root)?.as_fd())? {
         return Ok(true);
     }
-    let (Some(root), Some(opened)) = (place_of(root), place_of(opened)) else {
-        return on_device_folder(root, opened);
+    let Some(place) = place_of(opened) else { return on_device_folder(root, opened) };
+    let Some(folder) = FOLDERS.iter().find(|folder| place.starts_with(folder)) else {
+        return Ok(false);
     };
-    Ok(FOLDERS.iter().any(|folder| opened.starts_with(folder) && !root.starts_with(folder)))
+    match place_of(open_folder(root)?.as_fd()) {
+        Some(root) => Ok(!root.starts_with(folder)),
+        None => on_device_folder(root, opened),
+    }
 }
 
 fn is_made_up(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
@@ -52,16 +57,25 @@ fn is_made_up(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
 }
 
 /// Where nobody says where a descriptor leads to: whether it is on the file system of /dev, which is one of its own.
-fn on_device_folder(root: BorrowedFd<'_>, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+fn on_device_folder(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
     let of_path = |path: &str| rustix::fs::stat(Path::new(path)).map(|stat| stat.st_dev);
     let (Ok(devices), Ok(system)) = (of_path("/dev"), of_path("/")) else { return Ok(false) };
-    let (root, opened) = (fstat(root.as_fd())?.st_dev, fstat(opened.as_fd())?.st_dev);
+    let (root, opened) = (rustix::fs::stat(root)?.st_dev, fstat(opened)?.st_dev);
     Ok(opened == devices && devices != system && root != devices)
 }
 
 /// Where a descriptor leads to, as the kernel says; `None` where /proc is not there.
 pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
-    let link = format!("/proc/self/fd/{}", opened.as_raw_fd());
-    let place = readlinkat(CWD, link, Vec::new()).ok()?;
+    let place = readlinkat(CWD, link_of(opened), Vec::new()).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
+}
+
+/// The link that leads to what a descriptor is of, whatever its paths are.
+pub(crate) fn link_of(opened: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", opened.as_raw_fd())
+}
+
+/// A folder, to look for what is below it.
+pub(crate) fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
+    openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }

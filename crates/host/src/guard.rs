@@ -2,7 +2,7 @@
 //! from then on, and the mapping is marked as damaged. The one place that handles a signal inside of the program.
 //!
 //! A page that lies beyond the end of its file raises SIGBUS in whoever reads it. The handler looks the address up in a
-//! fixed table of atomics, puts zero pages over the rest of that mapping, sets its mark and lets the read go on. It takes no
+//! table of atomics, puts zero pages over the rest of that mapping, sets its mark and lets the read go on. It takes no
 //! lock, allocates nothing, and calls nothing but mmap(2). An address that is in no such mapping goes to the handler that
 //! was there before.
 //!
@@ -15,31 +15,65 @@
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use libc::{c_int, c_void, siginfo_t};
 
-/// Mappings that are watched at a time. Only large files are mapped; a process opens far fewer.
-const SLOTS: usize = 4096;
+/// Mappings that have their slots together.
+const CHUNK: usize = 1024;
+/// As many chunks as a process can have mappings. Source: proc(5), `vm.max_map_count` is 65,530 unless it was raised.
+const CHUNKS: usize = 64;
 
-/// A watched mapping. `start` is 0 where the slot is free, 1 while it is being filled or emptied.
+/// A watched mapping. `start` is 0 where the slot is free, 1 while it is being emptied.
 struct Slot {
     start: AtomicUsize,
     end: AtomicUsize,
     damaged: AtomicPtr<AtomicBool>,
 }
 
+impl Slot {
+    const fn free() -> Self {
+        let damaged = AtomicPtr::new(ptr::null_mut());
+        Self { start: AtomicUsize::new(0), end: AtomicUsize::new(0), damaged }
+    }
+}
+
 const BUSY: usize = 1;
 
-static TABLE: [Slot; SLOTS] = [const {
-    Slot {
-        start: AtomicUsize::new(0),
-        end: AtomicUsize::new(0),
-        damaged: AtomicPtr::new(ptr::null_mut()),
+/// The slots, which are made when they are needed and stay: the handler may look at them at any time.
+static TABLE: [OnceLock<Box<[Slot]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+/// Which slots are to be had; the handler does not ask.
+static FREE: Mutex<Free> = Mutex::new(Free { returned: Vec::new(), unused: 0 });
+
+/// Slots that are free.
+struct Free {
+    /// Those that were used.
+    returned: Vec<usize>,
+    /// The first that was never used.
+    unused: usize,
+}
+
+impl Free {
+    fn with<T>(f: impl FnOnce(&mut Self) -> T) -> T {
+        f(&mut FREE.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}; SLOTS];
-/// Slots from here on were never used.
-static USED: AtomicUsize = AtomicUsize::new(0);
+
+    fn take(&mut self) -> Option<usize> {
+        let new = || {
+            let index = self.unused;
+            TABLE.get(index / CHUNK)?.get_or_init(|| (0..CHUNK).map(|_| Slot::free()).collect());
+            self.unused += 1;
+            Some(index)
+        };
+        self.returned.pop().or_else(new)
+    }
+}
+
+/// The slot of that number.
+fn slot(index: usize) -> Option<&'static Slot> {
+    TABLE.get(index / CHUNK)?.get()?.get(index % CHUNK)
+}
+
 /// What handled the signal before.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
@@ -67,23 +101,20 @@ impl Guard {
     /// Watches a mapping of a file.
     ///
     /// # Errors
-    /// Where the table is full, or the signal cannot be handled.
+    /// Where a process can have no more mappings, or the signal cannot be handled.
     pub(crate) fn watch(bytes: &[u8]) -> io::Result<Self> {
         install()?;
         let damage = Damage::default();
         let start = bytes.as_ptr() as usize;
-        for (index, slot) in TABLE.iter().enumerate() {
-            let taken = slot.start.compare_exchange(0, BUSY, Ordering::AcqRel, Ordering::Relaxed);
-            if taken.is_ok() {
-                slot.end.store(start + bytes.len(), Ordering::Relaxed);
-                // Lives as long as the guard does, which has a share in it.
-                slot.damaged.store(Arc::as_ptr(&damage.0).cast_mut(), Ordering::Relaxed);
-                slot.start.store(start, Ordering::Release);
-                USED.fetch_max(index + 1, Ordering::AcqRel);
-                return Ok(Self { slot: index, damage });
-            }
-        }
-        Err(io::Error::other("too many large files are open"))
+        let index = Free::with(Free::take);
+        let Some((index, slot)) = index.and_then(|index| Some((index, slot(index)?))) else {
+            return Err(io::Error::other("too many large files are open"));
+        };
+        slot.end.store(start + bytes.len(), Ordering::Relaxed);
+        // Lives as long as the guard does, which has a share in it.
+        slot.damaged.store(Arc::as_ptr(&damage.0).cast_mut(), Ordering::Relaxed);
+        slot.start.store(start, Ordering::Release);
+        Ok(Self { slot: index, damage })
     }
 
     /// Whether bytes went missing.
@@ -94,11 +125,12 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(slot) = TABLE.get(self.slot) {
+        if let Some(slot) = slot(self.slot) {
             slot.start.store(BUSY, Ordering::Release);
             slot.damaged.store(ptr::null_mut(), Ordering::Relaxed);
             slot.end.store(0, Ordering::Relaxed);
             slot.start.store(0, Ordering::Release);
+            Free::with(|free| free.returned.push(self.slot));
         }
     }
 }
@@ -146,8 +178,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_
 /// Puts zero pages over the rest of the watched mapping that holds the address: what is behind the end of a file that was
 /// cut is not there either. Whether there is such a mapping.
 fn put_zeros(address: usize) -> bool {
-    let used = USED.load(Ordering::Acquire).min(SLOTS);
-    for slot in TABLE.iter().take(used) {
+    for slot in TABLE.iter().map_while(OnceLock::get).flatten() {
         let start = slot.start.load(Ordering::Acquire);
         let end = slot.end.load(Ordering::Relaxed);
         if start <= BUSY || address < start || end <= address {
@@ -205,5 +236,29 @@ fn call_previous(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
             let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
             handler(signal);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any bytes can be watched; nothing happens to these.
+    #[test]
+    fn many_mappings_are_watched_and_their_slots_used_again() {
+        const MANY: usize = 10_000;
+        let bytes = [0_u8; MANY];
+        let watch = || -> Vec<Guard> {
+            bytes.chunks(1).map(|byte| Guard::watch(byte).expect("a slot")).collect()
+        };
+        let slots = |guards: &[Guard]| {
+            guards.iter().map(|guard| guard.slot).collect::<std::collections::BTreeSet<_>>()
+        };
+        let guards = watch();
+        assert_eq!(slots(&guards).len(), MANY);
+        drop(guards);
+        // Other tests have some at the same time.
+        let last = slots(&watch()).last().copied();
+        assert!(last.is_some_and(|last| last < MANY + 1000), "{last:?}");
     }
 }

@@ -33,6 +33,7 @@ mod confined;
 mod content;
 mod error;
 mod forbidden;
+mod found;
 mod guard;
 mod memory;
 mod new_file;
@@ -105,6 +106,24 @@ pub trait Host: Debug + Send + Sync {
     /// # Errors
     /// Where it is missing, no regular file, unreadable, or refused for its origin.
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError>;
+
+    /// The same, unless the caller has that file already: `is_known` is asked once about which file it is, before
+    /// anything of it is read. `None` where it says so.
+    ///
+    /// # Errors
+    /// As for [`Host::open`].
+    fn open_unless(
+        &self,
+        path: &Path,
+        origin: Origin<'_>,
+        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+    ) -> Result<Option<HostFile>, HostError> {
+        let FileStat { kind, stamp } = self.stat(path, origin)?;
+        if kind != FileKind::Regular {
+            return Err(HostError::NotRegular { path: path.to_owned() });
+        }
+        if is_known(&stamp) { Ok(None) } else { self.open(path, origin).map(Some) }
+    }
 
     /// Reads a regular file whose size is not known before: one below `/proc` or `/sys`, or a list that is read once.
     ///

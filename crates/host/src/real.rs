@@ -2,35 +2,42 @@
 #![allow(clippy::disallowed_methods, reason = "this is the host that everything else asks")]
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, OFlags};
 
 use crate::confined::open_inside;
+use crate::found::{Found, io_error, stamp_of};
 use crate::{
-    Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
-    HostText, LIST_LIMIT, Origin, READ_LIMIT,
+    DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile, HostText,
+    LIST_LIMIT, Origin, READ_LIMIT,
 };
 
-/// The machine that this process runs on.
+/// The machine that this process runs on. It remembers nothing from question to question.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RealHost;
 
 impl Host for RealHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
-        let (file, metadata) = open_regular(path, origin)?;
-        let stamp = stamp_of(&metadata);
-        let content =
-            Content::of_file(&file, stamp.size).map_err(|source| io_error(path, source))?;
-        Ok(HostFile { content, stamp })
+        Found::at(path, origin)?.content()
+    }
+
+    fn open_unless(
+        &self,
+        path: &Path,
+        origin: Origin<'_>,
+        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+    ) -> Result<Option<HostFile>, HostError> {
+        let found = Found::at(path, origin)?;
+        if is_known(&stamp_of(found.metadata())) { Ok(None) } else { found.content().map(Some) }
     }
 
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
-        let (file, metadata) = open_regular(path, origin)?;
+        let (file, metadata) = Found::at(path, origin)?.open()?;
         let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };
         if metadata.size() > READ_LIMIT {
             return Err(too_large());
@@ -49,7 +56,7 @@ impl Host for RealHost {
     fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
         // What only the user may name can block; strangers' paths lead to regular files alone.
         let file = match origin.root() {
-            Some(_) => open_regular(path, origin)?.0,
+            Some(_) => Found::at(path, origin)?.open()?.0,
             None => File::open(path).map_err(|source| io_error(path, source))?,
         };
         Ok(Box::new(file))
@@ -129,41 +136,12 @@ fn list_inside(root: &Path, path: &Path) -> io::Result<Vec<DirEntry>> {
     Ok(found)
 }
 
-/// Opens a regular file. It is looked at before it is opened, since opening a device may do anything, and again once it
-/// is open, since another file may have taken its place. Neither blocks.
-fn open_regular(path: &Path, origin: Origin<'_>) -> Result<(File, Metadata), HostError> {
-    let io = |source| io_error(path, source);
-    let not_regular = || HostError::NotRegular { path: path.to_owned() };
-    let file = match origin.root() {
-        Some(root) => {
-            let at = File::from(open_inside(root, path, OFlags::PATH).map_err(io)?);
-            if !at.metadata().map_err(io)?.is_file() {
-                return Err(not_regular());
-            }
-            File::from(open_inside(root, path, OFlags::RDONLY).map_err(io)?)
-        }
-        None => {
-            if !std::fs::metadata(path).map_err(io)?.is_file() {
-                return Err(not_regular());
-            }
-            let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-            OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(io)?
-        }
-    };
-    let metadata = file.metadata().map_err(io)?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(not_regular()) }
-}
-
 fn owner_of(metadata: &Metadata) -> FileOwner {
     match metadata.uid() {
         id if id == rustix::process::geteuid().as_raw() => FileOwner::This,
         0 => FileOwner::Root,
         id => FileOwner::Other(id),
     }
-}
-
-fn io_error(path: &Path, source: io::Error) -> HostError {
-    HostError::Io { path: path.to_owned(), source }
 }
 
 fn kind_of(kind: FileType) -> FileKind {
@@ -180,17 +158,10 @@ fn kind_of(kind: FileType) -> FileKind {
     }
 }
 
-fn stamp_of(metadata: &Metadata) -> FileStamp {
-    FileStamp {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-        size: metadata.size(),
-        modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
     use crate::ScratchDir;
 
@@ -240,6 +211,22 @@ mod tests {
         }
     }
 
+    /// As many as a recording has modules; the file is mapped anew each time.
+    #[test]
+    fn ten_thousand_large_files_are_open_at_once() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("large");
+        File::create(&path).and_then(|file| file.set_len(300 << 10)).expect("a file");
+        let open = |_| RealHost.open(&path, Origin::User).expect("a file").content;
+        let opened: Vec<_> = (0..10_000).map(open).collect();
+        assert!(opened.iter().all(|content| content.pages().mapped() == 300 << 10));
+        OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(0)).expect("cut");
+        for content in [opened.first(), opened.last()].into_iter().flatten() {
+            assert_eq!(content.last().copied(), Some(0));
+            assert!(content.damage().happened());
+        }
+    }
+
     #[test]
     fn only_regular_files_are_opened() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
@@ -256,6 +243,28 @@ mod tests {
         assert!(missing.is_missing());
         assert!(RealHost.is_dir(dir.path(), Origin::User));
         assert!(!RealHost.is_file(dir.path(), Origin::User));
+    }
+
+    #[test]
+    fn what_is_known_is_not_opened_again() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("a");
+        std::fs::write(&path, b"bytes").expect("a file");
+        for origin in [Origin::User, Origin::Stored { root: dir.path() }] {
+            let stamp = RealHost.stat(&path, origin).expect("a file").stamp;
+            let mut seen = Vec::new();
+            let mut ask = |known| {
+                let opened = RealHost.open_unless(&path, origin, &mut |stamp| {
+                    seen.push(*stamp);
+                    known
+                });
+                opened.expect("a file").map(|file| (file.content.to_vec(), file.stamp))
+            };
+            assert_eq!((ask(true), ask(false)), (None, Some((b"bytes".to_vec(), stamp))));
+            assert_eq!(seen, [stamp, stamp]);
+            let error = RealHost.open_unless(dir.path(), origin, &mut |_| true);
+            assert!(matches!(error, Err(HostError::NotRegular { .. })));
+        }
     }
 
     /// A sparse file takes no room on the disk, and would take all of the memory.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{DirEntry, FileStat, Host, HostError, HostFile, HostText, Origin};
+use crate::{DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostText, Origin};
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
 /// whether anything is there.
@@ -30,6 +30,15 @@ impl RefusingHost {
 impl Host for RefusingHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
         self.allowed(path, origin)?.open(path, origin)
+    }
+
+    fn open_unless(
+        &self,
+        path: &Path,
+        origin: Origin<'_>,
+        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+    ) -> Result<Option<HostFile>, HostError> {
+        self.allowed(path, origin)?.open_unless(path, origin, is_known)
     }
 
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{BuildId, FileOffset};
 use hashbrown::HashMap;
-use host::{FileKind, FileStamp, Host, HostError};
+use host::{FileStamp, Host, HostError};
 
 use super::candidates::FileCandidate;
 use crate::elf::{ElfData, Image, ImageError};
@@ -157,15 +157,17 @@ impl SharedImages {
         parse: impl FnOnce(&Path, host::Content) -> Result<ElfData, ImageError>,
     ) -> Result<(Image, ContentKey), ImageError> {
         let (path, origin) = (&candidate.path, candidate.origin());
-        let stat = host.stat(path, origin)?;
-        if stat.kind != FileKind::Regular {
-            return Err(HostError::NotRegular { path: path.clone() }.into());
-        }
-        let key = (stat.stamp, form);
-        if let Some(data) = self.with(|kept| kept.find(&key)) {
+        let mut known = None;
+        let file = host.open_unless(path, origin, &mut |stamp| {
+            let key = (*stamp, form);
+            known = self.with(|kept| kept.find(&key)).map(|data| (key, data));
+            known.is_some()
+        })?;
+        let Some(file) = file else {
+            // That it is known is why there is no file.
+            let (key, data) = known.ok_or_else(|| HostError::missing(path))?;
             return Ok((Image::of(path, origin.root(), data), key));
-        }
-        let file = host.open(path, origin)?;
+        };
         let key = (file.stamp, form);
         let data = Arc::new(parse(path, file.content)?);
         let (key, data) = self.with(|kept| kept.keep(key, data, self.limits));

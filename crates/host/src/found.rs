@@ -1,0 +1,139 @@
+//! A regular file between the look at it and its opening: the file that was looked at is the one that is opened.
+#![allow(clippy::disallowed_methods, reason = "the host that everything else asks is made of this")]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::confined::{open_found, open_inside};
+use crate::{Content, FileStamp, HostError, HostFile, Origin};
+
+/// A regular file that was looked at, and not opened to be read yet: opening a device may do anything.
+pub(crate) struct Found<'q> {
+    path: &'q Path,
+    /// What is there, by its root; `None` for what the user named, which is opened by its path.
+    inside: Option<(&'q Path, OwnedFd)>,
+    metadata: Metadata,
+}
+
+impl<'q> Found<'q> {
+    /// Looks at what is there.
+    ///
+    /// # Errors
+    /// Where it is missing, or no regular file.
+    pub(crate) fn at(path: &'q Path, origin: Origin<'q>) -> Result<Self, HostError> {
+        let io = |source| io_error(path, source);
+        let (inside, metadata) = match origin.root() {
+            Some(root) => {
+                let place = File::from(open_inside(root, path, OFlags::PATH).map_err(io)?);
+                let metadata = place.metadata().map_err(io)?;
+                (Some((root, OwnedFd::from(place))), metadata)
+            }
+            None => (None, std::fs::metadata(path).map_err(io)?),
+        };
+        if metadata.is_file() {
+            Ok(Self { path, inside, metadata })
+        } else {
+            Err(HostError::NotRegular { path: path.to_owned() })
+        }
+    }
+
+    /// What was seen there.
+    pub(crate) const fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Opens it, without blocking, and looks at it again where another file may have taken its place.
+    pub(crate) fn open(self) -> Result<(File, Metadata), HostError> {
+        let io = |source| io_error(self.path, source);
+        let file = match &self.inside {
+            Some((root, place)) => match open_found(place.as_fd()).map_err(io)? {
+                Some(same) => return Ok((File::from(same), self.metadata)),
+                None => File::from(open_inside(root, self.path, OFlags::RDONLY).map_err(io)?),
+            },
+            None => {
+                let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+                OpenOptions::new().read(true).custom_flags(flags).open(self.path).map_err(io)?
+            }
+        };
+        let metadata = file.metadata().map_err(io)?;
+        if metadata.is_file() {
+            Ok((file, metadata))
+        } else {
+            Err(HostError::NotRegular { path: self.path.to_owned() })
+        }
+    }
+
+    /// Its bytes and which file it is.
+    pub(crate) fn content(self) -> Result<HostFile, HostError> {
+        let path = self.path;
+        let (file, metadata) = self.open()?;
+        let stamp = stamp_of(&metadata);
+        let content =
+            Content::of_file(&file, stamp.size).map_err(|source| io_error(path, source))?;
+        Ok(HostFile { content, stamp })
+    }
+}
+
+/// What the system said of a path.
+pub(crate) fn io_error(path: &Path, source: io::Error) -> HostError {
+    HostError::Io { path: path.to_owned(), source }
+}
+
+/// Which file it is, and as of when.
+pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
+    FileStamp {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        size: metadata.size(),
+        modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::ScratchDir;
+
+    #[test]
+    fn what_was_looked_at_is_what_is_opened() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("a");
+        std::fs::write(&path, b"first").expect("a file");
+        let found = Found::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
+        std::fs::write(dir.path().join("b"), b"second").expect("a file");
+        std::fs::rename(dir.path().join("b"), &path).expect("renamed");
+        let (mut file, metadata) = found.open().expect("the file");
+        let mut text = String::new();
+        file.read_to_string(&mut text).expect("text");
+        assert_eq!((text.as_str(), metadata.len()), ("first", 5));
+        let again = Found::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
+        assert_eq!(&again.content().expect("bytes").content[..], b"second");
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_another_is_seen() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let root = dir.path().join("root");
+        let read = || {
+            let path = root.join("file");
+            let found = Found::at(&path, Origin::Recording { root: &root }).ok()?;
+            Some(found.content().expect("bytes").content.to_vec())
+        };
+        assert_eq!(read(), None);
+        for text in [b"first", b"other"] {
+            std::fs::create_dir(&root).expect("a folder");
+            std::fs::write(root.join("file"), text).expect("a file");
+            assert_eq!(read(), Some(text.to_vec()));
+            let old = dir.path().join(String::from_utf8_lossy(text).as_ref());
+            std::fs::rename(&root, old).expect("renamed");
+            assert_eq!(read(), None);
+        }
+    }
+}
