@@ -65,7 +65,7 @@ pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source};
 pub use runs::growing::{Grown, Growth, StreamOptions};
-pub use runs::{Analysis, MapReplay};
+pub use runs::{Analysis, MapReplay, RecordingWatch};
 pub use timings::Timings;
 pub use unwinder::Join;
 
@@ -131,12 +131,13 @@ impl Pipeline {
         growing::analyze_growing(&self.setting(options, observer), (source, stream), growth)
     }
 
-    /// Opens a recording for those who read its records themselves.
+    /// Opens a recording for those who read its records themselves, and then ask whether it was whole until the end.
     ///
     /// # Errors
     /// Where there is no file, or one that cannot be read.
-    pub fn open(&self, source: Source) -> Result<Input, Error> {
-        Ok(runs::open(&*self.host, source)?.input)
+    pub fn open(&self, source: Source) -> Result<(Input, RecordingWatch), Error> {
+        let opened = runs::open(&*self.host, source)?;
+        Ok((opened.input, RecordingWatch::new(opened.path, opened.damage)))
     }
 
     /// Opens a recording to replay its maps alone.

@@ -17,6 +17,8 @@ pub enum FileFindingKind {
     LeftOut,
     /// A file that was cut short while it was read.
     CutShort,
+    /// A dump of JIT code that does not end with a whole record, or has damaged ones.
+    JitDump,
     /// A server that did not give what it was asked for, though it did not say that it has no such file.
     Server,
 }
@@ -30,6 +32,7 @@ impl FileFindingKind {
             Self::TooLarge => "file-too-large",
             Self::LeftOut => "file-part-left-out",
             Self::CutShort => "file-cut-short",
+            Self::JitDump => "jitdump-damaged",
             Self::Server => "debuginfod-failed",
         }
     }

@@ -3,14 +3,16 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::hash::BuildHasher as _;
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use address::BuildId;
 use budget::{Budget, Exhausted};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use host::{Content, HostError, Origin};
 
 use super::candidates::{FileCandidate, below, cached, split_id, user_files, with_suffix};
@@ -26,15 +28,20 @@ pub(crate) fn candidates(
     name: &[u8],
     id: BuildId,
 ) -> Vec<FileCandidate> {
+    let is_there = |candidate: &FileCandidate| {
+        let folder = id_folder(&candidate.path);
+        folder.is_none_or(|folder| lists.has_folder(options, folder, candidate.origin()))
+    };
     let is_kernel = name.starts_with(b"[kernel") || name.starts_with(b"[guest.kernel");
     let mut found: Vec<FileCandidate> = user_files(options, |_| true).collect();
-    found.extend(cached(options, id, "debug"));
-    found.extend(cached(options, id, "elf"));
+    found.extend(cached(options, id, "debug").into_iter().filter(is_there));
+    found.extend(cached(options, id, "elf").into_iter().filter(is_there));
     for dir in &options.debug_dirs {
         let entry = dir.join(".build-id").join(split_id(id));
         let root = options.root_of_debug_dir(dir);
         let entries = [with_suffix(&entry, ".debug"), entry];
-        found.extend(entries.map(|path| FileCandidate::stored(root, path)));
+        let entries = entries.map(|path| FileCandidate::stored(root, path));
+        found.extend(entries.into_iter().filter(is_there));
     }
     let release = options.kernel_release.as_deref().map(OsStr::from_bytes);
     for root in options.roots() {
@@ -43,11 +50,19 @@ pub(crate) fn candidates(
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
             found.push(FileCandidate::stored(root, root.join("boot/vmlinux")));
         } else {
-            let paths = modules(lists.of(options), root, name).into_iter();
+            let paths = modules(lists, options, root, name).into_iter();
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
         }
     }
     found
+}
+
+/// The folder of an entry below `.build-id`, which has those whose ids begin with the same byte.
+fn id_folder(path: &Path) -> Option<&Path> {
+    let is_folder = |folder: &&Path| {
+        folder.parent().and_then(Path::file_name).is_some_and(|name| name == ".build-id")
+    };
+    path.ancestors().find(is_folder)
 }
 
 /// Source: `vmlinux_paths` in `tools/perf/util/symbol.c`, and where distributions put the file.
@@ -65,39 +80,78 @@ fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
     .to_vec()
 }
 
-/// Paths by the name of the module.
-type ModulePaths = HashMap<Vec<u8>, Vec<PathBuf>>;
-
-/// What `modules.dep` lists below each root, by the name of the module. Read once: a recording has many modules.
+/// What `modules.dep` lists below each root, read once, and which folders are there.
 #[derive(Debug, Default)]
-pub(crate) struct ModuleLists(OnceLock<HashMap<PathBuf, ModulePaths>>);
+pub(crate) struct ModuleLists {
+    lists: OnceLock<HashMap<PathBuf, ModuleList>>,
+    /// Whether a folder that has the files of many modules is there: most are not, and a recording may state very many
+    /// modules. Of each cache or debug folder there are 257 at most.
+    folders: Mutex<HashMap<PathBuf, bool>>,
+}
 
 impl ModuleLists {
-    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, ModulePaths> {
-        self.0.get_or_init(|| {
+    fn has_folder(&self, options: &FileOptions, folder: &Path, origin: Origin<'_>) -> bool {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let found = options.host.is_dir(folder, origin);
+        folders.insert(folder.to_owned(), found);
+        found
+    }
+
+    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, ModuleList> {
+        self.lists.get_or_init(|| {
             let Some(release) = &options.kernel_release else { return HashMap::new() };
             let dir = Path::new("/lib/modules").join(OsStr::from_bytes(release));
-            options.roots().map(|root| (root.to_owned(), listed(options, root, &dir))).collect()
+            let list = |root: &Path| ModuleList::read(options, root, &dir);
+            options.roots().map(|root| (root.to_owned(), list(root))).collect()
         })
     }
 }
 
-/// The modules that the list in `dir` below a root has.
-fn listed(options: &FileOptions, root: &Path, dir: &Path) -> ModulePaths {
-    let list = below(root, dir).join("modules.dep");
-    let list = options.host.read(&list, Origin::Recording { root }).unwrap_or_default();
-    let mut paths: ModulePaths = HashMap::new();
-    for line in list.split(|&byte| byte == b'\n') {
-        let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
-        if !path.is_empty() {
-            let known = paths.entry(kernel_module_name(path)).or_default();
-            // A module has one file; a second one may be below `updates`.
-            if known.len() < MOST_LISTED {
-                known.push(dir.join(OsStr::from_bytes(path)));
+/// A list of modules as it was read, and where the paths of each name are: a list may have millions of lines.
+#[derive(Debug)]
+struct ModuleList {
+    dir: PathBuf,
+    text: Vec<u8>,
+    hasher: DefaultHashBuilder,
+    /// The hash of a module's name and where its path is, sorted.
+    paths: Vec<(u64, Range<u32>)>,
+}
+
+impl ModuleList {
+    /// The list in `dir` below a root.
+    fn read(options: &FileOptions, root: &Path, dir: &Path) -> Self {
+        let path = below(root, dir).join("modules.dep");
+        let text = options.host.read(&path, Origin::Recording { root }).unwrap_or_default();
+        let hasher = DefaultHashBuilder::default();
+        let mut paths = Vec::new();
+        let mut start = 0;
+        for line in text.split(|&byte| byte == b'\n') {
+            let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
+            // A host reads no more than 256 MiB.
+            if let (false, Ok(at)) = (path.is_empty(), u32::try_from(start)) {
+                let end = at.saturating_add(path.len() as u32);
+                paths.push((hasher.hash_one(kernel_module_name(path)), at..end));
             }
+            start += line.len() + 1;
         }
+        paths.sort_unstable_by_key(|(hash, at)| (*hash, at.start));
+        Self { dir: dir.to_owned(), text, hasher, paths }
     }
-    paths
+
+    /// The paths of modules of that name, in the order of the list.
+    fn of_name(&self, name: &[u8]) -> impl Iterator<Item = PathBuf> {
+        let hash = self.hasher.hash_one(name);
+        let first = self.paths.partition_point(|(known, _)| *known < hash);
+        let same = self.paths.iter().skip(first).take_while(move |(known, _)| *known == hash);
+        same.filter_map(|(_, at)| self.text.get(at.start as usize..at.end as usize))
+            .filter(move |path| kernel_module_name(path) == name)
+            // A module has one file; a second one may be below `updates`.
+            .take(MOST_LISTED)
+            .map(|path| self.dir.join(OsStr::from_bytes(path)))
+    }
 }
 
 /// Files of one module that are tried.
@@ -105,17 +159,27 @@ const MOST_LISTED: usize = 16;
 
 /// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
 /// paths of that name that `modules.dep` lists.
-fn modules(lists: &HashMap<PathBuf, ModulePaths>, root: &Path, name: &[u8]) -> Vec<PathBuf> {
+fn modules(lists: &ModuleLists, options: &FileOptions, root: &Path, name: &[u8]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
+    let debug_folder = root.join("usr/lib/debug");
+    let has_debug = lists.has_folder(options, &debug_folder, Origin::Stored { root });
     let mut add = |path: &Path| {
-        let debug = below(&root.join("usr/lib/debug"), path);
-        paths.extend([debug.clone(), with_suffix(&debug, ".debug"), below(root, path)]);
+        if has_debug {
+            let debug = below(&debug_folder, path);
+            paths.extend([debug.clone(), with_suffix(&debug, ".debug")]);
+        }
+        paths.push(below(root, path));
     };
     if name.starts_with(b"/") {
         add(Path::new(OsStr::from_bytes(name)));
     }
-    let listed = lists.get(root).and_then(|list| list.get(&kernel_module_name(name)));
-    listed.into_iter().flatten().for_each(|path| add(path));
+    let name = kernel_module_name(name);
+    lists
+        .of(options)
+        .get(root)
+        .into_iter()
+        .flat_map(|list| list.of_name(&name))
+        .for_each(|path| add(&path));
     paths
 }
 
@@ -148,5 +212,65 @@ fn unusable(path: &Path, source: io::Error) -> ImageError {
     match exhausted.copied() {
         Some(why) => ImageError::TooMuch { path, what: "the file".to_owned(), why },
         None => HostError::Io { path, source }.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use host::MemoryHost;
+
+    use super::*;
+
+    /// The places of a module whose id begins with that byte, on a machine with these files.
+    fn places(files: &[&str], list: &str, first: u8) -> Vec<String> {
+        let host = MemoryHost::new();
+        files.iter().for_each(|path| host.insert(*path, *b""));
+        host.insert("/s/lib/modules/6.1/modules.dep", list);
+        let options = FileOptions {
+            host: Arc::new(host),
+            sysroots: vec!["/s".into()],
+            build_id_dirs: vec!["/cache".into()],
+            debug_dirs: vec!["/debug".into()],
+            kernel_release: Some(b"6.1".to_vec()),
+            ..FileOptions::default()
+        };
+        let lists = ModuleLists::default();
+        let id = BuildId::new(&[first; 3]).expect("an id");
+        let found = candidates(&options, &lists, b"[my_mod]", id);
+        found.iter().map(|candidate| candidate.path.display().to_string()).collect()
+    }
+
+    /// A recording may state very many modules: nothing is asked for in folders that are not there.
+    #[test]
+    fn places_in_folders_that_are_there() {
+        let listed =
+            ["/s/lib/modules/6.1/kernel/my-mod.ko", "/s/lib/modules/6.1/updates/my_mod.ko"];
+        let list = "kernel/other.ko: a\nkernel/my-mod.ko: kernel/other.ko\n\nupdates/my_mod.ko:";
+        assert_eq!(places(&[], list, 0xab), listed);
+        assert_eq!(places(&["/cache/.build-id/ac/x", "/debug/y"], list, 0xab), listed);
+        let there = ["/cache/.build-id/ab/x", "/debug/.build-id/ab/x", "/s/usr/lib/debug/x"];
+        let expected = [
+            "/cache/.build-id/ab/abab/debug",
+            "/cache/.build-id/ab/abab",
+            "/cache/.build-id/ab/abab/elf",
+            "/cache/.build-id/ab/abab",
+            "/debug/.build-id/ab/abab.debug",
+            "/debug/.build-id/ab/abab",
+            "/s/usr/lib/debug/lib/modules/6.1/kernel/my-mod.ko",
+            "/s/usr/lib/debug/lib/modules/6.1/kernel/my-mod.ko.debug",
+            "/s/lib/modules/6.1/kernel/my-mod.ko",
+            "/s/usr/lib/debug/lib/modules/6.1/updates/my_mod.ko",
+            "/s/usr/lib/debug/lib/modules/6.1/updates/my_mod.ko.debug",
+            "/s/lib/modules/6.1/updates/my_mod.ko",
+        ];
+        assert_eq!(places(&there, list, 0xab), expected);
+    }
+
+    #[test]
+    fn a_module_that_is_listed_often_has_few_places() {
+        let list = "kernel/my-mod.ko:\n".repeat(1000);
+        assert_eq!(places(&[], &list, 1).len(), MOST_LISTED);
     }
 }

@@ -353,7 +353,7 @@ impl ImageStore {
         })
     }
 
-    /// What came of opening a path in this run.
+    /// What came of opening a path in this run, where something was there.
     fn remember(
         &self,
         path: &Path,
@@ -368,6 +368,8 @@ impl ImageStore {
         // Opened outside the lock: another thread may do the same, then the first one to come back wins.
         let opened = match open() {
             Ok((image, key)) => Ok(self.by_content(image, key)),
+            // Most places have nothing, and what came of a module is remembered with it.
+            Err(error) if error.is_missing() => return Err(Arc::new(error)),
             Err(error) => Err(Arc::new(error)),
         };
         self.with_run(|run| run.by_path.entry(name).or_insert(opened).clone())

@@ -6,16 +6,15 @@ use hashbrown::HashMap;
 use super::code_image::{CodeImage, LineRow};
 use super::dump::{JitDump, JitLoad};
 use super::frames::relocated;
-use super::records::{JitRecord, lines, read};
+use super::records::{DumpDamage, JitRecord, lines, read};
 use crate::elf::ElfMachine;
 
-/// What a dump says, and an ELF file of its code.
-pub(super) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>)> {
-    let (head, records) = read(bytes)?;
+/// What a dump says, an ELF file of its code, and what could not be used.
+pub(super) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>, DumpDamage)> {
+    let (head, mut records) = read(bytes)?;
     let machine = ElfMachine::from_e_machine(head.machine);
     // The time in the head is of another clock for some writers.
-    let mut records = records.peekable();
-    let first = records.peek().map_or(head.time, |&(time, _)| time);
+    let first = records.clone().next().map_or(head.time, |(time, _)| time);
     let begun = Timestamp(if head.arch_time { 0 } else { first });
     let mut collected = Collected {
         image: CodeImage::new(machine),
@@ -24,10 +23,10 @@ pub(super) fn collect(bytes: &[u8]) -> Option<(JitDump, Vec<u8>)> {
         lines: None,
         unwinding: None,
     };
-    for (time, record) in records {
+    for (time, record) in records.by_ref() {
         collected.add(Timestamp(time), record);
     }
-    Some((collected.dump, collected.image.finish()))
+    Some((collected.dump, collected.image.finish(), records.damage()))
 }
 
 struct Collected<'d> {
@@ -115,7 +114,7 @@ mod tests {
         entry(&mut entries, &vec![b'a'; 1 << 20]);
         (0..REPEATED).for_each(|_| entry(&mut entries, b"\xff"));
         let bytes = dump(&[(2, 101, entries), load(0x1000, 1, "f", &[1, 2, 3])]);
-        let (_, code) = collect(&bytes).expect("a dump");
+        let (_, code, _) = collect(&bytes).expect("a dump");
         let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
         let lines = image.section(".debug_line").expect("lines");
         let size = image.section_data(lines).expect("sound").len();
@@ -135,7 +134,7 @@ mod tests {
             load(0x2000, 2, "g", &[4]),
             (1, 150, moved(16)),
         ]);
-        let (dump, _) = collect(&bytes).expect("a dump");
+        let (dump, ..) = collect(&bytes).expect("a dump");
         let places: Vec<_> = dump.loads.iter().map(|load| (load.start.0, load.len)).collect();
         assert_eq!(places, [(0x1000, 3), (0x2000, 1), (0x9000, 3)]);
     }
@@ -143,7 +142,8 @@ mod tests {
     #[test]
     fn loads_and_moves_share_code() {
         let bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3]), (1, 150, moved(3))]);
-        let (dump, code) = collect(&bytes).expect("a dump");
+        let (dump, code, damage) = collect(&bytes).expect("a dump");
+        assert_eq!(damage, DumpDamage::default());
         assert_eq!(dump.begun, Timestamp(101));
         let places: Vec<_> =
             dump.loads.iter().map(|l| (l.time.0, l.start.0, l.len, l.offset.0)).collect();
@@ -151,5 +151,30 @@ mod tests {
         let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
         assert_eq!(image.symbol_address(b"f"), Some(Svma(0x1000)));
         assert_eq!(image.read_only_bytes(Svma(0x1000), 3), Some(&[1, 2, 3][..]));
+    }
+
+    /// A dump has the records up to where it is cut; one whose process goes on writing ends with zeros.
+    #[test]
+    fn what_is_left_of_a_dump_that_was_cut() {
+        let records = [load(0x1000, 1, "f", &[1, 2, 3]), load(0x2000, 2, "g", &[4; 20])];
+        let bytes = dump(&records);
+        let whole = dump(&records[..1]).len();
+        for end in whole..=bytes.len() {
+            let (dump, _, damage) = collect(&bytes[..end]).expect("a dump");
+            let is_whole = end == bytes.len();
+            // The number of its kind is 0, and zeros are none.
+            let is_cut = end > whole + 4 && !is_whole;
+            let left = if is_cut { (end - whole) as u64 } else { 0 };
+            assert_eq!(damage, DumpDamage { records: 0, bytes: left }, "{end}");
+            assert_eq!(dump.loads.len(), 1 + usize::from(is_whole));
+        }
+        let zeros = [&bytes[..whole], &[0; 100]].concat();
+        assert_eq!(collect(&zeros).expect("a dump").2, DumpDamage::default());
+        // The code is longer than its record, and what follows is still there.
+        let mut broken = dump(&[load(0x1000, 1, "f", &[1]), load(0x2000, 2, "g", &[4])]);
+        let at = dump(&[]).len() + 16 + 4 + 4 + 8 + 8;
+        broken[at..at + 8].copy_from_slice(&1000_u64.to_le_bytes());
+        let (dump, _, damage) = collect(&broken).expect("a dump");
+        assert_eq!((dump.loads.len(), damage), (1, DumpDamage { records: 1, bytes: 0 }));
     }
 }

@@ -12,8 +12,9 @@ use host::{FileStamp, HostFile};
 
 use super::collect::collect;
 use super::dump::{JitDump, JitReader};
+use super::records::DumpDamage;
 use crate::elf::Image;
-use crate::files::ImageStore;
+use crate::files::{FileFindingKind, ImageStore};
 
 /// Bytes of the shortest record, which is its head.
 const MIN_RECORD: u64 = 16;
@@ -34,6 +35,28 @@ impl DumpReader {
         Self { store, budget, read: Mutex::default() }
     }
 
+    /// Says what of a dump could not be used.
+    fn note(&self, name: &Path, damage: DumpDamage, is_cut: bool) {
+        let (DumpDamage { records, bytes }, name) = (damage, name.display());
+        if bytes > 0 || is_cut {
+            let last = if bytes > 0 {
+                format!(": its last {bytes} bytes are none")
+            } else {
+                String::new()
+            };
+            let message = format!(
+                "the dump of JIT code {name} does not end with a whole record{last}; code that came later has no names"
+            );
+            self.store.note(FileFindingKind::JitDump, message);
+        }
+        if records > 0 {
+            let message = format!(
+                "records of the dump of JIT code {name} are damaged: {records}; their code has no names"
+            );
+            self.store.note(FileFindingKind::JitDump, message);
+        }
+    }
+
     /// Counts the records of a dump that is about to be read.
     fn count(&self, file: &HostFile) -> Result<(), Exhausted> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,9 +72,10 @@ impl JitReader for DumpReader {
         let name = Path::new(OsStr::from_bytes(path));
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
-        Ok(collect(&file.content).and_then(|(dump, code)| {
-            self.store.provide(path, Image::from_vec(name, code).ok()?);
-            Some(dump)
-        }))
+        let Some((dump, code, damage)) = collect(&file.content) else { return Ok(None) };
+        self.note(name, damage, file.content.damage().happened());
+        let Ok(image) = Image::from_vec(name, code) else { return Ok(None) };
+        self.store.provide(path, image);
+        Ok(Some(dump))
     }
 }

@@ -44,33 +44,58 @@ pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, DumpRecords<'_>)> {
     let (_pad, _pid, time, flags) = (head.u32()?, head.u32()?, head.u64()?, head.u64()?);
     let size = usize::try_from(size).ok().filter(|&size| size >= HEADER && version == 1)?;
     let head = JitHead { machine: machine as u16, time, arch_time: flags & 1 != 0 };
-    Some((head, DumpRecords { cursor: Cursor { at: size, ..cursor } }))
+    Some((head, DumpRecords { cursor: Cursor { at: size, ..cursor }, broken: 0, closed: false }))
 }
 
 /// Records in the order of the dump.
+#[derive(Clone)]
 pub(crate) struct DumpRecords<'d> {
+    /// Behind the last whole record.
     cursor: Cursor<'d>,
+    /// Records of known kinds that do not have what they should.
+    broken: u64,
+    /// Whether the process said that nothing follows.
+    closed: bool,
+}
+
+impl DumpRecords<'_> {
+    /// What of the dump could not be used, once there are no records any more.
+    pub(crate) fn damage(&self) -> DumpDamage {
+        let left = if self.closed { &[] } else { self.cursor.rest() };
+        // Writers that map the file have zeros behind what they wrote.
+        let is_record = left.iter().any(|&byte| byte != 0);
+        DumpDamage { records: self.broken, bytes: if is_record { left.len() as u64 } else { 0 } }
+    }
+}
+
+/// What of a dump could not be used.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct DumpDamage {
+    /// Records that are there, but do not have what they should.
+    pub(crate) records: u64,
+    /// Bytes at its end that are no whole record.
+    pub(crate) bytes: u64,
 }
 
 impl<'d> Iterator for DumpRecords<'d> {
     type Item = (u64, JitRecord<'d>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let start = self.cursor.at;
-            let (id, size, time) = (self.cursor.u32()?, self.cursor.u32()?, self.cursor.u64()?);
-            let end = start.checked_add(size as usize).filter(|&end| end >= self.cursor.at)?;
-            let body = self.cursor.bytes.get(self.cursor.at..end)?;
+        const CLOSE: u32 = 3;
+        while !self.closed {
+            let mut head = self.cursor;
+            let (id, size, time) = (head.u32()?, head.u32()?, head.u64()?);
+            let end = self.cursor.at.checked_add(size as usize).filter(|&end| end >= head.at)?;
+            let body = head.bytes.get(head.at..end)?;
             self.cursor.at = end;
-            let body = Cursor { bytes: body, at: 0, big_endian: self.cursor.big_endian };
+            let body = Cursor { bytes: body, at: 0, ..head };
             if let Some(record) = record(id, body) {
                 return Some((time, record));
             }
-            const CLOSE: u32 = 3;
-            if id == CLOSE {
-                return None;
-            }
+            self.closed = id == CLOSE;
+            self.broken += u64::from(matches!(id, 0..=2 | 4));
         }
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
-use super::open::{Opened, open};
+use super::open::{Opened, RecordingWatch, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
@@ -16,6 +16,7 @@ use crate::setting::Setting;
 pub struct MapReplay {
     session: Session,
     files: Files,
+    watch: RecordingWatch,
     /// What was mapped where, as far as the records were replayed.
     pub timeline: Timeline,
     /// What is wrong with the recording.
@@ -25,7 +26,8 @@ pub struct MapReplay {
 impl MapReplay {
     /// Opens a recording; nothing but what its header lists is known then.
     pub(crate) fn open(setting: &Setting<'_>, source: Source) -> Result<Self, Error> {
-        let Opened { input, path, size, .. } = open(&**setting.host, source)?;
+        let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
+        let watch = RecordingWatch::new(path.clone(), damage);
         let run = Run::new(setting, path, size);
         let mut findings = Findings::default();
         let reading = run.options.limits.apply(run.usual_reading());
@@ -34,7 +36,7 @@ impl MapReplay {
         let files = run.files(session.head())?;
         let mut timeline = files.timeline();
         learn_build_ids(&mut timeline, session.head());
-        Ok(Self { session, files, timeline, findings })
+        Ok(Self { session, files, watch, timeline, findings })
     }
 
     /// What the header says.
@@ -47,6 +49,14 @@ impl MapReplay {
     #[must_use]
     pub const fn files(&self) -> &Files {
         &self.files
+    }
+
+    /// To be asked after the last batch, before anything is made of the maps.
+    ///
+    /// # Errors
+    /// Where bytes of the recording went missing while it was read.
+    pub fn check_whole(&self) -> Result<(), Error> {
+        self.watch.check()
     }
 
     /// The next part of the recording, `None` at its end. Its records are to be applied, in their order, to

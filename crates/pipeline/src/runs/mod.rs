@@ -14,4 +14,5 @@ pub(crate) mod whole;
 
 pub use analysis::Analysis;
 pub use maps::MapReplay;
+pub use open::RecordingWatch;
 pub(crate) use open::open;

@@ -24,6 +24,28 @@ pub(crate) struct Opened {
     pub(crate) damage: Vec<Damage>,
 }
 
+/// Tells whether a recording that somebody reads is still what it was: bytes that others cut off meanwhile read as
+/// zeros, and what was made of those is to be thrown away.
+#[derive(Debug)]
+pub struct RecordingWatch {
+    path: PathBuf,
+    damage: Vec<Damage>,
+}
+
+impl RecordingWatch {
+    pub(crate) const fn new(path: PathBuf, damage: Vec<Damage>) -> Self {
+        Self { path, damage }
+    }
+
+    /// To be asked after the last byte was read.
+    ///
+    /// # Errors
+    /// Where bytes went missing.
+    pub fn check(&self) -> Result<(), Error> {
+        check_whole(&self.path, &self.damage)
+    }
+}
+
 /// Ends the run where the recording was cut short while it was read: what was made of the rest is not what it had.
 pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
     if damage.iter().any(Damage::happened) {

@@ -9,7 +9,9 @@ use anyhow::{Context as _, bail};
 use formats::{FormatOptions, ScriptFields};
 use host::{Host, HostError, Origin, RealHost};
 use module_map::Hint;
-use pipeline::{Error, FileSearch, Limits, NameOptions, Options, Pipeline, SampleFilter, Source};
+use pipeline::{
+    Error, FileSearch, Limits, NameOptions, Options, Pipeline, RecordingWatch, SampleFilter, Source,
+};
 use symbolizer::Demangle;
 
 use super::times::time_range;
@@ -25,7 +27,7 @@ pub(crate) fn source(input: &Path) -> Source {
 }
 
 /// The recording that an argument names, for those who read its records themselves.
-pub(crate) fn open(input: &Path) -> anyhow::Result<perf_data::Input> {
+pub(crate) fn open(input: &Path) -> anyhow::Result<(perf_data::Input, RecordingWatch)> {
     Ok(pipeline().open(source(input))?)
 }
 

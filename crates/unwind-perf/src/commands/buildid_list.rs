@@ -60,7 +60,8 @@ impl Rows {
 fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
     let mut findings = Findings::default();
     let mut maps = Rows::default();
-    let visited = visit_records(open(input)?, &mut findings, &mut |_, record| {
+    let (recording, watch) = open(input)?;
+    let visited = visit_records(recording, &mut findings, &mut |_, record| {
         if let RawBody::Record(Record::Mmap(map), _) = &record.body
             && let MmapId::BuildId(id) = map.id
         {
@@ -69,6 +70,7 @@ fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
         ControlFlow::Continue(())
     })
     .with_context(|| format!("cannot read {}", input.display()))?;
+    watch.check()?;
     let mut rows = Rows::default();
     for entry in visited.head.features().build_ids {
         if let Some(id) = entry.build_id {
@@ -107,6 +109,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
         }
         records.for_each(|record| maps.apply(&record));
     }
+    maps.check_whole()?;
     // A stream lists ids at its end, when the maps were replayed without them.
     let listed = &maps.head().features().build_ids;
     let listed: BTreeMap<&[u8], BuildId> =

@@ -13,9 +13,10 @@ use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 /// Prints what is known about a recording. All of it is read, so that damage anywhere is reported.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     let mut findings = Findings::default();
-    let visited =
-        visit_records(open(&args.input)?, &mut findings, &mut |_, _| ControlFlow::Continue(()))
-            .with_context(|| format!("cannot read {}", args.input.display()))?;
+    let (input, watch) = open(&args.input)?;
+    let visited = visit_records(input, &mut findings, &mut |_, _| ControlFlow::Continue(()))
+        .with_context(|| format!("cannot read {}", args.input.display()))?;
+    watch.check()?;
     let mut info = Info::new();
     machine(&mut info, &visited.head);
     features(&mut info, &visited.head.features());

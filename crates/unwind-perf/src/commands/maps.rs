@@ -34,6 +34,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
             maps.apply(&record);
         }
     }
+    maps.check_whole()?;
     maps.timeline.advance(at.unwrap_or(Timestamp(u64::MAX)));
     if !args.pid.is_empty() {
         pids = args.pid.iter().copied().map(Pid).collect();

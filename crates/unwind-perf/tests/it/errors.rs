@@ -1,8 +1,11 @@
 //! What can go wrong: one line that says where and why, an exit status, and never a hang.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
+
+use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
 
 use crate::cases::{Case, sysroot};
 use crate::run::{command, empty_folder, finish, listing, run};
@@ -161,6 +164,26 @@ fn cut_anywhere() {
 }
 
 /// The file of `-o` is there when it is complete, and as it was before when there was an error.
+/// `dump` waits for its reader when the recording is cut; what it writes after that would be zeros.
+#[test]
+fn a_recording_that_is_cut_while_it_is_dumped() {
+    let folder = empty_folder("cut-while-dumped");
+    let mut data = PerfDataBuilder::new(Endian::Little);
+    data.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+    data.describe_events();
+    for time in 0..40_000 {
+        data.sample(&SampleBuilder::at(0x40_1000, 7, 7, time));
+    }
+    fs::write(folder.join("perf.data"), data.build()).expect("a recording");
+    let mut child = command(&folder, &["dump", "perf.data"]).spawn().expect("the command starts");
+    let mut first = [0];
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("a line");
+    let file = fs::OpenOptions::new().write(true).open(folder.join("perf.data"));
+    file.and_then(|file| file.set_len(1_000_000)).expect("cut");
+    let ran = finish(child).expect_status(2);
+    assert_eq!(ran.stderr, "unwind-perf: perf.data was cut short while it was read\n");
+}
+
 #[test]
 fn an_output_file_is_whole_or_absent() {
     let folder = empty_folder("atomic");

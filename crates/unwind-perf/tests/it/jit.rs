@@ -51,6 +51,27 @@ fn a_jitdump_is_read_directly() {
 }
 
 #[test]
+fn a_jitdump_that_is_cut_is_told() {
+    let case = Case::named("jit");
+    let folder = empty_folder("cut-jit");
+    copy_folder(&sysroot(), &folder);
+    let dump = folder.join("tmp/unwind-perf-testdata/jit/jit-371.dump");
+    let bytes = std::fs::read(&dump).expect("the dump");
+    std::fs::write(&dump, &bytes[..bytes.len() - 40]).expect("written");
+    let root = folder.to_str().expect("UTF-8");
+    let ran = run(&case.folder, &["perf.data", "--sysroot", root]).expect_status(1);
+    let finding = "the dump of JIT code /tmp/unwind-perf-testdata/jit/jit-371.dump does not end with a whole record: its \
+                   last 40 bytes are none; code that came later has no names";
+    let json = ran.json();
+    let findings = json["summary"]["findings"].as_array().expect("findings");
+    let found: Vec<_> =
+        findings.iter().filter(|finding| finding["kind"] == "jitdump-damaged").collect();
+    assert_eq!((found.len(), &found[0]["count"]), (1, &Value::from(1)), "{findings:?}");
+    assert_eq!(found[0]["message"], finding);
+    assert!(ran.stderr.contains(&format!("jitdump-damaged: {finding}\n")), "{}", ran.stderr);
+}
+
+#[test]
 fn injected_code_is_found_without_the_dump() {
     let case = Case::named("jit");
     let folder = empty_folder("inject-jit");

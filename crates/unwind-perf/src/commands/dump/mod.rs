@@ -28,14 +28,15 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
     let mut dump =
         Dump { args, times, line: Line::new(args.json), out: io::stdout().lock(), failed: None };
     let mut findings = Findings::default();
-    visit_records(open(&args.input)?, &mut findings, &mut |head, record| {
-        dump.take_in(head, record)
-    })
-    .with_context(|| format!("cannot read {}", args.input.display()))?;
+    let (input, watch) = open(&args.input)?;
+    visit_records(input, &mut findings, &mut |head, record| dump.take_in(head, record))
+        .with_context(|| format!("cannot read {}", args.input.display()))?;
     dump.flush();
     if let Some(error) = dump.failed {
         return Err(error.into());
     }
+    // The records before are those of the recording; what was cut off is zeros.
+    watch.check()?;
     print_findings(&findings);
     Ok(status_of(&findings))
 }
