@@ -18,6 +18,10 @@ use crate::shared_bytes::SharedBytes;
 const MAX_EVENTS: usize = u16::MAX as usize;
 /// How often events and features may come after records; recorders write them once.
 const MAX_CHANGES: u32 = 256;
+/// Words that are gone through because of it in any case: ids of events, and eight bytes of features each.
+const CHANGED_WORDS: u64 = 1 << 20;
+/// And so many for each that there is, so that it stays in proportion to the recording.
+const CHANGED_PER_WORD: u64 = 16;
 /// How often further ids of events may come after records: all of them are put in order each time. simpleperf writes them
 /// once.
 const MAX_ID_CHANGES: u32 = 16;
@@ -36,6 +40,8 @@ pub struct Head {
     stale: bool,
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
+    /// How many words were gone through for it.
+    changed_words: u64,
     id_changes: u32,
     /// The architecture by a hint of the user, for recordings that do not state it.
     fallback_arch: Option<RecordedArch>,
@@ -53,6 +59,7 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            changed_words: 0,
             id_changes: 0,
             fallback_arch: None,
         }
@@ -69,8 +76,25 @@ impl Head {
             names: Vec::new(),
             stale: false,
             changes: 0,
+            changed_words: 0,
             id_changes: 0,
             fallback_arch: None,
+        }
+    }
+
+    /// Words that are gone through where identity and names are worked out.
+    fn words(&self) -> u64 {
+        let ids: usize = self.schema.events.iter().map(|event| 1 + event.ids.len()).sum();
+        let features: usize = self.sections.iter().map(|(_, section)| section.len() / 8).sum();
+        (ids + features) as u64
+    }
+
+    /// Whether events and features may still come.
+    fn may_change(&self) -> bool {
+        // What comes before the first record is gone through once.
+        self.changes == 0 || self.stale || {
+            let most = CHANGED_WORDS.saturating_add(CHANGED_PER_WORD.saturating_mul(self.words()));
+            self.changes < MAX_CHANGES && self.changed_words <= most
         }
     }
 
@@ -132,7 +156,7 @@ impl Head {
     /// Takes in an event of a stream. `None` where the attribute does not parse or there are too many.
     pub(crate) fn add_event(&mut self, attr: &[u8], ids: impl Iterator<Item = u64>) -> Option<()> {
         let attr = EventAttr::parse(attr, self.schema.endian)?;
-        if self.schema.events.len() >= MAX_EVENTS || self.changes >= MAX_CHANGES {
+        if self.schema.events.len() >= MAX_EVENTS || !self.may_change() {
             return None;
         }
         let layout = EventLayout::new(&attr);
@@ -186,7 +210,7 @@ impl Head {
         if payload.is_empty() && !is_flag {
             return Some(());
         }
-        let bit = bit.ok().filter(|&bit| bit < Feature::ROOM && self.changes < MAX_CHANGES)?;
+        let bit = bit.ok().filter(|&bit| bit < Feature::ROOM && self.may_change())?;
         let at = self.sections.partition_point(|known| known.0 < bit);
         if self.sections.get(at).is_some_and(|known| known.0 == bit) {
             self.sections.remove(at);
@@ -222,6 +246,7 @@ impl Head {
         self.schema.identity = identity;
         self.apply_names(0);
         self.changes += 1;
+        self.changed_words = self.changed_words.saturating_add(self.words());
     }
 
     pub(crate) fn is_stale(&self) -> bool {
@@ -232,4 +257,35 @@ impl Head {
 /// The head, to be changed while older ones stay as they are.
 pub(crate) fn change(head: &mut Arc<Head>) -> &mut Head {
     Arc::make_mut(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds events of so many ids, each after records, until no more is taken; how many were, and what that cost.
+    fn changed(n_ids: u64) -> (u32, u64) {
+        let mut head = Head::of_stream(Endian::Little);
+        let mut attr = [0; 128];
+        attr[4] = 128;
+        let mut events = 0;
+        loop {
+            let first = u64::from(events) * n_ids;
+            if head.add_event(&attr, first..first + n_ids).is_none() {
+                return (events, head.changed_words);
+            }
+            head.refresh(&mut Findings::default());
+            events += 1;
+        }
+    }
+
+    /// What many changes of a long list cost is in proportion to the list, not to its square.
+    #[test]
+    fn changes_cost_what_there_is() {
+        assert_eq!(changed(10), (MAX_CHANGES, 11 * (1 + 256) * 128));
+        let (events, words) = changed(8_000);
+        let all = u64::from(events) * 8_001;
+        assert_eq!((events, words), (38, all * 39 / 2));
+        assert!(words <= CHANGED_WORDS + (CHANGED_PER_WORD + 1) * all + 8_001);
+    }
 }
