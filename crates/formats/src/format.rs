@@ -113,6 +113,49 @@ impl Format {
         }
     }
 
+    /// What it is, in a line for people.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Json => "tables in columns, in one document (the default)",
+            Self::Ndjson => "one JSON object a sample, one sample a line",
+            Self::PerfScript => "the text of perf script",
+            Self::Folded => "one line a distinct stack, for flame graphs",
+            Self::Pprof => "pprof's protocol buffer, compressed with gzip",
+            Self::Speedscope => "speedscope's JSON",
+            Self::Firefox => "the Firefox Profiler's profile, compressed with gzip",
+            Self::Callgrind => "a call graph with costs, for KCachegrind",
+            Self::Hotspot => "the stream that hotspot reads from its backend",
+            #[cfg(feature = "flamegraph")]
+            Self::Flamegraph => "a flame graph as an SVG picture",
+            Self::Report => "a page for a browser, complete in itself",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "a table for data tools, one row a sample",
+        }
+    }
+
+    /// Whether the bytes are no text, so that a terminal cannot show them.
+    #[must_use]
+    pub const fn is_binary(self) -> bool {
+        match self {
+            Self::Pprof | Self::Firefox | Self::Hotspot => true,
+            #[cfg(feature = "parquet")]
+            Self::Parquet => true,
+            _ => false,
+        }
+    }
+
+    /// Whether samples are added up in it, so that it shows those of one event only.
+    #[must_use]
+    pub const fn shows_one_event(self) -> bool {
+        match self {
+            Self::Folded => true,
+            #[cfg(feature = "flamegraph")]
+            Self::Flamegraph => true,
+            _ => false,
+        }
+    }
+
     /// The usual name of a file of this format, for a recording of that name.
     #[must_use]
     pub fn file_name(self, stem: &str) -> String {

@@ -68,9 +68,9 @@ pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]
 pub use formats::Parquet;
 pub use formats::{
-    Callgrind, Details, ErrorKind, ErrorRow, FieldValue, Firefox, Folded, GroupRow, Hotspot,
-    HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PerfScript, Pprof, SampleExtra, Speedscope,
-    TaskChange, TaskEvent, TracepointRow,
+    Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow, FieldValue, Firefox, Folded, GroupRow,
+    Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PerfScript, Pprof, SampleExtra,
+    Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
 };
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;

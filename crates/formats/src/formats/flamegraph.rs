@@ -6,11 +6,10 @@ use std::io;
 use inferno::flamegraph::{Direction, Options, from_lines};
 
 use crate::formats::folded::Folded;
-use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::text::push_line_safe;
 use profile::Profile;
-use profile::query::{found_counts, period_units};
+use profile::query::{WeightUnit, Weights, found_counts};
 
 /// Draws an SVG picture.
 #[derive(Debug, Clone, Copy)]
@@ -56,12 +55,10 @@ impl Printer for Flamegraph {
 
 impl Flamegraph {
     fn unit(&self, profile: &Profile) -> &'static str {
-        let units = period_units(profile);
-        let nanoseconds = units.iter().flatten().all(|&unit| unit == "nanoseconds");
-        match self.stacks.weight {
-            StackWeight::Samples => "samples",
-            StackWeight::Period if nanoseconds && !units.is_empty() => "ns",
-            StackWeight::Period => "events",
+        match Weights::new(profile, self.stacks.weight).unit() {
+            WeightUnit::Samples => "samples",
+            WeightUnit::Nanoseconds => "ns",
+            WeightUnit::Events => "events",
         }
     }
 }

@@ -2,7 +2,7 @@
 //! stack of names.
 //!
 //! Lines come in the order of a tree: by comm, complete stacks before `[truncated]` ones, then frame by frame by the
-//! bytes of the names, a caller before what it calls.
+//! bytes of the names, a caller before what it calls. The samples of one event are counted.
 
 use std::io;
 
@@ -14,6 +14,7 @@ use crate::render::chunks::write_rows;
 use crate::render::joined_paths::{JoinedPaths, joined_names};
 use crate::render::name_tree::{NameId, NameTree};
 use crate::render::text::push_number;
+use profile::query::Weights;
 use profile::{Profile, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow};
 
 /// Prints folded stacks.
@@ -130,12 +131,14 @@ impl Folded {
         joined: &Table<StackId, u32>,
     ) -> Vec<FoldedLine> {
         let mut weights: HashMap<(StringId, bool, Option<NameId>, u32), u64> = HashMap::new();
-        for sample in profile.samples.iter() {
+        let counted = Weights::new(profile, self.weight);
+        for (id, sample) in profile.samples.entries() {
+            let Some(added) = counted.of(id, sample) else { continue };
             let truncated = !self.keep_unrooted && !sample.end.is_rooted();
             let joined = sample.stack.and_then(|stack| joined.get(stack)).copied().unwrap_or(0);
             let key = (comm(sample), truncated, tree.node_of(sample.stack), joined);
             let weight = weights.entry(key).or_default();
-            *weight = weight.saturating_add(self.weight_of(sample));
+            *weight = weight.saturating_add(added);
         }
         let lines = weights.into_iter().map(|((comm, truncated, node, joined), weight)| {
             FoldedLine { comm, truncated, node, joined, weight }
@@ -182,12 +185,5 @@ impl Folded {
             StackRoot::None => name.clear(),
         }
         name
-    }
-
-    fn weight_of(&self, sample: &SampleRow) -> u64 {
-        match self.weight {
-            StackWeight::Samples => 1,
-            StackWeight::Period => sample.period.unwrap_or(1),
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! The formats, each a printer of its own.
 
 mod callgrind;
+mod console;
 mod firefox;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
@@ -16,6 +17,7 @@ mod pprof;
 mod speedscope;
 
 pub use callgrind::Callgrind;
+pub use console::{ConsoleLook, TopTable, TreeTable};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;

@@ -2,6 +2,8 @@
 
 mod script_fields;
 
+/// What a sample counts in formats that add samples up.
+pub use profile::query::Weight as StackWeight;
 pub use script_fields::ScriptFields;
 
 /// What a user can choose about a format. Folded stacks know all of it, others what they can show.
@@ -38,15 +40,6 @@ impl FormatOptions {
         fields: ScriptFields::DEFAULT,
         inverted: false,
     };
-}
-
-/// What a sample counts in the folded format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StackWeight {
-    /// 1.
-    Samples,
-    /// Its period, in units of its event; 1 where none was recorded.
-    Period,
 }
 
 /// What the outermost frame of a folded stack is.

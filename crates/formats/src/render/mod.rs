@@ -5,4 +5,5 @@ pub(crate) mod escaped;
 pub(crate) mod frame_texts;
 pub(crate) mod joined_paths;
 pub(crate) mod name_tree;
+pub(crate) mod numbers;
 pub(crate) mod text;

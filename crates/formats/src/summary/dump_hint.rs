@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
-use super::numbers::share;
+use crate::render::numbers::share;
 
 /// Adds the hint, if another size would serve better. `hint` begins the line.
 pub(super) fn push_dump_hint(profile: &Profile, hint: &str, text: &mut Vec<u8>) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! The account of a run for people.
 
 mod dump_hint;
-mod numbers;
 mod styles;
 mod text;
 

@@ -8,8 +8,8 @@ use profile::query::found_counts;
 use profile::{EndReason, FoundBy, Profile};
 
 use super::dump_hint::push_dump_hint;
-use super::numbers::{counted, grouped, share};
 use super::styles::SummaryStyles;
+use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
 /// Modules that are shown.

@@ -1,11 +1,16 @@
-//! What can be asked of a profile: the frames of a sample with their addresses, samples counted together, functions.
+//! What can be asked of a profile: the frames of a sample with their addresses, samples counted together,
+//! functions, what costs most, the tree of calls.
 
+mod call_tree;
 mod costs;
 mod found;
 mod functions;
 mod grouped;
 mod stack_walk;
+mod top;
+mod weights;
 
+pub use call_tree::{CallId, CallLabel, CallNode, CallTree, TreeOptions};
 pub use costs::{FunctionCost, function_costs};
 pub use found::{FoundCounts, found_counts, stack_weights};
 pub use functions::{
@@ -13,3 +18,5 @@ pub use functions::{
 };
 pub use grouped::{SampleGroup, event_name, group, period_units};
 pub use stack_walk::{BiasCache, StackWalker, each_location};
+pub use top::{Cost, GroupBy, Top, TopKey, TopRow};
+pub use weights::{Weight, WeightUnit, Weights};

@@ -3,6 +3,7 @@
 mod color;
 mod files;
 mod filters;
+mod format;
 mod inject;
 mod inspect;
 mod join;
@@ -12,6 +13,7 @@ mod percent;
 mod profile;
 mod shown;
 mod symbols;
+mod tables;
 mod times;
 
 use clap::{Args, Parser, Subcommand};
@@ -29,7 +31,9 @@ pub(crate) use percent::parse_percent;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
+pub(crate) use shown::FoldedArgs;
 pub(crate) use symbols::{DemangleArg, SymbolArgs};
+pub(crate) use tables::{TopArgs, TreeArgs};
 pub(crate) use times::{time_of, time_range};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
@@ -40,12 +44,12 @@ pub(crate) use times::{time_of, time_range};
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(override_usage = "unwind-perf [OPTIONS] <PERF_DATA>\n       unwind-perf <COMMAND>")]
+#[command(override_usage = "unwind-perf [OPTIONS] [PERF_DATA]\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) main: MainArgs,
 
-    /// Colours of messages on standard error
+    /// Colours of messages and of tables
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true)]
     #[arg(help_heading = None::<&str>)]
     pub(crate) color: ColorArg,
@@ -57,6 +61,10 @@ pub(crate) struct Cli {
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show what costs most: functions, modules, lines, threads, processes or events
+    Top(TopArgs),
+    /// Show the tree of calls, from the outermost functions or from the innermost
+    Tree(TreeArgs),
     /// Show what a recording says about itself, its machine and its events
     Info(InfoArgs),
     /// Print every record, one per line

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
-use formats::{FormatOptions, ScriptFields};
+use formats::FormatOptions;
 use host::{Host, HostError, Origin, RealHost};
 use module_map::Hint;
 use pipeline::{
@@ -15,7 +15,7 @@ use pipeline::{
 use symbolizer::Demangle;
 
 use super::times::time_range;
-use super::{DemangleArg, FileArgs, FilterArgs, RunArgs, SymbolArgs};
+use super::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, RunArgs, SymbolArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
@@ -80,23 +80,24 @@ impl RunArgs {
             samples: self.filters.wanted()?,
             files: self.files.search()?,
             names: self.symbols.options(),
-            max_frames: self.max_frames,
+            max_frames: self.max_frames as usize,
             join: (&self.join).into(),
             limits: Limits { memory: self.max_memory },
         })
     }
+}
 
-    /// What the printers are to show.
-    pub(crate) fn format_options(&self, inverted: bool) -> FormatOptions {
+impl FoldedArgs {
+    /// What the printers are to show, where the run has inlined functions or not.
+    pub(crate) fn format_options(&self, run: &RunArgs) -> FormatOptions {
         FormatOptions {
-            inlines: !self.symbols.no_inline,
-            keep_unrooted: self.folded.keep_unrooted,
-            weight: self.folded.weight.into(),
-            kernel_suffix: self.folded.kernel_suffix,
-            root: self.folded.root.into(),
-            reverse: self.folded.reverse,
-            fields: self.script.fields.unwrap_or(ScriptFields::DEFAULT),
-            inverted,
+            inlines: !run.symbols.no_inline,
+            keep_unrooted: self.keep_unrooted,
+            weight: self.weight.weight(),
+            kernel_suffix: self.kernel_suffix,
+            root: self.root.map_or(FormatOptions::DEFAULT.root, Into::into),
+            reverse: self.reverse,
+            ..FormatOptions::DEFAULT
         }
     }
 }

@@ -21,6 +21,13 @@ impl Percent {
     }
 }
 
+impl Percent {
+    /// From 0 to 1.
+    pub(crate) fn share(&self) -> f64 {
+        self.billionths as f64 / (100.0 * 10_f64.powi(DIGITS as i32))
+    }
+}
+
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

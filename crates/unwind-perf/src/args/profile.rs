@@ -1,15 +1,18 @@
 //! The arguments of the jobs that make a profile.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use anyhow::bail;
+use clap::{Args, ValueHint};
 use formats::Format;
+use host::Origin;
 
 use super::files::FileArgs;
 use super::filters::FilterArgs;
+use super::format::FormatParser;
 use super::join::JoinArgs;
 use super::memory::parse_memory;
+use super::options::host;
 use super::percent::{Percent, parse_percent};
 use super::shown::{FoldedArgs, ScriptArgs};
 use super::symbols::SymbolArgs;
@@ -17,27 +20,49 @@ use super::symbols::SymbolArgs;
 /// The arguments of the main job.
 #[derive(Debug, Args)]
 pub(crate) struct MainArgs {
-    /// The recording, or - for standard input
-    // Required, but not so that it would be with a subcommand, too: an empty path stands for none.
-    #[arg(value_name = "PERF_DATA", default_value = "", hide_default_value = true)]
-    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
 
-    /// Format of the output [default: by the ending of FILE, else json]
-    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    /// Format of the output [default: by the ending of FILE; else json, and on a terminal the functions that cost most]
+    #[arg(short, long, value_name = "FORMAT", value_parser = FormatParser)]
     pub(crate) format: Option<Format>,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
+
+    #[command(flatten)]
+    pub(crate) script: ScriptArgs,
+
+    #[command(flatten)]
+    pub(crate) folded: FoldedArgs,
+}
+
+/// The recording.
+#[derive(Debug, Args)]
+pub(crate) struct InputArg {
+    /// The recording, or - for standard input [default: perf.data]
+    #[arg(value_name = "PERF_DATA", value_hint = ValueHint::FilePath)]
+    path: Option<PathBuf>,
+}
+
+impl InputArg {
+    /// Its path: `perf.data` of this folder where none is named.
+    pub(crate) fn path(&self) -> anyhow::Result<&Path> {
+        let usual = Path::new("perf.data");
+        match &self.path {
+            Some(path) => Ok(path),
+            None if host().stat(usual, Origin::User).is_ok() => Ok(usual),
+            None => bail!("no recording named, and there is no perf.data here; see --help"),
+        }
+    }
 }
 
 /// The arguments of `flamegraph`.
 #[cfg(feature = "flamegraph")]
 #[derive(Debug, Args)]
 pub(crate) struct FlamegraphArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
 
     /// Draw the outermost functions at the top
     #[arg(long)]
@@ -45,14 +70,16 @@ pub(crate) struct FlamegraphArgs {
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
+
+    #[command(flatten)]
+    pub(crate) folded: FoldedArgs,
 }
 
 /// The arguments of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The recording, or - for standard input
-    #[arg(value_name = "PERF_DATA")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -70,7 +97,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// No progress, no summary; errors only
+    /// No progress, no summary; errors only, and a line where the recording is damaged
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
@@ -84,7 +111,8 @@ pub(crate) struct RunArgs {
 
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = 1024)]
-    pub(crate) max_frames: usize,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_frames: u32,
 
     #[command(flatten)]
     pub(crate) join: JoinArgs,
@@ -102,17 +130,4 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) files: FileArgs,
-
-    #[command(flatten)]
-    pub(crate) script: ScriptArgs,
-
-    #[command(flatten)]
-    pub(crate) folded: FoldedArgs,
-}
-
-fn parse_format(name: &str) -> Result<Format, String> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("known formats are {}", names.join(", "))
-    })
 }

@@ -1,7 +1,7 @@
 //! The arguments of single formats: what they show, and how stacks are counted.
 
 use clap::{Args, ValueEnum};
-use formats::{ScriptFields, StackRoot, StackWeight};
+use formats::{Format, ScriptFields, StackRoot, StackWeight};
 
 /// The arguments of the format perf-script.
 #[derive(Debug, Args)]
@@ -13,29 +13,52 @@ pub(crate) struct ScriptArgs {
     pub(crate) fields: Option<ScriptFields>,
 }
 
+/// The argument of formats that add samples up.
+#[derive(Debug, Args)]
+pub(crate) struct WeightArgs {
+    /// What a sample counts [default: samples]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) weight: Option<WeightArg>,
+}
+
 /// The arguments of formats that count stacks.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Folded stacks and speedscope")]
+#[command(next_help_heading = "Folded stacks, flame graph, speedscope, Firefox")]
 pub(crate) struct FoldedArgs {
+    #[command(flatten)]
+    pub(crate) weight: WeightArgs,
+
     /// Keep stacks that do not reach their root as they are instead of putting them under one [truncated] frame
     #[arg(long)]
     pub(crate) keep_unrooted: bool,
-
-    /// Weight of a stack
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WeightArg::Samples)]
-    pub(crate) weight: WeightArg,
 
     /// Folded stacks: mark kernel functions with the suffix _[k]
     #[arg(long)]
     pub(crate) kernel_suffix: bool,
 
-    /// Folded stacks: the outermost frame, outside of all functions
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = RootArg::Comm)]
-    pub(crate) root: RootArg,
+    /// Folded stacks: the outermost frame, outside of all functions [default: comm]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) root: Option<RootArg>,
 
     /// Folded stacks: begin with the innermost function
     #[arg(long)]
     pub(crate) reverse: bool,
+}
+
+impl FoldedArgs {
+    /// The options that were given and mean nothing to a format.
+    pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
+        let counts = format.shows_one_event();
+        let splits = matches!(format, Format::Speedscope | Format::Firefox);
+        let given = [
+            ("--weight", self.weight.weight.is_some(), counts || splits),
+            ("--keep-unrooted", self.keep_unrooted, counts || splits),
+            ("--kernel-suffix", self.kernel_suffix, counts),
+            ("--root", self.root.is_some(), counts),
+            ("--reverse", self.reverse, counts),
+        ];
+        given.iter().filter(|(_, given, known)| *given && !known).map(|(name, ..)| *name).collect()
+    }
 }
 
 /// The weight of a stack.
@@ -68,6 +91,13 @@ impl From<RootArg> for StackRoot {
             RootArg::Thread => Self::Thread,
             RootArg::None => Self::None,
         }
+    }
+}
+
+impl WeightArgs {
+    /// What was chosen.
+    pub(crate) fn weight(&self) -> StackWeight {
+        self.weight.map_or(StackWeight::Samples, StackWeight::from)
     }
 }
 

@@ -7,8 +7,7 @@ mod inject;
 mod manual;
 mod maps;
 mod profile;
-
-use anyhow::bail;
+mod tables;
 
 use crate::args::{Cli, Command};
 use crate::terminal::Status;
@@ -25,10 +24,11 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Inject(args)) => inject::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
+        Some(Command::Top(args)) => tables::top(args),
+        Some(Command::Tree(args)) => tables::tree(args),
         Some(Command::Report(args)) => profile::report(args),
         Some(Command::Man) => manual::man(),
         Some(Command::Completions(args)) => manual::completions(args),
-        None if cli.main.input.as_os_str().is_empty() => bail!("no recording named; see --help"),
         None => profile::main(&cli.main),
     }
 }

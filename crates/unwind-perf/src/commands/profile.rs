@@ -1,68 +1,136 @@
 //! The main job and the pictures: a recording becomes a profile, and the profile an output.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use formats::Format;
+use anyhow::{Context as _, bail};
+use formats::{Format, FormatOptions, Printer, ScriptFields, StackWeight, TopTable};
 use pipeline::{Observer, StreamOptions};
+use profile::query::GroupBy;
 
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Completeness, Inputs, OutputTarget, Progress, Status, output_path, print_profile,
-    print_summary, timings_text,
+    Completeness, Inputs, OutputTarget, Progress, Status, console_look, output_path,
+    print_other_events, print_profile, print_summary, timings_text,
 };
 
 /// A run: of what, into what, with which options.
-#[derive(Clone, Copy)]
-struct ProfileJob<'a> {
-    input: &'a Path,
-    format: Format,
-    inverted: bool,
-    args: &'a RunArgs,
+pub(super) struct ProfileJob<'a> {
+    pub(super) input: &'a Path,
+    pub(super) output: Output,
+    pub(super) args: &'a RunArgs,
 }
+
+/// What is printed.
+pub(super) enum Output {
+    /// A format.
+    Format(Format, FormatOptions),
+    /// A table for people, in which samples weigh so.
+    Table(Box<dyn Printer + Send>, StackWeight),
+}
+
+/// Rows of the table that a terminal gets.
+const ROWS: usize = 20;
 
 /// Runs the main job.
 pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let by_ending = || Format::from_path(args.run.output.as_deref()?);
-    let format = args.format.or_else(by_ending).unwrap_or(Format::Json);
-    run(ProfileJob { input: &args.input, format, inverted: false, args: &args.run })
+    let chosen = args.format.or_else(by_ending);
+    let to_terminal = args.run.output.is_none() && std::io::stdout().is_terminal();
+    let input = args.input.path()?;
+    let format = chosen.unwrap_or(Format::Json);
+    let options = FormatOptions {
+        fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
+        ..args.folded.format_options(&args.run)
+    };
+    let output = match chosen {
+        None if to_terminal => {
+            let StackWeight::Samples = options.weight else {
+                bail!(
+                    "--weight is for the formats that add samples up; name one with --format, or see unwind-perf top"
+                )
+            };
+            let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
+            let table = TopTable { inlines, weight, by: GroupBy::Function, limit: ROWS, look };
+            Output::Table(Box::new(table), weight)
+        }
+        Some(format) if to_terminal && format.is_binary() => {
+            bail!(
+                "{} is binary and is not written to a terminal; name a file: -o FILE",
+                format.name()
+            )
+        }
+        _ => Output::Format(format, options),
+    };
+    let mut without_effect = args.folded.without_effect(format);
+    if args.script.fields.is_some() && format != Format::PerfScript {
+        without_effect.push("--fields");
+    }
+    if let Some(option) = without_effect.first() {
+        bail!("{option} has no effect on the format {}", format.name());
+    }
+    ProfileJob { input, output, args: &args.run }.run()
 }
 
 /// Draws a flame graph.
 #[cfg(feature = "flamegraph")]
 pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
-    let (format, inverted) = (Format::Flamegraph, args.inverted);
-    run(ProfileJob { input: &args.input, format, inverted, args: &args.run })
+    let options =
+        FormatOptions { inverted: args.inverted, ..args.folded.format_options(&args.run) };
+    let output = fixed(Format::Flamegraph, options, &args.run)?;
+    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
-    run(ProfileJob { input: &args.input, format: Format::Report, inverted: false, args: &args.run })
+    let options = FormatOptions { inlines: !args.run.symbols.no_inline, ..FormatOptions::DEFAULT };
+    let output = fixed(Format::Report, options, &args.run)?;
+    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
 }
 
-fn run(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let threads = job.args.jobs.map_or(0, usize::from);
-    on_pool(threads, || match job.format {
-        Format::Hotspot => {
-            let output = hotspot::HotspotJob {
-                source: source(job.input),
-                options: job.args.options()?,
-                stream: StreamOptions::default(),
-                output: job.args.output.as_deref(),
-                map_files: &job.args.files.map_file,
-                quiet: job.args.quiet,
-                timings: job.args.timings,
-                statistics: false,
-            };
-            let hotspot::Outcome { status, completeness, .. } = hotspot::run(output)?;
-            Ok(completeness.judge(job.args.fail_if_incomplete.as_ref(), status))
-        }
-        _ => run_on_pool(job),
-    })
+/// The output of a command that has one format. A file whose ending means another one is refused.
+fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Result<Output> {
+    let path = args.output.as_deref();
+    let by_ending = path.and_then(Format::from_path).filter(|&other| other != format);
+    if let (Some(other), Some(path)) = (by_ending, path) {
+        let (name, other, ending) = (format.name(), other.name(), format.endings().first());
+        bail!(
+            "{} is named like the format {other}, and this command writes {name} (FILE{}); for {other}: unwind-perf \
+             PERF_DATA -o {}",
+            path.display(),
+            ending.unwrap_or(&""),
+            path.display(),
+        );
+    }
+    Ok(Output::Format(format, options))
+}
+
+impl ProfileJob<'_> {
+    /// Runs it.
+    pub(super) fn run(self) -> anyhow::Result<Status> {
+        let threads = self.args.jobs.map_or(0, usize::from);
+        on_pool(threads, || match self.output {
+            Output::Format(Format::Hotspot, _) => {
+                let output = hotspot::HotspotJob {
+                    source: source(self.input),
+                    options: self.args.options()?,
+                    stream: StreamOptions::default(),
+                    output: self.args.output.as_deref(),
+                    map_files: &self.args.files.map_file,
+                    quiet: self.args.quiet,
+                    timings: self.args.timings,
+                    statistics: false,
+                };
+                let hotspot::Outcome { status, completeness, .. } = hotspot::run(output)?;
+                Ok(completeness.judge(self.args.fail_if_incomplete.as_ref(), status))
+            }
+            _ => run_on_pool(self),
+        })
+    }
 }
 
 /// Runs `work` with so many threads; 0 for one a processor.
@@ -78,8 +146,18 @@ pub(crate) fn on_pool<T: Send>(
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, format, inverted, args } = job;
-    let path = args.output.as_deref().map(|path| output_path(path, input, format));
+    let ProfileJob { input, output, args } = job;
+    let (printer, one_event, format) = match output {
+        Output::Format(format, options) => {
+            let one_event = format.shows_one_event().then_some(options.weight);
+            (format.printer(options), one_event, Some(format))
+        }
+        Output::Table(table, weight) => (table as Box<dyn Printer>, Some(weight), None),
+    };
+    let path = args.output.as_deref().map(|path| match format {
+        Some(format) => output_path(path, input, format),
+        None => path.to_owned(),
+    });
     let options = args.options()?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
@@ -88,7 +166,6 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.begin("writing");
-    let printer = format.printer(args.format_options(inverted));
     let written = print_profile(&analysis.profile, &*printer, &target);
     progress.clear();
     written?;
@@ -98,6 +175,9 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     if !args.quiet {
         print_summary(&analysis.profile)?;
+        if let Some(weight) = one_event {
+            print_other_events(&analysis.profile, weight);
+        }
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     let completeness = Completeness::of(&analysis.profile);

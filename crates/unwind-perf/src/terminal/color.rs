@@ -1,4 +1,5 @@
-//! Colours on standard error: of errors, and of the parts of the summary that matter most. Output has none.
+//! Colours on standard error: of errors, and of the parts of the summary that matter most. Of what goes to standard
+//! output, only tables for people have some.
 //!
 //! Source: <https://no-color.org>.
 
@@ -6,12 +7,15 @@ use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Effects, Style};
-use formats::SummaryStyles;
+use formats::{ConsoleLook, SummaryStyles};
 
 use crate::args::ColorArg;
 
 /// Standard error is one for the whole process, and so is the choice.
 static CHOSEN: OnceLock<bool> = OnceLock::new();
+
+/// The same for tables on standard output.
+static CHOSEN_FOR_TABLES: OnceLock<bool> = OnceLock::new();
 
 /// Chooses, once.
 pub(crate) fn choose_colors(arg: ColorArg) {
@@ -19,6 +23,8 @@ pub(crate) fn choose_colors(arg: ColorArg) {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
     CHOSEN.get_or_init(|| wanted(arg, terminal, set("NO_COLOR")));
+    let terminal = std::io::stdout().is_terminal() && !dumb;
+    CHOSEN_FOR_TABLES.get_or_init(|| wanted(arg, terminal, set("NO_COLOR")));
 }
 
 fn wanted(arg: ColorArg, terminal: bool, no_color: bool) -> bool {
@@ -33,6 +39,16 @@ fn wanted(arg: ColorArg, terminal: bool, no_color: bool) -> bool {
 pub(crate) fn error(name: &str) -> String {
     let style = if on() { AnsiColor::Red.on_default() | Effects::BOLD } else { Style::new() };
     format!("{style}{name}:{style:#}")
+}
+
+/// How a table looks, on standard output or in a file: a terminal sets its width.
+pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
+    let stdout = std::io::stdout();
+    let on_terminal = to_stdout && stdout.is_terminal();
+    let size = on_terminal.then(|| terminal_size::terminal_size_of(stdout)).flatten();
+    let width = size.map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0);
+    let colors = to_stdout && CHOSEN_FOR_TABLES.get().copied().unwrap_or(false);
+    ConsoleLook { width, colors }
 }
 
 /// How the summary looks.

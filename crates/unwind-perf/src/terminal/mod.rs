@@ -10,12 +10,12 @@ mod summary;
 mod target;
 mod timings;
 
-pub(crate) use color::choose_colors;
+pub(crate) use color::{choose_colors, console_look};
 pub(crate) use findings::{print_findings, status_of};
 pub(crate) use incomplete::Completeness;
 pub(crate) use progress::Progress;
 pub(crate) use shown::{shown, shown_json};
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
-pub(crate) use summary::print_summary;
+pub(crate) use summary::{print_other_events, print_summary};
 pub(crate) use target::{Inputs, Out, OutputTarget, output_path, print_profile};
 pub(crate) use timings::timings_text;

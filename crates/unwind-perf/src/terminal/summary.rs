@@ -2,10 +2,12 @@
 
 use std::io::{self, Write as _};
 
-use formats::write_styled_summary;
+use formats::{StackWeight, write_styled_summary};
 use profile::Profile;
+use profile::query::{Weights, event_name};
 
 use super::color::summary_styles;
+use super::shown::shown;
 
 /// Prints the summary of a run.
 ///
@@ -16,4 +18,19 @@ pub(crate) fn print_summary(profile: &Profile) -> io::Result<()> {
     write_styled_summary(profile, &summary_styles(), &mut text)?;
     let _ = io::stderr().write_all(&text);
     Ok(())
+}
+
+/// Where samples of one event are counted and there are others: says which, and how to see them.
+pub(crate) fn print_other_events(profile: &Profile, weight: StackWeight) {
+    let weights = Weights::new(profile, weight);
+    let name = |event| shown(&String::from_utf8_lossy(event_name(profile, event)));
+    let others: Vec<String> =
+        weights.others().map(|(event, samples)| format!("{} ({samples})", name(event))).collect();
+    if let (Some(event), false) = (weights.event(), others.is_empty()) {
+        eprintln!(
+            "the samples of {} are counted; --event shows the others: {}",
+            name(event),
+            others.join(", ")
+        );
+    }
 }

@@ -71,7 +71,7 @@ fn help_tells_every_option() {
         "Symbols:",
         "Files:",
         "perf script:",
-        "Folded stacks and speedscope:",
+        "Folded stacks, flame graph, speedscope, Firefox:",
     ];
     assert_eq!(headings, expected);
     let first = help.text().lines().next();

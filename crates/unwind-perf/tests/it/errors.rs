@@ -107,7 +107,6 @@ fn wrong_arguments_are_told() {
              perf-script, folded, pprof, speedscope, firefox, callgrind, hotspot, flamegraph, report, \
              parquet",
         ),
-        (&[], "unwind-perf: no recording named; see --help"),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),
     ] {
         let ran = run(&case.folder, arguments).expect_status(2);

@@ -37,4 +37,5 @@ mod readme;
 mod run;
 mod signals;
 mod table;
+mod tables;
 mod targets;

@@ -1,7 +1,7 @@
-//! Numbers as the summary writes them.
+//! Numbers as people read them.
 
 /// `12.3 %`; never rounded to 0 or 100 where it is not that.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     let permille = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
     match permille {
         0 if part > 0 => "<0.1 %".to_owned(),
@@ -11,12 +11,12 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 /// `1 sample`, `12,345 samples`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number with a comma before each group of three digits.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -1,0 +1,101 @@
+//! The cells of tables: names, cut on the right where there is too little room, and costs.
+
+use profile::query::{Cost, Function, WeightUnit, Weights, event_name};
+use profile::{Profile, StringId};
+
+use crate::render::numbers::{counted, grouped};
+use crate::render::text::push_line_safe;
+
+/// The text of a name, without what a terminal would act on.
+pub(super) fn text(name: &[u8]) -> String {
+    let mut out = Vec::with_capacity(name.len());
+    push_line_safe(&mut out, name);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The last component of a module's path; all of a name in brackets.
+pub(super) fn module(profile: &Profile, path: Option<StringId>) -> String {
+    let Some(path) = path.map(|path| profile.strings.get(path)) else { return String::new() };
+    let name = if path.starts_with(b"[") {
+        path
+    } else {
+        path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+    };
+    text(name)
+}
+
+/// The function's name.
+pub(super) fn function(profile: &Profile, function: &Function) -> String {
+    let name = function.name.map_or(&b""[..], |name| profile.strings.get(name));
+    if name.is_empty() { "[unknown]".to_owned() } else { text(name) }
+}
+
+/// The text in so many columns, cut on the right.
+pub(super) fn cut(text: &str, room: Option<usize>) -> String {
+    let Some(room) = room.filter(|&room| text.chars().count() > room) else {
+        return text.to_owned();
+    };
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A cost in its unit: milliseconds of a clock, else a number.
+pub(super) fn cost(unit: WeightUnit, weight: u64) -> String {
+    match unit {
+        WeightUnit::Nanoseconds => {
+            let tenths = weight / 100_000 + u64::from(weight % 100_000 >= 50_000);
+            format!("{}.{} ms", grouped(tenths / 10), tenths % 10)
+        }
+        WeightUnit::Samples | WeightUnit::Events => grouped(weight),
+    }
+}
+
+/// The heading of a column of costs.
+pub(super) const fn unit(unit: WeightUnit) -> &'static str {
+    match unit {
+        WeightUnit::Nanoseconds => "time",
+        WeightUnit::Samples => "samples",
+        WeightUnit::Events => "events",
+    }
+}
+
+/// What all is that is counted: `31 samples of cpu-clock:u, 103.7 ms`.
+pub(super) fn what_is_counted(profile: &Profile, weights: &Weights, total: Cost) -> String {
+    let mut line = counted(total.samples, "sample");
+    if let Some(event) = weights.event() {
+        line.push_str(" of ");
+        line.push_str(&text(event_name(profile, event)));
+    }
+    match weights.unit() {
+        WeightUnit::Samples => {}
+        WeightUnit::Nanoseconds => {
+            line.push_str(", ");
+            line.push_str(&cost(WeightUnit::Nanoseconds, total.weight));
+        }
+        WeightUnit::Events => {
+            line.push_str(", ");
+            line.push_str(&counted(total.weight, "event"));
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_on_the_right() {
+        assert_eq!(cut("abcdef", Some(6)), "abcdef");
+        assert_eq!(cut("abcdef", Some(5)), "abcd…");
+        assert_eq!(cut("äöüß", Some(3)), "äö…");
+        assert_eq!(cut("abcdef", None), "abcdef");
+        assert_eq!(text(b"a\x1b[2J"), "a\\x1b[2J");
+    }
+
+    #[test]
+    fn clocks_are_milliseconds() {
+        assert_eq!(cost(WeightUnit::Nanoseconds, 1_234_567_890), "1,234.6 ms");
+        assert_eq!(cost(WeightUnit::Nanoseconds, 49_999), "0.0 ms");
+        assert_eq!(cost(WeightUnit::Samples, 1234), "1,234");
+    }
+}

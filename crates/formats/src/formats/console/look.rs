@@ -1,0 +1,43 @@
+//! How wide and how colourful tables are.
+
+use anstyle::{AnsiColor, Effects, Style};
+
+/// How wide and how colourful a table is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConsoleLook {
+    /// Columns of the terminal, to which lines are cut; `None` where nothing is cut.
+    pub width: Option<usize>,
+    /// Whether there are colours.
+    pub colors: bool,
+}
+
+impl ConsoleLook {
+    /// Headings of columns.
+    pub(super) fn heading(self) -> Style {
+        self.style(Style::new().effects(Effects::BOLD | Effects::UNDERLINE))
+    }
+
+    /// What is of less interest than the rest of its line.
+    pub(super) fn faint(self) -> Style {
+        self.style(Style::new().effects(Effects::DIMMED))
+    }
+
+    /// A share of the whole, by how much it is.
+    pub(super) fn share(self, part: u64, whole: u64) -> Style {
+        let percent = u128::from(part) * 100 / u128::from(whole.max(1));
+        self.style(match percent {
+            5.. => AnsiColor::Red.on_default(),
+            1..5 => AnsiColor::Green.on_default(),
+            0 => Style::new(),
+        })
+    }
+
+    fn style(self, style: Style) -> Style {
+        if self.colors { style } else { Style::new() }
+    }
+
+    /// The columns that are left of a line after `used` of them; at least 20.
+    pub(super) fn left(self, used: usize) -> Option<usize> {
+        self.width.map(|width| width.saturating_sub(used).max(20))
+    }
+}

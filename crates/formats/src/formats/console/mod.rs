@@ -1,0 +1,10 @@
+//! Tables for people at a terminal: what costs most, and the tree of calls.
+
+mod labels;
+mod look;
+mod top;
+mod tree;
+
+pub use look::ConsoleLook;
+pub use top::TopTable;
+pub use tree::TreeTable;

@@ -1,0 +1,176 @@
+//! The table of what costs most.
+
+use std::io;
+
+use profile::query::{GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name};
+use profile::{Profile, ThreadId};
+
+use super::labels;
+use super::look::ConsoleLook;
+use crate::printer::Printer;
+use crate::render::numbers::{counted, share};
+
+/// Prints what costs most: a line each, with its own and its inclusive cost.
+#[derive(Debug, Clone, Copy)]
+pub struct TopTable {
+    /// Whether inlined functions are functions of their own.
+    pub inlines: bool,
+    /// What a sample weighs.
+    pub weight: Weight,
+    /// By what samples are added up.
+    pub by: GroupBy,
+    /// The most rows; 0 for all.
+    pub limit: usize,
+    /// How it looks.
+    pub look: ConsoleLook,
+}
+
+/// Columns for names below which places are left out.
+const NARROW: usize = 30;
+
+/// How far names are filled up with spaces at most, where they are not cut.
+const WIDE: usize = 60;
+
+/// What a row says of the thing that costs: its name, and where it is.
+struct Names {
+    name: String,
+    place: String,
+}
+
+impl Printer for TopTable {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let by_event = self.by == GroupBy::Event;
+        let weight = if by_event { Weight::Samples } else { self.weight };
+        let weights = Weights::new(profile, weight);
+        let top = Top::new(profile, &weights, self.by, self.inlines);
+        let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+        let rows: Vec<(&TopRow, Names)> =
+            top.rows.iter().take(limit).map(|row| (row, self.names(profile, row.key))).collect();
+        let mut text = String::new();
+        if by_event {
+            text.push_str(&counted(top.total.samples, "sample"));
+        } else {
+            text.push_str(&labels::what_is_counted(profile, &weights, top.total));
+        }
+        text.push('\n');
+        if !rows.is_empty() {
+            self.table(&top, &rows, weights.unit(), &mut text);
+        }
+        if let Some(rest) = top.rows.len().checked_sub(rows.len()).filter(|&rest| rest > 0) {
+            let own = top.rows.iter().skip(rows.len()).map(|row| row.own.weight);
+            let own = share(own.sum(), top.total.weight);
+            let faint = self.look.faint();
+            let rest = counted(rest as u64, "more row");
+            text.push_str(&format!("{faint}{own:>7}  {rest}; --limit 0 shows all{faint:#}\n"));
+        }
+        out.write_all(text.as_bytes())
+    }
+}
+
+impl TopTable {
+    fn table(&self, top: &Top, rows: &[(&TopRow, Names)], unit: WeightUnit, text: &mut String) {
+        let stacks = matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line);
+        let width = |of: fn(&TopRow) -> u64| {
+            let widths = rows.iter().map(|(row, _)| labels::cost(unit, of(row)).chars().count());
+            widths.max().unwrap_or(0).max(labels::unit(unit).len())
+        };
+        let (own, inclusive) = (width(|row| row.own.weight), width(|row| row.inclusive.weight));
+        let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
+        let place = rows.iter().map(|(_, names)| names.place.chars().count()).max().unwrap_or(0);
+        let both = self.look.left(used);
+        // Where the place was is said where there is room for it, in a third of that.
+        let place = match both {
+            Some(..NARROW) => 0,
+            Some(both) => place.min(both / 3),
+            None => place,
+        };
+        let room = both.map(|both| if place > 0 { both - place - 2 } else { both });
+        let longest = rows.iter().map(|(_, names)| names.name.chars().count()).max().unwrap_or(0);
+        // Where nothing is cut, the longest names do not push all others' modules away.
+        let name_width = longest.min(room.unwrap_or(WIDE)).max(8);
+        let (heading, unit_name) = (self.look.heading(), labels::unit(unit));
+        let mut head = format!("{:>7}  {unit_name:>own$}", "own");
+        if stacks {
+            head.push_str(&format!("  {:>9}  {unit_name:>inclusive$}", "inclusive"));
+        }
+        let [name, where_it_is] = self.headings();
+        let where_it_is = if place > 0 { where_it_is } else { "" };
+        head.push_str(&format!("  {name:<name_width$}  {where_it_is}"));
+        text.push_str(&format!("{heading}{}{heading:#}\n", head.trim_end()));
+        for (row, names) in rows {
+            let total = top.total.weight;
+            let style = self.look.share(row.own.weight, total);
+            let of = |weight| share(weight, total);
+            text.push_str(&format!("{style}{:>7}{style:#}", of(row.own.weight)));
+            text.push_str(&format!("  {:>own$}", labels::cost(unit, row.own.weight)));
+            if stacks {
+                let style = self.look.share(row.inclusive.weight, total);
+                text.push_str(&format!("  {style}{:>9}{style:#}", of(row.inclusive.weight)));
+                text.push_str(&format!(
+                    "  {:>inclusive$}",
+                    labels::cost(unit, row.inclusive.weight)
+                ));
+            }
+            let name = labels::cut(&names.name, room);
+            if names.place.is_empty() || place == 0 {
+                text.push_str(&format!("  {name}\n"));
+            } else {
+                let faint = self.look.faint();
+                let place = labels::cut(&names.place, room.map(|_| place));
+                text.push_str(&format!("  {name:<name_width$}  {faint}{place}{faint:#}\n"));
+            }
+        }
+    }
+
+    const fn headings(&self) -> [&'static str; 2] {
+        match self.by {
+            GroupBy::Function => ["function", "module"],
+            GroupBy::Module => ["module", ""],
+            GroupBy::Line => ["line", "function"],
+            GroupBy::Thread => ["thread", "tid"],
+            GroupBy::Process => ["process", "pid"],
+            GroupBy::Comm => ["name of threads", ""],
+            GroupBy::Event => ["event", ""],
+        }
+    }
+
+    fn names(&self, profile: &Profile, key: TopKey) -> Names {
+        let alone = |name: String| Names { name, place: String::new() };
+        match key {
+            TopKey::Function(it) => Names {
+                name: labels::function(profile, &it),
+                place: labels::module(profile, it.module),
+            },
+            TopKey::Line(it, line) => {
+                let file = it.file.map(|file| labels::text(profile.strings.get(file)));
+                let function = labels::function(profile, &it);
+                let module = labels::module(profile, it.module);
+                match file.filter(|_| line > 0) {
+                    Some(file) => Names { name: format!("{file}:{line}"), place: function },
+                    None => Names { name: format!("[no line] {module}"), place: function },
+                }
+            }
+            TopKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
+            TopKey::Module(None) => alone("[no module]".to_owned()),
+            TopKey::Thread(thread) => {
+                let tid = profile.threads.get(thread).map_or(-1, |row| row.tid.0);
+                Names { name: comm(profile, Some(thread)), place: tid.to_string() }
+            }
+            TopKey::Process(pid) => {
+                // Its name is that of the main thread in the end.
+                let of = profile.threads.entries().filter(|(_, row)| row.pid == pid);
+                let thread = of.max_by_key(|(id, row)| (row.tid.0 == pid.0, *id));
+                let name = comm(profile, thread.map(|(id, _)| id));
+                Names { name, place: pid.to_string() }
+            }
+            TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
+            TopKey::Comm(None) => alone("[unknown]".to_owned()),
+            TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
+        }
+    }
+}
+
+fn comm(profile: &Profile, thread: Option<ThreadId>) -> String {
+    let row = thread.and_then(|thread| profile.threads.get(thread));
+    row.map_or_else(|| "[unknown]".to_owned(), |row| labels::text(profile.strings.get(row.comm)))
+}

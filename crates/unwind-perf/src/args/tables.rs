@@ -1,0 +1,96 @@
+//! The arguments of `top` and `tree`.
+
+use clap::{Args, ValueEnum};
+use profile::query::GroupBy;
+
+use super::percent::{Percent, parse_percent};
+use super::profile::{InputArg, RunArgs};
+use super::shown::WeightArgs;
+
+/// The arguments of `top`.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+
+    /// By what samples are added up
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = GroupArg::Function)]
+    pub(crate) by: GroupArg,
+
+    /// The most rows; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
+    pub(crate) limit: usize,
+
+    #[command(flatten)]
+    pub(crate) weight: WeightArgs,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// The arguments of `tree`.
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+
+    /// Begin with the innermost functions, and show their callers below them
+    #[arg(long)]
+    pub(crate) bottom_up: bool,
+
+    /// Leave out what costs less than this part of all
+    #[arg(long, value_name = "PCT", value_parser = parse_share, default_value = "0.5%")]
+    pub(crate) min: Percent,
+
+    /// The most lines; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
+    pub(crate) limit: usize,
+
+    /// Keep stacks that do not reach their root as they are instead of putting them under one [truncated] frame
+    #[arg(long, conflicts_with = "bottom_up")]
+    pub(crate) keep_unrooted: bool,
+
+    #[command(flatten)]
+    pub(crate) weight: WeightArgs,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// By what samples are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupArg {
+    /// Functions
+    Function,
+    /// Programs and libraries
+    Module,
+    /// Lines of source
+    Line,
+    /// Threads
+    Thread,
+    /// Processes
+    Process,
+    /// Names of threads
+    Comm,
+    /// Events
+    Event,
+}
+
+impl From<GroupArg> for GroupBy {
+    fn from(by: GroupArg) -> Self {
+        match by {
+            GroupArg::Function => Self::Function,
+            GroupArg::Module => Self::Module,
+            GroupArg::Line => Self::Line,
+            GroupArg::Thread => Self::Thread,
+            GroupArg::Process => Self::Process,
+            GroupArg::Comm => Self::Comm,
+            GroupArg::Event => Self::Event,
+        }
+    }
+}
+
+/// Reads a share in percent, with or without the sign.
+fn parse_share(text: &str) -> Result<Percent, String> {
+    parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
+}

@@ -1,0 +1,38 @@
+//! `unwind-perf top` and `unwind-perf tree`: what costs most, as tables for people.
+
+use formats::{TopTable, TreeTable};
+use profile::query::TreeOptions;
+
+use super::profile::{Output, ProfileJob};
+use crate::args::{TopArgs, TreeArgs};
+use crate::terminal::{Status, console_look};
+
+/// Prints what costs most.
+pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
+    let table = TopTable {
+        inlines: !args.run.symbols.no_inline,
+        weight: args.weight.weight(),
+        by: args.by.into(),
+        limit: args.limit,
+        look: console_look(args.run.output.is_none()),
+    };
+    let output = Output::Table(Box::new(table), args.weight.weight());
+    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+}
+
+/// Prints the tree of calls.
+pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
+    let table = TreeTable {
+        weight: args.weight.weight(),
+        options: TreeOptions {
+            inlines: !args.run.symbols.no_inline,
+            bottom_up: args.bottom_up,
+            keep_unrooted: args.keep_unrooted,
+            min_share: args.min.share(),
+        },
+        limit: args.limit,
+        look: console_look(args.run.output.is_none()),
+    };
+    let output = Output::Table(Box::new(table), args.weight.weight());
+    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+}
