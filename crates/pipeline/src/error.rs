@@ -41,6 +41,11 @@ pub enum Error {
     /// Nothing says which processor was recorded, and stacks cannot be unwound without.
     #[error("the recording does not tell its processor")]
     UnknownProcessor,
+    /// The filter has a time that depends on those of the first and last sample, which the header does not state.
+    #[error(
+        "the recording does not state the times of its first and last sample; give seconds of its clock"
+    )]
+    NoSampleTimes,
     /// The filter names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
     UnknownEvent {

@@ -40,6 +40,7 @@
 mod error;
 mod files;
 mod kept;
+mod left_out;
 mod limits;
 mod names;
 mod observer;
@@ -60,10 +61,11 @@ use crate::setting::Setting;
 
 pub use error::Error;
 pub use files::Files;
+pub use left_out::LeftOut;
 pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
-pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source};
+pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
 pub use runs::growing::{Grown, Growth, StreamOptions};
 pub use runs::{Analysis, MapReplay, RecordingWatch};
 pub use timings::Timings;

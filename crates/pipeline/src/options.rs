@@ -75,14 +75,26 @@ pub struct SampleFilter {
     pub pids: Vec<Pid>,
     /// Thread ids.
     pub tids: Vec<Tid>,
-    /// Names of threads.
+    /// Names of threads; `*` stands for any bytes, `?` for one.
     pub comms: Vec<Vec<u8>>,
-    /// Names of events, as the recording has them.
+    /// Names of events, as the recording has them, with `*` and `?` as in those of threads, with modifiers (`:u`) or
+    /// without.
     pub events: Vec<String>,
     /// The earliest time.
-    pub from: Option<Timestamp>,
+    pub from: Option<TimePoint>,
     /// The latest time.
-    pub to: Option<Timestamp>,
+    pub to: Option<TimePoint>,
+}
+
+/// A point in time of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimePoint {
+    /// On the recording's clock.
+    At(Timestamp),
+    /// So many nanoseconds after the first sample.
+    AfterFirst(u64),
+    /// So many billionths of the time from the first sample to the last.
+    Share(u64),
 }
 
 /// Where files are looked for. Each is used only where its build-id is the recorded one.

@@ -14,14 +14,19 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::{Cli, color_in_arguments};
+use crate::args::{Cli, color_in_arguments, with_suggestion};
 use crate::terminal::{choose_colors, exit_code};
 
 /// The command `unwind-perf`.
 #[must_use]
 pub fn unwind_perf() -> ExitCode {
     let mut command = Cli::command().color(color_in_arguments(std::env::args_os()));
-    let matches = command.get_matches_mut();
+    let words: Vec<_> = std::env::args_os().collect();
+    let parsed = command.try_get_matches_from_mut(&words);
+    let matches = match parsed {
+        Ok(matches) => matches,
+        Err(error) => with_suggestion(error, &mut command, &words).exit(),
+    };
     let cli =
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     choose_colors(cli.color);

@@ -122,7 +122,7 @@ pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
-    Filter, Join, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Thread,
-    Unwatched, apply as apply_record, learn_build_ids, learn_files,
+    Filter, Join, LeftOut, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer,
+    Thread, Unwatched, apply as apply_record, learn_build_ids, learn_files, matches_pattern,
 };
 pub use walk::{UserState, Walker};

@@ -10,6 +10,7 @@ use unwinder::Engine;
 
 use super::findings;
 use crate::files::Files;
+use crate::left_out::LeftOut;
 use crate::names::NameReport;
 use crate::timings::Timings;
 
@@ -25,6 +26,8 @@ pub struct Analysis {
     pub findings: Findings,
     /// What the recording's header says.
     pub head: Arc<Head>,
+    /// What the samples were of that the filter left out; where nothing passed it, that is what there is to choose from.
+    pub left_out: LeftOut,
     /// Where the time went.
     pub timings: Timings,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
@@ -38,6 +41,7 @@ pub(super) struct Ended {
     pub(super) files: Files,
     pub(super) timeline: Timeline,
     pub(super) late_maps: u64,
+    pub(super) left_out: unwinder::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
 }
@@ -45,7 +49,9 @@ pub(super) struct Ended {
 impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
-        let Self { session, found, files, mut timeline, late_maps, engine, report } = self;
+        let Self { session, found, files, mut timeline, late_maps, left_out, engine, report } =
+            self;
+        let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
@@ -57,6 +63,14 @@ impl Ended {
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
         let sources = Box::new((timeline, session, files));
-        Analysis { profile, is_damaged, findings: found, head, timings, _sources: sources }
+        Analysis {
+            profile,
+            is_damaged,
+            findings: found,
+            head,
+            left_out,
+            timings,
+            _sources: sources,
+        }
     }
 }

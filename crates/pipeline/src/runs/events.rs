@@ -1,29 +1,105 @@
-//! The filter of the options as the replay knows it: events by their indexes in the recording.
+//! The filter of the options as the replay knows it: events by their indexes in the recording, times on its clock.
 
-use perf_data::Event;
-use unwinder::Filter;
+use address::Timestamp;
+use perf_data::{Event, Head};
+use unwinder::{Filter, matches_pattern};
 
 use crate::error::Error;
-use crate::options::SampleFilter;
+use crate::options::{SampleFilter, TimePoint};
 
-/// The filter for a recording with these events.
-pub(crate) fn filter(wanted: &SampleFilter, events: &[Event]) -> Result<Filter, Error> {
+/// The filter for a recording with that head.
+pub(crate) fn filter(wanted: &SampleFilter, head: &Head) -> Result<Filter, Error> {
     let mut indexes = Vec::new();
     for name in &wanted.events {
         let before = indexes.len();
-        let known = events.iter().zip(0..).filter(|(event, _)| event.name == *name);
-        indexes.extend(known.map(|(_, index)| index));
+        indexes.extend(matching(name, head.events()));
         if indexes.len() == before {
-            let recorded = events.iter().map(|event| event.name.clone()).collect();
+            let recorded = head.events().iter().map(|event| event.name.clone()).collect();
             return Err(Error::UnknownEvent { name: name.clone(), recorded });
         }
     }
+    let times = head.features().sample_time;
+    let resolved = |point: Option<TimePoint>| point.map(|point| resolve(point, times)).transpose();
     Ok(Filter {
         pids: wanted.pids.clone(),
         tids: wanted.tids.clone(),
         comms: wanted.comms.clone(),
         events: indexes,
-        from: wanted.from,
-        to: wanted.to,
+        from: resolved(wanted.from)?,
+        to: resolved(wanted.to)?,
     })
+}
+
+/// The events of a name: those that are called so, else those that fit it as a pattern, else those that do so without
+/// their modifiers.
+fn matching(name: &str, events: &[Event]) -> Vec<u16> {
+    let indexes = |fits: &dyn Fn(&str) -> bool| -> Vec<u16> {
+        let fitting = events.iter().zip(0..).filter(|(event, _)| fits(&event.name));
+        fitting.map(|(_, index)| index).collect()
+    };
+    let exact = indexes(&|event| event == name);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let whole = indexes(&|event| matches_pattern(name.as_bytes(), event.as_bytes()));
+    if !whole.is_empty() {
+        return whole;
+    }
+    indexes(&|event| matches_pattern(name.as_bytes(), without_modifiers(event).as_bytes()))
+}
+
+/// The name of an event without the letters after its last colon that say where it counts. Tracepoints have a colon, too.
+///
+/// Source: perf-list(1), "EVENT MODIFIERS".
+fn without_modifiers(event: &str) -> &str {
+    match event.rsplit_once(':') {
+        Some((name, letters)) if letters.chars().all(|it| "ukhIGHpPSDWeb".contains(it)) => name,
+        _ => event,
+    }
+}
+
+/// The point on the recording's clock, with the times of its first and last sample.
+fn resolve(point: TimePoint, times: Option<(Timestamp, Timestamp)>) -> Result<Timestamp, Error> {
+    let (first, last) = match (point, times) {
+        (TimePoint::At(time), _) => return Ok(time),
+        (_, None) => return Err(Error::NoSampleTimes),
+        (_, Some(times)) => times,
+    };
+    let after = match point {
+        TimePoint::At(time) => return Ok(time),
+        TimePoint::AfterFirst(nanoseconds) => nanoseconds,
+        TimePoint::Share(billionths) => {
+            let length = u128::from(last.0.saturating_sub(first.0));
+            u64::try_from(length * u128::from(billionths) / 1_000_000_000).unwrap_or(u64::MAX)
+        }
+    };
+    Ok(Timestamp(first.0.saturating_add(after)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_are_letters_after_the_last_colon() {
+        for (event, name) in [
+            ("cpu-clock:u", "cpu-clock"),
+            ("cycles:Pu", "cycles"),
+            ("sched:sched_switch", "sched:sched_switch"),
+            ("cycles", "cycles"),
+        ] {
+            assert_eq!(without_modifiers(event), name);
+        }
+    }
+
+    #[test]
+    fn times_are_of_the_recording() {
+        let times = Some((Timestamp(1_000), Timestamp(3_000)));
+        let at = |point| resolve(point, times).map(|time| time.0).ok();
+        assert_eq!(at(TimePoint::At(Timestamp(7))), Some(7));
+        assert_eq!(at(TimePoint::AfterFirst(50)), Some(1_050));
+        assert_eq!(at(TimePoint::Share(250_000_000)), Some(1_500));
+        assert_eq!(at(TimePoint::Share(1_000_000_000)), Some(3_000));
+        assert!(matches!(resolve(TimePoint::AfterFirst(1), None), Err(Error::NoSampleTimes)));
+    }
 }

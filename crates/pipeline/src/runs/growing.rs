@@ -181,13 +181,14 @@ impl Run<'_> {
         replayer.end(self);
         self.go_on()?;
         self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
-        let Replay { mut profile, late_maps, timings: replay_timings, .. } = replayer.finish(self);
+        let Replay { mut profile, late_maps, left_out, timings: replay_timings, .. } =
+            replayer.finish(self);
         timings.ended("replay");
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
         let report = growing.report;
         let engine = self.engine();
-        let ended = Ended { session, found, files, timeline, late_maps, engine, report };
+        let ended = Ended { session, found, files, timeline, late_maps, left_out, engine, report };
         Ok(ended.into_analysis(profile, timings))
     }
 

@@ -112,7 +112,7 @@ impl Run<'_> {
         learn_files: bool,
     ) -> Result<ReplayOptions, Error> {
         Ok(ReplayOptions {
-            filter: filter(&self.options.samples, head.events())?,
+            filter: filter(&self.options.samples, head)?,
             max_frames: self.options.max_frames.max(1),
             learn_files,
             join: self.options.join,

@@ -148,7 +148,7 @@ impl Run<'_> {
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
         let Replayed { session, found, files, timeline, replay, prefetch } = replayed;
-        let Replay { mut profile, threads, late_maps, timings: replay_timings } = replay;
+        let Replay { mut profile, threads, late_maps, left_out, timings: replay_timings } = replay;
         self.go_on()?;
         self.observer.stage(Stage::Symbolizing);
         let head = session.head().clone();
@@ -161,7 +161,7 @@ impl Run<'_> {
         add_threads(&mut profile, &threads, &timeline);
         timings.replay = replay_timings;
         let engine = self.engine();
-        let ended = Ended { session, found, files, timeline, late_maps, engine, report };
+        let ended = Ended { session, found, files, timeline, late_maps, left_out, engine, report };
         let mut analysis = ended.into_analysis(profile, timings);
         self.options.limits.check(|| analysis.profile.heap_bytes() as u64)?;
         analysis.timings.ended("assemble");

@@ -14,16 +14,16 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TID,…", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 
-    /// Only samples of threads with these names
+    /// Only samples of threads with these names; * stands for any characters, ? for one
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) comm: Vec<String>,
 
-    /// Only samples of these events
+    /// Only samples of these events: names or patterns, with or without modifiers such as :u
     #[arg(long, value_name = "EVENT,…", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
 
-    /// Only samples from time A to time B, in seconds of the recording's clock as perf script prints them; either may
-    /// be left out
+    /// Only samples from time A to time B; either may be left out. In seconds of the recording's clock as perf script
+    /// prints them, with + in seconds from the first sample on (+1.5,+2), with % in parts of the recording (10%-20%)
     #[arg(long, value_name = "A,B")]
     pub(crate) time: Option<String>,
 }

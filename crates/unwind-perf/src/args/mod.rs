@@ -8,6 +8,7 @@ mod inject;
 mod inspect;
 mod join;
 mod memory;
+mod misspelt;
 mod options;
 mod percent;
 mod profile;
@@ -24,6 +25,7 @@ pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
+pub(crate) use misspelt::with_suggestion;
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
 pub(crate) use percent::Percent;
 #[cfg(test)]
@@ -34,7 +36,7 @@ pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
 pub(crate) use shown::FoldedArgs;
 pub(crate) use symbols::{DemangleArg, SymbolArgs};
 pub(crate) use tables::{TopArgs, TreeArgs};
-pub(crate) use times::{time_of, time_range};
+pub(crate) use times::{clock_range, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

@@ -56,6 +56,7 @@ fn read_text(path: &Path) -> io::Result<String> {
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
+        Error::NoSampleTimes => "--time".to_owned(),
         Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
         Error::NotAServer { url } => format!("--debuginfod {url}"),
         Error::UnknownProcessor => {
@@ -107,7 +108,7 @@ impl FilterArgs {
         let (from, to) = match &self.time {
             None => (None, None),
             Some(text) => time_range(text)
-                .with_context(|| format!("--time {text}: expected A,B in seconds"))?,
+                .with_context(|| format!("--time {text}: expected A,B in seconds, +A,+B in seconds from the first sample on, or A%-B%"))?,
         };
         Ok(SampleFilter {
             pids: self.pid.iter().copied().map(Pid).collect(),
@@ -137,7 +138,11 @@ impl SymbolArgs {
 
 impl FileArgs {
     /// Where files are looked for.
+    ///
+    /// # Errors
+    /// Where a folder or file that the user named is not there, or an argument has no meaning.
     pub(crate) fn search(&self) -> anyhow::Result<FileSearch> {
+        self.are_there()?;
         Ok(FileSearch {
             modules: self.module.clone(),
             path_map: path_map(&self.path_map)?,
@@ -150,6 +155,24 @@ impl FileArgs {
             debuginfod: self.servers()?,
             hints: self.hints()?,
         })
+    }
+
+    /// Refuses folders that are not there, since nothing would be found in them.
+    fn are_there(&self) -> anyhow::Result<()> {
+        let folders = [
+            ("--sysroot", &self.sysroot),
+            ("--debug-dir", &self.debug_dir),
+            ("--extra-dir", &self.extra_dir),
+            ("--perf-map-dir", &self.perf_map_dir),
+        ];
+        for (option, paths) in folders {
+            for path in paths {
+                if !host().is_dir(path, Origin::User) {
+                    bail!("{option} {}: not a directory", path.display());
+                }
+            }
+        }
+        Ok(())
     }
 
     #[cfg(feature = "debuginfod")]

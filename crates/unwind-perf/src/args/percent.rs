@@ -22,6 +22,11 @@ impl Percent {
 }
 
 impl Percent {
+    /// In billionths of the whole, rounded down.
+    pub(crate) const fn billionths(&self) -> u64 {
+        self.billionths / 100
+    }
+
     /// From 0 to 1.
     pub(crate) fn share(&self) -> f64 {
         self.billionths as f64 / (100.0 * 10_f64.powi(DIGITS as i32))

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{Args, ValueHint};
+use clap::{Args, CommandFactory as _, ValueHint};
 use formats::Format;
 use host::Origin;
 
+use super::Cli;
 use super::files::FileArgs;
 use super::filters::FilterArgs;
 use super::format::FormatParser;
 use super::join::JoinArgs;
 use super::memory::parse_memory;
+use super::misspelt::suggestion;
 use super::options::host;
 use super::percent::{Percent, parse_percent};
 use super::shown::{FoldedArgs, ScriptArgs};
@@ -50,7 +52,15 @@ impl InputArg {
     pub(crate) fn path(&self) -> anyhow::Result<&Path> {
         let usual = Path::new("perf.data");
         match &self.path {
-            Some(path) => Ok(path),
+            Some(path) => {
+                let word = path.to_str().unwrap_or_default();
+                match suggestion(&Cli::command(), word) {
+                    Some(name) => bail!(
+                        "there is no file and no command {word}; did you mean the command {name}?"
+                    ),
+                    None => Ok(path),
+                }
+            }
             None if host().stat(usual, Origin::User).is_ok() => Ok(usual),
             None => bail!("no recording named, and there is no perf.data here; see --help"),
         }

@@ -6,6 +6,7 @@ mod info;
 mod inject;
 mod manual;
 mod maps;
+mod nothing_left;
 mod profile;
 mod tables;
 

@@ -9,13 +9,14 @@ use formats::{Format, FormatOptions, Printer, ScriptFields, StackWeight, TopTabl
 use pipeline::{Observer, StreamOptions};
 use profile::query::GroupBy;
 
+use super::nothing_left::{none_of, nothing_left};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Completeness, Inputs, OutputTarget, Progress, Status, console_look, output_path,
-    print_other_events, print_profile, print_summary, timings_text,
+    Completeness, Inputs, OutputTarget, Progress, Status, console_look, output_path, print_damage,
+    print_error, print_other_events, print_profile, print_summary, timings_text,
 };
 
 /// A run: of what, into what, with which options.
@@ -125,7 +126,14 @@ impl ProfileJob<'_> {
                     timings: self.args.timings,
                     statistics: false,
                 };
-                let hotspot::Outcome { status, completeness, .. } = hotspot::run(output)?;
+                let outcome = hotspot::run(output)?;
+                let hotspot::Outcome { mut status, completeness, samples, .. } = outcome;
+                let (filtered, filters) = (outcome.filtered, &self.args.filters);
+                if let Some(message) = none_of(samples, filtered, &outcome.left_out, filters) {
+                    // The stream is written by now.
+                    print_error(&message);
+                    status = Status::Incomplete;
+                }
                 Ok(completeness.judge(self.args.fail_if_incomplete.as_ref(), status))
             }
             _ => run_on_pool(self),
@@ -165,6 +173,10 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
+    if let Some(message) = nothing_left(&analysis, &args.filters) {
+        progress.clear();
+        bail!(message);
+    }
     progress.begin("writing");
     let written = print_profile(&analysis.profile, &*printer, &target);
     progress.clear();
@@ -178,6 +190,8 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         if let Some(weight) = one_event {
             print_other_events(&analysis.profile, weight);
         }
+    } else if analysis.is_damaged {
+        print_damage(&analysis);
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     let completeness = Completeness::of(&analysis.profile);

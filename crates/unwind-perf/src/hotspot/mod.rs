@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
 use perf_data::{Finding, Findings, MachineSource, RecordedArch};
-use pipeline::{Analysis, Error, Observer, Options, Source, StreamOptions};
+use pipeline::{Analysis, Error, LeftOut, Observer, Options, Source, StreamOptions};
 use profile::Profile;
 
 use crate::args::{pipeline, with_argument};
@@ -43,13 +43,16 @@ pub(crate) struct HotspotJob<'a> {
 }
 
 /// How it went.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
     /// How many of the callchains are complete.
     pub(crate) completeness: Completeness,
     /// Samples that were written.
     pub(crate) samples: u64,
+    /// Samples that the filter left out, and what they were.
+    pub(crate) filtered: u64,
+    pub(crate) left_out: LeftOut,
     /// The processor, where the recording names it.
     pub(crate) arch: Option<RecordedArch>,
     /// Whether what came bytewise broke off with an error.
@@ -137,6 +140,8 @@ fn outcome(analysis: &Analysis) -> Outcome {
         status: if analysis.is_damaged { Status::Damaged } else { Status::Complete },
         completeness: Completeness::of(&analysis.profile),
         samples: analysis.profile.samples.len() as u64,
+        filtered: analysis.profile.summary.samples_filtered,
+        left_out: analysis.left_out.clone(),
         arch: (machine.source != MachineSource::Nothing).then_some(machine.arch),
         peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),
     }

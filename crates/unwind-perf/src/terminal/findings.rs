@@ -1,7 +1,9 @@
 //! What the commands that look into a recording say of its damage.
 
 use perf_data::{Findings, Severity};
+use pipeline::Analysis;
 
+use super::color;
 use super::shown::shown;
 use super::status::Status;
 
@@ -14,6 +16,22 @@ pub(crate) fn print_findings(findings: &Findings) {
             eprintln!("{}{times}", shown(&first.to_string()));
         }
     }
+}
+
+/// In a line on standard error, that something is lost: for those who want no summary, but look at the status.
+pub(crate) fn print_damage(analysis: &Analysis) {
+    let is_damage = |finding: &&perf_data::Finding| finding.severity() == Severity::Damage;
+    let mut firsts = analysis.findings.iter().filter_map(|group| group.examples.first());
+    let message = match firsts.find(is_damage) {
+        Some(finding) => format!("the recording is damaged: {}", shown(&finding.to_string())),
+        None => "names or lines are missing; the summary, without --quiet, tells which".to_owned(),
+    };
+    print_error(&message);
+}
+
+/// An error of a run that goes on, or whose output is written.
+pub(crate) fn print_error(message: &str) {
+    eprintln!("{} {message}", color::error("unwind-perf"));
 }
 
 /// Whether something is missing.

@@ -32,7 +32,7 @@ fn every_command_that_unwinds_takes_the_options() {
     let case = case.to_str().expect("UTF-8");
     for command in [&["flamegraph"][..], &["report"], &[]] {
         for option in [&["--no-join"][..], &["--join", "exact"], &["--join=gaps"]] {
-            let rest = [case, "-q", "-o", "x.svg", "--fail-if-incomplete", "100"];
+            let rest = [case, "-q", "-o", "x", "--fail-if-incomplete", "100"];
             run(&folder, &[command, option, &rest].concat()).expect_status(0);
         }
     }

@@ -1,7 +1,10 @@
-//! Which samples are wanted.
+//! Which samples are wanted, and what those that are not have been of.
 
 use address::{Pid, Tid, Timestamp};
+use hashbrown::HashSet;
 use perf_data::SampleEntry;
+
+use crate::replay::plan::Thread;
 
 /// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +13,7 @@ pub struct Filter {
     pub pids: Vec<Pid>,
     /// Thread ids.
     pub tids: Vec<Tid>,
-    /// Thread names.
+    /// Thread names, as [patterns](matches_pattern).
     pub comms: Vec<Vec<u8>>,
     /// Indexes of events.
     pub events: Vec<u16>,
@@ -29,5 +32,79 @@ impl Filter {
             && self.from.is_none_or(|from| from <= entry.time)
             && self.to.is_none_or(|to| entry.time <= to)
             && any(self.comms.is_empty(), comm())
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any number of bytes and `?` for one.
+#[must_use]
+pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    // Where the last star was, and where in the name what it stands for ends.
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(&byte) if byte == b'?' || name.get(from) == Some(&byte) => {
+                (at, from) = (at + 1, from + 1);
+            }
+            _ => match star {
+                Some((place, end)) => {
+                    star = Some((place, end + 1));
+                    (at, from) = (place + 1, end + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
+}
+
+/// What the samples were of that a filter left out.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// Their threads, under each of their names.
+    pub threads: HashSet<Thread>,
+    /// The indexes of their events.
+    pub events: HashSet<u16>,
+    /// The first and the last of their times.
+    pub times: Option<(Timestamp, Timestamp)>,
+}
+
+impl LeftOut {
+    pub(crate) fn add(&mut self, entry: &SampleEntry, thread: Thread) {
+        self.threads.insert(thread);
+        self.events.insert(entry.event);
+        let (first, last) = self.times.unwrap_or((entry.time, entry.time));
+        self.times = Some((first.min(entry.time), last.max(entry.time)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_pattern;
+
+    #[test]
+    fn patterns() {
+        let fits = |pattern: &str, name: &str| matches_pattern(pattern.as_bytes(), name.as_bytes());
+        for (pattern, name) in [
+            ("blur*", "blur"),
+            ("blur*", "blur-3"),
+            ("*:sched_*", "sched:sched_switch"),
+            ("a?c", "abc"),
+            ("", ""),
+            ("**", ""),
+            ("*ab*ab", "abaab-ab"),
+            ("a*", "a*"),
+        ] {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("blur", "blur-3"), ("blur?", "blur"), ("*b", "ba"), ("", "a"), ("a*b", "acbc")]
+        {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
     }
 }

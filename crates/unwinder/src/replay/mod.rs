@@ -30,7 +30,7 @@ mod watch;
 mod window;
 
 pub use apply::{apply, learn_build_ids, learn_files};
-pub use filter::Filter;
+pub use filter::{Filter, LeftOut, matches_pattern};
 pub use plan::Thread;
 pub use replayer::{
     Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,

@@ -13,7 +13,7 @@ use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
 
 use crate::repair::StackOwner;
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
-use crate::replay::filter::Filter;
+use crate::replay::filter::{Filter, LeftOut, matches_pattern};
 
 /// A thread under one name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,6 +101,7 @@ pub(crate) struct Planner<'r> {
     /// How often the id of a thread was given to a new one.
     births: HashMap<Tid, u32>,
     pub(crate) filtered: u64,
+    pub(crate) left_out: LeftOut,
 }
 
 /// How far the plan has come in a batch.
@@ -141,6 +142,7 @@ impl<'r> Planner<'r> {
             owners: HashMap::new(),
             births: HashMap::new(),
             filtered: 0,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -175,13 +177,17 @@ impl<'r> Planner<'r> {
             }
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
-            let named =
-                || self.filter.comms.iter().any(|wanted| *wanted == self.timeline.comm_name(comm));
+            let named = || {
+                let name = self.timeline.comm_name(comm);
+                self.filter.comms.iter().any(|wanted| matches_pattern(wanted, name))
+            };
+            let thread = Thread { pid: entry.pid, tid: entry.tid, comm };
             if !self.filter.wants(entry, named) {
                 self.filtered += 1;
+                self.left_out.add(entry, thread);
                 continue;
             }
-            let thread = self.thread(Thread { pid: entry.pid, tid: entry.tid, comm });
+            let thread = self.thread(thread);
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);

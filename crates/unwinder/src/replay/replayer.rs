@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::repair::Code;
-use crate::replay::filter::Filter;
+use crate::replay::filter::{Filter, LeftOut};
 use crate::replay::merge::Merged;
 use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
 use crate::replay::slice::{WalkedSlice, walk_slice};
@@ -53,6 +53,8 @@ pub struct Replay {
     pub threads: Vec<Thread>,
     /// Samples whose chain needed a map that was recorded shortly after them.
     pub late_maps: u64,
+    /// What the samples were of that the filter left out.
+    pub left_out: LeftOut,
     /// Where the time went.
     pub timings: ReplayTimings,
 }
@@ -278,8 +280,8 @@ impl<'r> Replayer<'r> {
         profile.summary.samples = profile.samples.len() as u64;
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
-        let (threads, late_maps) = (planner.into_threads(), merged.late_maps);
-        Replay { profile, threads, late_maps, timings }
+        let (late_maps, left_out) = (merged.late_maps, planner.left_out.clone());
+        Replay { profile, threads: planner.into_threads(), late_maps, left_out, timings }
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
 use self::line::Line;
-use crate::args::{DumpArgs, open, time_range};
+use crate::args::{DumpArgs, clock_range, open};
 use crate::terminal::{Status, print_findings, status_of};
 
 /// Lines are written out when so many bytes of them are there.
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
     let times = match &args.time {
         None => (None, None),
         Some(text) => {
-            time_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
+            clock_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
         }
     };
     let mut dump =

@@ -1,0 +1,31 @@
+//! What the samples were of that a filter left out.
+
+use address::{Pid, Tid, Timestamp};
+use module_map::Timeline;
+use perf_data::Event;
+
+/// What the samples were of that a filter left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Their threads, under each of their names, sorted.
+    pub threads: Vec<(Pid, Tid, Vec<u8>)>,
+    /// The names of their events, in the order of the recording.
+    pub events: Vec<String>,
+    /// The first and the last of their times.
+    pub times: Option<(Timestamp, Timestamp)>,
+}
+
+impl LeftOut {
+    pub(crate) fn new(found: &unwinder::LeftOut, timeline: &Timeline, events: &[Event]) -> Self {
+        let named = |thread: &unwinder::Thread| {
+            (thread.pid, thread.tid, timeline.comm_name(thread.comm).to_vec())
+        };
+        let mut threads: Vec<_> = found.threads.iter().map(named).collect();
+        threads.sort();
+        let mut indexes: Vec<u16> = found.events.iter().copied().collect();
+        indexes.sort_unstable();
+        let events = indexes.iter().filter_map(|&index| events.get(usize::from(index)));
+        let events = events.map(|event| event.name.clone()).collect();
+        Self { threads, events, times: found.times }
+    }
+}

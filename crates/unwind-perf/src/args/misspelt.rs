@@ -1,0 +1,60 @@
+//! A command that does not exist is taken for the name of a recording: what to say then.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Command;
+use clap::error::{Error, ErrorKind};
+use host::Origin;
+
+use super::options::host;
+
+/// How alike a word must be to a command's name to be taken for it, as clap has it for its own suggestions.
+const ALIKE: f64 = 0.8;
+
+/// How alike two words are; one that is a slip of the keyboard away is as good as the same.
+fn likeness(name: &str, word: &str) -> f64 {
+    if strsim::damerau_levenshtein(name, word) == 1 { 1.0 } else { strsim::jaro(name, word) }
+}
+
+/// The error about the arguments, or a better one where the first of them is nearly a command, or a recording stands
+/// before a command.
+pub(crate) fn with_suggestion(error: Error, command: &mut Command, words: &[OsString]) -> Error {
+    let kinds = [
+        ErrorKind::ArgumentConflict,
+        ErrorKind::UnknownArgument,
+        ErrorKind::InvalidSubcommand,
+        ErrorKind::MissingRequiredArgument,
+    ];
+    if !kinds.contains(&error.kind()) {
+        return error;
+    }
+    let plain: Vec<String> = words.iter().skip(1).map(|it| it.to_string_lossy().into()).collect();
+    let Some(first) = plain.first().filter(|first| !first.starts_with('-')) else { return error };
+    let named = |name: &str| command.get_subcommands().any(|it| it.get_name() == name);
+    let later = plain.iter().skip(1).find(|word| named(word));
+    // So clap says where a second word without an option follows a first.
+    let two_words = error.to_string().contains("the subcommand '");
+    let message = match (suggestion(command, first), later) {
+        (Some(name), _) => format!("there is no command '{first}'; did you mean '{name}'?"),
+        (None, Some(name)) if !named(first) && two_words => {
+            format!("the command stands before the recording: unwind-perf {name} {first}")
+        }
+        (None, None) if !named(first) && two_words => {
+            let second = plain.iter().skip(1).find(|word| !word.starts_with('-'));
+            let second = second.map_or("", String::as_str);
+            format!("'{first}' is no command, and '{second}' is a recording too many; see --help")
+        }
+        _ => return error,
+    };
+    command.error(ErrorKind::InvalidSubcommand, message)
+}
+
+/// The command whose name the word nearly is, where the word is no file.
+pub(crate) fn suggestion(command: &Command, word: &str) -> Option<String> {
+    let names = command.get_subcommands().map(Command::get_name);
+    let alike = names.map(|name| (likeness(name, word), name));
+    let (alike, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let is_path = word.contains(['/', '.']) || host().stat(Path::new(word), Origin::User).is_ok();
+    (alike >= ALIKE && name != word && !is_path).then(|| name.to_owned())
+}

@@ -1,0 +1,69 @@
+//! What to say where no sample passes the filters: what there is to choose from.
+
+use address::Timestamp;
+use pipeline::{Analysis, LeftOut};
+
+use crate::args::FilterArgs;
+use crate::terminal::shown;
+
+/// Values of a kind that are named at most.
+const NAMED: usize = 10;
+
+/// What to say where the filters left no sample; `None` where there are some, or were none before.
+pub(super) fn nothing_left(analysis: &Analysis, filters: &FilterArgs) -> Option<String> {
+    let samples = analysis.profile.samples.len() as u64;
+    none_of(samples, analysis.profile.summary.samples_filtered, &analysis.left_out, filters)
+}
+
+/// The same for what is known of a run: samples, those left out, and what these were.
+pub(super) fn none_of(
+    samples: u64,
+    filtered: u64,
+    left_out: &LeftOut,
+    filters: &FilterArgs,
+) -> Option<String> {
+    if samples > 0 || filtered == 0 {
+        return None;
+    }
+    let name = |name: &[u8]| shown(&String::from_utf8_lossy(name));
+    let processes = || {
+        let mut pids: Vec<_> = left_out.threads.iter().map(|it| it.0.0).collect();
+        pids.dedup();
+        pids.iter().map(ToString::to_string).collect()
+    };
+    let threads = || {
+        let threads = left_out.threads.iter();
+        threads.map(|(_, tid, comm)| format!("{} ({})", tid.0, name(comm))).collect()
+    };
+    let comms = || {
+        let mut comms: Vec<String> = left_out.threads.iter().map(|it| name(&it.2)).collect();
+        comms.sort();
+        comms.dedup();
+        comms
+    };
+    let times = || {
+        let seconds = |time: Timestamp| format!("{:.6}", time.0 as f64 / 1e9);
+        let times = left_out.times.iter();
+        times.map(|(first, last)| format!("{},{}", seconds(*first), seconds(*last))).collect()
+    };
+    let kinds: [(&str, bool, &dyn Fn() -> Vec<String>); 5] = [
+        ("--pid", !filters.pid.is_empty(), &processes),
+        ("--tid", !filters.tid.is_empty(), &threads),
+        ("--comm", !filters.comm.is_empty(), &comms),
+        ("--event", !filters.event.is_empty(), &|| left_out.events.clone()),
+        ("--time", filters.time.is_some(), &times),
+    ];
+    let there: Vec<String> = kinds
+        .iter()
+        .filter(|(_, given, _)| *given)
+        .map(|(option, _, values)| format!("{option}: {}", listed(&values())))
+        .collect();
+    Some(format!("no sample passes the filters; there are, for {}", there.join("; for ")))
+}
+
+fn listed(values: &[String]) -> String {
+    let more = values.len().saturating_sub(NAMED);
+    let named: Vec<&str> = values.iter().take(NAMED).map(String::as_str).collect();
+    let named = named.join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
