@@ -1,6 +1,7 @@
 //! The arguments. They know nothing of the commands that take them.
 
 mod color;
+mod examples;
 mod files;
 mod filters;
 mod format;
@@ -21,6 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use color::{ColorArg, color_in_arguments};
+pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use inject::InjectArgs;
@@ -45,6 +47,7 @@ pub(crate) use times::{clock_range, time_of};
 /// incomplete than --fail-if-incomplete allows; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
+#[command(after_long_help = examples::examples(), after_help = "--help tells more, with examples.")]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(override_usage = "unwind-perf [OPTIONS] [PERF_DATA]\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
-use crate::args::{Cli, CompletionArgs};
+use crate::args::{Cli, CompletionArgs, ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 use crate::terminal::Status;
 
 /// Prints the completion of a shell.
@@ -15,20 +15,53 @@ pub(crate) fn completions(args: &CompletionArgs) -> anyhow::Result<Status> {
     print(&text)
 }
 
-/// Prints the manual page: the command, then each of its jobs.
+/// Prints the manual page: the command, then each of its jobs. There is one page, which refers to no other of ours.
 pub(crate) fn man() -> anyhow::Result<Status> {
     let mut text = Vec::new();
     let mut command = Cli::command();
     command.build();
-    clap_mangen::Man::new(command.clone()).render(&mut text)?;
-    for job in command.get_subcommands().filter(|job| job.get_name() != "help") {
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    let jobs = || command.get_subcommands().filter(|job| job.get_name() != "help");
+    let abouts = jobs().map(|job| {
+        (job.get_name().to_owned(), job.get_about().map(ToString::to_string).unwrap_or_default())
+    });
+    list(&mut text, "COMMANDS", abouts)?;
+    for job in jobs() {
         let page = clap_mangen::Man::new(job.clone());
         writeln!(text, ".SH \"COMMAND {}\"", job.get_name().to_uppercase())?;
         page.render_synopsis_section(&mut text)?;
         page.render_description_section(&mut text)?;
         page.render_options_section(&mut text)?;
     }
+    for (title, rows) in [
+        ("EXAMPLES", EXAMPLES),
+        ("EXIT STATUS", EXIT_STATUS),
+        ("ENVIRONMENT", ENVIRONMENT),
+        ("FILES", FILES),
+    ] {
+        list(&mut text, title, rows.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())))?;
+    }
+    writeln!(text, ".SH \"SEE ALSO\"\n\\fBperf\\-record\\fR(1), \\fBperf\\-script\\fR(1)")?;
     print(&text)
+}
+
+/// A section of terms with what they mean.
+fn list(
+    text: &mut Vec<u8>,
+    title: &str,
+    rows: impl Iterator<Item = (String, String)>,
+) -> std::io::Result<()> {
+    let escaped = |it: &str| it.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    writeln!(text, ".SH \"{title}\"")?;
+    for (term, meaning) in rows {
+        writeln!(text, ".TP\n\\fB{}\\fR\n{}", escaped(&term), escaped(&meaning))?;
+    }
+    Ok(())
 }
 
 fn print(text: &[u8]) -> anyhow::Result<Status> {

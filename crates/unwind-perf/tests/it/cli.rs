@@ -72,6 +72,7 @@ fn help_tells_every_option() {
         "Files:",
         "perf script:",
         "Folded stacks, flame graph, speedscope, Firefox:",
+        "Examples:",
     ];
     assert_eq!(headings, expected);
     let first = help.text().lines().next();
@@ -317,9 +318,14 @@ fn manual_and_completions() {
         assert!(man.contains(option), "the manual does not mention {option}");
     }
     assert!(man.contains(".SH \"COMMAND FLAMEGRAPH\"") && man.contains("--inverted"));
+    for section in ["COMMANDS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES"] {
+        assert!(man.contains(&format!(".SH \"{section}\"\n")), "no {section}");
+    }
+    let pages = man.lines().filter(|line| line.contains("(1)"));
+    assert_eq!(pages.collect::<Vec<_>>(), ["\\fBperf-record\\fR(1), \\fBperf-script\\fR(1)"]);
     for shell in ["bash", "zsh", "fish"] {
         let text = run(root(), &["completions", shell]).expect_status(0);
-        for word in ["flamegraph", "max-frames", "keep-unrooted"] {
+        for word in ["flamegraph", "max-frames", "keep-unrooted", "perf-script", "speedscope"] {
             assert!(text.text().contains(word), "{shell}: {word}");
         }
     }

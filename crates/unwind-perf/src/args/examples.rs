@@ -1,0 +1,59 @@
+//! Examples, exit statuses, environment and files, as the help and the manual page tell them.
+
+/// What is typed, and what it does.
+pub(crate) const EXAMPLES: &[(&str, &str)] = &[
+    ("perf record --call-graph dwarf -- ./program", "record a program"),
+    ("unwind-perf", "show which functions of ./perf.data cost most"),
+    ("unwind-perf top --by line --comm 'worker-*'", "show which lines cost most in some threads"),
+    ("unwind-perf tree --bottom-up --min 2%", "show who calls the functions that cost most"),
+    ("unwind-perf report -o report.html", "write a page for a browser"),
+    ("unwind-perf flamegraph -o graph.svg", "draw a flame graph"),
+    ("unwind-perf perf.data -o stacks.parquet", "write a table for data tools"),
+    (
+        "unwind-perf perf.data -f folded --time 10%-20%",
+        "write the stacks of a part of the recording",
+    ),
+    ("unwind-perf - > stacks.json < perf.data", "read a stream, such as that of perf record -o -"),
+];
+
+/// The exit statuses.
+pub(crate) const EXIT_STATUS: &[(&str, &str)] = &[
+    ("0", "complete"),
+    (
+        "1",
+        "the output was written, but the recording or a file with names is damaged or missing in part, or more is \
+         incomplete than --fail-if-incomplete allows; a line on standard error says so",
+    ),
+    (
+        "2",
+        "no output: an error, or no sample passes the filters; a line on standard error says why",
+    ),
+];
+
+/// The variables of the environment that are read.
+pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
+    ("NO_COLOR", "where it is set to anything, nothing has colours, unless --color says otherwise"),
+    ("TERM", "where it is dumb, nothing has colours"),
+    ("HOME", "below it are ~/.debug and the cache of debuginfod servers"),
+    ("DEBUGINFOD_URLS", "the servers that --debuginfod without an address asks"),
+    ("XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH", "where files of debuginfod servers are kept"),
+];
+
+/// The files that are read though nobody names them.
+pub(crate) const FILES: &[(&str, &str)] = &[
+    ("perf.data", "the recording, where none is named"),
+    ("~/.debug", "perf's cache of files by build-id"),
+    ("/usr/lib/debug", "separate debug files"),
+    (
+        "/proc/kallsyms, /sys/kernel/notes",
+        "names of the running kernel, where it is the recorded one",
+    ),
+    ("/tmp/perf-PID.map", "names of code that just-in-time compilers made"),
+];
+
+/// The examples as they stand below the help.
+pub(crate) fn examples() -> String {
+    let longest = EXAMPLES.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let lines = EXAMPLES.iter().map(|(line, what)| format!("\n  {line:<longest$}  {what}"));
+    std::iter::once("Examples:".to_owned()).chain(lines).collect()
+}
