@@ -3,6 +3,7 @@
 
 mod call_tree;
 mod costs;
+pub mod diff;
 mod found;
 mod functions;
 mod grouped;

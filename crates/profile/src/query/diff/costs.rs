@@ -1,0 +1,51 @@
+//! What each function weighs in each recording: by itself, and with all that it called.
+
+use super::matching::DiffFunctionId;
+use super::tree::{DiffLabel, DiffNodeId, UnionTree};
+use super::weight::DiffWeight;
+use crate::tables::Table;
+
+/// What functions weigh in a recording.
+#[derive(Debug)]
+pub(super) struct RunCosts {
+    /// By function: the samples in which it is the innermost one.
+    pub(super) own: Table<DiffFunctionId, DiffWeight>,
+    /// By function: the samples in whose stack it is, however often.
+    pub(super) inclusive: Table<DiffFunctionId, DiffWeight>,
+}
+
+impl RunCosts {
+    /// What a function weighs.
+    pub(super) fn of(&self, function: DiffFunctionId, inclusive: bool) -> DiffWeight {
+        let costs = if inclusive { &self.inclusive } else { &self.own };
+        costs.get(function).copied().unwrap_or_default()
+    }
+}
+
+/// By recording: what each of so many functions weighs.
+pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
+    let outermost = tree.is_outermost();
+    let of_run = |run| {
+        let mut subtrees: Table<DiffNodeId, DiffWeight> =
+            tree.places.ids().map(|node| tree.own_weight(run, node)).collect();
+        let none = || Table::from_vec(vec![DiffWeight::default(); functions]);
+        let mut costs = RunCosts { own: none(), inclusive: none() };
+        // Parents come before their children: backwards, a node has all of its subtree when it is come to.
+        for (node, &(parent, label)) in tree.places.entries().rev() {
+            let all = subtrees.get(node).copied().unwrap_or_default();
+            if let Some(sum) = parent.and_then(|parent| subtrees.get_mut(parent)) {
+                sum.add(all);
+            }
+            let DiffLabel::Function(function) = label else { continue };
+            if let Some(own) = costs.own.get_mut(function) {
+                own.add(tree.own_weight(run, node));
+            }
+            let is_outermost = outermost.get(node).copied().unwrap_or(false);
+            if let Some(sum) = costs.inclusive.get_mut(function).filter(|_| is_outermost) {
+                sum.add(all);
+            }
+        }
+        costs
+    };
+    (0..tree.own.len()).map(of_run).collect()
+}

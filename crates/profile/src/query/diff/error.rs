@@ -1,0 +1,72 @@
+//! Why two recordings cannot be compared.
+
+use std::fmt;
+
+/// Why two sides cannot be compared. Names are those of the recordings, as they were given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiffError {
+    /// A side has no recording.
+    #[error("there is no recording to compare on one side")]
+    NoRecording,
+    /// A recording has no samples, or filters left none.
+    #[error("{name} has no samples to compare")]
+    NoSamples {
+        /// The recording.
+        name: String,
+    },
+    /// No event has samples in all recordings.
+    #[error(
+        "different events cannot be compared: {first} has {}, {second} has {}",
+        Names(first_events),
+        Names(second_events)
+    )]
+    DifferentEvents {
+        /// A recording.
+        first: String,
+        /// The events that have samples in it.
+        first_events: Vec<String>,
+        /// The first recording that has none of the events that all before it have.
+        second: String,
+        /// The events that have samples in it.
+        second_events: Vec<String>,
+    },
+    /// One recording says what a sample of the event stands for, another does not, or in something else.
+    #[error(
+        "different units cannot be compared: {event} is counted in {first_unit} in {first} and in {second_unit} in \
+         {second}; numbers of samples can be compared"
+    )]
+    DifferentUnits {
+        /// The event.
+        event: String,
+        /// A recording.
+        first: String,
+        /// The unit of its periods, or `samples`.
+        first_unit: String,
+        /// Another recording.
+        second: String,
+        /// The unit of its periods, or `samples`.
+        second_unit: String,
+    },
+    /// A normalization by time was asked for, and the samples of a recording have no times, or all the same.
+    #[error("{name} has no duration to divide by: its samples have no times, or all the same")]
+    NoTimes {
+        /// The recording.
+        name: String,
+    },
+    /// An amount of work that costs cannot be divided by.
+    #[error("an amount of work is a number above 0, not {amount}")]
+    NoWork {
+        /// The amount.
+        amount: f64,
+    },
+}
+
+/// Names in a sentence.
+struct Names<'a>(&'a [String]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" and "))
+    }
+}

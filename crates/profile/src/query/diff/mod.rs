@@ -1,0 +1,338 @@
+//! The difference of two recordings, or of several before and several after: what each function costs on both sides, how
+//! sure it is that this is a change, and the union of their stacks.
+//!
+//! Functions are the same where their names are, without what compilers add to them, in modules of the same name.
+//! Costs are normalized before they are compared ([`Normalization`]), and a difference is marked where it is unlikely
+//! that it came by chance ([`DiffMethod`]): two recordings of one program differ in a dozen functions by sampling alone.
+
+mod change;
+mod confidence;
+mod costs;
+mod error;
+mod matching;
+mod modules;
+mod names;
+mod normalize;
+mod notes;
+mod run;
+mod statistics;
+mod tree;
+mod weight;
+
+pub use change::{Change, DiffCost};
+pub use confidence::DiffMethod;
+pub use error::DiffError;
+pub use matching::{DiffFunctionId, DiffName};
+pub use modules::{DiffModule, DiffModuleId};
+pub use normalize::{Normalization, NotByTime};
+pub use notes::DiffNote;
+pub use run::{DiffInput, DiffRun};
+pub use tree::{DiffLabel, DiffNodeId};
+pub use weight::DiffWeight;
+
+use crate::id::StringId;
+use crate::profile::Profile;
+use crate::tables::{Strings, Table};
+use confidence::{Confidence, SideNumbers, mark};
+use costs::{RunCosts, run_costs};
+use matching::Matching;
+use modules::Modules;
+use normalize::{factors, not_by_time};
+use run::{RunKind, common_event, count, unit};
+use tree::{Counting, UnionTree};
+
+/// How recordings are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct DiffOptions {
+    /// What costs are divided by; `None` for [`Normalization::Time`] where event, rate and threads of all recordings are
+    /// alike, and else [`Normalization::Share`].
+    pub normalization: Option<Normalization>,
+    /// Whether functions are the same only where their names are in full.
+    pub exact_names: bool,
+    /// Whether inlined functions are functions of their own, where both sides know them.
+    pub inlines: bool,
+}
+
+impl Default for DiffOptions {
+    fn default() -> Self {
+        Self { normalization: None, exact_names: false, inlines: true }
+    }
+}
+
+/// What recordings differ in.
+#[derive(Debug)]
+pub struct Diff {
+    /// The strings of the other tables.
+    pub strings: Strings,
+    /// The event that is compared.
+    pub event: String,
+    /// In what its costs are counted, such as `nanoseconds`; `None` where samples are counted.
+    pub unit: Option<&'static str>,
+    /// What costs were divided by.
+    pub normalization: Normalization,
+    /// Why it is not time, where nobody chose it.
+    pub not_by_time: Option<NotByTime>,
+    /// Whether inlined functions are functions of their own, where both sides know them.
+    pub inlines: bool,
+    /// Whether names were compared in full.
+    pub exact_names: bool,
+    /// The recordings before.
+    pub before: DiffSide,
+    /// The recordings after.
+    pub after: DiffSide,
+    /// The change of all costs together; it is never marked.
+    pub total: Change,
+    /// How it was found out how sure changes are.
+    pub method: DiffMethod,
+    /// How many functions were tested: by their own cost, and by what they cost with all that they called.
+    pub tested: [usize; 2],
+    /// What to keep in mind.
+    pub notes: Vec<DiffNote>,
+    /// The modules in which a stack has a frame.
+    pub modules: Table<DiffModuleId, DiffModule>,
+    /// All functions of both sides, in order of first appearance.
+    pub functions: Table<DiffFunctionId, DiffFunction>,
+    /// The union of all stacks. A parent comes before its children.
+    pub tree: Table<DiffNodeId, DiffNode>,
+}
+
+/// The recordings of a side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffSide {
+    /// Each of them.
+    pub runs: Vec<DiffRun>,
+}
+
+impl DiffSide {
+    /// The share of samples whose stack does not reach its root.
+    #[must_use]
+    pub fn truncated_share(&self) -> f64 {
+        self.share(|run| run.truncated)
+    }
+
+    /// The share of samples whose stack is complete.
+    #[must_use]
+    pub fn complete_share(&self) -> f64 {
+        self.share(|run| run.complete)
+    }
+
+    fn share(&self, part: impl Fn(&DiffRun) -> u64) -> f64 {
+        let sum = |of: &dyn Fn(&DiffRun) -> u64| self.runs.iter().map(of).sum::<u64>() as f64;
+        sum(&part) / sum(&|run| run.total.samples).max(1.0)
+    }
+
+    /// How long its recordings are, on average; 0 where that is not known.
+    #[must_use]
+    pub fn mean_seconds(&self) -> f64 {
+        let seconds = self.runs.iter().filter_map(|run| run.seconds);
+        seconds.sum::<f64>() / self.runs.len().max(1) as f64
+    }
+}
+
+/// A function on both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiffFunction {
+    /// How it is known.
+    pub name: DiffName,
+    /// Its module; `None` for what is in none.
+    pub module: Option<DiffModuleId>,
+    /// What it costs by itself.
+    pub own: Change,
+    /// What it costs with all that it called.
+    pub inclusive: Change,
+}
+
+/// A node of the union of all stacks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiffNode {
+    /// The caller's node; `None` for an outermost one.
+    pub parent: Option<DiffNodeId>,
+    /// What it stands for.
+    pub label: DiffLabel,
+    /// What ended there before, without what is below.
+    pub before: DiffCost,
+    /// What ended there after, without what is below.
+    pub after: DiffCost,
+}
+
+impl Diff {
+    /// A name of its tables as bytes.
+    #[must_use]
+    pub fn text(&self, id: StringId) -> &[u8] {
+        self.strings.get(id)
+    }
+
+    /// The functions whose own cost, or inclusive one, differs at all: marked ones first, then those of the larger
+    /// difference, then by name.
+    #[must_use]
+    pub fn ranked(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
+        let change = |row: &DiffFunction| if inclusive { row.inclusive } else { row.own };
+        let rows = self.functions.entries();
+        let mut rows: Vec<_> = rows
+            .filter(|(_, row)| change(row).delta() != 0.0 && row.name != DiffName::Gap)
+            .collect();
+        let key = |row: &DiffFunction| {
+            let module = row.module.and_then(|module| self.modules.get(module));
+            let name = match row.name {
+                DiffName::Named(name) => self.text(name),
+                _ => b"",
+            };
+            (name, module.map(|module| self.text(module.name)))
+        };
+        rows.sort_by(|(_, one), (_, other)| {
+            let (left, right) = (change(one), change(other));
+            let by_mark = right.marked.cmp(&left.marked);
+            let by_size = || right.delta().abs().total_cmp(&left.delta().abs());
+            by_mark.then_with(by_size).then_with(|| key(one).cmp(&key(other)))
+        });
+        rows
+    }
+}
+
+/// Compares the recordings `before` with those `after`.
+///
+/// # Errors
+/// Where a side has no recording or a recording no sample, events or units differ, or costs cannot be divided as asked.
+pub fn diff(
+    before: &[DiffInput<'_>],
+    after: &[DiffInput<'_>],
+    options: DiffOptions,
+) -> Result<Diff, DiffError> {
+    if before.is_empty() || after.is_empty() {
+        return Err(DiffError::NoRecording);
+    }
+    let inputs: Vec<DiffInput<'_>> = before.iter().chain(after).copied().collect();
+    let event = common_event(&inputs)?;
+    let by_samples = options.normalization == Some(Normalization::Samples);
+    let unit = if by_samples { None } else { common_unit(&inputs, &event)? };
+    let counted = |inputs: &[DiffInput<'_>]| -> (Vec<DiffRun>, Vec<RunKind>) {
+        inputs.iter().map(|&input| count(input, &event, by_samples)).unzip()
+    };
+    let (runs_before, kinds_before) = counted(before);
+    let (runs_after, kinds_after) = counted(after);
+    let sides = [(&*runs_before, &*kinds_before), (&*runs_after, &*kinds_after)];
+    let (normalization, not_by_time) = match options.normalization {
+        Some(normalization) => (normalization, None),
+        None => match not_by_time(&sides) {
+            None => (Normalization::Time, None),
+            Some(reason) => (Normalization::Share, Some(reason)),
+        },
+    };
+    let numbers = |runs: &[DiffRun], is_after| -> Result<SideNumbers, DiffError> {
+        let totals = runs.iter().map(|run| run.total).collect();
+        Ok(SideNumbers { totals, factors: factors(normalization, runs, is_after)? })
+    };
+    let confidence = Confidence {
+        method: DiffMethod::of(normalization, before.len(), after.len()),
+        shares: normalization == Normalization::Share,
+        before: numbers(&runs_before, false)?,
+        after: numbers(&runs_after, true)?,
+    };
+    let mut strings = Strings::default();
+    let modules = Modules::new([before, after], &mut strings);
+    let matching = Matching::new(strings, modules, options.exact_names, options.inlines);
+    let (matching, tree) = union(&inputs, &event, by_samples, matching);
+    let (functions, total, tested) = functions(&matching, &tree, &confidence);
+    let tree = nodes(&tree, &confidence);
+    let mut diff = Diff {
+        strings: matching.strings,
+        event: String::from_utf8_lossy(&event).into_owned(),
+        unit,
+        normalization,
+        not_by_time,
+        inlines: options.inlines,
+        exact_names: options.exact_names,
+        before: DiffSide { runs: runs_before },
+        after: DiffSide { runs: runs_after },
+        total,
+        method: confidence.method,
+        tested,
+        notes: Vec::new(),
+        modules: matching.modules.rows,
+        functions,
+        tree,
+    };
+    diff.notes = notes::notes(&diff, &confidence);
+    Ok(diff)
+}
+
+/// The unit that all recordings count the event in.
+fn common_unit(inputs: &[DiffInput<'_>], event: &[u8]) -> Result<Option<&'static str>, DiffError> {
+    let unit_of = |input: &DiffInput<'_>| unit(input.profile, event);
+    let Some(first) = inputs.first() else { return Ok(None) };
+    let common = unit_of(first);
+    match inputs.iter().find(|input| unit_of(input) != common) {
+        None => Ok(common),
+        Some(other) => Err(DiffError::DifferentUnits {
+            event: String::from_utf8_lossy(event).into_owned(),
+            first: first.name.to_owned(),
+            first_unit: common.unwrap_or("samples").to_owned(),
+            second: other.name.to_owned(),
+            second_unit: unit_of(other).unwrap_or("samples").to_owned(),
+        }),
+    }
+}
+
+/// The union of the stacks of all recordings, and the functions in it.
+fn union(
+    inputs: &[DiffInput<'_>],
+    event: &[u8],
+    by_samples: bool,
+    mut matching: Matching,
+) -> (Matching, UnionTree) {
+    let mut tree = UnionTree::default();
+    let no_frames = matching.no_frames();
+    let counting = Counting { event, by_samples, no_frames };
+    for input in inputs {
+        let profile: &Profile = input.profile;
+        let places = matching.places(profile);
+        tree.add(profile, &places, &mut matching.strings, counting);
+    }
+    (matching, tree)
+}
+
+/// The functions with their changes, the change of the total, and how many functions were tested.
+fn functions(
+    matching: &Matching,
+    tree: &UnionTree,
+    confidence: &Confidence,
+) -> (Table<DiffFunctionId, DiffFunction>, Change, [usize; 2]) {
+    let costs = run_costs(tree, matching.functions.len());
+    let (before, after) = costs.split_at(confidence.before.totals.len().min(costs.len()));
+    let change = |function, inclusive| {
+        let weights = |runs: &[RunCosts]| -> Vec<DiffWeight> {
+            runs.iter().map(|run| run.of(function, inclusive)).collect()
+        };
+        confidence.change(&weights(before), &weights(after))
+    };
+    let rows = matching.functions.entries().map(|(id, key)| DiffFunction {
+        name: key.name,
+        module: key.module,
+        own: change(id, false),
+        inclusive: change(id, true),
+    });
+    let mut rows: Table<DiffFunctionId, DiffFunction> = rows.collect();
+    let total = confidence.change(&confidence.before.totals, &confidence.after.totals);
+    // What no sample shows is no function.
+    let is_function = |row: &&mut DiffFunction| row.name != DiffName::Gap;
+    let own = mark(rows.iter_mut().filter(is_function).map(|row| &mut row.own), &total);
+    let inclusive = mark(rows.iter_mut().filter(is_function).map(|row| &mut row.inclusive), &total);
+    (rows, total, [own, inclusive])
+}
+
+/// The nodes of the tree with what ends at each.
+fn nodes(tree: &UnionTree, confidence: &Confidence) -> Table<DiffNodeId, DiffNode> {
+    let n_before = confidence.before.totals.len();
+    let node = |(id, &(parent, label))| {
+        let weights = |runs: std::ops::Range<usize>| -> Vec<DiffWeight> {
+            runs.map(|run| tree.own_weight(run, id)).collect()
+        };
+        DiffNode {
+            parent,
+            label,
+            before: confidence.before.cost(&weights(0..n_before)),
+            after: confidence.after.cost(&weights(n_before..tree.own.len())),
+        }
+    };
+    tree.places.entries().map(node).collect()
+}

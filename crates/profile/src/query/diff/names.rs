@@ -1,0 +1,224 @@
+//! The names under which functions, modules and threads of two recordings are taken for the same: what compilers and
+//! schedulers add to a name, and change from build to build and from run to run, is left out.
+
+use std::borrow::Cow;
+
+/// What compilers append to the name of a copy of a function, after a point; a number follows.
+const COPIES: [&[u8]; 6] = [b"isra", b"part", b"constprop", b"cold", b"llvm", b"lto_priv"];
+
+/// A function's name without what changes from build to build: hashes and crate disambiguators of rustc, marks of
+/// copies that compilers made (`.isra.0`, `.cold`, …), also in the form of demanglers (` [clone .isra.0]`,
+/// ` (.llvm.123)`).
+pub(super) fn normal_function(name: &[u8]) -> Cow<'_, [u8]> {
+    let mut rest = name;
+    while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
+        rest = shorter;
+    }
+    without_disambiguators(rest)
+}
+
+/// The name without the last mark of a copy; `None` where there is none. A name is never left empty.
+fn without_copy(name: &[u8]) -> Option<&[u8]> {
+    let bracketed = |open: &[u8], close: &[u8]| {
+        let inside = name.strip_suffix(close)?;
+        let at = inside.windows(open.len()).rposition(|window| window == open)?;
+        let (front, mark) = (inside.get(..at)?, inside.get(at + open.len()..)?);
+        is_copy(mark).then_some(front)
+    };
+    let plain = || {
+        // The last point, or the one before it where a number follows the last.
+        let last = name.iter().rposition(|&byte| byte == b'.')?;
+        let number = name.get(last + 1..)?;
+        let at = if is_number(number) {
+            name.get(..last)?.iter().rposition(|&byte| byte == b'.')?
+        } else {
+            last
+        };
+        is_copy(name.get(at + 1..)?).then_some(name.get(..at)?)
+    };
+    let shorter = bracketed(b" [clone .", b"]").or_else(|| bracketed(b" (.", b")")).or_else(plain);
+    shorter.filter(|shorter| !shorter.is_empty())
+}
+
+/// `isra.0`, `cold`, `cold.3`: only cold parts go without a number.
+fn is_copy(mark: &[u8]) -> bool {
+    if mark == b"cold" {
+        return true;
+    }
+    let Some(at) = mark.iter().position(|&byte| byte == b'.') else { return false };
+    let (word, number) = mark.split_at(at);
+    COPIES.contains(&word) && number.get(1..).is_some_and(is_number)
+}
+
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+/// The name without rustc's hash, as it is demangled (`::h0123456789abcdef`) and mangled (`17h0123456789abcdefE`).
+fn without_hash(name: &[u8]) -> Option<&[u8]> {
+    const DIGITS: usize = 16;
+    let (front, open) = match name.strip_suffix(b"E") {
+        Some(inside) => (inside, &b"17h"[..]),
+        None => (name, &b"::h"[..]),
+    };
+    let (front, hash) = front.split_at_checked(front.len().checked_sub(DIGITS)?)?;
+    let front = front.strip_suffix(open).filter(|front| !front.is_empty())?;
+    is_hash(hash).then_some(front)
+}
+
+fn is_hash(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The name without the disambiguators that Rust's v0 mangling gives crates: `std[8f3a52c1d0e97b46]::rt` is `std::rt`.
+fn without_disambiguators(name: &[u8]) -> Cow<'_, [u8]> {
+    /// Those of crates are hashes of 64 bits; fewer digits may be an index of something else.
+    const FEWEST: usize = 8;
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut kept: Option<Vec<u8>> = None;
+    let mut copied = 0;
+    for (at, _) in name.iter().enumerate().filter(|&(_, &byte)| byte == b'[') {
+        let (front, inside) = name.split_at(at);
+        let Some(length) = inside.iter().position(|&byte| byte == b']') else { break };
+        let hash = inside.get(1..length).unwrap_or_default();
+        let after_word = front.last().is_some_and(|&byte| is_word(byte));
+        if after_word && (FEWEST..=16).contains(&hash.len()) && is_hash(hash) {
+            let out = kept.get_or_insert_default();
+            out.extend_from_slice(name.get(copied..at).unwrap_or_default());
+            copied = at + length + 1;
+        }
+    }
+    match kept {
+        None => Cow::Borrowed(name),
+        Some(mut out) => {
+            out.extend_from_slice(name.get(copied..).unwrap_or_default());
+            Cow::Owned(out)
+        }
+    }
+}
+
+/// A module's name without its path, and without the kernel's mark of a file that is gone.
+pub(super) fn normal_module(path: &[u8]) -> &[u8] {
+    let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+    let at = path.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+    path.get(at..).filter(|name| !name.is_empty()).unwrap_or(path)
+}
+
+/// The name of a thread with the numbers of pools folded: `worker-3` is `worker-N`. Digits that are part of a word, as
+/// in `cc1plus`, stay.
+pub(super) fn normal_thread(name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(name.len());
+    for part in
+        name.chunk_by(|left, right| left.is_ascii_alphanumeric() && right.is_ascii_alphanumeric())
+    {
+        let is_first = out.is_empty();
+        if !is_first && is_number(part) { out.push(b'N') } else { out.extend_from_slice(part) }
+    }
+    out
+}
+
+/// The offset in a name of the form `MODULE+0x45a0`, which stands for a function that has no name.
+pub(super) fn offset_in_name(name: &[u8], module: &[u8]) -> Option<u64> {
+    let digits = name.strip_prefix(module)?.strip_prefix(b"+0x")?;
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(name: &str) -> String {
+        String::from_utf8_lossy(&normal_function(name.as_bytes())).into_owned()
+    }
+
+    #[test]
+    fn what_compilers_add_is_left_out() {
+        for (name, expected) in [
+            ("main", "main"),
+            ("sort.isra.0", "sort"),
+            ("sort.part.12.constprop.3", "sort"),
+            ("sort.cold", "sort"),
+            ("sort.cold.17", "sort"),
+            ("sort.llvm.1234567890", "sort"),
+            ("table.lto_priv.0", "table"),
+            ("ns::f(int) [clone .isra.0]", "ns::f(int)"),
+            ("ns::f(int) [clone .constprop.0] [clone .cold]", "ns::f(int)"),
+            ("ns::f(int) (.llvm.42)", "ns::f(int)"),
+            ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
+            ("core::fmt::write::h0123456789abcdef.llvm.99", "core::fmt::write"),
+            ("_ZN4core3fmt5write17h0123456789abcdefE", "_ZN4core3fmt5write"),
+            ("std[8f3a52c1d0e97b46]::rt::lang_start", "std::rt::lang_start"),
+            (
+                "<alloc[8f3a52c1d0e97b4]::vec::Vec<my[0123456789abcdef]::T> as core[89abcdef]::ops::Drop>::drop",
+                "<alloc::vec::Vec<my::T> as core::ops::Drop>::drop",
+            ),
+        ] {
+            assert_eq!(function(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_part_of_a_name_stays() {
+        for name in [
+            "",
+            ".cold",
+            ".isra.0",
+            "isra.0",
+            "f.isra",
+            "f.isra.x",
+            "f.other.0",
+            "f.0",
+            "f::h0123456789abcde",
+            "f::h0123456789ABCDEF",
+            "::h0123456789abcdef",
+            "f(int [16])",
+            "operator[](unsigned long)",
+            "std::string[abi:cxx11]",
+            "<[u8; 16] as T>::f",
+            "x[1]",
+            "{closure#0}",
+            "a [clone",
+        ] {
+            assert_eq!(function(name), name);
+        }
+    }
+
+    #[test]
+    fn modules_go_by_their_last_name() {
+        for (path, expected) in [
+            ("/usr/lib/libc.so.6", "libc.so.6"),
+            ("/tmp/bench (deleted)", "bench"),
+            ("[vdso]", "[vdso]"),
+            ("bench", "bench"),
+            ("/", "/"),
+            ("", ""),
+        ] {
+            assert_eq!(normal_module(path.as_bytes()), expected.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_threads_are_folded() {
+        for (name, expected) in [
+            ("worker-3", "worker-N"),
+            ("pool-1-thread-12", "pool-N-thread-N"),
+            ("kworker/0:1", "kworker/N:N"),
+            ("GC Thread#3", "GC Thread#N"),
+            ("cc1plus", "cc1plus"),
+            ("python3", "python3"),
+            ("7z", "7z"),
+            ("42", "42"),
+            ("", ""),
+        ] {
+            assert_eq!(normal_thread(name.as_bytes()), expected.as_bytes(), "{name}");
+        }
+    }
+
+    #[test]
+    fn places_are_no_names() {
+        assert_eq!(offset_in_name(b"cc1plus+0x45a0", b"cc1plus"), Some(0x45a0));
+        for name in ["cc1plus", "cc1plus+0x", "cc1plus+0xg", "cc1+0x45a0", "cc1plus+45a0"] {
+            assert_eq!(offset_in_name(name.as_bytes(), b"cc1plus"), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What costs are divided by before they are compared, and which of it is chosen where nobody asks.
+
+use std::fmt;
+
+use super::error::DiffError;
+use super::run::{DiffRun, RunKind};
+use super::weight::DiffWeight;
+
+/// What the costs of a recording are divided by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Normalization {
+    /// The seconds that it was recorded for.
+    Time,
+    /// All of its cost.
+    Share,
+    /// Nothing, and each sample counts 1, whatever it stands for.
+    Samples,
+    /// The work that was done while it was recorded, such as a number of requests.
+    Work {
+        /// In each recording of the side before.
+        before: f64,
+        /// In each recording of the side after.
+        after: f64,
+    },
+}
+
+impl Normalization {
+    /// The word on the command line and in output formats.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Share => "share",
+            Self::Samples => "samples",
+            Self::Work { .. } => "work",
+        }
+    }
+}
+
+/// Why shares are compared where nobody asked for it: costs per second would mislead.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NotByTime {
+    /// The samples of a recording have no times, or all the same.
+    NoTimes,
+    /// The event was not sampled at one rate: two of them, and whether each is a frequency.
+    Rates([(bool, u64); 2]),
+    /// So many threads have samples in a recording of each side, on average.
+    ThreadCounts([f64; 2]),
+    /// Threads of this name have a hundredth of the cost of one side, and are missing on the other.
+    ThreadName(Vec<u8>),
+}
+
+impl fmt::Display for NotByTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = |(frequency, rate): (bool, u64)| {
+            if frequency { format!("{rate} Hz") } else { format!("every {rate}") }
+        };
+        match self {
+            Self::NoTimes => f.write_str("samples have no times"),
+            Self::Rates([one, other]) => {
+                write!(f, "sampled at different rates, {} and {}", rate(*one), rate(*other))
+            }
+            Self::ThreadCounts([before, after]) => {
+                write!(f, "different numbers of threads, {before:.0} and {after:.0}")
+            }
+            Self::ThreadName(name) => {
+                write!(f, "threads named {} on one side only", String::from_utf8_lossy(name))
+            }
+        }
+    }
+}
+
+/// How far the numbers of threads may be apart where they are alike.
+const THREADS_APART: f64 = 0.1;
+
+/// Threads that have less of the cost than one in so many come and go by chance.
+const RARE: u64 = 100;
+
+/// The sides of a comparison: recordings with what kind of recording each is.
+pub(super) type Sides<'a> = [(&'a [DiffRun], &'a [RunKind]); 2];
+
+/// Why recordings are not to be compared by time; `None` where event, rate and threads are alike.
+pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
+    let runs = || sides.iter().flat_map(|(runs, _)| runs.iter());
+    if runs().any(|run| run.seconds.is_none()) {
+        return Some(NotByTime::NoTimes);
+    }
+    let mut rates = sides.iter().flat_map(|(_, kinds)| kinds.iter()).map(|kind| kind.rate);
+    let first = rates.next()?;
+    if let Some(other) = rates.find(|&rate| rate != first) {
+        return Some(NotByTime::Rates([first, other]));
+    }
+    let counts = sides.map(|(runs, _)| {
+        runs.iter().map(|run| run.threads as f64).sum::<f64>() / runs.len().max(1) as f64
+    });
+    let [before, after] = counts;
+    if (after - before).abs() > THREADS_APART * before.max(after) {
+        return Some(NotByTime::ThreadCounts(counts));
+    }
+    missing_thread(sides).map(NotByTime::ThreadName)
+}
+
+/// The name of threads that are on one side only; of several, the first in the order of names.
+fn missing_thread(sides: &Sides<'_>) -> Option<Vec<u8>> {
+    let cost_of = |name: &[u8], kinds: &[RunKind]| {
+        kinds
+            .iter()
+            .filter_map(|kind| kind.threads.get(name))
+            .fold(0_u64, |sum, cost| sum.saturating_add(*cost))
+    };
+    let [(_, before), (_, after)] = *sides;
+    let mut missing: Option<&[u8]> = None;
+    for (here, there, runs) in [(before, after, sides[0].0), (after, before, sides[1].0)] {
+        let total = total(runs).cost;
+        for name in here.iter().flat_map(|kind| kind.threads.keys()) {
+            let is_rare = cost_of(name, here).saturating_mul(RARE) < total;
+            if !is_rare && !there.iter().any(|kind| kind.threads.contains_key(name)) {
+                missing = Some(missing.map_or(name, |known| known.min(name)));
+            }
+        }
+    }
+    missing.map(<[u8]>::to_vec)
+}
+
+/// All samples of recordings.
+pub(super) fn total(runs: &[DiffRun]) -> DiffWeight {
+    runs.iter().map(|run| run.total).sum()
+}
+
+/// By recording of a side: what its costs are multiplied with. `is_after`: which side.
+pub(super) fn factors(
+    normalization: Normalization,
+    runs: &[DiffRun],
+    is_after: bool,
+) -> Result<Vec<f64>, DiffError> {
+    let divisor = |run: &DiffRun| match normalization {
+        Normalization::Time => {
+            run.seconds.ok_or_else(|| DiffError::NoTimes { name: run.name.clone() })
+        }
+        // Samples may all have a period of 0.
+        Normalization::Share => Ok(run.total.cost.max(1) as f64),
+        Normalization::Samples => Ok(1.0),
+        Normalization::Work { before, after } => {
+            let amount = if is_after { after } else { before };
+            let is_amount = amount.is_finite() && amount > 0.0;
+            if is_amount { Ok(amount) } else { Err(DiffError::NoWork { amount }) }
+        }
+    };
+    runs.iter().map(|run| divisor(run).map(f64::recip)).collect()
+}

@@ -1,0 +1,187 @@
+//! The facts of one recording of a comparison: what was counted, for how long, by which threads, and how complete the
+//! stacks are.
+
+use hashbrown::HashMap;
+
+use super::error::DiffError;
+use super::names::normal_thread;
+use super::weight::DiffWeight;
+use crate::id::{EventId, ThreadId};
+use crate::profile::Profile;
+use crate::query::grouped::{event_name, period_units};
+use crate::tables::{EventRow, SampleRow};
+
+/// A recording to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct DiffInput<'a> {
+    /// What to call it, such as its path.
+    pub name: &'a str,
+    /// What it became.
+    pub profile: &'a Profile,
+}
+
+/// What is known of a recording that is compared; of its samples, those of the compared event are counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffRun {
+    /// What it was called.
+    pub name: String,
+    /// Its samples and what they cost.
+    pub total: DiffWeight,
+    /// For how long it was recorded: from the first sample to the last, and the mean distance of two samples more.
+    /// `None` where the samples have no times, or all the same.
+    pub seconds: Option<f64>,
+    /// Samples whose stack is complete.
+    pub complete: u64,
+    /// Samples whose stack does not reach its root.
+    pub truncated: u64,
+    /// Samples of the compared event that the kernel lost.
+    pub lost: u64,
+    /// Samples of other events, which are left out.
+    pub other_events: u64,
+    /// How many threads have samples.
+    pub threads: usize,
+}
+
+/// What decides whether two recordings are alike.
+#[derive(Debug)]
+pub(super) struct RunKind {
+    /// Whether the event was sampled at a frequency, and how often.
+    pub(super) rate: (bool, u64),
+    /// What each thread cost, by name; numbers of pools are folded.
+    pub(super) threads: HashMap<Vec<u8>, u64>,
+}
+
+/// The event that all recordings are compared by: the first one that has samples in each of them.
+pub(super) fn common_event(inputs: &[DiffInput<'_>]) -> Result<Vec<u8>, DiffError> {
+    let mut common: Vec<&[u8]> = Vec::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let events = sampled_events(input.profile);
+        if events.is_empty() {
+            return Err(DiffError::NoSamples { name: input.name.to_owned() });
+        }
+        if index == 0 {
+            common = events;
+            continue;
+        }
+        common.retain(|event| events.contains(event));
+        if common.is_empty() {
+            let names = |events: &[&[u8]]| {
+                events.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+            };
+            let first = inputs.first().copied().unwrap_or(*input);
+            return Err(DiffError::DifferentEvents {
+                first: first.name.to_owned(),
+                first_events: names(&sampled_events(first.profile)),
+                second: input.name.to_owned(),
+                second_events: names(&events),
+            });
+        }
+    }
+    common.first().map(|event| event.to_vec()).ok_or(DiffError::NoRecording)
+}
+
+/// The names of the events that have samples, in the order of the recording's attributes.
+fn sampled_events(profile: &Profile) -> Vec<&[u8]> {
+    let mut seen = vec![false; profile.events.len()];
+    for sample in &profile.samples {
+        if let Some(seen) = seen.get_mut(sample.event.index()) {
+            *seen = true;
+        }
+    }
+    let mut names: Vec<&[u8]> = Vec::new();
+    for (id, _) in profile.events.ids().zip(&seen).filter(|&(_, &seen)| seen) {
+        let name = event_name(profile, id);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// In what the periods of an event are counted; `None` where it has none. Events of one name are one event.
+pub(super) fn unit(profile: &Profile, event: &[u8]) -> Option<&'static str> {
+    let units = period_units(profile);
+    units.entries().find_map(|(id, unit)| unit.filter(|_| event_name(profile, id) == event))
+}
+
+/// The samples of an event.
+pub(super) fn samples_of<'a>(
+    profile: &'a Profile,
+    event: &'a [u8],
+) -> impl Iterator<Item = &'a SampleRow> {
+    let is_wanted: Vec<bool> =
+        profile.events.ids().map(|id| event_name(profile, id) == event).collect();
+    profile
+        .samples
+        .iter()
+        .filter(move |sample| is_wanted.get(sample.event.index()).copied().unwrap_or(false))
+}
+
+/// Counts a recording. `by_samples`: each sample counts 1, whatever its period.
+pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (DiffRun, RunKind) {
+    let DiffInput { name, profile } = input;
+    let mut run = DiffRun {
+        name: name.to_owned(),
+        total: DiffWeight::default(),
+        seconds: None,
+        complete: 0,
+        truncated: 0,
+        lost: lost(profile, event),
+        other_events: profile.samples.len() as u64,
+        threads: 0,
+    };
+    let mut by_thread: HashMap<ThreadId, u64> = HashMap::new();
+    let mut times: Option<(u64, u64)> = None;
+    for sample in samples_of(profile, event) {
+        let weight = DiffWeight::of(sample, by_samples);
+        run.total.add(weight);
+        run.complete += u64::from(sample.end.is_complete());
+        run.truncated += u64::from(!sample.end.is_rooted());
+        run.other_events -= 1;
+        let cost = by_thread.entry(sample.thread).or_default();
+        *cost = cost.saturating_add(weight.cost);
+        if let Some(time) = sample.time {
+            let (first, last) = times.unwrap_or((time.0, time.0));
+            times = Some((first.min(time.0), last.max(time.0)));
+        }
+    }
+    run.seconds = times.and_then(|(first, last)| seconds(last - first, run.total.samples));
+    let (threads, names) = threads(profile, &by_thread);
+    run.threads = threads;
+    let rows = profile.events.entries().filter(|&(id, _)| event_name(profile, id) == event);
+    let rate = |(_, row): (EventId, &EventRow)| (row.frequency, row.rate);
+    let kind = RunKind { rate: rows.map(rate).next().unwrap_or_default(), threads: names };
+    (run, kind)
+}
+
+/// The length of a recording whose samples lie in a span of so many nanoseconds. A sample stands for the time before
+/// it, also the first one.
+fn seconds(span: u64, samples: u64) -> Option<f64> {
+    let between = samples.checked_sub(1).filter(|&between| between > 0 && span > 0)?;
+    Some(span as f64 / 1e9 * (samples as f64 / between as f64))
+}
+
+/// How many threads there are, and the cost of those of a name. A thread that changed its name has several rows.
+fn threads(profile: &Profile, costs: &HashMap<ThreadId, u64>) -> (usize, HashMap<Vec<u8>, u64>) {
+    let mut ids = Vec::with_capacity(costs.len());
+    let mut names: HashMap<Vec<u8>, u64> = HashMap::new();
+    for (&thread, &cost) in costs {
+        let Some(thread) = profile.threads.get(thread) else { continue };
+        ids.push((thread.pid.0, thread.tid.0));
+        let name = normal_thread(profile.strings.get(thread.comm));
+        let sum = names.entry(name).or_default();
+        *sum = sum.saturating_add(cost);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    (ids.len(), names)
+}
+
+fn lost(profile: &Profile, event: &[u8]) -> u64 {
+    let summary = &profile.summary;
+    let of_event =
+        summary.lost_by_event.iter().filter(|loss| event_name(profile, loss.event) == event);
+    let by_event: u64 = of_event.fold(0, |sum, loss| sum.saturating_add(loss.samples));
+    // Where there is one event, all losses are its own, also those that the kernel did not attribute.
+    if profile.events.len() == 1 { summary.lost_samples } else { by_event }
+}
