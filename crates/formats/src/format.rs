@@ -210,7 +210,7 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
-            Self::Report => Box::new(Page { inlines: options.inlines }),
+            Self::Report => Box::new(Page { inlines: options.inlines, sources: Vec::new() }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
             #[cfg(feature = "parquet")]

@@ -17,7 +17,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("module-map", &["address", "budget", "host"]),
     ("unwinder", &["address", "budget", "perf-data", "module-map", "profile"]),
     ("symbolizer", &["address", "budget", "host", "module-map", "profile"]),
-    ("formats", &["address", "profile"]),
+    ("web", &[]),
+    ("formats", &["address", "profile", "web"]),
     (
         "pipeline",
         &[

@@ -1,10 +1,10 @@
-//! The prefix tree of functions that the page shows: addresses are forgotten, lines are kept where samples were taken.
+//! The prefix tree of functions and lines that the page shows: addresses are kept where samples were taken.
 
 use hashbrown::HashMap;
 use profile::query::{Function, FunctionId, Functions, functions, stack_weights};
 use profile::{
-    EndReason, FoundBy, FrameRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId, StackId,
-    StringId, Table, row_ids,
+    EndReason, FoundBy, FrameRow, LocationId, LocationRow, ModuleKind, Profile, RowId as _,
+    SampleId, StackId, StringId, Table, row_ids,
 };
 
 /// What is special about a node; the page has the same numbers.
@@ -20,19 +20,20 @@ row_ids! {
     pub(super) NodeId(u32);
     /// A row of `PageTree::leaves`.
     pub(super) LeafId(u32);
+    /// A row of `PageTree::places`.
+    pub(super) PlaceId(u32);
 }
 
-/// A function under those that called it.
+/// A line of a function under the lines that called it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PageNode {
     /// The caller's node, before this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
     pub(super) function: FunctionId,
+    /// 0 where unknown.
+    pub(super) line: u32,
     /// [`JOINED`] where most of its samples have the frame from other ones: the stacks of both are not parted by it.
     pub(super) flags: u8,
-    /// The line of most samples; 0 where unknown.
-    pub(super) line: u32,
-    /// How many lines there are.
-    pub(super) lines: u32,
 }
 
 /// Where samples were taken, and why their chains ended.
@@ -40,7 +41,8 @@ pub(super) struct PageNode {
 pub(super) struct Leaf {
     /// The innermost function's node; `None` for a sample without frames.
     pub(super) node: Option<NodeId>,
-    pub(super) line: u32,
+    /// Its address.
+    pub(super) place: Option<PlaceId>,
     pub(super) end: EndReason,
 }
 
@@ -51,25 +53,28 @@ pub(super) struct PageTree {
     /// The strings of functions, sorted by id.
     pub(super) strings: Vec<StringId>,
     pub(super) nodes: Table<NodeId, PageNode>,
+    /// Addresses of samples, as [`LocationRow::relative`].
+    pub(super) places: Table<PlaceId, u64>,
     pub(super) leaves: Table<LeafId, Leaf>,
     pub(super) of_sample: Table<SampleId, LeafId>,
 }
 
-/// By stack: the innermost function's node and line.
-type Innermost = Table<StackId, (Option<NodeId>, u32)>;
+/// By stack: the innermost function's node.
+type Innermost = Table<StackId, Option<NodeId>>;
 
 impl PageTree {
     pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
         let all = Functions::new(profile, inlines);
         let (order, rank) = by_name(profile, &all.rows);
         let mut strings: Vec<StringId> =
-            all.rows.iter().flat_map(|row| [row.name, row.file, row.module]).flatten().collect();
+            all.rows.iter().flat_map(|row| [row.name, row.file]).flatten().collect();
         strings.sort_unstable();
         strings.dedup();
         let mut tree = Self {
             functions: order.iter().filter_map(|&id| all.rows.get(id)).copied().collect(),
             strings,
             nodes: Table::new(),
+            places: Table::new(),
             leaves: Table::new(),
             of_sample: Table::new(),
         };
@@ -87,15 +92,14 @@ impl PageTree {
         inlines: bool,
     ) -> Innermost {
         let weights = stack_weights(profile);
-        let mut index: HashMap<(Option<NodeId>, FunctionId, u8), NodeId> = HashMap::new();
-        let mut lines: HashMap<(NodeId, u32), u64> = HashMap::new();
+        let mut index: HashMap<PageNode, NodeId> = HashMap::new();
         // By node: samples that have it, and those of them that have it from others.
         let mut shown: Table<NodeId, (u64, u64)> = Table::new();
         let mut of_stack = Innermost::new();
         of_stack.reserve(profile.stacks.len());
         for (stack, &weight) in profile.stacks.iter().zip(&weights) {
             let outside = stack.parent.and_then(|parent| of_stack.get(parent)).copied();
-            let (mut node, mut line) = outside.unwrap_or((None, 0));
+            let mut node = outside.unwrap_or(None);
             let frame = profile.frames.get(stack.frame);
             if let Some((frame, location)) =
                 frame.and_then(|row| Some((row, profile.locations.get(row.location)?)))
@@ -106,55 +110,40 @@ impl PageTree {
                     let inlined = rows.get(depth).is_some_and(|row| row.inlined);
                     let flags = flags | if inlined { INLINED } else { 0 };
                     let function = rank.get(at.function).copied().unwrap_or(at.function);
-                    let child = *index.entry((node, function, flags)).or_insert_with(|| {
-                        let parent = node;
+                    let row = PageNode { parent: node, function, line: at.line, flags };
+                    let child = *index.entry(row).or_insert_with(|| {
                         shown.push((0, 0));
-                        self.nodes.push(PageNode { parent, function, flags, line: 0, lines: 0 })
+                        self.nodes.push(row)
                     });
                     if let Some((all, joined)) = shown.get_mut(child) {
                         *all += weight;
                         *joined += if frame.found_by.is_joined() { weight } else { 0 };
                     }
-                    (node, line) = (Some(child), at.line);
-                    *lines.entry((child, line)).or_default() += weight;
+                    node = Some(child);
                 }
             }
-            of_stack.push((node, line));
+            of_stack.push(node);
         }
         for (node, (all, joined)) in self.nodes.iter_mut().zip(shown) {
             node.flags |= if joined > all / 2 { JOINED } else { 0 };
         }
-        self.fill_lines(lines);
         of_stack
-    }
-
-    /// Gives each node the line of most samples; of several, the first.
-    fn fill_lines(&mut self, lines: HashMap<(NodeId, u32), u64>) {
-        let mut most: Table<NodeId, (u64, u32)> = Table::from_vec(vec![(0, 0); self.nodes.len()]);
-        for ((node, line), weight) in lines {
-            let (Some(row), Some(best)) = (self.nodes.get_mut(node), most.get_mut(node)) else {
-                continue;
-            };
-            if line == 0 {
-                continue;
-            }
-            row.lines += 1;
-            if row.line == 0
-                || (weight, std::cmp::Reverse(line)) > (best.0, std::cmp::Reverse(best.1))
-            {
-                *best = (weight, line);
-                row.line = line;
-            }
-        }
     }
 
     fn fill_leaves(&mut self, profile: &Profile, of_stack: &Innermost) {
         let mut index: HashMap<Leaf, LeafId> = HashMap::new();
+        let mut places: HashMap<LocationId, PlaceId> = HashMap::new();
         self.of_sample.reserve(profile.samples.len());
         for sample in &profile.samples {
-            let innermost = sample.stack.and_then(|stack| of_stack.get(stack)).copied();
-            let (node, line) = innermost.unwrap_or((None, 0));
-            let leaf = Leaf { node, line, end: sample.end };
+            let node = sample.stack.and_then(|stack| of_stack.get(stack)).copied().flatten();
+            let stack = sample.stack.and_then(|stack| profile.stacks.get(stack));
+            let location =
+                stack.and_then(|row| profile.frames.get(row.frame)).map(|row| row.location);
+            let place = location.map(|id| {
+                let address = || profile.locations.get(id).map_or(0, |row| row.relative);
+                *places.entry(id).or_insert_with(|| self.places.push(address()))
+            });
+            let leaf = Leaf { node, place, end: sample.end };
             let id = *index.entry(leaf).or_insert_with(|| self.leaves.push(leaf));
             self.of_sample.push(id);
         }

@@ -1,0 +1,185 @@
+//! What the page must know beside its columns, as JSON: names, what was recorded, what is wrong with it.
+
+use std::io;
+
+use address::ModuleId;
+use hashbrown::HashMap;
+use profile::query::period_units;
+use profile::{EndReason, ModuleRow, Profile, RecordingInfo, StringId, Table};
+
+use super::PageSource;
+use super::columns::PageColumns;
+use super::head_json::HeadJson;
+use super::tree::PageTree;
+use crate::summary::write_summary;
+
+/// The layout of the head and the columns, for those who keep pages' tables apart from the scripts.
+const VERSION: u8 = 2;
+
+/// Modules by their paths: functions know no more of theirs.
+struct PageModules<'a> {
+    rows: Vec<(&'a ModuleRow, usize)>,
+    by_path: HashMap<StringId, usize>,
+    of_module: Table<ModuleId, usize>,
+}
+
+impl<'a> PageModules<'a> {
+    fn new(profile: &'a Profile) -> Self {
+        let mut all = Self { rows: Vec::new(), by_path: HashMap::new(), of_module: Table::new() };
+        for module in &profile.modules {
+            let at = *all.by_path.entry(module.path).or_insert_with(|| {
+                all.rows.push((module, 0));
+                all.rows.len() - 1
+            });
+            if let Some((shown, count)) = all.rows.get_mut(at) {
+                *count += 1;
+                // Of several files under one path, one that was opened tells more.
+                if shown.opened.is_none() && module.opened.is_some() {
+                    *shown = module;
+                }
+            }
+            all.of_module.push(at);
+        }
+        all
+    }
+}
+
+/// The head.
+pub(super) fn head(
+    profile: &Profile,
+    tree: &PageTree,
+    columns: &PageColumns,
+    sources: &[PageSource],
+) -> io::Result<Vec<u8>> {
+    let modules = PageModules::new(profile);
+    let mut summary = Vec::new();
+    write_summary(profile, &mut summary)?;
+    let words: Vec<&[u8]> =
+        profile.recording.command_line.iter().map(|&id| profile.strings.get(id)).collect();
+    let title = if words.is_empty() { b"Profile".to_vec() } else { words.join(&b' ') };
+    let mut json = HeadJson::default();
+    json.object(|json| {
+        json.key("version").number(VERSION);
+        json.key("title").string(&title);
+        json.key("summary").string(&summary);
+        json.key("recording").object(|json| recording(json, profile, &profile.recording));
+        json.key("unit").number(columns.unit);
+        json.key("origin").number(columns.origin);
+        json.key("events");
+        events(json, profile, columns);
+        let ends = || EndReason::ALL.iter();
+        json.key("ends").array(ends(), |json, end| json.string(end.as_str().as_bytes()));
+        json.key("rooted").array(ends(), |json, end| json.number(u8::from(end.is_rooted())));
+        json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
+        json.key("threads").array(profile.threads.iter(), |json, thread| {
+            json.array([thread], |json, thread| {
+                json.number(thread.pid.0);
+                json.number(thread.tid.0);
+                json.string(profile.strings.get(thread.comm));
+            });
+        });
+        json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
+        functions(json, profile, tree, &modules);
+        quality(json, profile, &modules);
+        json.key("sources").array(sources, |json, source| {
+            json.object(|json| {
+                json.key("file").string(&source.file);
+                json.key("text").string(&source.text);
+            });
+        });
+        json.key("columns").array(&columns.shapes, |json, shape| {
+            json.array([shape], |json, (name, width, length)| {
+                json.string(name.as_bytes());
+                json.string(width.name().as_bytes());
+                json.number(*length as u64);
+            });
+        });
+    });
+    Ok(json.into_bytes())
+}
+
+fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
+    for (key, text) in [
+        ("host", facts.hostname),
+        ("kernel", facts.os_release),
+        ("arch", facts.arch),
+        ("perf", facts.perf_version),
+        ("processor", facts.cpu_desc),
+    ] {
+        if let Some(id) = text {
+            json.key(key).string(profile.strings.get(id));
+        }
+    }
+    json.key("processors").maybe(facts.cpus_online);
+    json.key("memoryKiB").maybe(facts.total_memory_kib);
+    json.key("stackBytes").maybe(facts.stack_bytes);
+}
+
+fn events(json: &mut HeadJson, profile: &Profile, columns: &PageColumns) {
+    let units = period_units(profile);
+    json.array(profile.events.entries(), |json, (id, event)| {
+        json.object(|json| {
+            json.key("name").string(profile.strings.get(event.name));
+            let unit = units.get(id).copied().flatten().unwrap_or("count");
+            json.key("unit").string(unit.as_bytes());
+            json.key("period").maybe(columns.fixed.get(id).copied().flatten());
+            json.key("rate").number(event.rate);
+            json.key("frequency").number(u8::from(event.frequency));
+        });
+    });
+}
+
+fn module(json: &mut HeadJson, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
+    json.object(|json| {
+        json.key("path").string(profile.strings.get(row.path));
+        json.key("kind").string(row.kind.as_str().as_bytes());
+        json.key("count").number(*count as u64);
+        if let Some(opened) = row.opened {
+            json.key("opened").string(profile.strings.get(opened));
+        }
+        if let Some(id) = row.build_id {
+            json.key("buildId").string(id.to_string().as_bytes());
+        }
+    });
+}
+
+/// The functions, and the names that they share.
+fn functions(json: &mut HeadJson, profile: &Profile, tree: &PageTree, modules: &PageModules<'_>) {
+    let index = |id: Option<StringId>| {
+        id.and_then(|id| tree.strings.binary_search(&id).ok()).map_or(-1, |at| at as i64)
+    };
+    json.key("functions").array(tree.functions.iter(), |json, function| {
+        json.array([function], |json, function| {
+            json.number(index(function.name));
+            json.number(index(function.file));
+            let module = function.module.and_then(|path| modules.by_path.get(&path));
+            json.number(module.map_or(-1, |&at| at as i64));
+        });
+    });
+    json.key("names").array(&tree.strings, |json, &id| json.string(profile.strings.get(id)));
+}
+
+fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModules<'_>) {
+    let summary = &profile.summary;
+    json.key("frames").number(summary.frames);
+    json.key("filtered").number(summary.samples_filtered);
+    json.key("dropped").number(summary.samples_dropped);
+    json.key("lost").number(summary.lost_samples);
+    json.key("throttled").number(summary.throttled);
+    json.key("losses").array(&summary.losses, |json, loss| {
+        json.object(|json| {
+            let module = loss.module.and_then(|id| modules.of_module.get(id));
+            json.key("module").number(module.map_or(-1, |&at| at as i64));
+            json.key("samples").number(loss.samples);
+            json.key("reason").string(loss.reason.as_bytes());
+            json.key("help").string(loss.help.as_bytes());
+        });
+    });
+    json.key("findings").array(&summary.findings, |json, finding| {
+        json.object(|json| {
+            json.key("kind").string(finding.kind.as_bytes());
+            json.key("message").string(finding.message.as_bytes());
+            json.key("count").number(finding.count);
+        });
+    });
+}

@@ -1,0 +1,75 @@
+// @ts-check
+// The tables of a profile as the page gets them: a head in JSON, and columns of numbers.
+
+/** What stands for "none" in columns of numbers; as a caller it is the root of a tree. */
+export const NONE = 0xffffffff;
+
+// What is special about a node.
+export const INLINED = 1;
+export const GUESSED = 2;
+export const KERNEL = 4;
+export const ANONYMOUS = 8;
+export const JOINED = 16;
+export const GAP = 32;
+
+/** The layout that this reads. */
+export const VERSION = 2;
+
+/** @typedef {Uint8Array | Uint16Array | Uint32Array} Numbers */
+/** @typedef {{ name: string, unit: string, period: number | null, rate: number, frequency: number }} EventHead */
+/** @typedef {{ path: string, kind: string, count: number, opened?: string, buildId?: string }} ModuleHead */
+/** @typedef {{ host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, started?: string,
+ *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
+/** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
+ *   events: EventHead[], ends: string[], rooted: number[], complete: number[], threads: [number, number, string][],
+ *   modules: ModuleHead[], functions: [number, number, number][], names: string[], frames: number, filtered: number,
+ *   dropped: number, lost: number, throttled: number,
+ *   losses: { module: number, samples: number, reason: string, help: string }[],
+ *   findings: { kind: string, message: string, count: number }[],
+ *   sources: { file: string, text: string }[], columns: [string, string, number][] }} Head */
+/** Nodes are lines of functions under those that called them; parents come first.
+ * @typedef {{ n: number, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
+/** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
+ *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
+ *   event: Numbers, period: Float64Array | null, samples: number, span: number }} Tables */
+
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+
+/** The tables in the bytes of a profile.
+ * @param {ArrayBuffer} buffer
+ * @returns {Tables} */
+export function readTables(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  /** @type {Head} */
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
+  /** @type {Record<string, any>} */
+  const found = {};
+  let at = 8 + Math.ceil(length / 8) * 8;
+  for (const [name, type, count] of head.columns) {
+    const column = new (/** @type {Record<string, any>} */ (TYPES))[type](buffer, at, count);
+    found[name] = column;
+    at += Math.ceil(column.byteLength / 8) * 8;
+  }
+  const time = found.time;
+  for (let i = 1; i < time.length; i++) time[i] += time[i - 1];
+  const { parent, func, line, flags } = found;
+  return {
+    head, lines: { n: parent.length, parent, func, line, flags },
+    leafNode: found.leafNode, leafPlace: found.leafPlace, leafEnd: found.leafEnd,
+    placeLow: found.placeLow, placeHigh: found.placeHigh,
+    time, thread: found.thread, leaf: found.leaf, event: found.event, period: found.period || null,
+    samples: time.length, span: time.length ? time[time.length - 1] : 0,
+  };
+}
+
+/** The first sample at a time or later; samples are in the order of time.
+ * @param {Uint32Array} time @param {number} wanted */
+export function firstAt(time, wanted) {
+  let low = 0, high = time.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[middle] < wanted) low = middle + 1; else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,298 @@
+// @ts-check
+// The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
+// of that. What did not change is not made again: trees depend on filters of frames and groups, costs on the rest.
+import { ANONYMOUS, INLINED, JOINED, KERNEL, NONE } from "./columns.js";
+import { grouped, withGroups } from "./group.js";
+import { UNKNOWN, baseName, shortName } from "./names.js";
+import { costs, selection } from "./select.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
+import { TreeBuilder, childrenOf, outermost, range, totals } from "./tree.js";
+
+/** @typedef {import("./columns.js").Tables} Tables */
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./tree.js").Children} Children */
+/** @typedef {import("./transform.js").FrameFilter} FrameFilter */
+/** @typedef {import("./select.js").SampleFilter} SampleFilter */
+/** @typedef {import("./select.js").Weight} Weight */
+/** @typedef {FrameFilter | SampleFilter} Filter */
+/** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
+ *   group: import("./group.js").GroupBy, filters: Filter[] }} View */
+/** Costs of nodes: alone, and with all below; in units of the weight, `n` in samples.
+ * @typedef {{ own: Float64Array, total: Float64Array, n: Float64Array, ownN: Float64Array, all: number, allN: number,
+ *   ends: Float64Array, pair: Float64Array, samples: number }} Costs */
+/** Costs by key: of functions, modules, files.
+ * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array }} KeyCosts */
+
+export class Model {
+  /** @param {Tables} tables */
+  constructor(tables) {
+    this.tables = tables;
+    const { head } = tables;
+    this.functions = head.functions.length;
+    this.names = head.functions.map(([name, , module]) => {
+      const text = name < 0 ? "" : head.names[name];
+      if (text) return text;
+      return module >= 0 ? `${UNKNOWN} in ${baseName(head.modules[module].path)}` : UNKNOWN;
+    });
+    /** The function that stands for the first group; those of modules come before it. */
+    this.firstGroup = this.functions + head.modules.length;
+    /** @type {string[]} */
+    this.groupLabels = [];
+    /** @type {Map<string, string>} */
+    this.short = new Map();
+    /** @type {Map<string, { key: string, value: any }>} */
+    this.made = new Map();
+    const base = this.base(), moved = base.to;
+    this.lineTo = moved;
+    this.base0 = base.tree;
+    this.leafBase = Uint32Array.from(tables.leafNode, (node) => node === NONE ? ROOT : moved[node]);
+    this.weighs = !!tables.period || head.events.some((event) => event.period !== null);
+  }
+
+  /** The tree of functions out of that of their lines. */
+  base() {
+    const { lines, leafNode, leaf, samples } = this.tables, made = new TreeBuilder(lines.n), to = new Uint32Array(lines.n);
+    const own = new Float64Array(lines.n);
+    for (let i = 0; i < samples; i++) if (leafNode[leaf[i]] !== NONE) own[leafNode[leaf[i]]]++;
+    for (let i = 0; i < lines.n; i++) {
+      const p = lines.parent[i];
+      to[i] = made.child(p === NONE ? ROOT : to[p], lines.func[i], lines.flags[i] & ~JOINED, i);
+    }
+    const tree = made.done();
+    // The line of most samples is what is told of a node; it has its frame from other samples where most of them do.
+    for (let i = lines.n - 1; i >= 0; i--) if (lines.parent[i] !== NONE) own[lines.parent[i]] += own[i];
+    const most = new Float64Array(tree.n), joined = new Float64Array(tree.n);
+    /** How many lines a node has. */
+    this.lineCount = new Uint32Array(tree.n);
+    for (let i = 0; i < lines.n; i++) {
+      const node = to[i];
+      joined[node] += lines.flags[i] & JOINED ? own[i] : -own[i];
+      if (lines.line[i] !== 0) this.lineCount[node]++;
+      if (lines.line[i] !== 0 && own[i] > most[node]) {
+        most[node] = own[i];
+        tree.src[node] = i;
+      }
+    }
+    for (let i = 0; i < tree.n; i++) if (joined[i] > 0) tree.flags[i] |= JOINED;
+    // What is made of these nodes names them.
+    this.baseLine = tree.src.map((i) => lines.line[i]);
+    for (let i = 0; i < tree.n; i++) tree.src[i] = i;
+    return { tree, to };
+  }
+
+  /** A value that is made once for a key.
+   * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
+  once(name, key, make) {
+    const known = this.made.get(name);
+    if (known && known.key === key) return known.value;
+    const value = make();
+    this.made.set(name, { key, value });
+    return value;
+  }
+
+  /** Looks at the tables in a way.
+   * @param {View} view */
+  look(view) {
+    this.view = view;
+    const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
+    const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
+    const framesKey = JSON.stringify(frames);
+    const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
+    this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group));
+    this.groupLabels = this.groups.labels;
+    this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
+    const placed = this.once("placed", this.treeKey, () => {
+      const { tree, to } = withGroups(this.tables, filtered.tree, filtered.leafTo, /** @type {any} */ (this.groups),
+        view.truncated, this.firstGroup, this.truncatedFunction());
+      return { tree, to, children: childrenOf(tree, this.truncatedFunction() + 1) };
+    });
+    this.tree = placed.tree;
+    this.to = placed.to;
+    this.children = placed.children;
+    this.leafTo = filtered.leafTo;
+    this.costsKey = `${this.treeKey} ${view.event} ${view.weight} ${JSON.stringify(samples)}`;
+    const counted = this.once("costs", this.costsKey, () => {
+      const chosen = selection(this.tables, samples);
+      return { chosen, costs: this.count(chosen) };
+    });
+    this.chosen = counted.chosen;
+    this.costs = counted.costs;
+  }
+
+  /** @param {FrameFilter[]} filters */
+  filtered(filters) {
+    let tree = this.base0, leafTo = this.leafBase;
+    for (const filter of filters) {
+      const moved = transform(tree, filter, this.moduleOf(), this.functions);
+      leafTo = composed(leafTo, moved.to);
+      // A sample without frames has none of any function or module.
+      if (["focus", "keep", "module"].includes(filter.kind)) leafTo = leafTo.map((node) => node === ROOT ? GONE : node);
+      tree = moved.tree;
+    }
+    return { tree, leafTo };
+  }
+
+  /** What nodes cost in a selection of samples.
+   * @param {import("./select.js").Selection} chosen @returns {Costs} */
+  count(chosen) {
+    const { event, weight } = /** @type {View} */ (this.view), tree = /** @type {Tree} */ (this.tree);
+    const groups = /** @type {import("./group.js").Grouped} */ (this.groups), to = /** @type {Uint32Array} */ (this.to);
+    const pairs = costs(this.tables, chosen, event, groups.pairOf, groups.pairs, weight);
+    const weighted = pairs.cost !== pairs.count, factor = pairs.factor;
+    const ownN = new Float64Array(tree.n), own = weighted || factor !== 1 ? new Float64Array(tree.n) : ownN;
+    const ends = new Float64Array(this.tables.head.ends.length);
+    let all = 0, allN = 0;
+    for (let pair = 0; pair < groups.pairs; pair++) {
+      const count = pairs.count[pair];
+      if (count === 0) continue;
+      ends[this.tables.leafEnd[groups.pairLeaf ? groups.pairLeaf[pair] : pair]] += count;
+      const node = to[pair];
+      if (node === GONE) continue;
+      const cost = weighted ? pairs.cost[pair] : count * factor;
+      all += cost;
+      allN += count;
+      if (node === ROOT) continue;
+      ownN[node] += count;
+      if (own !== ownN) own[node] += cost;
+    }
+    const n = totals(tree, ownN), total = own === ownN ? n : totals(tree, own);
+    return { own, total, n, ownN, all, allN, ends, pair: pairs.count, samples: pairs.samples };
+  }
+
+  /** The number of the function that stands for stacks which do not reach their root. */
+  truncatedFunction() { return this.firstGroup + this.groupLabels.length; }
+
+  /** By function: its module; below 0 for none. */
+  moduleOf() {
+    return this.once("moduleOf", String(this.groupLabels.length), () => {
+      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
+      this.tables.head.functions.forEach((row, f) => { of[f] = row[2]; });
+      for (let module = 0; module < this.tables.head.modules.length; module++) of[this.functions + module] = module;
+      return of;
+    });
+  }
+
+  /** By function: its source file as a number of the names; below 0 for none. */
+  fileOf() {
+    return this.once("fileOf", String(this.groupLabels.length), () => {
+      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
+      this.tables.head.functions.forEach((row, f) => { of[f] = row[1]; });
+      return of;
+    });
+  }
+
+  /** The name of a function, or of what stands in the place of one.
+   * @param {number} f @param {boolean} [short] */
+  name(f, short) {
+    if (f >= this.functions) {
+      if (f < this.firstGroup) return baseName(this.tables.head.modules[f - this.functions].path);
+      return f === this.truncatedFunction() ? "[truncated]" : this.groupLabels[f - this.firstGroup];
+    }
+    const name = this.names[f];
+    if (!short) return name;
+    let text = this.short.get(name);
+    if (text === undefined) this.short.set(name, text = shortName(name));
+    return text;
+  }
+
+  /** The path of a function's module.
+   * @param {number} f */
+  module(f) {
+    const module = this.moduleOf()[f];
+    return module === undefined || module < 0 ? "" : this.tables.head.modules[module].path;
+  }
+
+  /** A function's source file.
+   * @param {number} f */
+  file(f) {
+    const file = this.fileOf()[f];
+    return file === undefined || file < 0 ? "" : this.tables.head.names[file];
+  }
+
+  /** What kind of code a node is of.
+   * @param {number} flags @param {number} f */
+  kind(flags, f) {
+    if (f >= this.firstGroup) return "group";
+    if (flags & KERNEL) return "kernel";
+    if (flags & ANONYMOUS) return f < this.functions && this.tables.head.functions[f][0] >= 0 ? "jit" : "anonymous";
+    return flags & INLINED ? "inlined" : "user";
+  }
+
+  /** Costs of functions.
+   * @returns {KeyCosts} */
+  functionCosts() {
+    return this.once("functionCosts", this.costsKey || "", () => this.byKey(this.identity(), this.truncatedFunction() + 1));
+  }
+
+  /** Costs of modules.
+   * @returns {KeyCosts} */
+  moduleCosts() {
+    return this.once("moduleCosts", this.costsKey || "", () => this.byKey(this.moduleOf(), this.tables.head.modules.length));
+  }
+
+  /** What modules cost alone: without the ways through the tree that inclusive costs need.
+   * @returns {Float64Array} */
+  moduleOwn() {
+    const tree = /** @type {Tree} */ (this.tree), { own } = /** @type {Costs} */ (this.costs), of = this.moduleOf();
+    const sums = new Float64Array(this.tables.head.modules.length);
+    for (let i = 0; i < tree.n; i++) if (own[i] !== 0 && of[tree.func[i]] >= 0) sums[of[tree.func[i]]] += own[i];
+    return sums;
+  }
+
+  /** Costs of source files, by the number of their names.
+   * @returns {KeyCosts} */
+  fileCosts() {
+    return this.once("fileCosts", this.costsKey || "", () => this.byKey(this.fileOf(), this.tables.head.names.length));
+  }
+
+  identity() {
+    const n = this.truncatedFunction() + 1;
+    return this.once("identity", String(n), () => Int32Array.from({ length: n }, (_, f) => f));
+  }
+
+  /** Costs by a key of functions; a stack in which a key is several times counts once.
+   * @param {Int32Array} keyOf @param {number} keys @param {Costs} [costs] @returns {KeyCosts} */
+  byKey(keyOf, keys, costs) {
+    const tree = /** @type {Tree} */ (this.tree), children = /** @type {Children} */ (this.children);
+    const counted = costs || /** @type {Costs} */ (this.costs);
+    const outer = this.once(`outer${keys}`, this.treeKey || "", () => outermost(tree, children, keyOf, keys));
+    const one = counted.own === counted.ownN, make = () => new Float64Array(keys);
+    const own = make(), total = make(), ownN = one ? own : make(), n = one ? total : make();
+    for (let i = 0; i < tree.n; i++) {
+      const key = keyOf[tree.func[i]];
+      if (key < 0 || counted.n[i] === 0) continue;
+      own[key] += counted.own[i];
+      if (!one) ownN[key] += counted.ownN[i];
+      if (!outer[i]) continue;
+      total[key] += counted.total[i];
+      if (!one) n[key] += counted.n[i];
+    }
+    return { own, total, ownN, n };
+  }
+
+  /** Functions that a search finds, and the cost of the stacks that have one.
+   * @param {((name: string) => boolean) | null} test */
+  find(test) {
+    if (!test) return null;
+    const tree = /** @type {Tree} */ (this.tree), counted = /** @type {Costs} */ (this.costs);
+    const hits = new Uint8Array(this.truncatedFunction() + 1);
+    for (let f = 0; f < hits.length; f++) hits[f] = test(this.name(f)) ? 1 : 0;
+    const under = new Uint8Array(tree.n);
+    let found = 0;
+    for (let i = 0; i < tree.n; i++) {
+      under[i] = hits[tree.func[i]] | (tree.parent[i] === NONE ? 0 : under[tree.parent[i]]);
+      if (under[i]) found += counted.own[i];
+    }
+    return { hits, under, found };
+  }
+
+  /** The children of a node that cost something, those that cost most first.
+   * @param {number} node */
+  costly(node) {
+    const children = /** @type {Children} */ (this.children), total = /** @type {Costs} */ (this.costs).n;
+    const [from, to] = range(children, node), found = [];
+    for (let k = from; k < to; k++) if (total[children.list[k]] > 0) found.push(children.list[k]);
+    const cost = /** @type {Costs} */ (this.costs).total;
+    return found.sort((a, b) => cost[b] - cost[a] || a - b);
+  }
+}

@@ -1,0 +1,96 @@
+// @ts-check
+// Names: of functions, short and in full, of modules, and of threads that differ by numbers only.
+
+/** What stands for code without a name. */
+export const UNKNOWN = "[unknown]";
+
+/** The last part of a path.
+ * @param {string} path */
+export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
+
+/** The name of a function without arguments and template arguments: `a::b<…>::c`.
+ * @param {string} name */
+export function shortName(name) {
+  if (!/[<({]/.test(name) || name.startsWith("[")) return name;
+  let text = name.replaceAll("(anonymous namespace)", "{anonymous}").replace(/ \[clone [^\]]*\]/g, "");
+  const operator = /\boperator\s*(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(text);
+  if (operator) text = text.slice(0, operator.index) + "\u0001" + text.slice(operator.index + operator[0].length);
+  let made = "", depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    // Rust names types at the beginning of a path in angle brackets: these are kept.
+    if (char === "<" && depth === 0 && (made === "" || made.endsWith("::")) && closes(text, at) > 0) {
+      const end = closes(text, at), inner = text.slice(at + 1, end), as = outside(inner, " as ");
+      made += as < 0 ? `<${shortName(inner)}>` : `<${shortName(inner.slice(0, as))} as ${shortName(inner.slice(as + 4))}>`;
+      at = end;
+    } else if (char === "<" || char === "(") {
+      // Only what follows an opening parenthesis at the outermost level are arguments: nothing comes behind them but a
+      // method of a local class.
+      if (depth++ === 0 && char === "<") made += "<…>";
+    } else if (char === ">" && text[at - 1] === "-") {
+      if (depth === 0) made += char;
+    } else if (char === ">" || char === ")") depth = Math.max(0, depth - 1);
+    else if (depth === 0) made += char;
+  }
+  made = made.replace(/( const| &+|( const)? noexcept)+$/, "").trim();
+  // A return type comes before the name where a template was instantiated.
+  const space = lastSpace(made);
+  if (space > 0 && !made.startsWith("<") && !/ as |^vtable for|^typeinfo|^guard|^non-virtual|^virtual thunk|\bfor\b/.test(made)) made = made.slice(space + 1);
+  return (operator ? made.replace("\u0001", operator[0]) : made) || name;
+}
+
+/** Where the bracket closes that is opened at a place; below 0 where it does not.
+ * @param {string} text @param {number} at */
+function closes(text, at) {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    if (text[i] === "<") depth++;
+    else if (text[i] === ">" && text[i - 1] !== "-" && --depth === 0) return i;
+  }
+  return -1;
+}
+
+/** Where a word is outside of all brackets.
+ * @param {string} text @param {string} word */
+function outside(text, word) {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if ("<([".includes(text[i])) depth++;
+    else if (")]".includes(text[i]) || (text[i] === ">" && text[i - 1] !== "-")) depth--;
+    else if (depth === 0 && text.startsWith(word, i)) return i;
+  }
+  return -1;
+}
+
+/** The last space outside of braces and of angle brackets that were kept.
+ * @param {string} text */
+function lastSpace(text) {
+  let depth = 0;
+  for (let i = text.length - 1; i > 0; i--) {
+    if ("}>".includes(text[i])) depth++;
+    else if ("{<".includes(text[i])) depth--;
+    else if (text[i] === " " && depth === 0) return i;
+  }
+  return -1;
+}
+
+/** A name with its numbers taken out: `worker-3` and `worker-12` are `worker-N`.
+ * @param {string} name */
+export const folded = (name) => name.replace(/\d+/g, "N");
+
+/** Whether a name is found, by a part of it, or by a pattern between slashes.
+ * @param {string} wanted @returns {((name: string) => boolean) | null} */
+export function matcher(wanted) {
+  if (!wanted) return null;
+  const pattern = /^\/(.+)\/$/.exec(wanted);
+  if (!pattern) {
+    const lower = wanted.toLowerCase();
+    return (name) => name.toLowerCase().includes(lower);
+  }
+  try {
+    const regex = new RegExp(pattern[1], "i");
+    return (name) => regex.test(name);
+  } catch {
+    return () => false;
+  }
+}

@@ -1,0 +1,85 @@
+// @ts-check
+// Stacks of one thread in the order of time: neighbours that share their outer frames share the boxes of these.
+import { firstAt, NONE } from "./columns.js";
+import { GONE } from "./transform.js";
+
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {{ node: number, x: number, w: number, from: number, to: number, samples: number }} TimeBox */
+
+/** A sample stands for at most so many times the usual distance of two samples. */
+const GAP = 3;
+
+/** The threads with samples, those with most first.
+ * @param {Model} model @returns {{ id: number, count: number }[]} */
+export function busyThreads(model) {
+  const { thread, samples, head } = model.tables, counts = new Uint32Array(head.threads.length);
+  for (let i = 0; i < samples; i++) counts[thread[i]]++;
+  return [...counts.keys()].map((id) => ({ id, count: counts[id] })).sort((a, b) => b.count - a.count || a.id - b.id);
+}
+
+/** By thread, the numbers of its samples.
+ * @param {import("./columns.js").Tables} tables */
+export function samplesByThread(tables) {
+  const { thread, samples, head } = tables, start = new Uint32Array(head.threads.length + 1);
+  for (let i = 0; i < samples; i++) start[thread[i] + 1]++;
+  for (let i = 1; i < start.length; i++) start[i] += start[i - 1];
+  const fill = start.slice(), list = new Uint32Array(samples);
+  for (let i = 0; i < samples; i++) list[fill[thread[i]]++] = i;
+  return { start, list };
+}
+
+/** Rows of boxes from the outermost frame inwards; where several samples fall on a pixel, the first one is shown.
+ * @param {Model} model @param {number} thread @param {number} from @param {number} to in units of time
+ * @param {number} width @param {{ start: Uint32Array, list: Uint32Array }} byThread
+ * @returns {{ rows: TimeBox[][], shown: number, samples: number }} */
+export function timeOrder(model, thread, from, to, width, byThread) {
+  const { time, event: events, head } = model.tables, tree = /** @type {any} */ (model.tree);
+  const groups = /** @type {any} */ (model.groups), placed = /** @type {Uint32Array} */ (model.to);
+  const event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
+  const times = Uint32Array.from(list, (i) => time[i]);
+  const first = firstAt(times, from), last = firstAt(times, to + 1);
+  const usual = usualStep(times), scale = width / Math.max(1, to - from);
+  /** @type {TimeBox[][]} */
+  const rows = [];
+  /** @type {number[]} */
+  let path = [];
+  let shown = 0, samples = 0, pixel = -1;
+  for (let k = first; k < last; k++) {
+    const i = list[k];
+    if (head.events.length > 1 && events[i] !== event) continue;
+    const node = placed[groups.pairOf[i]];
+    if (node === GONE) continue;
+    samples++;
+    const x = (time[i] - from) * scale, next = k + 1 < times.length ? times[k + 1] : to;
+    const end = Math.min(next, time[i] + GAP * usual, to), endX = (end - from) * scale;
+    if (Math.floor(endX) === pixel && Math.floor(x) === pixel) continue;
+    pixel = Math.floor(x);
+    shown++;
+    const now = [];
+    for (let at = node; at !== NONE; at = tree.parent[at]) now.push(at);
+    now.reverse();
+    const isNear = path.length > 0 && k > first && time[i] - times[k - 1] <= GAP * usual;
+    let depth = 0;
+    while (isNear && depth < now.length && depth < path.length && now[depth] === path[depth]) {
+      const row = rows[depth], box = row[row.length - 1];
+      box.w = endX - box.x;
+      box.to = end;
+      box.samples++;
+      depth++;
+    }
+    for (; depth < now.length; depth++) {
+      (rows[depth] ||= []).push({ node: now[depth], x, w: endX - x, from: time[i], to: end, samples: 1 });
+    }
+    path = now;
+  }
+  return { rows, shown, samples };
+}
+
+/** The median of the distances of neighbours, of a few of them.
+ * @param {Uint32Array} times */
+function usualStep(times) {
+  const steps = [], each = Math.max(1, Math.floor(times.length / 1000));
+  for (let i = 1; i < times.length; i += each) steps.push(times[i] - times[i - 1]);
+  steps.sort((a, b) => a - b);
+  return Math.max(1, steps[steps.length >> 1] || 1);
+}

@@ -1,0 +1,93 @@
+// @ts-check
+// What is looked at, as text for the address: a link or a reload restores it.
+
+/** @typedef {import("./model.js").Filter} Filter */
+/** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
+ *   group: import("./group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
+ *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
+ *   names: "full" | "short", sort: string }} State */
+
+/** @type {State} */
+export const START = {
+  view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own",
+};
+
+const WORDS = {
+  weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
+  group: ["none", "process", "thread", "comm", "event"], side: ["both", "before", "after"], colour: ["module", "kind"],
+  names: ["full", "short"],
+};
+
+/** The state as the part of an address behind `#`; what is as in the beginning is left out.
+ * @param {State} state */
+export function toFragment(state) {
+  const parts = new URLSearchParams();
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort"]) {
+    const value = /** @type {any} */ (state)[key];
+    if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
+  }
+  for (const key of ["event", "func", "thread"]) {
+    const value = /** @type {any} */ (state)[key];
+    if (value >= 0) parts.set(key, String(value));
+  }
+  for (const filter of state.filters) parts.append("filter", filterText(filter));
+  if (state.zoom.length) parts.set("zoom", state.zoom.join("."));
+  if (state.base) parts.set("base", state.base.join("-"));
+  return parts.toString();
+}
+
+/** The state of an address; what cannot be read is as in the beginning.
+ * @param {string} fragment @returns {State} */
+export function fromFragment(fragment) {
+  const parts = new URLSearchParams(fragment.replace(/^#/, ""));
+  /** @type {any} */
+  const state = { ...START, filters: [], zoom: [] };
+  for (const key of ["view", "search", "sort"]) state[key] = parts.get(key) ?? state[key];
+  for (const [key, words] of Object.entries(WORDS)) {
+    const value = parts.get(key);
+    if (value && words.includes(value)) state[key] = value;
+  }
+  for (const key of ["event", "func", "thread"]) state[key] = whole(parts.get(key)) ?? -1;
+  state.filters = parts.getAll("filter").map(filterOf).filter((filter) => filter !== null);
+  state.zoom = (parts.get("zoom") || "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
+  const base = (parts.get("base") || "").split("-").map(whole);
+  if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
+  return state;
+}
+
+/** @param {string | null} text */
+const whole = (text) => text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
+
+/** @param {Filter} filter */
+export function filterText(filter) {
+  switch (filter.kind) {
+    case "time": return `time:${filter.from}-${filter.to}`;
+    case "process": return `process:${filter.pid}`;
+    case "comm": return `comm:${filter.comm}`;
+    case "threads":
+    case "notThreads": return `${filter.kind}:${filter.ids.join(".")}`;
+    default: return filter.at === undefined ? filter.kind : `${filter.kind}:${filter.at}`;
+  }
+}
+
+/** @param {string} text @returns {Filter | null} */
+export function filterOf(text) {
+  const [, kind, rest] = /** @type {RegExpExecArray} */ (/^([^:]*):?(.*)$/s.exec(text));
+  const number = whole(rest);
+  switch (kind) {
+    case "time": {
+      const [from, to] = rest.split("-").map(whole);
+      return from != null && to != null ? { kind, from, to } : null;
+    }
+    case "process": return /^-?\d{1,10}$/.test(rest) ? { kind, pid: Number(rest) } : null;
+    case "comm": return { kind, comm: rest };
+    case "threads":
+    case "notThreads": return { kind, ids: rest.split(".").map(whole).filter((id) => id !== null) };
+    case "recursion":
+    case "merge": return rest === "" ? { kind } : number !== null ? { kind, at: number } : null;
+    case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule":
+      return number !== null ? { kind, at: number } : null;
+    default: return null;
+  }
+}

@@ -1,0 +1,153 @@
+// @ts-check
+// Prefix trees of functions as columns: how they are made, in which order children are, what nodes cost with all below.
+import { NONE } from "./columns.js";
+
+/** A node stands for a function under its callers. Parents come before their children; `src` is a node that it was made
+ * of, in the tree of functions that everything begins with.
+ * @typedef {{ n: number, parent: Uint32Array, func: Uint32Array, flags: Uint8Array, src: Uint32Array }} Tree */
+/** Children of node p: `list[start[p + 1]]` up to `list[start[p + 2]]`; those of the root begin at `start[0]`.
+ * @typedef {{ start: Uint32Array, list: Uint32Array }} Children */
+
+/** Makes a tree in which the children of a node differ by function or flags. */
+export class TreeBuilder {
+  /** @param {number} size how many nodes are expected */
+  constructor(size) {
+    this.n = 0;
+    this.parent = new Uint32Array(size + 16);
+    this.func = new Uint32Array(size + 16);
+    this.flags = new Uint8Array(size + 16);
+    this.src = new Uint32Array(size + 16);
+    this.slots = new Uint32Array(1 << Math.ceil(Math.log2(2 * size + 64)));
+  }
+
+  /** The child of a node (or of the root, NONE) for a function; it is made where there is none.
+   * @param {number} parent @param {number} func @param {number} flags @param {number} src */
+  child(parent, func, flags, src) {
+    const mask = this.slots.length - 1;
+    let at = Math.imul(parent + 1, 0x9e3779b1) ^ Math.imul(func * 64 + flags, 0x85ebca6b);
+    at = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d);
+    at = (at ^ (at >>> 13)) & mask;
+    for (let id = this.slots[at]; id !== 0; id = this.slots[at]) {
+      id--;
+      if (this.parent[id] === parent && this.func[id] === func && this.flags[id] === flags) return id;
+      at = (at + 1) & mask;
+    }
+    this.slots[at] = this.n + 1;
+    const id = this.push(parent, func, flags, src);
+    if (this.n * 2 > this.slots.length) this.rehash();
+    return id;
+  }
+
+  /** A new node, whatever there is.
+   * @param {number} parent @param {number} func @param {number} flags @param {number} src */
+  push(parent, func, flags, src) {
+    if (this.n === this.parent.length) this.grow();
+    this.parent[this.n] = parent;
+    this.func[this.n] = func;
+    this.flags[this.n] = flags;
+    this.src[this.n] = src;
+    return this.n++;
+  }
+
+  grow() {
+    const size = this.parent.length * 2;
+    const larger = (/** @type {any} */ old) => { const made = new old.constructor(size); made.set(old); return made; };
+    this.parent = larger(this.parent);
+    this.func = larger(this.func);
+    this.flags = larger(this.flags);
+    this.src = larger(this.src);
+  }
+
+  rehash() {
+    const n = this.n;
+    this.slots = new Uint32Array(this.slots.length * 2);
+    const mask = this.slots.length - 1;
+    for (let id = 0; id < n; id++) {
+      let at = Math.imul(this.parent[id] + 1, 0x9e3779b1) ^ Math.imul(this.func[id] * 64 + this.flags[id], 0x85ebca6b);
+      at = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d);
+      at = (at ^ (at >>> 13)) & mask;
+      while (this.slots[at] !== 0) at = (at + 1) & mask;
+      this.slots[at] = id + 1;
+    }
+  }
+
+  /** @returns {Tree} */
+  done() {
+    const n = this.n;
+    return {
+      n, parent: this.parent.subarray(0, n), func: this.func.subarray(0, n),
+      flags: this.flags.subarray(0, n), src: this.src.subarray(0, n),
+    };
+  }
+}
+
+/** The children of every node, in the order of their functions' numbers.
+ * @param {Tree} tree @param {number} functions how many numbers there are
+ * @returns {Children} */
+export function childrenOf(tree, functions) {
+  const { n, func, parent } = tree;
+  const by = new Uint32Array(functions + 1), sorted = new Uint32Array(n);
+  for (let i = 0; i < n; i++) by[func[i] + 1]++;
+  for (let i = 0; i < functions; i++) by[i + 1] += by[i];
+  for (let i = 0; i < n; i++) sorted[by[func[i]]++] = i;
+  const start = new Uint32Array(n + 2);
+  for (let i = 0; i < n; i++) start[parent[i] === NONE ? 1 : parent[i] + 2]++;
+  for (let i = 1; i < n + 2; i++) start[i] += start[i - 1];
+  const fill = start.slice(), list = new Uint32Array(n);
+  for (let k = 0; k < n; k++) {
+    const i = sorted[k];
+    list[fill[parent[i] === NONE ? 0 : parent[i] + 1]++] = i;
+  }
+  return { start, list };
+}
+
+/** Where the children of a node begin and end in the list.
+ * @param {Children} children @param {number} node @returns {[number, number]} */
+export function range(children, node) {
+  const slot = node === NONE ? 0 : node + 1;
+  return [children.start[slot], children.start[slot + 1]];
+}
+
+/** What nodes cost with all below them.
+ * @param {Tree} tree @param {Float64Array} own */
+export function totals(tree, own) {
+  const total = own.slice(), parent = tree.parent;
+  for (let i = tree.n - 1; i >= 0; i--) {
+    if (total[i] !== 0 && parent[i] !== NONE) total[parent[i]] += total[i];
+  }
+  return total;
+}
+
+/** Marks the nodes that have no node of the same key outside of them: the inclusive cost of a key is theirs.
+ * @param {Tree} tree @param {Children} children @param {Int32Array} keyOf by function; below 0 for none
+ * @param {number} keys */
+export function outermost(tree, children, keyOf, keys) {
+  const { start, list } = children, { func } = tree;
+  const open = new Int32Array(keys), outer = new Uint8Array(tree.n);
+  const path = new Int32Array(tree.n + 1), next = new Uint32Array(tree.n + 1);
+  let depth = 0, at = start[0], end = start[1];
+  for (;;) {
+    if (at < end) {
+      const node = list[at++], key = keyOf[func[node]];
+      if (key >= 0 && open[key]++ === 0) outer[node] = 1;
+      next[depth] = at;
+      path[depth++] = node;
+      at = start[node + 1];
+      end = start[node + 2];
+    } else {
+      if (depth === 0) return outer;
+      const node = path[--depth], key = keyOf[func[node]];
+      if (key >= 0) open[key]--;
+      at = next[depth];
+      end = depth === 0 ? start[1] : start[path[depth - 1] + 2];
+    }
+  }
+}
+
+/** The nodes from an outermost function to this one.
+ * @param {Tree} tree @param {number} node @returns {number[]} */
+export function pathTo(tree, node) {
+  const path = [];
+  for (let at = node; at !== NONE; at = tree.parent[at]) path.unshift(at);
+  return path;
+}

@@ -1,0 +1,78 @@
+// @ts-check
+// What can be done with a function, a thread, a time: the entries of menus and the keys for them.
+import { baseName } from "../data/names.js";
+import { openMenu } from "./menu.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./menu.js").Entry} Entry */
+
+/** Entries for a function.
+ * @param {App} app @param {number} f @param {(() => void) | null} zoom
+ * @returns {Entry[]} */
+export function functionEntries(app, f, zoom) {
+  const { model } = app, filter = (/** @type {any} */ kind, /** @type {number} */ at) => () => app.addFilter({ kind, at });
+  /** @type {Entry[]} */
+  const entries = [{ title: app.model.name(f, true) }];
+  if (zoom) entries.push({ text: "Zoom", key: "Enter", run: zoom });
+  if (f < model.functions) {
+    entries.push(
+      { text: "Callers and callees", key: "c", run: () => app.change({ view: "sandwich", func: f }) },
+      { text: "Source and addresses", key: "a", run: () => app.change({ view: "source", func: f }) });
+  }
+  entries.push(
+    { text: "Focus on it", key: "f", run: filter("focus", f) },
+    { text: "Only stacks with it", key: "o", run: filter("keep", f) },
+    { text: "Hide stacks with it", key: "x", run: filter("drop", f) },
+    { text: "Hide this function", key: "h", run: filter("hide", f) },
+    { text: "Charge it and what it calls to its callers", key: "u", run: filter("charge", f) },
+    { text: "Fold what it calls into it", key: "i", run: filter("fold", f) },
+    { text: "Collapse its recursion", key: "r", run: filter("recursion", f) },
+    { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) });
+  const module = model.moduleOf()[f];
+  if (module >= 0) {
+    const name = baseName(app.tables.head.modules[module].path);
+    entries.push({ title: name },
+      { text: "Only this module", key: "d", run: filter("module", module) },
+      { text: "Hide this module", key: "D", run: filter("hideModule", module) },
+      { text: "Merge this module", key: "g", run: filter("merge", module) });
+  }
+  entries.push({ text: "Merge all modules", key: "G", run: () => app.addFilter({ kind: "merge" }) });
+  const kernel = kernelModule(app);
+  if (kernel >= 0) entries.push({ text: "Only the kernel", key: "k", run: filter("module", kernel) });
+  entries.push({ text: "Copy its name", key: "y", run: () => { void navigator.clipboard?.writeText(model.name(f)); } });
+  return entries;
+}
+
+/** The kernel's own module, where it was sampled.
+ * @param {App} app */
+const kernelModule = (app) => app.tables.head.modules.findIndex((module) => module.kind === "kernel");
+
+/** Opens the menu of a function.
+ * @param {App} app @param {number} f @param {number} x @param {number} y @param {(() => void) | null} [zoom] */
+export function functionMenu(app, f, x, y, zoom) { openMenu(functionEntries(app, f, zoom || null), x, y); }
+
+/** Runs the entry of a key.
+ * @param {App} app @param {number} f @param {string} key */
+export function functionKey(app, f, key) {
+  for (const entry of functionEntries(app, f, null)) {
+    if ("key" in entry && entry.key === key) {
+      entry.run();
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Opens the menu of a thread, or of threads of one name.
+ * @param {App} app @param {number[]} ids @param {string} comm @param {number} x @param {number} y */
+export function threadMenu(app, ids, comm, x, y) {
+  const [pid] = app.tables.head.threads[ids[0]], one = ids.length === 1;
+  openMenu([
+    { title: one ? app.threadName(ids[0]) : `${comm}: ${ids.length} threads` },
+    { text: one ? "Only this thread" : "Only these threads", key: "t", run: () => app.addFilter({ kind: "threads", ids }) },
+    { text: one ? "Hide this thread" : "Hide these threads", key: "x", run: () => app.addFilter({ kind: "notThreads", ids }) },
+    { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) },
+    { text: `Only threads called ${comm}`, key: "n", run: () => app.addFilter({ kind: "comm", comm }) },
+    { text: "Show it in time order", key: "o", run: () => app.change({ view: "order", thread: ids[0] }) },
+  ], x, y);
+}

@@ -1,0 +1,94 @@
+// @ts-check
+// The flame graph and the icicle, with the way to what is zoomed, and what colours mean.
+import { NONE } from "../data/columns.js";
+import { nodeAt } from "../data/around.js";
+import { kindColour, moduleColour } from "../data/colour.js";
+import { baseName } from "../data/names.js";
+import { pathTo } from "../data/tree.js";
+import { openMenu } from "./menu.js";
+import { make } from "./element.js";
+import { Graph } from "./graph.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+
+/** Modules in the legend. */
+const SHOWN = 7;
+
+/** @param {App} app @param {boolean} down @returns {ViewPart} */
+export function flameView(app, down) {
+  const title = down ? "Icicle" : "Flame graph", crumbs = make("nav", { class: "crumbs", "aria-label": "Way to what is zoomed" });
+  const legend = make("div", { class: "legend" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
+  const graph = new Graph(app, {
+    label: title, down,
+    tell: (text) => { status.textContent = text; },
+    zoomed: (node) => app.change({ zoom: node === NONE ? [] : pathTo(/** @type {any} */ (app.model.tree), node).map((at) => /** @type {any} */ (app.model.tree).func[at]) }),
+  });
+  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, crumbs, legend), graph.element, status);
+  let shown = "", match = -1;
+  const draw = () => {
+    const node = nodeAt(app.model, app.state.zoom), key = `${app.model.treeKey} ${app.state.zoom}`;
+    drawCrumbs(app, crumbs, node);
+    drawLegend(app, legend);
+    graph.show(app.picture, node, key !== shown);
+    if (key !== shown) match = -1;
+    shown = key;
+    status.textContent = graph.describe(graph.at).join(" · ");
+  };
+  const next = (/** @type {number} */ step) => {
+    if (!app.found) return;
+    const { tree } = app.picture, { hits } = app.found, total = app.costs.total, inside = new Set();
+    // What is drawn and found, those that cost most first.
+    for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
+    const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
+    if (!all.length) return;
+    match = (match + step + all.length) % all.length;
+    graph.canvas.focus();
+    graph.pick(all[match]);
+  };
+  return { id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next };
+}
+
+/** @param {App} app @param {HTMLElement} crumbs @param {number} node */
+function drawCrumbs(app, crumbs, node) {
+  const tree = /** @type {any} */ (app.model.tree), path = node === NONE ? [] : pathTo(tree, node);
+  const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here) =>
+    make("button", { type: "button", "aria-current": here ? "true" : false, title: text, click: () => app.change({ zoom }), text });
+  const steps = path.map((at, index) => button(app.label(tree.func[at]), path.slice(0, index + 1).map((one) => tree.func[one]), index === path.length - 1));
+  // Of a long way, the first and the last ones.
+  const cut = steps.length > 7 ? [...steps.slice(0, 2), make("span", { text: `… ${steps.length - 6} more …` }), ...steps.slice(-4)] : steps;
+  crumbs.replaceChildren(button("all", [], !path.length), ...cut);
+}
+
+/** @param {App} app @param {HTMLElement} legend */
+function drawLegend(app, legend) {
+  const entry = (/** @type {string} */ colour, /** @type {string} */ text, /** @type {(() => void) | null} */ act) => {
+    const box = make("i", { class: "swatch", "aria-hidden": "true" });
+    box.style.background = colour;
+    return act ? make("button", { type: "button", click: act, title: `${text}: what to do with it` }, box, text) : make("span", {}, box, text);
+  };
+  /** @type {HTMLElement[]} */
+  let made;
+  if (app.state.colour === "kind") {
+    made = [["user", "user"], ["inlined", "inlined"], ["kernel", "kernel"], ["jit", "JIT"], ["anonymous", "no file"]]
+      .map(([kind, text]) => entry(kindColour(kind, 2, app.theme), text, null));
+  } else {
+    const own = app.model.moduleOwn(), modules = app.tables.head.modules;
+    const busiest = [...own.keys()].filter((module) => own[module] > 0).sort((a, b) => own[b] - own[a]);
+    made = busiest.slice(0, SHOWN).map((module) => entry(moduleColour(app.ranks[module], 2, app.theme), baseName(modules[module].path), () => {
+      const area = legend.getBoundingClientRect();
+      openMenu([
+        { title: modules[module].path },
+        { text: "Only this module", key: "d", run: () => app.addFilter({ kind: "module", at: module }) },
+        { text: "Hide this module", key: "D", run: () => app.addFilter({ kind: "hideModule", at: module }) },
+        { text: "Merge this module", key: "g", run: () => app.addFilter({ kind: "merge", at: module }) },
+      ], area.left, area.bottom);
+    }));
+    if (busiest.length > SHOWN) made.push(make("span", { text: `and ${busiest.length - SHOWN} more` }));
+  }
+  made.push(entry(moduleColour(-1, 0, app.theme), "truncated, gap", null),
+    make("span", {}, make("i", { class: "swatch dashed", "aria-hidden": "true" }), "guessed"),
+    make("span", {}, make("i", { class: "swatch dotted", "aria-hidden": "true" }), "of other samples"),
+    make("span", {}, make("em", { text: "inlined" })));
+  legend.replaceChildren(...made);
+}

@@ -1,0 +1,98 @@
+// @ts-check
+// Functions as a table, and the sandwich: one function, what calls it above it, what it calls below it.
+import { sandwich } from "../data/around.js";
+import { NONE } from "../data/columns.js";
+import { percent, spread } from "../data/numbers.js";
+import { functionKey, functionMenu } from "./actions.js";
+import { make } from "./element.js";
+import { Graph } from "./graph.js";
+import { Rows } from "./rows.js";
+import { where } from "./trees.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+
+/** A table of functions.
+ * @param {App} app @param {boolean} isWide @param {(f: number) => void} act @returns {Rows<number>} */
+function functionRows(app, isWide, act) {
+  const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
+    const value = app.model.functionCosts()[which][f];
+    return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
+  };
+  const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => spread(app.model.functionCosts()[which][f], app.costs.all, app.costs.allN);
+  /** @type {import("./rows.js").Column<number>[]} */
+  const columns = [
+    { title: "Own", width: "11em", kind: "number", sort: "own", text: cost("own") },
+    { title: "Inclusive", width: "11em", kind: "number", sort: "total", text: cost("total") },
+    { title: "Function", width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (f) => app.label(f), hint: (f) => app.model.name(f), mark: (f) => app.found?.hits[f] ? "hit" : "" },
+  ];
+  if (isWide) {
+    columns.splice(1, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("own") });
+    columns.splice(3, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("total") });
+    columns.push({ title: "Source or module", width: "minmax(6em, 20em)", kind: "where", text: (f) => where(app, f), hint: (f) => [app.model.file(f), app.model.module(f)].filter(Boolean).join(" in ") });
+  }
+  /** @type {Rows<number>} */
+  const rows = new Rows({
+    label: isWide ? "Functions" : "Functions to choose from", columns, act,
+    sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
+    swatch: (f) => app.swatch(f), menu: (f, x, y) => functionMenu(app, f, x, y),
+  });
+  rows.element.addEventListener("keydown", (event) => {
+    const row = rows.rows[rows.at];
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || !row || event.target !== rows.element) return;
+    if (!functionKey(app, row.data, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return rows;
+}
+
+/** The functions that are found, in the order that was chosen.
+ * @param {App} app */
+function sortedFunctions(app) {
+  const { own, total, n } = app.model.functionCosts(), found = [], hits = app.found?.hits;
+  for (let f = 0; f < n.length; f++) if (n[f] > 0 && (!hits || hits[f])) found.push(f);
+  const by = app.state.sort === "total" ? total : own;
+  if (app.state.sort === "name") return found.sort((a, b) => app.label(a) < app.label(b) ? -1 : 1);
+  return found.sort((a, b) => by[b] - by[a] || total[b] - total[a] || a - b);
+}
+
+/** @param {App} app @returns {ViewPart} */
+export function functionsView(app) {
+  const rows = functionRows(app, true, (f) => app.change({ view: "sandwich", func: f }));
+  const panel = make("section", { class: "panel column" }, rows.element);
+  return { id: "functions", title: "Functions", panel, draw: () => rows.show(sortedFunctions(app), true), resize: () => rows.draw(),
+    next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
+}
+
+/** @param {App} app @returns {ViewPart} */
+export function sandwichView(app) {
+  const rows = functionRows(app, false, (f) => app.change({ func: f }));
+  const head = make("h3"), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
+  const tell = (/** @type {string} */ text) => { status.textContent = text; };
+  const callers = new Graph(app, { label: "Callers", down: false, tell });
+  const callees = new Graph(app, { label: "Callees", down: true, tell });
+  const right = make("div", { class: "halves" }, head, make("h4", { text: "Callers" }), callers.element, make("h4", { text: "Callees" }), callees.element, status);
+  const panel = make("section", { class: "panel beside" }, rows.element, right);
+  let shown = "";
+  const draw = () => {
+    const functions = sortedFunctions(app);
+    rows.show(functions, true);
+    const f = app.state.func >= 0 && app.state.func < app.model.functions ? app.state.func : functions[0] ?? -1;
+    const index = functions.indexOf(f);
+    if (index >= 0 && rows.at !== index) rows.pick(index);
+    if (f < 0) return;
+    const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
+    head.textContent = `${app.label(f)} — own ${app.costText(costs.own[f])} (${app.share(costs.own[f], app.costs.all, app.costs.allN)}), inclusive ${app.costText(costs.total[f])} (${app.share(costs.total[f], app.costs.all, app.costs.allN)})`;
+    head.title = app.model.name(f);
+    const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
+    shown = key;
+    // Shares are of everything, not of the function.
+    for (const [graph, picture] of /** @type {[Graph, any][]} */ ([[callers, above], [callees, below]])) {
+      graph.options.describe = (node) => app.describe({ ...picture, all: app.costs.all, allN: app.costs.allN }, node, graph.zoom);
+      graph.show(picture, isFresh || graph.zoom >= picture.tree.n ? NONE : graph.zoom, isFresh);
+    }
+  };
+  return { id: "sandwich", title: "Sandwich", panel, draw, resize: () => { rows.draw(); callers.resize(); callees.resize(); },
+    next: (step) => { rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)); } };
+}

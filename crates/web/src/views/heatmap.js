@@ -1,0 +1,130 @@
+// @ts-check
+// The heat map: when how many samples were taken, to a fiftieth of a second; cells, ranges and baselines are chosen here.
+import { heatColour } from "../data/colour.js";
+import { ROWS, heatCells, heatShape } from "../data/heat.js";
+import { amount, duration } from "../data/numbers.js";
+import { make, sized, styled } from "./element.js";
+import { hideTip, showTip } from "./tip.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+
+/** @param {App} app @returns {ViewPart} */
+export function heatView(app) {
+  const { head, span, samples } = app.tables, shape = heatShape(span, head.unit, samples);
+  const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
+    "aria-label": "Heat map. Arrow keys go from cell to cell, with Shift they choose a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
+  const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph heat" }, space);
+  const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
+  const text = `A column is ${duration(shape.column * head.unit)}, a cell ${duration(shape.cell * head.unit)}. Click a cell or drag over some to look at that time; hold Ctrl for the baseline of a comparison.`;
+  const panel = make("section", { class: "panel column" }, make("p", { class: "note", text }), box, status);
+  /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
+  let map = { cells: new Uint32Array(0), found: null, most: 0 };
+  let wide = 8, high = 8, at = 0, anchor = 0, isBase = false, isDown = false;
+  const last = shape.columns * ROWS - 1;
+  const rangeOf = () => /** @type {[number, number]} */ ([Math.min(at, anchor) * shape.cell, (Math.max(at, anchor) + 1) * shape.cell - 1]);
+  const describe = (/** @type {number} */ cell) => {
+    const from = cell * shape.cell, lines = [`${app.seconds(from).toFixed(4)} s to ${app.seconds(from + shape.cell).toFixed(4)} s`, `${amount(map.cells[cell] || 0)} samples`];
+    if (map.found) lines.push(`${amount(map.found[cell] || 0)} of them found by the search`);
+    return lines;
+  };
+  const paint = () => {
+    const width = box.clientWidth, height = box.clientHeight;
+    if (!width || !height) return;
+    wide = Math.max(3, Math.min(28, Math.floor(width / shape.columns)));
+    high = Math.max(3, Math.floor((height - 18) / ROWS));
+    space.style.width = Math.max(width, shape.columns * wide) + "px";
+    space.style.height = ROWS * high + 18 + "px";
+    const pen = sized(canvas, width, Math.max(height, ROWS * high + 18)), left = box.scrollLeft;
+    const first = Math.floor(left / wide), end = Math.min(shape.columns, first + Math.ceil(width / wide) + 1);
+    for (let column = first; column < end; column++) {
+      for (let row = 0; row < ROWS; row++) {
+        const cell = column * ROWS + row, count = map.cells[cell];
+        if (!count) continue;
+        const found = map.found ? map.found[cell] : 0;
+        pen.globalAlpha = map.found && !found ? 0.45 : 1;
+        pen.fillStyle = heatColour((map.found && found ? found : count) / map.most, app.theme, found > 0);
+        pen.fillRect(column * wide - left, (ROWS - 1 - row) * high, wide - 1, high - (high > 4 ? 1 : 0));
+      }
+    }
+    pen.globalAlpha = 1;
+    outline(pen, app.model.chosen && app.state.filters.some((filter) => filter.kind === "time") ? [app.model.chosen.from, app.model.chosen.to] : null, styled("--edge"), left);
+    outline(pen, app.state.base, styled("--less"), left);
+    if (isDown || document.activeElement === canvas) outline(pen, rangeOf(), isBase ? styled("--less") : styled("--hit"), left);
+    axis(pen, first, end, left);
+  };
+  const outline = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {[number, number] | null} */ range, /** @type {string} */ colour, /** @type {number} */ left) => {
+    if (!range) return;
+    const from = Math.floor(range[0] / shape.cell), to = Math.min(last, Math.floor(range[1] / shape.cell));
+    pen.strokeStyle = colour;
+    pen.lineWidth = 2;
+    for (let column = Math.floor(from / ROWS); column <= Math.floor(to / ROWS); column++) {
+      const low = Math.max(from, column * ROWS) % ROWS, top = Math.min(to, column * ROWS + ROWS - 1) % ROWS;
+      pen.strokeRect(column * wide - left, (ROWS - 1 - top) * high, wide, (top - low + 1) * high);
+    }
+  };
+  const axis = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {number} */ first, /** @type {number} */ end, /** @type {number} */ left) => {
+    pen.fillStyle = styled("--soft");
+    pen.font = "11px system-ui, sans-serif";
+    pen.textBaseline = "top";
+    const each = Math.max(1, Math.ceil(64 / wide));
+    for (let column = Math.ceil(first / each) * each; column < end; column += each) pen.fillText(duration(column * shape.column * head.unit), column * wide - left, ROWS * high + 3);
+  };
+  const cellAt = (/** @type {MouseEvent} */ event) => {
+    const area = canvas.getBoundingClientRect(), column = Math.floor((event.clientX - area.left + box.scrollLeft) / wide);
+    const row = ROWS - 1 - Math.floor((event.clientY - area.top) / high);
+    if (row < 0 || row >= ROWS || column < 0 || column >= shape.columns) return -1;
+    return column * ROWS + row;
+  };
+  const choose = () => {
+    const [from, to] = rangeOf();
+    if (isBase) app.change({ base: [from, to], view: app.state.filters.some((filter) => filter.kind === "time") ? "compare" : app.state.view });
+    else if (app.state.base) {
+      const filters = app.state.filters.filter((filter) => filter.kind !== "time");
+      app.change({ filters: [...filters, { kind: "time", from, to }], view: "compare", zoom: [] });
+    } else app.addFilter({ kind: "time", from, to });
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    const cell = cellAt(event);
+    if (cell < 0 || event.button !== 0) return;
+    canvas.setPointerCapture(event.pointerId);
+    at = anchor = cell;
+    isBase = event.ctrlKey || event.metaKey;
+    isDown = true;
+    paint();
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = cellAt(event);
+    if (cell < 0) { hideTip(); return; }
+    if (isDown) { at = cell; paint(); }
+    if (event.pointerType !== "touch") showTip(describe(cell), event.clientX, event.clientY);
+  });
+  canvas.addEventListener("pointerup", () => { if (isDown) { isDown = false; choose(); } });
+  canvas.addEventListener("pointercancel", () => { isDown = false; paint(); });
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: 1, ArrowDown: -1, ArrowRight: ROWS, ArrowLeft: -ROWS }[event.key];
+    if (step !== undefined) {
+      at = Math.max(0, Math.min(last, at + step));
+      if (!event.shiftKey) anchor = at;
+      isBase = false;
+    } else if (event.key === "Enter" || event.key === "b") {
+      isBase = event.key === "b";
+      choose();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+    status.textContent = describe(at).join(", ");
+    paint();
+  });
+  canvas.addEventListener("focus", paint);
+  canvas.addEventListener("blur", paint);
+  box.addEventListener("scroll", paint);
+  new ResizeObserver(paint).observe(box);
+  const draw = () => {
+    map = heatCells(app.model, shape, app.found ? app.found.under : null);
+    if (!status.textContent) status.textContent = `${amount(samples)} samples in ${duration(span * head.unit)}`;
+    paint();
+  };
+  return { id: "heat", title: "Heat map", panel, draw, resize: paint };
+}

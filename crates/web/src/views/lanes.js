@@ -1,0 +1,257 @@
+// @ts-check
+// The timeline: a lane for all threads, one for threads that are called alike, one for each thread, all on one scale.
+// Dragging selects a time; names select threads. Only lanes in sight are counted and drawn.
+import { NONE } from "../data/columns.js";
+import { folded } from "../data/names.js";
+import { amount, axisStep } from "../data/numbers.js";
+import { busyThreads, samplesByThread } from "../data/order.js";
+import { threadMenu } from "./actions.js";
+import { byId, input, make, sized, styled } from "./element.js";
+
+/** @typedef {import("./app.js").App} App */
+/** A lane: its threads, and the lanes that it opens into.
+ * @typedef {{ name: string, ids: number[], count: number, level: number, inside: Lane[], isOpen: boolean }} Lane */
+
+const HEIGHT = 22;
+
+export class Lanes {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    const all = busyThreads(app.model).filter((one) => one.count > 0);
+    const total = all.reduce((sum, one) => sum + one.count, 0);
+    /** @type {Lane} */
+    this.whole = { name: `all ${amount(all.length)} threads`, ids: all.map((one) => one.id), count: total, level: 0, inside: [], isOpen: true };
+    this.whole.inside = this.groups(all);
+    this.scroll = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes of threads", scroll: () => this.draw() });
+    this.space = make("div", { class: "space" });
+    this.scroll.append(this.space);
+    this.axis = /** @type {HTMLCanvasElement} */ (make("canvas", { "aria-hidden": "true" }));
+    this.ruler = make("i", { class: "ruler", hidden: "" });
+    byId("lanes").append(make("div", { class: "axis" }, make("span"), this.axis), this.scroll, this.ruler);
+    /** @type {{ start: Uint32Array, list: Uint32Array } | null} */
+    this.byThread = null;
+    /** @type {Map<string, { whole: Uint32Array, cut: Uint32Array }>} */
+    this.bins = new Map();
+    this.binsKey = "";
+    /** @type {number | null} */
+    this.drag = null;
+    for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
+    new ResizeObserver(() => this.draw()).observe(this.scroll);
+  }
+
+  /** Threads by their names without numbers, where several have one.
+   * @param {{ id: number, count: number }[]} all @returns {Lane[]} */
+  groups(all) {
+    /** @type {Map<string, { id: number, count: number }[]>} */
+    const by = new Map();
+    for (const one of all) {
+      const name = folded(this.app.tables.head.threads[one.id][2]), list = by.get(name);
+      if (list) list.push(one); else by.set(name, [one]);
+    }
+    const lane = (/** @type {{ id: number, count: number }} */ one, /** @type {number} */ level) =>
+      ({ name: this.app.threadName(one.id), ids: [one.id], count: one.count, level, inside: [], isOpen: false });
+    return [...by].map(([name, list]) => list.length === 1 ? lane(list[0], 1)
+      : { name: `${name || "?"} (${amount(list.length)})`, ids: list.map((one) => one.id), count: list.reduce((sum, one) => sum + one.count, 0),
+        level: 1, inside: list.map((one) => lane(one, 2)), isOpen: list.length <= 4 && by.size <= 4 }).sort((a, b) => b.count - a.count);
+  }
+
+  /** @returns {Lane[]} The lanes that are open. */
+  open() {
+    if (this.whole.ids.length === 1) return [this.whole.inside[0]];
+    return [this.whole, ...this.whole.inside.flatMap((lane) => lane.isOpen ? [lane, ...lane.inside] : [lane])];
+  }
+
+  draw() {
+    const { app, scroll } = this, lanes = this.open();
+    if (!scroll.clientWidth || !lanes[0]) return;
+    this.space.style.height = lanes.length * HEIGHT + "px";
+    const nameWidth = Math.min(220, scroll.clientWidth * 0.3);
+    byId("lanes").style.setProperty("--lane-name", nameWidth + "px");
+    this.left = nameWidth;
+    this.width = Math.max(40, Math.floor(scroll.clientWidth - nameWidth));
+    const key = `${this.width}/${app.event}`;
+    if (key !== this.binsKey) { this.bins.clear(); this.binsKey = key; this.most = 0; }
+    this.scale();
+    const first = Math.floor(scroll.scrollTop / HEIGHT), last = Math.min(lanes.length, first + Math.ceil(scroll.clientHeight / HEIGHT) + 1);
+    const made = [];
+    for (let index = first; index < last; index++) made.push(this.drawLane(lanes[index], index));
+    const focused = document.activeElement?.closest(".lane")?.getAttribute("data-lane");
+    this.space.replaceChildren(...made.map((one) => one.row));
+    for (const one of made) one.paint();
+    if (focused) /** @type {HTMLElement | null} */ (this.space.querySelector(`[data-lane="${focused}"] button.pick`))?.focus();
+    this.drawAxis();
+  }
+
+  /** One scale for all lanes of threads: the most samples that any of the busiest has in a bin. That of all threads is
+   * as many times higher as it must be. */
+  scale() {
+    if (this.most) return;
+    this.most = 1;
+    for (const id of this.whole.ids.slice(0, 40)) {
+      const { whole } = this.count([id]);
+      for (let x = 0; x < whole.length; x++) this.most = Math.max(this.most, whole[x]);
+    }
+  }
+
+  /** Samples of threads by pixel; those whose stacks do not reach their root beside them.
+   * @param {number[]} ids */
+  count(ids) {
+    const key = ids.length === this.whole.ids.length ? "all" : ids.length === 1 ? String(ids[0]) : ids[0] + "+" + ids.length;
+    const known = this.bins.get(key);
+    if (known) return known;
+    const { tables } = this.app, { time, event, leaf, leafEnd, head } = tables, width = /** @type {number} */ (this.width);
+    const made = { whole: new Uint32Array(width), cut: new Uint32Array(width) }, scale = width / (tables.span + 1), wanted = this.app.event;
+    const one = head.events.length < 2, { rooted } = head;
+    const add = (/** @type {number} */ i) => {
+      if (!one && event[i] !== wanted) return;
+      const bin = Math.floor(time[i] * scale);
+      made.whole[bin]++;
+      if (!rooted[leafEnd[leaf[i]]]) made.cut[bin]++;
+    };
+    if (key === "all") for (let i = 0; i < tables.samples; i++) add(i);
+    else {
+      this.byThread ||= samplesByThread(tables);
+      const { start, list } = this.byThread;
+      for (const id of ids) for (let k = start[id]; k < start[id + 1]; k++) add(list[k]);
+    }
+    this.bins.set(key, made);
+    return made;
+  }
+
+  /** @param {Lane} lane @param {number} index */
+  drawLane(lane, index) {
+    const { app } = this, canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { role: "img", "aria-label": `Samples of ${lane.name} over time` }));
+    const chosen = app.model.chosen?.threads, isOn = !chosen || lane.ids.some((id) => chosen[id]);
+    const comm = folded(app.tables.head.threads[lane.ids[0]][2]);
+    const pick = make("button", { type: "button", class: "pick" + (isOn ? "" : " off"), title: `${lane.name}: ${amount(lane.count)} samples`, text: lane.name,
+      click: (/** @type {MouseEvent} */ event) => this.pick(lane, event.ctrlKey || event.metaKey || event.shiftKey),
+      keydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== "m" && event.key !== "t") return;
+        const area = pick.getBoundingClientRect();
+        if (event.key === "t") app.addFilter({ kind: "threads", ids: lane.ids }); else threadMenu(app, lane.ids, comm, area.left + 20, area.bottom);
+        event.preventDefault();
+        event.stopPropagation();
+      } });
+    const name = make("div", { class: "name" }, pick);
+    name.style.paddingLeft = lane.level * 8 + "px";
+    if (lane.inside.length && lane !== this.whole) {
+      name.prepend(make("button", { type: "button", class: "twist", "aria-expanded": lane.isOpen, "aria-label": `Threads of ${lane.name}`, text: lane.isOpen ? "▾" : "▸", click: () => { lane.isOpen = !lane.isOpen; this.draw(); } }));
+    }
+    const row = make("div", { class: "lane", "data-lane": index, contextmenu: (/** @type {MouseEvent} */ event) => {
+      event.preventDefault();
+      threadMenu(app, lane.ids, comm, event.clientX, event.clientY);
+    } }, name, canvas);
+    row.style.top = index * HEIGHT + "px";
+    this.listen(canvas);
+    return { row, paint: () => this.paint(canvas, lane) };
+  }
+
+  /** @param {HTMLCanvasElement} canvas @param {Lane} lane */
+  paint(canvas, lane) {
+    const { app } = this, { whole, cut } = this.count(lane.ids), height = HEIGHT - 3, width = /** @type {number} */ (this.width);
+    const pen = sized(canvas, width, height), bar = styled("--bar"), grey = styled("--cut");
+    let most = /** @type {number} */ (this.most);
+    if (lane.ids.length > 1) for (let x = 0; x < width; x++) most = Math.max(most, whole[x]);
+    for (let x = 0; x < width; x++) {
+      const sum = whole[x] / most * height, part = cut[x] / most * height;
+      pen.fillStyle = bar;
+      if (sum > 0) pen.fillRect(x, height - Math.max(sum, 1), 1, Math.max(sum, 1));
+      pen.fillStyle = grey;
+      if (part > 0) pen.fillRect(x, height - part, 1, part);
+    }
+    const scale = width / (app.tables.span + 1), mark = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
+      pen.fillStyle = colour;
+      pen.fillRect(from * scale, 0, Math.max((Math.min(to, app.tables.span) - from) * scale, 1), height);
+    };
+    if (app.state.base) mark(app.state.base[0], app.state.base[1], styled("--pick-base"));
+    const { from, to } = this.shownTime();
+    if (to !== NONE) mark(from, to, styled("--pick"));
+  }
+
+  shownTime() {
+    if (this.drag !== null && this.now !== undefined) return { from: Math.min(this.drag, this.now), to: Math.max(this.drag, this.now) };
+    const { chosen } = this.app.model;
+    return chosen ? { from: chosen.from, to: chosen.to } : { from: 0, to: NONE };
+  }
+
+  drawAxis() {
+    const width = /** @type {number} */ (this.width), pen = sized(this.axis, width, 16), seconds = this.app.seconds(this.app.tables.span);
+    pen.fillStyle = styled("--fore");
+    pen.font = "11px system-ui, sans-serif";
+    pen.textBaseline = "top";
+    const step = axisStep(seconds, width / 80);
+    for (let tick = 0; tick <= seconds && seconds > 0; tick += step) {
+      const x = tick / seconds * (width - 1);
+      pen.fillRect(x, 11, 1, 5);
+      const text = `${Number(tick.toPrecision(6))} s`;
+      if (x + pen.measureText(text).width < width) pen.fillText(text, x + 3, 1);
+    }
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  listen(canvas) {
+    const timeAt = (/** @type {PointerEvent} */ event) => {
+      const area = canvas.getBoundingClientRect();
+      return Math.round(Math.min(Math.max((event.clientX - area.left) / area.width, 0), 1) * this.app.tables.span);
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      canvas.setPointerCapture(event.pointerId);
+      this.drag = this.now = timeAt(event);
+      this.isBase = event.ctrlKey || event.metaKey;
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      byId("under").textContent = `${this.app.seconds(timeAt(event)).toFixed(6)} s`;
+      const outer = byId("lanes").getBoundingClientRect();
+      this.ruler.hidden = false;
+      this.ruler.style.left = event.clientX - outer.left + "px";
+      if (this.drag === null) return;
+      this.now = timeAt(event);
+      for (const one of this.space.children) {
+        const lane = this.open()[Number(one.getAttribute("data-lane"))];
+        this.paint(/** @type {HTMLCanvasElement} */ (one.querySelector("canvas")), lane);
+      }
+    });
+    canvas.addEventListener("pointerleave", () => { byId("under").textContent = ""; this.ruler.hidden = true; });
+    canvas.addEventListener("pointerup", (event) => {
+      const start = this.drag, end = timeAt(event);
+      this.drag = null;
+      if (start === null) return;
+      // A click without a way is none, or takes the selection back.
+      if (Math.abs(end - start) * canvas.clientWidth < 3 * this.app.tables.span) {
+        this.app.change({ filters: this.app.state.filters.filter((filter) => filter.kind !== "time") });
+        this.draw();
+      } else if (this.isBase) this.app.change({ base: [Math.min(start, end), Math.max(start, end)], view: this.app.state.filters.some((filter) => filter.kind === "time") ? "compare" : this.app.state.view });
+      else this.app.addFilter({ kind: "time", from: Math.min(start, end), to: Math.max(start, end) });
+    });
+  }
+
+  /** Looks at the threads of a lane; with `more`, at them beside those that are chosen.
+   * @param {Lane} lane @param {boolean} more */
+  pick(lane, more) {
+    const { app } = this, others = app.state.filters.filter((filter) => filter.kind !== "threads");
+    const before = app.state.filters.find((filter) => filter.kind === "threads");
+    if (lane === this.whole) { app.change({ filters: others }); return; }
+    const known = new Set(more && before?.kind === "threads" ? before.ids : []), has = lane.ids.every((id) => known.has(id));
+    for (const id of lane.ids) if (has) known.delete(id); else known.add(id);
+    const isSame = !more && before?.kind === "threads" && before.ids.join() === lane.ids.join();
+    app.change({ filters: isSame || !known.size ? others : [...others, { kind: "threads", ids: [...known].sort((a, b) => a - b) }] });
+  }
+
+  /** A time that was typed. */
+  typed() {
+    const read = (/** @type {string} */ id, /** @type {number} */ otherwise) => {
+      const value = input(id).value;
+      return value === "" ? otherwise : Math.max(0, Math.round(Number(value) * 1e9 / this.app.tables.head.unit));
+    };
+    this.app.addFilter({ kind: "time", from: read("from", 0), to: read("to", this.app.tables.span) });
+  }
+
+  /** What the fields of the bar say. */
+  tell() {
+    const { from, to } = this.shownTime(), whole = to === NONE && from === 0;
+    input("from").value = whole ? "" : this.app.seconds(from).toFixed(6);
+    input("to").value = whole ? "" : this.app.seconds(Math.min(to, this.app.tables.span)).toFixed(6);
+  }
+}

@@ -1,0 +1,75 @@
+// @ts-check
+// One function: its source with what each line costs, and the addresses that were sampled.
+import { addressOf, linesOf } from "../data/around.js";
+import { baseName } from "../data/names.js";
+import { amount, percent, spread } from "../data/numbers.js";
+import { make } from "./element.js";
+import { Rows } from "./rows.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {{ line: number, own: number, total: number, text: string }} Line */
+
+/** Lines around those that cost something. */
+const AROUND = 6;
+
+/** @param {App} app @returns {ViewPart} */
+export function sourceView(app) {
+  /** @type {Map<string, string[]>} */
+  const sources = new Map(app.tables.head.sources.map((source) => [source.file, source.text.split("\n")]));
+  const head = make("h3"), note = make("p", { class: "note" });
+  const share = (/** @type {number} */ n) => n ? `${amount(n)}  ${percent(n, app.costs.allN)}` : "";
+  /** @type {Rows<Line>} */
+  const lines = new Rows({
+    label: "Lines",
+    columns: [
+      { title: "Own", width: "9em", kind: "number", text: (row) => share(row.own) },
+      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.own, app.costs.allN, app.costs.allN) },
+      { title: "Inclusive", width: "9em", kind: "number", text: (row) => share(row.total) },
+      { title: "Line", width: "4.5em", kind: "number", text: (row) => row.line ? String(row.line) : "?" },
+      { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text, mark: (row) => "code" + (row.own || row.total ? " hot" : "") },
+    ],
+  });
+  /** @type {Rows<{ place: number, n: number }>} */
+  const places = new Rows({
+    label: "Addresses",
+    columns: [
+      { title: "Own", width: "9em", kind: "number", text: (row) => share(row.n) },
+      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.n, app.costs.allN, app.costs.allN) },
+      { title: "Address", width: "minmax(10em, 1fr)", kind: "name", text: (row) => "0x" + addressOf(app.tables, row.place), mark: () => "code" },
+    ],
+  });
+  const panel = make("section", { class: "panel column" }, head, note, make("div", { class: "beside source" },
+    make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), make("div", { class: "column" }, make("h4", { text: "Addresses of the samples" }), places.element)));
+  const draw = () => {
+    const { own } = app.model.functionCosts();
+    let f = app.state.func;
+    if (f < 0 || f >= app.model.functions) f = own.subarray(0, app.model.functions).reduce((best, cost, at) => cost > own[best] ? at : best, 0);
+    if (!app.model.functions) return;
+    const found = linesOf(app.model, f), file = app.model.file(f), text = sources.get(file);
+    head.textContent = app.label(f);
+    head.title = app.model.name(f);
+    note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
+      (text ? "" : file ? "The text is not in this page: unwind-perf report --embed-sources puts it in, where the file is found." : "");
+    /** @type {Line[]} */
+    let shown = [...found.lines].map(([line, cost]) => ({ line, own: cost.own, total: cost.total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" }));
+    shown.sort((a, b) => a.line - b.line);
+    if (text) shown = withText(shown, text);
+    else shown.sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
+    lines.show(shown, true);
+    if (text) lines.pick(Math.max(0, shown.findIndex((row) => row.own === Math.max(...shown.map((one) => one.own)))));
+    places.show([...found.places].map(([place, n]) => ({ place, n })).sort((a, b) => b.n - a.n || a.place - b.place), true);
+  };
+  return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); places.draw(); } };
+}
+
+/** The lines of the function's text, from a few before the first to a few behind the last one that costs something.
+ * @param {Line[]} rows @param {string[]} text @returns {Line[]} */
+function withText(rows, text) {
+  const known = rows.filter((row) => row.line > 0), unknown = rows.filter((row) => row.line === 0);
+  if (!known.length) return rows;
+  const by = new Map(known.map((row) => [row.line, row])), made = [...unknown];
+  const first = Math.max(1, known[0].line - AROUND), last = Math.min(text.length, known[known.length - 1].line + AROUND);
+  for (let line = first; line <= last; line++) made.push(by.get(line) || { line, own: 0, total: 0, text: text[line - 1] });
+  return made;
+}

@@ -1,0 +1,196 @@
+// @ts-check
+// A table of any length: only the rows in sight are elements. With levels it is a tree whose rows open.
+import { make } from "./element.js";
+
+/** A row as the table shows it; `data` is what it stands for.
+ * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
+/** A column: its title, its width, what a row has in it (text, or text and a class), and what it is sorted by.
+ * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
+ *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string }} Column */
+
+const HEIGHT = 22;
+let serial = 0;
+
+/** @template T */
+export class Rows {
+  /** @param {{ label: string, columns: Column<T>[], tree?: boolean, sorted?: () => string, sort?: (by: string) => void,
+   *   act?: (data: T) => void, menu?: (data: T, x: number, y: number) => void, open?: (row: Row<T>) => T[],
+   *   toggled?: (row: Row<T>) => void, canOpen?: (data: T) => boolean, picked?: (data: T) => void,
+   *   swatch?: (data: T) => string }} options */
+  constructor(options) {
+    this.options = options;
+    /** @type {Row<T>[]} */
+    this.rows = [];
+    this.at = 0;
+    this.id = `rows${serial++}`;
+    this.head = make("div", { class: "row head", role: "row", "aria-rowindex": 1 });
+    this.space = make("div", { class: "space", role: "rowgroup" });
+    this.element = make("div", {
+      class: "rows", role: options.tree ? "treegrid" : "grid", tabindex: 0, "aria-label": options.label,
+      scroll: () => this.draw(), keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+    }, make("div", { role: "rowgroup", class: "headgroup" }, this.head), this.space);
+    this.element.style.setProperty("--columns", options.columns.map((column) => column.width).join(" "));
+    new ResizeObserver(() => this.draw()).observe(this.element);
+    this.space.addEventListener("click", (event) => this.clicked(event));
+    this.space.addEventListener("contextmenu", (event) => {
+      const row = this.rowOf(event);
+      if (!row || !options.menu) return;
+      event.preventDefault();
+      this.pick(row.index);
+      options.menu(row.row.data, event.clientX, event.clientY);
+    });
+  }
+
+  /** Shows these; what was opened is opened again by the owner.
+   * @param {T[]} data @param {boolean} [keepPlace] */
+  show(data, keepPlace) {
+    this.rows = data.map((one) => this.row(one, 1));
+    if (!keepPlace) { this.at = 0; this.element.scrollTop = 0; }
+    this.at = Math.max(0, Math.min(this.at, this.rows.length - 1));
+    this.drawHead();
+    this.draw();
+  }
+
+  /** @param {T} data @param {number} level @returns {Row<T>} */
+  row(data, level) {
+    return { data, level, canOpen: this.options.canOpen ? this.options.canOpen(data) : false, isOpen: false };
+  }
+
+  drawHead() {
+    const { columns, sort, sorted } = this.options;
+    this.head.replaceChildren(...columns.map((column) => {
+      const by = column.sort, isSorted = by !== undefined && sorted !== undefined && sorted() === by;
+      const cell = make("div", { role: "columnheader", class: `cell ${column.kind}`, "aria-sort": isSorted ? (by === "name" ? "ascending" : "descending") : false });
+      if (by !== undefined && sort) cell.append(make("button", { type: "button", click: () => sort(by), text: column.title + (isSorted ? " ▾" : "") }));
+      else cell.append(column.title);
+      return cell;
+    }));
+  }
+
+  draw() {
+    const box = this.element, first = Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 4);
+    const last = Math.min(this.rows.length, first + Math.ceil(box.clientHeight / HEIGHT) + 8);
+    this.space.style.height = this.rows.length * HEIGHT + "px";
+    box.setAttribute("aria-rowcount", String(this.rows.length + 1));
+    const made = [];
+    for (let index = first; index < last; index++) made.push(this.drawRow(index));
+    this.space.replaceChildren(...made);
+    if (this.rows.length && this.at >= first && this.at < last) box.setAttribute("aria-activedescendant", `${this.id}-${this.at}`);
+    else box.removeAttribute("aria-activedescendant");
+  }
+
+  /** @param {number} index */
+  drawRow(index) {
+    const row = this.rows[index], { columns, tree, swatch } = this.options;
+    const element = make("div", {
+      class: "row" + (index === this.at ? " at" : ""), role: "row", id: `${this.id}-${index}`, "aria-rowindex": index + 2,
+      "aria-selected": index === this.at, "aria-level": tree ? row.level : false,
+      "aria-expanded": tree && row.canOpen ? row.isOpen : false, "data-index": index,
+    });
+    element.style.transform = `translateY(${index * HEIGHT}px)`;
+    for (const column of columns) {
+      const text = column.text(row.data), hint = column.hint ? column.hint(row.data) : text;
+      const cell = make("div", { role: "gridcell", class: `cell ${column.kind} ${column.mark ? column.mark(row.data) : ""}`, title: hint || false });
+      if (column.kind === "name" && tree) {
+        cell.style.paddingLeft = 4 + Math.min(row.level - 1, 200) * 12 + "px";
+        cell.append(make("span", { class: "twist", "aria-hidden": "true", text: row.canOpen ? (row.isOpen ? "▾" : "▸") : "" }));
+      }
+      if (column.kind === "name" && swatch) {
+        const box = make("i", { class: "swatch", "aria-hidden": "true" });
+        box.style.background = swatch(row.data);
+        cell.append(box);
+      }
+      cell.append(text);
+      element.append(cell);
+    }
+    return element;
+  }
+
+  /** @param {Event} event */
+  rowOf(event) {
+    const element = /** @type {Element} */ (event.target).closest("[data-index]");
+    if (!element) return null;
+    const index = Number(element.getAttribute("data-index"));
+    return { index, row: this.rows[index] };
+  }
+
+  /** @param {MouseEvent} event */
+  clicked(event) {
+    const found = this.rowOf(event);
+    if (!found) return;
+    this.pick(found.index);
+    if (found.row.canOpen) this.toggle(found.index);
+    else if (!this.options.tree && this.options.act) this.options.act(found.row.data);
+  }
+
+  /** @param {number} index */
+  pick(index) {
+    if (!this.rows.length) return;
+    this.at = Math.max(0, Math.min(index, this.rows.length - 1));
+    const box = this.element, top = this.at * HEIGHT, seen = box.clientHeight - this.head.offsetHeight;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + HEIGHT > box.scrollTop + seen) box.scrollTop = top + HEIGHT - seen;
+    this.draw();
+    this.options.picked?.(this.rows[this.at].data);
+  }
+
+  /** Opens a row, or closes it.
+   * @param {number} index @param {boolean} [wanted] */
+  toggle(index, wanted) {
+    const row = this.rows[index];
+    if (!row?.canOpen || !this.options.open || wanted === row.isOpen) return;
+    row.isOpen = !row.isOpen;
+    if (row.isOpen) {
+      const inside = this.options.open(row).map((data) => this.row(data, row.level + 1));
+      this.rows = [...this.rows.slice(0, index + 1), ...inside, ...this.rows.slice(index + 1)];
+    } else {
+      let end = index + 1;
+      while (end < this.rows.length && this.rows[end].level > row.level) end++;
+      this.rows.splice(index + 1, end - index - 1);
+    }
+    this.options.toggled?.(row);
+    this.draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(this.element.clientHeight / HEIGHT) - 2), row = this.rows[this.at];
+    switch (event.key) {
+      case "ArrowDown": this.pick(this.at + 1); break;
+      case "ArrowUp": this.pick(this.at - 1); break;
+      case "PageDown": this.pick(this.at + page); break;
+      case "PageUp": this.pick(this.at - page); break;
+      case "Home": this.pick(0); break;
+      case "End": this.pick(this.rows.length - 1); break;
+      case "ArrowRight":
+        if (row?.canOpen && !row.isOpen) this.toggle(this.at, true); else this.pick(this.at + 1);
+        break;
+      case "ArrowLeft":
+        if (row?.isOpen) this.toggle(this.at, false); else this.pick(this.outer());
+        break;
+      case "Enter":
+      case " ":
+        if (row?.canOpen) this.toggle(this.at); else if (row) this.options.act?.(row.data);
+        break;
+      case "m":
+        if (row) this.openMenu();
+        break;
+      default: return;
+    }
+    event.preventDefault();
+  }
+
+  /** The row that holds the one at hand. */
+  outer() {
+    let at = this.at;
+    while (at > 0 && this.rows[at].level >= this.rows[this.at].level) at--;
+    return at;
+  }
+
+  openMenu() {
+    const row = this.rows[this.at], element = document.getElementById(`${this.id}-${this.at}`);
+    const area = (element || this.element).getBoundingClientRect();
+    if (row) this.options.menu?.(row.data, area.left + 80, area.bottom);
+  }
+}

@@ -1,0 +1,156 @@
+// @ts-check
+// The stacks of one thread in the order of time.
+import { INK } from "../data/colour.js";
+import { boxAt } from "../data/layout.js";
+import { amount, axisStep } from "../data/numbers.js";
+import { busyThreads, samplesByThread, timeOrder } from "../data/order.js";
+import { functionMenu } from "./actions.js";
+import { make, sized, styled } from "./element.js";
+import { hideTip, showTip } from "./tip.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../data/order.js").TimeBox} TimeBox */
+
+const ROW = 18;
+const AXIS = 18;
+
+/** @param {App} app @returns {ViewPart} */
+export function orderView(app) {
+  const threads = busyThreads(app.model);
+  const list = /** @type {HTMLSelectElement} */ (make("select", { id: "order-thread", change: () => app.change({ thread: Number(list.value) }) },
+    ...threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }))));
+  const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
+  const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
+    "aria-label": "Stacks in the order of time. Arrow keys go from stack to stack and from frame to frame, Enter looks at the time of a frame, m opens a menu." }));
+  const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph" }, space);
+  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, make("label", {}, "Thread ", list), note), box, status);
+  /** @type {TimeBox[][]} */
+  let rows = [];
+  /** @type {ReturnType<typeof samplesByThread> | null} */
+  let byThread = null;
+  let from = 0, to = 1, depth = 0, at = 0, start = -1, now = -1;
+  const chosen = () => app.state.thread >= 0 && app.state.thread < app.tables.head.threads.length ? app.state.thread : threads[0]?.id ?? -1;
+  const paint = () => {
+    const width = box.clientWidth, height = box.clientHeight;
+    if (!width || !height) return;
+    space.style.height = Math.max(rows.length * ROW + AXIS, height) + "px";
+    const pen = sized(canvas, width, height), top = box.scrollTop, tree = /** @type {any} */ (app.model.tree);
+    pen.font = "12px system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    rows.forEach((row, index) => {
+      const y = AXIS + index * ROW - top;
+      if (y + ROW < AXIS || y > height) return;
+      row.forEach((one, place) => {
+        const f = tree.func[one.node], hit = app.found?.hits[f];
+        pen.globalAlpha = app.found && !hit ? 0.55 : 1;
+        pen.fillStyle = hit ? styled("--hit") : app.colour(tree, one.node);
+        const w = Math.max(one.w - (one.w > 3 ? 1 : 0), 0.6);
+        pen.fillRect(one.x, y, w, ROW - 1);
+        pen.globalAlpha = 1;
+        if (w > 26) label(pen, app.label(f), one.x + 3, y + ROW / 2, w - 5);
+        if (document.activeElement === canvas && index === depth && place === at) {
+          pen.strokeStyle = styled("--edge");
+          pen.lineWidth = 2;
+          pen.strokeRect(one.x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
+        }
+      });
+    });
+    pen.fillStyle = styled("--back");
+    pen.fillRect(0, 0, width, AXIS);
+    pen.fillStyle = styled("--fore");
+    pen.font = "11px system-ui, sans-serif";
+    const span = app.seconds(to - from), step = axisStep(span, width / 90);
+    for (let tick = Math.ceil(app.seconds(from) / step) * step; tick <= app.seconds(to); tick += step) {
+      const x = (tick - app.seconds(from)) / Math.max(span, 1e-12) * width;
+      pen.fillRect(x, AXIS - 4, 1, 4);
+      pen.fillText(`${Number(tick.toPrecision(7))} s`, x + 3, AXIS / 2);
+    }
+    if (start >= 0) {
+      pen.fillStyle = styled("--pick");
+      pen.fillRect(Math.min(start, now), 0, Math.abs(now - start), height);
+    }
+  };
+  const label = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width) => {
+    let shown = text.slice(0, Math.ceil(width / 3));
+    while (shown.length > 1 && pen.measureText(shown + "…").width > width) shown = shown.slice(0, -Math.ceil(shown.length / 8));
+    pen.fillStyle = INK[app.theme];
+    pen.fillText(shown.length < text.length ? shown + "…" : shown, x, y);
+  };
+  const describe = (/** @type {TimeBox} */ one) => {
+    const tree = /** @type {any} */ (app.model.tree);
+    return [app.model.name(tree.func[one.node]), `${app.seconds(one.from).toFixed(6)} s to ${app.seconds(one.to).toFixed(6)} s`,
+      `${amount(one.samples)} sample${one.samples === 1 ? "" : "s"} drawn`, ...app.where(tree, one.node)];
+  };
+  const under = (/** @type {MouseEvent} */ event) => {
+    const area = canvas.getBoundingClientRect(), y = event.clientY - area.top - AXIS + box.scrollTop;
+    return /** @type {TimeBox | null} */ (boxAt(/** @type {any} */ (rows[Math.floor(y / ROW)]), event.clientX - area.left));
+  };
+  const look = (/** @type {number} */ a, /** @type {number} */ b) => app.addFilter({ kind: "time", from: Math.max(0, Math.floor(a)), to: Math.ceil(b) });
+  const timeAt = (/** @type {number} */ x) => from + x / Math.max(1, box.clientWidth) * (to - from);
+  canvas.addEventListener("pointermove", (event) => {
+    const area = canvas.getBoundingClientRect(), one = under(event);
+    if (start >= 0) { now = event.clientX - area.left; paint(); }
+    if (event.pointerType === "touch") return;
+    if (one) showTip(describe(one), event.clientX, event.clientY);
+    else showTip([`${app.seconds(timeAt(event.clientX - area.left)).toFixed(6)} s`], event.clientX, event.clientY);
+  });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    canvas.setPointerCapture(event.pointerId);
+    start = now = event.clientX - canvas.getBoundingClientRect().left;
+  });
+  canvas.addEventListener("pointerup", (event) => {
+    const first = start;
+    start = -1;
+    if (first < 0) return;
+    if (Math.abs(now - first) > 4) { look(timeAt(Math.min(first, now)), timeAt(Math.max(first, now))); return; }
+    const one = under(event);
+    if (one) look(one.from, one.to);
+  });
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("contextmenu", (event) => {
+    const one = under(event);
+    if (!one) return;
+    event.preventDefault();
+    functionMenu(app, /** @type {any} */ (app.model.tree).func[one.node], event.clientX, event.clientY, () => look(one.from, one.to));
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const here = rows[depth]?.[at];
+    if (!here) return;
+    const below = (/** @type {number} */ row) => rows[row]?.findIndex((one) => one.x + one.w > here.x) ?? -1;
+    if (event.key === "ArrowRight") at = Math.min(at + 1, rows[depth].length - 1);
+    else if (event.key === "ArrowLeft") at = Math.max(0, at - 1);
+    else if (event.key === "ArrowDown" && below(depth + 1) >= 0) at = below(++depth);
+    else if (event.key === "ArrowUp" && depth > 0) at = below(--depth);
+    else if (event.key === "Enter") look(here.from, here.to);
+    else if (event.key === "m") {
+      const area = canvas.getBoundingClientRect();
+      functionMenu(app, /** @type {any} */ (app.model.tree).func[here.node], area.left + Math.max(0, here.x) + 8, area.top + AXIS + depth * ROW, () => look(here.from, here.to));
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = rows[depth]?.[at];
+    if (next) status.textContent = describe(next).join(" · ");
+    paint();
+  });
+  canvas.addEventListener("focus", paint);
+  canvas.addEventListener("blur", paint);
+  box.addEventListener("scroll", () => { hideTip(); paint(); });
+  const fill = () => {
+    const thread = chosen();
+    if (thread < 0 || !box.clientWidth) return;
+    list.value = String(thread);
+    byThread ||= samplesByThread(app.tables);
+    const { chosen: selected } = app.model;
+    from = selected ? selected.from : 0;
+    to = Math.max(from + 1, Math.min(selected ? selected.to : app.tables.span, app.tables.span));
+    const made = timeOrder(app.model, thread, from, to, box.clientWidth, byThread);
+    rows = made.rows;
+    if (!rows[depth]?.[at]) depth = at = 0;
+    note.textContent = `${amount(made.samples)} samples` + (made.shown < made.samples ? `, of which ${amount(made.shown)} have a place; drag over a part to look closer` : "");
+    paint();
+  };
+  new ResizeObserver(fill).observe(box);
+  return { id: "order", title: "Time order", panel, draw: fill, resize: fill };
+}

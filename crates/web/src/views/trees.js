@@ -1,0 +1,115 @@
+// @ts-check
+// The trees as tables: top-down from the outermost functions, bottom-up from those that ran.
+import { bottomUp, callersOf } from "../data/around.js";
+import { NONE } from "../data/columns.js";
+import { baseName } from "../data/names.js";
+import { percent, spread } from "../data/numbers.js";
+import { functionKey, functionMenu } from "./actions.js";
+import { make } from "./element.js";
+import { Rows } from "./rows.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** A row: a function, what it costs, the way to it, and how to go on.
+ * @typedef {{ func: number, total: number, own: number, n: number, path: string, inside: () => Item[], more: boolean }} Item */
+
+/** Rows below this part of everything are not opened on their own. */
+const HOT = 0.5;
+
+/** @param {App} app @param {"top" | "bottom"} which @returns {ViewPart} */
+export function treeView(app, which) {
+  const isTop = which === "top";
+  /** @type {Set<string>} What the reader opened, whatever filters there are. */
+  const opened = new Set();
+  const share = (/** @type {(item: Item) => number} */ of) => (/** @type {Item} */ item) => of(item) ? `${app.cost(of(item))}  ${percent(of(item), app.costs.all)}` : "";
+  /** @type {Rows<Item>} */
+  const rows = new Rows({
+    label: isTop ? "Functions below those that called them" : "Functions by their own cost, with their callers",
+    tree: true,
+    columns: [
+      { title: isTop ? "Inclusive" : "Cost", width: "11em", kind: "number", text: share((item) => item.total) },
+      { title: "95 %", width: "8.5em", kind: "where", text: (item) => spread(item.total, app.costs.all, app.costs.allN) },
+      ...(isTop ? [{ title: "Own", width: "11em", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own) }] : []),
+      { title: "Function", width: "minmax(14em, 1fr)", kind: "name", text: (item) => app.label(item.func), hint: (item) => app.model.name(item.func),
+        mark: (item) => app.found?.hits[item.func] ? "hit" : "" },
+      { title: "Source or module", width: "minmax(6em, 18em)", kind: "where", text: (item) => where(app, item.func), hint: (item) => app.model.file(item.func) || app.model.module(item.func) },
+    ],
+    canOpen: (item) => item.more,
+    open: (row) => row.data.inside(),
+    toggled: (row) => { if (row.isOpen) opened.add(row.data.path); else opened.delete(row.data.path); },
+    swatch: (item) => app.swatch(item.func),
+    menu: (item, x, y) => functionMenu(app, item.func, x, y),
+  });
+  rows.element.addEventListener("keydown", (event) => {
+    const row = rows.rows[rows.at];
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || !row || event.target !== rows.element) return;
+    if (event.key === "e") openHot(rows);
+    else if (!functionKey(app, row.data.func, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const panel = make("section", { class: "panel column" },
+    make("p", { class: "note", text: `Enter or → opens a row, ← closes it, e opens the way of most cost, m the menu.` }), rows.element);
+  const draw = () => {
+    const items = (isTop ? topItems(app, NONE, "") : bottomItems(app, bottomUp(app.model), ""))
+      .filter((item) => isTop || !app.found || app.found.hits[item.func]);
+    const at = rows.rows[rows.at]?.data.path;
+    rows.show(items, true);
+    // What was open is opened again, from the outside inwards.
+    for (let index = 0; index < rows.rows.length; index++) {
+      if (opened.has(rows.rows[index].data.path) && rows.rows[index].canOpen) {
+        const row = rows.rows[index];
+        row.isOpen = true;
+        rows.rows.splice(index + 1, 0, ...row.data.inside().map((item) => rows.row(item, row.level + 1)));
+      }
+    }
+    rows.at = Math.max(0, rows.rows.findIndex((row) => row.data.path === at));
+    rows.draw();
+  };
+  const next = (/** @type {number} */ step) => {
+    for (let k = 1; k <= rows.rows.length; k++) {
+      const index = (rows.at + step * k + rows.rows.length * k) % rows.rows.length;
+      if (app.found?.hits[rows.rows[index].data.func]) { rows.pick(index); return; }
+    }
+  };
+  return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, resize: () => rows.draw() };
+}
+
+/** Opens a row, and inside of it what costs more than half of that, and so on.
+ * @param {Rows<Item>} rows */
+function openHot(rows) {
+  let at = rows.at;
+  for (;;) {
+    const row = rows.rows[at];
+    rows.toggle(at, true);
+    const inner = rows.rows[at + 1];
+    if (!inner || inner.level <= row.level || inner.data.total < HOT * row.data.total) break;
+    at++;
+  }
+  rows.pick(at);
+}
+
+/** Where a function is, in short.
+ * @param {App} app @param {number} f */
+export function where(app, f) { return baseName(app.model.file(f)) || baseName(app.model.module(f)); }
+
+/** @param {App} app @param {number} node @param {string} path @returns {Item[]} */
+function topItems(app, node, path) {
+  const { tree, total, own, n, children } = app.picture;
+  return app.model.costly(node).map((child) => {
+    const way = `${path}.${tree.func[child]}.${tree.flags[child]}`;
+    let more = false;
+    for (let k = children.start[child + 1]; k < children.start[child + 2] && !more; k++) more = n[children.list[k]] > 0;
+    return { func: tree.func[child], total: total[child], own: own[child], n: n[child], path: way, more, inside: () => topItems(app, child, way) };
+  });
+}
+
+/** @param {App} app @param {import("../data/around.js").Caller[]} callers @param {string} path @returns {Item[]} */
+function bottomItems(app, callers, path) {
+  const tree = /** @type {any} */ (app.model.tree);
+  return callers.map((caller) => {
+    const way = `${path}.${caller.func}`;
+    const more = caller.pairs.some(([node]) => tree.parent[node] !== NONE);
+    return { func: caller.func, total: caller.cost, own: 0, n: caller.n, path: way, more, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
+  });
+}
