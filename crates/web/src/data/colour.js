@@ -41,6 +41,26 @@ export function contrast(a, b) {
   return (high + 0.05) / (low + 0.05);
 }
 
+/** @type {Map<string, string>} */
+const readable = new Map();
+
+/** A colour on which text can be read: lighter than asked for where it must be.
+ * @param {number} hue @param {number} saturation @param {number} light @param {Theme} theme */
+function paint(hue, saturation, light, theme) {
+  const key = `${theme} ${hue} ${saturation} ${light}`;
+  let text = readable.get(key);
+  if (text === undefined) {
+    const ink = parse(INK[theme]);
+    let rgb = hsl(hue, saturation, light);
+    for (let more = 2; contrast(rgb, ink) < READABLE && more < 40; more += 2) rgb = hsl(hue, saturation, light + more);
+    readable.set(key, text = css(rgb));
+  }
+  return text;
+}
+
+/** The contrast that text has, a little more than it needs. */
+const READABLE = 4.8;
+
 /** Hue, saturation of kinds of code. */
 const KINDS = {
   user: [38, 78], inlined: [54, 70], kernel: [8, 72], jit: [150, 42], anonymous: [268, 50], group: [215, 16],
@@ -52,15 +72,15 @@ const HUES = [38, 205, 95, 325, 160, 265, 60, 185, 350, 125, 235, 290, 20, 75, 2
  * @param {string} kind @param {number} shade some number @param {Theme} theme */
 export function kindColour(kind, shade, theme) {
   const [hue, saturation] = KINDS[/** @type {keyof typeof KINDS} */ (kind)] || KINDS.user;
-  return css(hsl(hue, saturation, lightness(shade, theme)));
+  return paint(hue, saturation, lightness(shade, theme), theme);
 }
 
 /** The colour of a module, by its rank among those that cost most.
  * @param {number} rank below 0 for none @param {number} shade @param {Theme} theme */
 export function moduleColour(rank, shade, theme) {
-  if (rank < 0) return css(hsl(240, 6, lightness(shade, theme)));
+  if (rank < 0) return paint(240, 6, lightness(shade, theme), theme);
   const round = Math.floor(rank / HUES.length);
-  return css(hsl((HUES[rank % HUES.length] + round * 9) % 360, round % 2 ? 38 : 62, lightness(shade, theme)));
+  return paint((HUES[rank % HUES.length] + round * 9) % 360, round % 2 ? 38 : 62, lightness(shade, theme), theme);
 }
 
 /** @param {number} shade @param {Theme} theme */
@@ -69,9 +89,9 @@ const lightness = (shade, theme) => (theme === "dark" ? 60 : 71) + (shade % 5) *
 /** The colour of a difference, from blue (less) over grey to red (more); safe for those who do not see red and green.
  * @param {number} lean from -1 to 1 @param {boolean} sure @param {Theme} theme */
 export function leanColour(lean, sure, theme) {
-  if (!sure) return css(hsl(240, 4, lightness(2, theme)));
+  if (!sure) return paint(240, 4, lightness(2, theme), theme);
   const strength = Math.min(1, Math.abs(lean) * 1.5);
-  return css(hsl(lean > 0 ? 10 : 212, 20 + 70 * strength, lightness(2, theme) - 6 * strength + 4));
+  return paint(lean > 0 ? 10 : 212, 20 + 70 * strength, lightness(2, theme) - 6 * strength + 4, theme);
 }
 
 /** The colour of a cell of the heat map.

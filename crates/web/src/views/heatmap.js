@@ -35,6 +35,7 @@ export function heatView(app) {
     high = Math.max(3, Math.floor((height - 18) / ROWS));
     space.style.width = Math.max(width, shape.columns * wide) + "px";
     space.style.height = ROWS * high + 18 + "px";
+    canvas.dataset.columnsWidth = String(Math.min(width, shape.columns * wide));
     const pen = sized(canvas, width, Math.max(height, ROWS * high + 18)), left = box.scrollLeft;
     const first = Math.floor(left / wide), end = Math.min(shape.columns, first + Math.ceil(width / wide) + 1);
     for (let column = first; column < end; column++) {

@@ -136,7 +136,7 @@ export class Lanes {
     const name = make("div", { class: "name" }, pick);
     name.style.paddingLeft = lane.level * 8 + "px";
     if (lane.inside.length && lane !== this.whole) {
-      name.prepend(make("button", { type: "button", class: "twist", "aria-expanded": lane.isOpen, "aria-label": `Threads of ${lane.name}`, text: lane.isOpen ? "▾" : "▸", click: () => { lane.isOpen = !lane.isOpen; this.draw(); } }));
+      name.prepend(make("button", { type: "button", class: "twist", "aria-expanded": String(lane.isOpen), "aria-label": `Threads of ${lane.name}`, text: lane.isOpen ? "▾" : "▸", click: () => { lane.isOpen = !lane.isOpen; this.draw(); } }));
     }
     const row = make("div", { class: "lane", "data-lane": index, contextmenu: (/** @type {MouseEvent} */ event) => {
       event.preventDefault();
@@ -239,19 +239,24 @@ export class Lanes {
     app.change({ filters: isSame || !known.size ? others : [...others, { kind: "threads", ids: [...known].sort((a, b) => a - b) }] });
   }
 
-  /** A time that was typed. */
+  /** A time that was typed. What is still as it was told means the exact time, not its digits. */
   typed() {
-    const read = (/** @type {string} */ id, /** @type {number} */ otherwise) => {
+    const { told } = this, span = this.app.tables.span;
+    const read = (/** @type {"from" | "to"} */ id, /** @type {number} */ otherwise) => {
       const value = input(id).value;
-      return value === "" ? otherwise : Math.max(0, Math.round(Number(value) * 1e9 / this.app.tables.head.unit));
+      if (value === "") return otherwise;
+      if (told && value === told[id].text) return told[id].time;
+      return Math.max(0, Math.round(Number(value) * 1e9 / this.app.tables.head.unit));
     };
-    this.app.addFilter({ kind: "time", from: read("from", 0), to: read("to", this.app.tables.span) });
+    this.app.addFilter({ kind: "time", from: read("from", 0), to: read("to", span) });
   }
 
   /** What the fields of the bar say. */
   tell() {
-    const { from, to } = this.shownTime(), whole = to === NONE && from === 0;
-    input("from").value = whole ? "" : this.app.seconds(from).toFixed(6);
-    input("to").value = whole ? "" : this.app.seconds(Math.min(to, this.app.tables.span)).toFixed(6);
+    const { from, to } = this.shownTime(), whole = to === NONE && from === 0, { span } = this.app.tables;
+    const tell = (/** @type {number} */ time) => ({ time, text: whole ? "" : this.app.seconds(time).toFixed(6) });
+    this.told = { from: tell(from), to: tell(Math.min(to, span)) };
+    input("from").value = this.told.from.text;
+    input("to").value = this.told.to.text;
   }
 }

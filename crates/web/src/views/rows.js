@@ -84,8 +84,8 @@ export class Rows {
     const row = this.rows[index], { columns, tree, swatch } = this.options;
     const element = make("div", {
       class: "row" + (index === this.at ? " at" : ""), role: "row", id: `${this.id}-${index}`, "aria-rowindex": index + 2,
-      "aria-selected": index === this.at, "aria-level": tree ? row.level : false,
-      "aria-expanded": tree && row.canOpen ? row.isOpen : false, "data-index": index,
+      "aria-selected": String(index === this.at), "aria-level": tree ? row.level : false,
+      "aria-expanded": tree && row.canOpen ? String(row.isOpen) : false, "data-index": index,
     });
     element.style.transform = `translateY(${index * HEIGHT}px)`;
     for (const column of columns) {

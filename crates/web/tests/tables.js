@@ -1,0 +1,66 @@
+// Small tables for tests, out of samples that are written down.
+import { NONE, VERSION } from "../src/data/columns.js";
+
+/** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
+ * `modules`. A sample may have a time, a thread (row of `threads`), an event, a period, and be cut.
+ * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cut?: boolean }[]} rows
+ * @param {{ modules?: Record<string, string>, threads?: [number, number, string][], events?: any[], unit?: number }} [options] */
+export function tables(rows, options = {}) {
+  const names = [], modules = [], functions = [];
+  const index = (list, text) => list.includes(text) ? list.indexOf(text) : list.push(text) - 1;
+  for (const name of [...new Set(rows.flatMap((row) => row.stack.map((one) => one.split("@")[0])))].sort()) {
+    functions.push([index(names, name), index(names, name + ".c"), index(modules, options.modules?.[name] || "/bin/program")]);
+  }
+  const func = (name) => functions.findIndex((row) => names[row[0]] === name);
+  const lines = { parent: [], func: [], line: [], flags: [] }, leaves = [], samples = [];
+  for (const row of rows) {
+    let node = NONE;
+    for (const one of row.stack) {
+      const [name, line] = one.split("@"), f = func(name), number = Number(line || 0);
+      let child = lines.parent.findIndex((p, at) => p === node && lines.func[at] === f && lines.line[at] === number);
+      if (child < 0) {
+        child = lines.parent.push(node) - 1;
+        lines.func.push(f);
+        lines.line.push(number);
+        lines.flags.push(0);
+      }
+      node = child;
+    }
+    const leaf = `${node} ${row.cut ? 1 : 0}`;
+    for (let k = 0; k < (row.n ?? 1); k++) samples.push({ ...row, leaf: index(leaves, leaf) });
+  }
+  samples.forEach((one, at) => { one.time ??= at; });
+  samples.sort((a, b) => a.time - b.time);
+  const parts = leaves.map((leaf) => leaf.split(" ").map(Number));
+  const events = options.events || [{ name: "cycles", unit: "count", period: null, rate: 1, frequency: 0 }];
+  return {
+    head: {
+      version: VERSION, title: "", summary: "", recording: {}, unit: options.unit || 1, origin: 0, events, ends: ["root", "stack-exhausted"], rooted: [1, 0],
+      complete: [1, 0], threads: options.threads || [[1, 1, "main"]], modules: modules.map((path) => ({ path, kind: "elf", count: 1 })),
+      functions, names, frames: 0, filtered: 0, dropped: 0, lost: 0, throttled: 0, losses: [], findings: [], sources: [], columns: [],
+    },
+    lines: { n: lines.parent.length, parent: Uint32Array.from(lines.parent), func: Uint32Array.from(lines.func), line: Uint32Array.from(lines.line), flags: Uint8Array.from(lines.flags) },
+    leafNode: Uint32Array.from(parts, (part) => part[0]), leafPlace: Uint32Array.from(parts, (_, at) => at), leafEnd: Uint8Array.from(parts, (part) => part[1]),
+    placeLow: Uint32Array.from(parts, (_, at) => 0x1000 + at), placeHigh: new Uint32Array(parts.length),
+    time: Uint32Array.from(samples, (one) => one.time), thread: Uint8Array.from(samples, (one) => one.thread || 0), leaf: Uint32Array.from(samples, (one) => one.leaf),
+    event: Uint16Array.from(samples, (one) => one.event || 0),
+    period: samples.some((one) => one.period !== undefined) ? Float64Array.from(samples, (one) => one.period ?? 1) : null,
+    samples: samples.length, span: samples.length ? samples[samples.length - 1].time : 0,
+  };
+}
+
+/** What is looked at where a test says nothing else. */
+export const VIEW = { event: 0, weight: "samples", truncated: "together", group: "none", filters: [] };
+
+/** The folded stacks of a model: each with its own cost. */
+export function foldedStacks(model) {
+  const { tree, costs } = model, found = {};
+  for (let i = 0; i < tree.n; i++) {
+    if (costs.own[i] === 0) continue;
+    const path = [];
+    for (let at = i; at !== NONE; at = tree.parent[at]) path.unshift(model.name(tree.func[at]));
+    const key = path.join(";");
+    found[key] = (found[key] || 0) + costs.own[i];
+  }
+  return found;
+}
