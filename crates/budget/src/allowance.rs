@@ -71,6 +71,12 @@ impl SharedAllowance {
         Self { resource, limit, left: AtomicU64::new(limit) }
     }
 
+    /// How much is left at the moment.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
+    }
+
     /// Uses some.
     ///
     /// # Errors

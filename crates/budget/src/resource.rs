@@ -30,8 +30,9 @@ pub enum Resource {
     RecordBytes,
     /// Records in packed records, of an eighth of the bytes of those: no record packs to less than its time and place.
     PackedRecords,
-    /// Bytes that are unpacked in all of a run, of whatever size its input is.
-    UnpackedInAll,
+    /// Bytes of files that a run has in memory in all, of whatever size its input is: unpacked, laid out, made of dumps of
+    /// JIT code, or read as lists.
+    HeldInAll,
 }
 
 /// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
@@ -71,7 +72,7 @@ impl Resource {
         Self::JitRecords,
         Self::RecordBytes,
         Self::PackedRecords,
-        Self::UnpackedInAll,
+        Self::HeldInAll,
     ];
 
     /// What input may use of it unless a run says otherwise: several times what real files use.
@@ -90,7 +91,7 @@ impl Resource {
             Self::JitRecords => (1 << 16, 1, UNLIMITED),
             Self::RecordBytes => (512 << 20, 64, UNLIMITED),
             Self::PackedRecords => (1 << 20, 1, UNLIMITED),
-            Self::UnpackedInAll => (64 << 30, 0, 64 << 30),
+            Self::HeldInAll => (64 << 30, 0, 64 << 30),
         };
         Limit { base, per_byte, most }
     }
@@ -112,7 +113,7 @@ impl fmt::Display for Resource {
             Self::JitRecords => "jitdump records",
             Self::RecordBytes => "bytes of unpacked records",
             Self::PackedRecords => "packed records",
-            Self::UnpackedInAll => "bytes unpacked in all",
+            Self::HeldInAll => "bytes of files in memory",
         })
     }
 }

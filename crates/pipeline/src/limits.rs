@@ -4,6 +4,7 @@
 //! the limit makes what is prefetched smaller, and where the tables pass it, the run ends with an error rather than by
 //! the kernel's killing.
 
+use budget::{Budget, Limit, Resource};
 use perf_data::SessionOptions;
 
 use crate::error::Error;
@@ -19,6 +20,14 @@ impl Limits {
             expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
             ..options
         }
+    }
+
+    /// What files may cost: no more of them is in memory than the limit.
+    pub(crate) fn budget(self, budget: Budget) -> Budget {
+        let Some(bytes) = self.memory else { return budget };
+        let limit = budget.limit(Resource::HeldInAll);
+        let most = limit.most.min(bytes);
+        budget.with(Resource::HeldInAll, Limit { most, ..limit })
     }
 
     /// Whether a run that holds so many bytes is within its limit.

@@ -82,9 +82,13 @@ impl LoadedImage {
             let mut allowance = FileAllowance::new(&store.options().budget, data.len());
             let unpacked = unpack(&data, &mut allowance);
             store.note_left_out(&self.image, ".gnu_debugdata: ", &allowance.into_left_out());
+            let unpacked = unpacked.ok()?.into_owned();
+            if !store.may_hold(self.image.path(), unpacked.len() as u64) {
+                return None;
+            }
             let mut name = self.image.path().as_os_str().to_owned();
             name.push("[.gnu_debugdata]");
-            Image::from_vec(&PathBuf::from(name), unpacked.ok()?.into_owned()).ok()
+            Image::from_vec(&PathBuf::from(name), unpacked).ok()
         };
         self.mini.get_or_init(open).as_ref()
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{BuildId, Pid};
-use budget::{Resource, SharedAllowance};
+use budget::{Budget, Limit, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
@@ -36,8 +36,8 @@ pub struct ImageStore {
     findings: FileFindings,
     /// The files that are mapped; others may cut them short.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
-    /// What all files together may still unpack.
-    unpacked: Arc<SharedAllowance>,
+    /// What of files may still be kept in memory.
+    held: Arc<SharedAllowance>,
 }
 
 /// A path, the folder that it was resolved in, and how it was opened.
@@ -76,7 +76,7 @@ impl ImageStore {
             module_lists: ModuleLists::default(),
             findings: FileFindings::default(),
             mapped: Mutex::default(),
-            unpacked: Arc::new(options.budget.shared_allowance(Resource::UnpackedInAll, 0)),
+            held: Arc::new(options.budget.shared_allowance(Resource::HeldInAll, 0)),
             options,
         }
     }
@@ -224,6 +224,22 @@ impl ImageStore {
         }
     }
 
+    /// What of files may still be kept in memory in this run.
+    #[must_use]
+    pub const fn held(&self) -> &Arc<SharedAllowance> {
+        &self.held
+    }
+
+    /// Whether so many bytes of what was read of a file may be kept in memory. Where not, it is noted that it was left
+    /// out.
+    pub fn may_hold(&self, path: &Path, bytes: u64) -> bool {
+        let held = self.held.take(bytes).inspect_err(|why| {
+            let message = format!("{} asks for {why}; it was left out", path.display());
+            self.note(FileFindingKind::LeftOut, message);
+        });
+        held.is_ok()
+    }
+
     /// Notes a file that is there, but was not read.
     pub fn note_unread(&self, error: &HostError) {
         if matches!(error, HostError::TooLarge { .. }) {
@@ -319,7 +335,7 @@ impl ImageStore {
         candidate: &FileCandidate,
         form: Form,
     ) -> Result<(Image, ContentKey), ImageError> {
-        let budget = &self.options.budget;
+        let budget = &self.budget_left(form);
         let parse = |path: &Path, content| match form {
             Form::Whole => ElfData::parse(path, content, budget),
             Form::Part(offset) => ElfData::parse_part(path, content, offset, budget),
@@ -328,18 +344,42 @@ impl ImageStore {
         match self.shared.open(&*self.options.host, candidate, form, parse) {
             Ok((image, key)) => {
                 self.note_left_out(&image, "", image.left_out());
+                if form == Form::Kernel && image.damage().is_none() {
+                    self.held.take(image.bytes().len() as u64).map_err(|why| {
+                        let path = image.path().to_owned();
+                        self.left_out(ImageError::TooMuch {
+                            path,
+                            what: "the file".to_owned(),
+                            why,
+                        })
+                    })?;
+                }
                 if let Some(damage) = image.damage() {
                     let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
                     mapped.push((image.path().to_owned(), damage));
                 }
-                Ok((image.within(&self.unpacked), key))
+                Ok((image.within(&self.held), key))
             }
-            Err(error) => {
-                if matches!(error, ImageError::TooMuch { .. }) {
-                    self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
-                }
-                Err(error)
-            }
+            Err(error) => Err(self.left_out(error)),
+        }
+    }
+
+    /// Notes a file that asks for too much.
+    fn left_out(&self, error: ImageError) -> ImageError {
+        if matches!(error, ImageError::TooMuch { .. }) {
+            self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
+        }
+        error
+    }
+
+    /// What a file may use. Kernel files are unpacked as a whole, and those that are laid out stay in memory.
+    fn budget_left(&self, form: Form) -> Budget {
+        let budget = self.options.budget;
+        let limit = budget.limit(Resource::UnpackedBytes);
+        let most = limit.most.min(self.held.left());
+        match form {
+            Form::Kernel => budget.with(Resource::UnpackedBytes, Limit { most, ..limit }),
+            Form::Whole | Form::Part(_) => budget,
         }
     }
 

@@ -80,6 +80,38 @@ fn kernel_modules_unpack_and_are_relocated_within_bounds() {
     assert_eq!(of_module(&read("kmod.ko"), id, relocations), (true, vec![left_out(message)]));
 }
 
+/// What a run keeps of files in memory is counted over all of them, whatever each of them may.
+#[test]
+fn what_a_run_holds_is_counted() {
+    let held =
+        |most| Budget::default().with(Resource::HeldInAll, Limit { base: most, per_byte: 0, most });
+    let mut elf = builder(7);
+    elf.sections.push(compressed(".debug_info", 1, 4));
+    elf.sections.push(compressed(".debug_str", 1, 4));
+    let (_, options) = machine(&[("/bin/app", &elf.build())]);
+    let store = ImageStore::new(FileOptions { budget: held(6), ..options });
+    let mut timeline = module_map::Timeline::new();
+    timeline.map(&code(1, 0x1000, 0x1000, 0, "/bin/app"));
+    let image = store.image(&timeline.modules()[0]).expect("the program").image();
+    let section = |name| image.section_data(image.section(name).expect("there"));
+    assert_eq!(section(".debug_info").expect("its bytes")[..], *b"text");
+    assert_eq!(
+        section(".debug_str").expect_err("too much").to_string(),
+        "section .debug_str of /bin/app asks for more than 6 bytes of files in memory"
+    );
+    assert_eq!((store.held().left(), store.may_hold(Path::new("/list"), 3)), (2, false));
+    let message = "/list asks for more than 6 bytes of files in memory; it was left out".to_owned();
+    assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
+
+    let read =
+        |name: &str| RealHost.read(&data("kernel").join(name), Origin::User).expect("a module");
+    let image = module_map::Image::from_vec(Path::new("kmod.ko"), read("kmod.ko"));
+    let id = image.expect("a module").build_id().expect("its id");
+    let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was left out";
+    let left_out = vec![(FileFindingKind::LeftOut, message.to_owned())];
+    assert_eq!(of_module(&read("kmod.ko.zst"), id, held(10)), (false, left_out));
+}
+
 /// A relocatable file has one symbol table; each further one would be gone through for nothing.
 #[test]
 fn further_symbol_tables_are_left_out() {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId, Pid, Timestamp};
 use budget::{Budget, Exhausted, Limit, Resource};
-use module_map::{DumpReader, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline};
+use module_map::{
+    DumpReader, FileOptions, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline,
+};
 use proptest::prelude::*;
 
 use crate::support::{code, machine, shape};
@@ -140,6 +142,23 @@ fn a_dump_is_read_once_and_outlives_its_memory() {
     // A file takes its place as ever.
     timeline.map(&code(1, 0x9000, 0x2000, 0, "/lib/x.so"));
     assert_eq!(shape(&mut timeline, 1)[1..], ["9000-b000 /lib/x.so+0"]);
+}
+
+/// The code of a dump is kept in memory, of which a run may have so much.
+#[test]
+fn a_dump_that_does_not_fit() {
+    let mut dump = Vec::new();
+    for word in [0x4a69_5444_u32, 1, 40, 62, 0, 7] {
+        dump.extend(word.to_le_bytes());
+    }
+    dump.extend([0; 16]);
+    let (_, options) = machine(&[("/tmp/jit-1.dump", &dump)]);
+    let most = Limit { base: 10, per_byte: 0, most: 10 };
+    let budget = Budget::default().with(Resource::HeldInAll, most);
+    let store = Arc::new(ImageStore::new(FileOptions { budget, ..options }));
+    let reader = DumpReader::new(store, budget);
+    let error = reader.read(b"/tmp/jit-1.dump", Pid(1)).expect_err("too much");
+    assert_eq!(error.to_string(), "more than 10 bytes of files in memory");
 }
 
 /// One file under many names is read as often as its size accounts for.

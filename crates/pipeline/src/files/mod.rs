@@ -42,7 +42,7 @@ impl Files {
     pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
         let Setting { host, kept, options, observer } = setting;
         let search = &options.files;
-        let budget = kept.budget;
+        let budget = options.limits.budget(kept.budget);
         let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
         let fetcher = fetcher(search, host, observer, budget)?;
         let options = file_options(search, head, host, build_id_dirs, fetcher, budget);

@@ -48,7 +48,7 @@ fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) 
             images.note(FileFindingKind::ForeignPerfMap, message);
             None
         }
-        _ => Some(bytes),
+        _ => images.may_hold(path, bytes.len() as u64).then_some(bytes),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use address::{Avma, BuildId};
+use budget::Exhausted;
 use host::HostError;
 
 use crate::kernel::kallsyms::KallsymsError;
@@ -21,6 +22,14 @@ pub enum NoKernelNames {
         path: PathBuf,
         /// Why.
         source: KallsymsError,
+    },
+    /// The list takes more memory than there is for files.
+    #[error("{} asks for {why}", path.display())]
+    TooMuch {
+        /// The list.
+        path: PathBuf,
+        /// What ran out.
+        why: Exhausted,
     },
     /// The list is of a kernel that is not the recorded one.
     #[error("{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}", path.display(), listed.0, recorded.0)]

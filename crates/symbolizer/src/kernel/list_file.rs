@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use address::BuildId;
+use budget::SharedAllowance;
 use host::{Host, Origin};
 use module_map::{ImageStore, Timeline};
 
@@ -45,7 +46,11 @@ impl KernelListPlaces<'_> {
     pub fn prefetch(self, timeline: &Timeline) -> Option<KernelListPrefetch> {
         // Once the records state the build-id, no later record changes it.
         let file = self.find(mapped_id(timeline)).ok()?;
-        Some(KernelListPrefetch::begin(file, Arc::clone(self.host())))
+        Some(KernelListPrefetch::begin(
+            file,
+            Arc::clone(self.host()),
+            Arc::clone(self.images.held()),
+        ))
     }
 
     /// The machine.
@@ -79,24 +84,32 @@ pub struct KernelListPrefetch {
 }
 
 impl KernelListPrefetch {
-    fn begin(file: KernelListFile, host: Arc<dyn Host>) -> Self {
+    fn begin(file: KernelListFile, host: Arc<dyn Host>, held: Arc<SharedAllowance>) -> Self {
         let own = file.clone();
-        Self { file, thread: std::thread::spawn(move || read(&*host, &own)) }
+        Self { file, thread: std::thread::spawn(move || read(&*host, &own, &held)) }
     }
 
     /// What was read, where it is of that file; else what is read now.
     pub(super) fn take_or_read(
         prefetched: Option<Self>,
-        host: &dyn Host,
+        images: &ImageStore,
         file: &KernelListFile,
     ) -> Result<Kallsyms, NoKernelNames> {
         let begun = prefetched.filter(|prefetched| prefetched.file == *file);
-        begun.and_then(|begun| begun.thread.join().ok()).unwrap_or_else(|| read(host, file))
+        begun
+            .and_then(|begun| begun.thread.join().ok())
+            .unwrap_or_else(|| read(&*images.options().host, file, images.held()))
     }
 }
 
-fn read(host: &dyn Host, file: &KernelListFile) -> Result<Kallsyms, NoKernelNames> {
+fn read(
+    host: &dyn Host,
+    file: &KernelListFile,
+    held: &SharedAllowance,
+) -> Result<Kallsyms, NoKernelNames> {
     let text = host.read(&file.path, file.origin())?;
+    let too_much = |why| NoKernelNames::TooMuch { path: file.path.clone(), why };
+    held.take(text.len() as u64).map_err(too_much)?;
     Kallsyms::parse(text)
         .map_err(|source| NoKernelNames::Useless { path: file.path.clone(), source })
 }

@@ -60,7 +60,7 @@ impl RecordedKernel {
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
         let file = places.find(self.id)?;
-        let list = KernelListPrefetch::take_or_read(prefetched, &**places.host(), &file)?;
+        let list = KernelListPrefetch::take_or_read(prefetched, places.images, &file)?;
         KernelNames::proven(list, &file.path, timeline)
     }
 }
