@@ -1,7 +1,8 @@
 //! Wherever debug information is kept, functions, inlined functions and lines are those of the unsplit build.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use module_map::Image;
 use serde_json::Value;
 
 use crate::cases::root;
@@ -116,4 +117,44 @@ fn what_is_missing_is_said() {
         assert_eq!(found, [&expected], "{dwarf} {name}");
         assert!(ran.stderr.contains(&format!("{kind}: {sentence}\n")), "{}", ran.stderr);
     }
+}
+
+/// Where the second half of `.debug_info` is overwritten, what the first half has is right, functions have the names of
+/// their symbols, and nobody is told that the run is complete.
+#[test]
+fn half_of_the_debug_information_is_overwritten() {
+    let folder = empty_folder("half-of-debug-info");
+    let place = folder.join("place");
+    std::fs::create_dir(&place).expect("a folder");
+    let mut bytes = std::fs::read(variant("v5", "plain").join("program")).expect("the program");
+    let image = Image::from_vec(Path::new("program"), bytes.clone()).expect("an ELF file");
+    let section = image.section(".debug_info").expect("debug information");
+    let data = image.section_data(section).expect("its bytes");
+    let len = data.len();
+    let at = bytes.windows(len).position(|window| *window == *data).expect("where it is");
+    bytes[at + len / 2..at + len].fill(0xff);
+    std::fs::write(place.join("program"), bytes).expect("written");
+    let mut recording = Recording::new();
+    let (start, size, offset) = TEXT;
+    recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+    for address in start..start + size {
+        recording.sample(1, address);
+    }
+    recording.write(&folder);
+    let ran = run(&folder, &["perf.data", "-f", "ndjson", "--sysroot", "place"]).expect_status(1);
+    let plain = names("v5", "plain", &["--no-inline"]);
+    let mut inlined = 0;
+    for (line, plain) in ran.lines().iter().zip(&plain) {
+        let frames = line["frames"].as_array().expect("frames");
+        let own = frames.iter().take_while(|frame| frame["addr"] == frames[0]["addr"]);
+        let own: Vec<_> = own.collect();
+        inlined += usize::from(own.len() > 1);
+        assert_eq!(own.last().expect("a frame")["function"], plain[0][0]);
+    }
+    let kept = names("v5", "plain", &[]).iter().filter(|chain| chain.len() > 1).count();
+    assert_eq!((inlined, kept), (15, 35));
+    let finding = "debug-info-damaged: place/program: the entry at 0x254 of .debug_info cannot be read; \
+                   inlined functions of its unit are missing\n";
+    assert!(ran.stderr.contains(finding), "{}", ran.stderr);
+    assert!(ran.stderr.contains("but names or lines are missing"), "{}", ran.stderr);
 }
