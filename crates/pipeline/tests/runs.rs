@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use budget::{Budget, Limit, Resource};
 use host::{Host, MemoryHost, RefusingHost};
-use perf_data::Finding;
+use perf_data::{Finding, Findings, Session, SessionOptions};
 use pipeline::{
     Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, Unobserved,
 };
 use synth::{
-    CompressedKind, Compressor, Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag,
-    sample_type,
+    CompressedKind, Compressor, Endian, EventAttr, PerfDataBuilder, SampleBuilder, UserRecord,
+    attr_flag, sample_type,
 };
 
 /// Samples of kernel chains of 32 frames, no two alike.
@@ -87,6 +87,34 @@ fn the_budget_of_a_pipeline_is_that_of_its_readers() {
     let nothing = Limit { base: 0, per_byte: 0, most: 0 };
     let budget = Budget::default().with(Resource::RecordBytes, nothing);
     assert_eq!(run(budget), (0, true, true));
+}
+
+/// The ends of rounds say nothing where no record waits for them, however many there are.
+#[test]
+fn rounds_without_records() {
+    const ROUNDS: usize = 50_000;
+    let mut data = builder(1);
+    for _ in 0..ROUNDS {
+        data.user_record(&UserRecord::FinishedRound);
+    }
+    let ip = 0xffff_8000_0000_0000;
+    data.sample(&SampleBuilder { id: 7, callchain: vec![ip], ..SampleBuilder::at(ip, 1, 1, 2) });
+    for _ in 0..ROUNDS {
+        data.user_record(&UserRecord::FinishedRound);
+    }
+    let host = MemoryHost::new();
+    host.insert("perf.data", data.build());
+    let pipeline = Pipeline::new(Arc::new(host));
+    let session = pipeline.open(perf_data()).expect("a recording").0;
+    let mut session = Session::open(session, SessionOptions::default(), &mut Findings::default())
+        .expect("a recording");
+    let mut batches = 0;
+    while session.next_batch(&mut Findings::default()).is_some() {
+        batches += 1;
+    }
+    assert_eq!(batches, 1);
+    let analysis = pipeline.analyze(perf_data(), &Options::default(), &unobserved());
+    assert_eq!(analysis.expect("a recording").profile.samples.len(), 2);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use address::BuildId;
-use budget::{Budget, Exhausted};
+use budget::{Budget, Exhausted, Limit, Resource};
 use hashbrown::{DefaultHashBuilder, HashMap};
 use host::{Content, HostError, Origin};
 
@@ -185,8 +185,18 @@ fn modules(lists: &ModuleLists, options: &FileOptions, root: &Path, name: &[u8])
 
 /// Reads a kernel or module file: unpacked where it is compressed, laid out as the kernel lays it out where it is
 /// relocatable.
-pub(crate) fn parse(path: &Path, content: Content, budget: &Budget) -> Result<ElfData, ImageError> {
-    let mut allowance = FileAllowance::new(budget, content.len());
+///
+/// What is unpacked as a whole has no more than `left` bytes.
+pub(crate) fn parse(
+    path: &Path,
+    content: Content,
+    budget: &Budget,
+    left: u64,
+) -> Result<ElfData, ImageError> {
+    let limit = budget.limit(Resource::UnpackedBytes);
+    let limit = Limit { most: limit.most.min(left), ..limit };
+    let budget = budget.with(Resource::UnpackedBytes, limit);
+    let mut allowance = FileAllowance::new(&budget, content.len());
     let unusable = |source| unusable(path, source);
     let unpacked = match unpack(&content, &mut allowance).map_err(unusable)? {
         Cow::Owned(unpacked) => Content::from(unpacked),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{BuildId, Pid};
-use budget::{Budget, Limit, Resource, SharedAllowance};
+use budget::{Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
@@ -335,11 +335,11 @@ impl ImageStore {
         candidate: &FileCandidate,
         form: Form,
     ) -> Result<(Image, ContentKey), ImageError> {
-        let budget = &self.budget_left(form);
+        let budget = &self.options.budget;
         let parse = |path: &Path, content| match form {
             Form::Whole => ElfData::parse(path, content, budget),
             Form::Part(offset) => ElfData::parse_part(path, content, offset, budget),
-            Form::Kernel => kernel_files::parse(path, content, budget),
+            Form::Kernel => kernel_files::parse(path, content, budget, self.held.left()),
         };
         match self.shared.open(&*self.options.host, candidate, form, parse) {
             Ok((image, key)) => {
@@ -370,17 +370,6 @@ impl ImageStore {
             self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
         }
         error
-    }
-
-    /// What a file may use. Kernel files are unpacked as a whole, and those that are laid out stay in memory.
-    fn budget_left(&self, form: Form) -> Budget {
-        let budget = self.options.budget;
-        let limit = budget.limit(Resource::UnpackedBytes);
-        let most = limit.most.min(self.held.left());
-        match form {
-            Form::Kernel => budget.with(Resource::UnpackedBytes, Limit { most, ..limit }),
-            Form::Whole | Form::Part(_) => budget,
-        }
     }
 
     fn open(

@@ -5,6 +5,7 @@ use synth::{
     attr_flag, sample_type,
 };
 
+use crate::mapped::{Map, Recording};
 use crate::run::{empty_folder, run};
 
 /// Sets the title of a terminal and its colour, ends a line, turns the direction of text.
@@ -43,6 +44,25 @@ fn recording() -> Vec<u8> {
     it.record_at(&map, SampleId::at(7, 7, 2));
     it.sample(&SampleBuilder { misc: 2, ..SampleBuilder::at(0x40_0010, 7, 7, 3) });
     it.build()
+}
+
+/// What a mapping's bias is, is not looked for among all the others.
+#[test]
+fn maps_of_many_mappings() {
+    const MAPPINGS: u64 = 20_000;
+    let folder = empty_folder("many-mappings");
+    let mut recording = Recording::new();
+    for number in 0..MAPPINGS {
+        recording.map(1, Map::code(0x40_0000 + number * 0x2000, 0x1000, 0, "/none"));
+    }
+    recording.write(&folder);
+    let ran = run(&folder, &["maps", "--sysroot", ".", "perf.data"]).expect_status(0);
+    let lines: Vec<&str> = ran.text().lines().collect();
+    let line =
+        |at: u64| format!("  {at:x}-{:x} r-xp 00000000 /none refused: file not found", at + 0x1000);
+    assert_eq!((lines.len() as u64, lines[0]), (MAPPINGS + 1, "1 "));
+    assert_eq!(lines[1], line(0x40_0000));
+    assert_eq!(lines[MAPPINGS as usize], line(0x40_0000 + (MAPPINGS - 1) * 0x2000));
 }
 
 #[test]
