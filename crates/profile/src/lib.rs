@@ -91,7 +91,8 @@ pub use id::{
 };
 pub use profile::Profile;
 pub use quality::{
-    DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NeedCounts, StackNeeds, Summary,
+    DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
+    StackNeeds, Summary,
 };
 pub use reason::{EndReason, FoundBy};
 pub use tables::{

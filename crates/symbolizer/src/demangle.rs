@@ -12,7 +12,7 @@ pub enum Demangle {
     /// Demangled, C++ functions with their parameters; Rust without hash.
     #[default]
     Full,
-    /// Demangled, without parameters and return types.
+    /// Demangled, without parameters, return types and template arguments.
     Short,
     /// As they are in the file.
     None,
@@ -25,20 +25,45 @@ const MAX_DEMANGLED: usize = 1 << 16;
 /// Nesting of a C++ name. A level of it takes up to 1 KiB of the thread's stack in optimised builds.
 const MAX_NESTING: u32 = 192;
 
-/// The readable form of a symbol; the symbol itself where it is not mangled. A version (`@@GLIBC_2.34`) or `@plt`
-/// after it stays.
+/// The readable form of a symbol; the symbol itself where it is not mangled. A version after it (`@@GLIBC_2.34`) is left
+/// out, `@plt` stays.
 #[must_use]
 pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
-    let raw = Cow::Borrowed(symbol);
-    if how == Demangle::None || !is_mangled(symbol) || symbol.len() > MAX_MANGLED {
-        return raw;
+    if how == Demangle::None {
+        return Cow::Borrowed(symbol);
     }
-    let at = symbol.iter().position(|&byte| byte == b'@').unwrap_or(symbol.len());
-    let (name, suffix) = symbol.split_at(at);
-    let Ok(name) = std::str::from_utf8(name) else { return raw };
-    let Some(mut readable) = rust(name).or_else(|| cpp(name, how)) else { return raw };
-    readable.extend_from_slice(suffix);
+    let (name, plt) = without_version(symbol);
+    let raw = || match plt {
+        _ if name.len() + plt.len() == symbol.len() => Cow::Borrowed(symbol),
+        b"" => Cow::Borrowed(name),
+        _ => Cow::Owned([name, plt].concat()),
+    };
+    if !is_mangled(name) || symbol.len() > MAX_MANGLED {
+        return raw();
+    }
+    let Ok(text) = std::str::from_utf8(name) else { return raw() };
+    let Some(mut readable) = rust(text, how).or_else(|| cpp(text, how)) else { return raw() };
+    readable.extend_from_slice(plt);
     Cow::Owned(readable)
+}
+
+/// The name in front of a symbol's version, and the `@plt` after it, which may be empty.
+///
+/// Source: the GNU assembler's `.symver`: `name@version`, `name@@version`.
+fn without_version(symbol: &[u8]) -> (&[u8], &[u8]) {
+    const PLT: &[u8] = b"@plt";
+    let (rest, plt) = match symbol.strip_suffix(PLT) {
+        Some(rest) => (rest, PLT),
+        None => (symbol, &[][..]),
+    };
+    let at = rest.iter().position(|&byte| byte == b'@').filter(|&at| at > 0);
+    let Some((name, version)) = at.and_then(|at| rest.split_at_checked(at)) else {
+        return (rest, plt);
+    };
+    let version = version.strip_prefix(b"@@").or(version.strip_prefix(b"@")).unwrap_or_default();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let is_version = !version.is_empty() && version.iter().all(is_word);
+    if is_version { (name, plt) } else { (rest, plt) }
 }
 
 fn is_mangled(symbol: &[u8]) -> bool {
@@ -51,11 +76,70 @@ fn is_mangled(symbol: &[u8]) -> bool {
     }
 }
 
-fn rust(name: &str) -> Option<Vec<u8>> {
+fn rust(name: &str, how: Demangle) -> Option<Vec<u8>> {
     let parsed = rustc_demangle::try_demangle(name).ok()?;
     let mut out = Bounded::default();
     write!(out, "{parsed:#}").ok()?;
-    Some(out.text.into_bytes())
+    Some(shortened(out.text, how).into_bytes())
+}
+
+/// The name as it is wanted: without template arguments where it is to be short.
+fn shortened(name: String, how: Demangle) -> String {
+    if how == Demangle::Short { without_arguments(&name).unwrap_or(name) } else { name }
+}
+
+/// The name without template and generic arguments: `a::b<c>::d` becomes `a::b::d`, `a::b::<c>` becomes `a::b`. What
+/// names a type (`<a as b>::c`) or an operator stays. `None` where the brackets do not match.
+fn without_arguments(name: &str) -> Option<String> {
+    const OPERATOR: &str = "operator";
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(char) = rest.chars().next() {
+        if out.ends_with(OPERATOR) {
+            let symbols = ["<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">"];
+            if let Some(symbol) = symbols.iter().find(|symbol| rest.starts_with(**symbol)) {
+                out.push_str(symbol);
+                rest = rest.get(symbol.len()..)?;
+                // Behind an operator's name, a space parts it from its arguments.
+                rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
+                if rest.starts_with('<') {
+                    rest = rest.get(end_of_arguments(rest)?..)?;
+                }
+                continue;
+            }
+        }
+        let begins_arguments = char == '<'
+            && out.ends_with(|last: char| {
+                last.is_alphanumeric() || matches!(last, '_' | ':' | ']' | ')' | '}')
+            });
+        if begins_arguments {
+            rest = rest.get(end_of_arguments(rest)?..)?;
+            if out.ends_with("::") {
+                out.truncate(out.len() - 2);
+            }
+            continue;
+        }
+        out.push(char);
+        rest = rest.get(char.len_utf8()..)?;
+    }
+    Some(out)
+}
+
+/// Where the arguments end that a text begins with: behind the bracket that closes the first one.
+fn end_of_arguments(text: &str) -> Option<usize> {
+    let (mut depth, mut last) = (0_usize, ' ');
+    for (at, char) in text.char_indices() {
+        match char {
+            '<' => depth += 1,
+            '>' if last != '-' && last != '=' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+        last = char;
+    }
+    None
 }
 
 fn cpp(name: &str, how: Demangle) -> Option<Vec<u8>> {
@@ -67,7 +151,7 @@ fn cpp(name: &str, how: Demangle) -> Option<Vec<u8>> {
     }
     let mut out = CountedText::default();
     symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(literals(out.out.text).into_bytes())
+    Some(shortened(literals(out.out.text), how).into_bytes())
 }
 
 /// Numbers as the GNU demangler writes them, whose names everybody knows: `3ul` for `(unsigned long)3`.
@@ -171,19 +255,49 @@ mod tests {
         check(
             "_Z1fILm3ELi4ELj5ELl6ELx7ELy8ELb1ELc65ELs9ELin2ELln3EEvv",
             "void f<3ul, 4, 5u, 6l, 7ll, 8ull, true, (char)65, (short)9, -2, -3l>()",
-            "f<3ul, 4, 5u, 6l, 7ll, 8ull, true, (char)65, (short)9, -2, -3l>",
+            "f",
         );
     }
 
     #[test]
-    fn suffixes_stay() {
-        check(
-            "_ZNSt6vectorIiE3endEv@@X_1",
-            "std::vector<int>::end()@@X_1",
-            "std::vector<int>::end@@X_1",
-        );
+    fn versions_are_left_out() {
+        check("_ZNSt6vectorIiE3endEv@@X_1", "std::vector<int>::end()", "std::vector::end");
         check("_Z3fooi.cold", "foo(int) [clone .cold]", "foo");
         check("_Znwm@plt", "operator new(unsigned long)@plt", "operator new@plt");
+    }
+
+    #[test]
+    fn versions_of_plain_names() {
+        for (symbol, name) in [
+            ("cfree@GLIBC_2.2.5", "cfree"),
+            ("__libc_start_main@@GLIBC_2.34", "__libc_start_main"),
+            ("memcpy@plt", "memcpy@plt"),
+            ("memcpy@GLIBC_2.14@plt", "memcpy@plt"),
+            ("a@b c", "a@b c"),
+            ("a@", "a@"),
+            ("@a", "@a"),
+        ] {
+            check(symbol, name, name);
+        }
+    }
+
+    #[test]
+    fn short_names_have_no_arguments() {
+        for (full, short) in [
+            ("a::b<c<d>, e>::f", "a::b::f"),
+            ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
+            ("<a::B<C> as d::E<F>>::g::<H>", "<a::B as d::E>::g"),
+            ("A::operator<", "A::operator<"),
+            ("operator<< <std::char_traits<char> >", "operator<<"),
+            ("A<b>::operator-><c>", "A::operator->"),
+            ("f<&(A::operator->)>::g", "f::g"),
+            ("a<b", "a<b"),
+            ("{closure#0}::<a>", "{closure#0}"),
+            ("<impl a for b<c>>::d", "<impl a for b>::d"),
+        ] {
+            assert_eq!(shortened(full.to_owned(), Demangle::Short), short);
+            assert_eq!(shortened(full.to_owned(), Demangle::Full), full);
+        }
     }
 
     #[test]

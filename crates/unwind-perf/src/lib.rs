@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::{Cli, color_in_arguments, with_suggestion};
+use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{choose_colors, exit_code};
 
 /// The command `unwind-perf`.
@@ -30,7 +30,10 @@ pub fn unwind_perf() -> ExitCode {
     let cli =
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     choose_colors(cli.color);
-    clean_up();
+    // A signal that ends a recording does not end us.
+    if !matches!(cli.command, Some(Command::Record(_))) {
+        clean_up();
+    }
     exit_code("unwind-perf", commands::run(&cli))
 }
 

@@ -118,6 +118,7 @@ mod state;
 mod walk;
 
 pub use arch::Arch;
+pub use cfi::FunctionStarts;
 pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use inferno::flamegraph::{Direction, Options, from_lines};
+use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 
 use crate::formats::folded::Folded;
 use crate::printer::Printer;
@@ -37,6 +37,8 @@ impl Printer for Flamegraph {
         // The same colours in every run, and for a function in every picture.
         options.hash = true;
         options.deterministic = true;
+        // The beginning of a name tells more than its end.
+        options.text_truncate_direction = TextTruncateDirection::Right;
         options.title = title(profile);
         options.count_name = self.unit(profile).to_owned();
         options.subtitle = joined.then(|| LEGEND.to_owned());

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
-use crate::render::text::{push_json, push_number};
+use crate::render::text::{push_json, push_module_label, push_number};
 use profile::query::{FunctionId, FunctionLine, Functions, event_name, group, period_units};
 use profile::{EventId, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId};
 
@@ -190,8 +190,17 @@ impl SpeedscopeDocument<'_> {
         self.text.extend_from_slice(b"\",\n\"shared\":{\"frames\":[");
         for function in &self.functions.rows {
             self.text.extend_from_slice(b"\n{\"name\":\"");
-            let name = function.name.map_or(b"[unknown]".as_slice(), |name| strings.get(name));
-            self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
+            match (function.name, function.module) {
+                (None, Some(module)) => {
+                    let mut label = Vec::new();
+                    push_module_label(&mut label, self.profile.strings.get(module));
+                    push_json(&mut self.text, &label);
+                }
+                (name, _) => {
+                    let name = name.map_or(&b""[..], |name| strings.get(name));
+                    self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
+                }
+            }
             self.text.push(b'"');
             // Code without a known source has its module there: which keeps unknown functions apart.
             if let Some(file) = function.file.or(function.module) {

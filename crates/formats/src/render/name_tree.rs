@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::render::text::push_label;
+use crate::render::text::{push_label, push_module_label};
 use profile::query::functions;
 use profile::{InlineRow, Profile, RowId, StackId, StringId, Strings, Table, row_ids};
 
@@ -48,14 +48,16 @@ impl NameTree {
             let frame = profile.frames.get(stack.frame);
             let location = frame.and_then(|frame| profile.locations.get(frame.location));
             let kernel = frame.is_some_and(|frame| frame.kernel);
+            let module = location.and_then(|location| profile.modules.get(location.module?));
+            let module = module.map(|module| module.path);
             let functions =
                 location.map_or(&[][..], |location| functions(profile, location, inlines));
             if functions.is_empty() {
-                let label = namer.label(None, kernel, &mut tree.labels);
+                let label = namer.label((None, module), kernel, &mut tree.labels);
                 node = Some(tree.child(&mut children, node, label));
             }
             for function in functions.iter().rev() {
-                let label = namer.label(Some(function), kernel, &mut tree.labels);
+                let label = namer.label((Some(function), module), kernel, &mut tree.labels);
                 node = Some(tree.child(&mut children, node, label));
             }
             tree.of_stack.push(node);
@@ -170,23 +172,32 @@ fn inverted<I: RowId>(permutation: &[I]) -> Table<I, u32> {
 struct Namer<'a> {
     profile: &'a Profile,
     kernel_suffix: bool,
-    /// Labels by name and whether it is the kernel's.
-    known: HashMap<(Option<StringId>, bool), StringId>,
+    /// Labels by name, by the module where there is no name, and by whether it is the kernel's.
+    known: HashMap<(Option<StringId>, Option<StringId>, bool), StringId>,
     scratch: Vec<u8>,
 }
 
 impl Namer<'_> {
     fn label(
         &mut self,
-        function: Option<&InlineRow>,
+        (function, module): (Option<&InlineRow>, Option<StringId>),
         kernel: bool,
         labels: &mut Strings,
     ) -> StringId {
         let name = function.and_then(|function| function.function);
         let suffix = kernel && self.kernel_suffix;
-        *self.known.entry((name, suffix)).or_insert_with(|| {
+        let module = module.filter(|_| name.is_none());
+        *self.known.entry((name, module, suffix)).or_insert_with(|| {
             self.scratch.clear();
-            push_label(&mut self.scratch, name.map_or(&[], |name| self.profile.strings.get(name)));
+            match (name, module) {
+                (None, Some(module)) => {
+                    push_module_label(&mut self.scratch, self.profile.strings.get(module));
+                }
+                (name, _) => {
+                    let name = name.map_or(&b""[..], |name| self.profile.strings.get(name));
+                    push_label(&mut self.scratch, name);
+                }
+            }
             if suffix {
                 self.scratch.extend_from_slice(b"_[k]");
             }

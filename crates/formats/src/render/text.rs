@@ -198,6 +198,18 @@ pub(crate) fn push_label(out: &mut Vec<u8>, name: &[u8]) {
     out.iter_mut().skip(start).filter(|byte| **byte == b';').for_each(|byte| *byte = b':');
 }
 
+/// Appends what stands for a function without a name: its module's, without folders, in brackets.
+pub(crate) fn push_module_label(out: &mut Vec<u8>, path: &[u8]) {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    if path.is_empty() || path.starts_with(b"[") {
+        push_label(out, path);
+        return;
+    }
+    out.push(b'[');
+    push_label(out, name);
+    out.push(b']');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,7 @@ pub fn write_styled_summary(
     ends(profile, styles.headline, &mut text)?;
     joined(profile, &mut text)?;
     losses(profile, &mut text)?;
+    nameless(profile, &mut text)?;
     findings(profile, styles.finding, &mut text)?;
     advice(profile, styles.hint, &mut text)?;
     out.write_all(&text)
@@ -103,10 +104,22 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
         ends.iter().filter(|&&(end, _)| end.is_complete()).map(|&(_, count)| count).sum();
     let share_complete = share(complete, total);
     let lost = if profile.summary.names_lost { ", but names or lines are missing" } else { "" };
-    writeln!(
-        text,
-        "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}"
-    )?;
+    match Recorded::of(profile) {
+        Recorded::Stacks => writeln!(
+            text,
+            "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}"
+        )?,
+        Recorded::Chains => writeln!(
+            text,
+            "{style}the stacks are as the recorder found them, and nothing tells whether they are complete{lost}; they \
+             ended by{style:#}"
+        )?,
+        Recorded::Nothing => writeln!(
+            text,
+            "{style}no callchains were recorded: each stack is the sampled function alone{lost}; they ended \
+             by{style:#}"
+        )?,
+    }
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;
     }
@@ -135,6 +148,62 @@ fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     words.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let words = words.iter().map(|&(word, count)| format!("{} {word}", share(count, frames)));
     writeln!(text, "; frames: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+/// What was recorded of the stacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    /// Copies of them, or nothing that would need one.
+    Stacks,
+    /// Callchains that the recorder made.
+    Chains,
+    /// Nothing.
+    Nothing,
+}
+
+impl Recorded {
+    fn of(profile: &Profile) -> Self {
+        if profile.recording.stack_bytes.is_some() {
+            return Self::Stacks;
+        }
+        let ended = |wanted: EndReason| profile.samples.iter().any(|it| it.end == wanted);
+        if ended(EndReason::Recorded) {
+            Self::Chains
+        } else if ended(EndReason::NoUserRegs) {
+            Self::Nothing
+        } else {
+            Self::Stacks
+        }
+    }
+}
+
+/// Modules without names that are shown.
+const TOP_NAMELESS: usize = 3;
+
+/// The modules with most frames that have no name, where that are enough to matter.
+fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+    let rows = &profile.summary.nameless;
+    let sum = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.frames));
+    let frames = profile.summary.frames;
+    if sum.saturating_mul(100) < frames || sum == 0 {
+        return Ok(());
+    }
+    writeln!(text, "{} of the frames have no function name:", share(sum, frames))?;
+    for row in rows.iter().take(TOP_NAMELESS) {
+        write!(text, "  {:>7}  ", share(row.frames, frames))?;
+        push_line_safe(text, module_name(profile, row.module));
+        if !row.help.is_empty() {
+            write!(text, ": ")?;
+            push_line_safe(text, row.help.as_bytes());
+        }
+        writeln!(text)?;
+    }
+    if rows.len() > TOP_NAMELESS {
+        let rest = rows.iter().skip(TOP_NAMELESS).fold(0_u64, |sum, row| sum + row.frames);
+        let others = counted((rows.len() - TOP_NAMELESS) as u64, "other");
+        writeln!(text, "  {:>7}  {others}", share(rest, frames))?;
+    }
+    Ok(())
 }
 
 /// The modules that cost the most samples.
@@ -191,6 +260,12 @@ fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
     push_dump_hint(profile, &hint, text)?;
+    if Recorded::of(profile) != Recorded::Stacks {
+        writeln!(
+            text,
+            "{hint} perf record --call-graph dwarf copies the stacks, from which all callers are found"
+        )?;
+    }
     if summary.lost_samples.saturating_mul(100) >= samples && summary.lost_samples > 0 {
         writeln!(
             text,

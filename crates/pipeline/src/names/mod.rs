@@ -4,6 +4,7 @@
 mod gap;
 mod named;
 mod prefetch;
+mod starts;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -25,6 +26,7 @@ use symbolizer::{
 
 use self::gap::gap_location;
 use self::named::{NameSource, Named, name_gap};
+use self::starts::{NamelessPlace, name_by_start};
 use crate::observer::Observer;
 use crate::options::NameOptions;
 
@@ -35,10 +37,16 @@ pub(crate) use self::prefetch::Prefetch;
 pub struct NameReport {
     /// Why the kernel has none, in plain words; only where kernel code was mapped.
     pub kernel_refused: Option<String>,
+    /// Whether nothing but the release and the place of the kernel says that its names are of the recorded one.
+    pub kernel_by_release: bool,
     /// Build-ids that several modules of the kernel were recorded with, which therefore prove nothing.
     pub shared_ids: Vec<BuildId>,
     /// What was lost in files that are damaged, incomplete or not at hand.
     pub lost: LostNames,
+    /// Whether names were looked up at all.
+    pub looked_up: bool,
+    /// Locations whose function has no name, but is known by its start.
+    pub by_start: Vec<LocationId>,
     /// Where the time for the files went.
     pub timings: SymbolTimings,
 }
@@ -47,8 +55,11 @@ impl NameReport {
     /// Takes in what is to be said of further names.
     pub(crate) fn add(&mut self, other: Self) {
         self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
+        self.kernel_by_release |= other.kernel_by_release;
         self.shared_ids = other.shared_ids;
         self.lost.merge(other.lost);
+        self.looked_up |= other.looked_up;
+        self.by_start.extend(other.by_start);
         self.timings.loading += other.timings.loading;
         self.timings.looking_up += other.timings.looking_up;
         self.timings.naming += other.timings.naming;
@@ -100,9 +111,11 @@ pub(crate) fn resolve(
         || wants_list.then(|| kernel.read_list(places, timeline, prefetched)),
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
+    let mut kernel_by_release = false;
     let kernel_refused = match list {
         Some(Ok(names)) => {
             sources.kernel(&mut named, &names);
+            kernel_by_release = names.by_release;
             None
         }
         Some(Err(reason)) => Some(reason.to_string()).filter(|_| kernel.files.is_empty()),
@@ -113,10 +126,26 @@ pub(crate) fn resolve(
         let files = features.simpleperf_files.iter().map(device_file);
         sources.device(&mut named, &DeviceSymbols::new(files, options.demangle));
     }
-    let lost = lost_names(&mut named, nameless);
+    let lost = lost_names(&mut named, &nameless);
+    let places = nameless.into_iter().map(|it| {
+        let Nameless { location, address, file, .. } = it;
+        NamelessPlace { location, address, file }
+    });
+    let places: Vec<_> = places.filter(|it| !named.slides.contains_key(&it.location)).collect();
+    let by_start = name_by_start(&mut named, &places, (timeline, images));
+    let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
     let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    NameReport { kernel_refused, shared_ids: kernel.shared_ids, lost, timings }
+    let shared_ids = kernel.shared_ids;
+    NameReport {
+        kernel_refused,
+        kernel_by_release,
+        shared_ids,
+        lost,
+        looked_up: true,
+        by_start,
+        timings,
+    }
 }
 
 /// Adds up where the time goes, and passes on that the run is to stop.
@@ -160,12 +189,12 @@ struct Nameless {
 }
 
 /// What the files lack, once everything was asked.
-fn lost_names(named: &mut Named<'_>, nameless: Vec<Nameless>) -> LostNames {
+fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
     let mut lost = LostNames::default();
     lost.add_findings(std::mem::take(&mut named.symbols.findings));
     for Nameless { location, address, why, file } in nameless {
-        if !matches!(named.sources.get(location as usize), Some(NameSource::List(_))) {
-            lost.add_address(file.image().path(), address, why);
+        if !matches!(named.sources.get(*location as usize), Some(NameSource::List(_))) {
+            lost.add_address(file.image().path(), *address, *why);
         }
     }
     lost

@@ -75,6 +75,14 @@ impl<'p> Named<'p> {
         &mut self,
         find: impl Fn(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
     ) {
+        self.name_each(find);
+    }
+
+    /// The same, for one who remembers what it was asked: the locations come in their order.
+    pub(crate) fn name_each<'n>(
+        &mut self,
+        mut find: impl FnMut(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
+    ) {
         let mut lent: HashMap<(*const u8, usize, u64), u32> = HashMap::new();
         for (location, source) in self.locations.iter().zip(&mut self.sources) {
             let Some((name, start)) = find(location, *source) else { continue };

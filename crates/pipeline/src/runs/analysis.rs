@@ -44,16 +44,36 @@ pub(super) struct Ended {
     pub(super) left_out: unwinder::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
+    /// When the recording was written last, in nanoseconds since 1970; `None` for a stream.
+    pub(super) recorded_until: Option<i128>,
 }
 
 impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
-        let Self { session, found, files, mut timeline, late_maps, left_out, engine, report } =
-            self;
+        let Self {
+            session,
+            found,
+            files,
+            mut timeline,
+            late_maps,
+            left_out,
+            engine,
+            report,
+            recorded_until,
+        } = self;
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
-        findings::account(&mut profile, session.counts(), &found, &mut timeline, images, &report);
+        let counts = session.counts();
+        findings::account(
+            &mut profile,
+            counts,
+            &found,
+            &mut timeline,
+            images,
+            &report,
+            recorded_until,
+        );
         profile.summary.findings.extend(findings::late_maps(late_maps));
         let limits = findings::limits(&timeline, &engine);
         profile.summary.names_lost |= !limits.is_empty();

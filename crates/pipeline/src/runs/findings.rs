@@ -1,11 +1,13 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
-use module_map::{ImageStore, LoadError, MappedKind, Module, Timeline};
+use module_map::{ImageStore, LoadError, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile};
 use unwinder::Engine;
 
 use super::losses::losses;
+use super::nameless::nameless;
+use super::unproven::unproven;
 use crate::names::NameReport;
 
 /// Fills in the losses and the findings of the summary.
@@ -16,8 +18,13 @@ pub(crate) fn account(
     timeline: &mut Timeline,
     images: &ImageStore,
     names: &NameReport,
+    recorded_until: Option<i128>,
 ) {
     profile.summary.losses = losses(profile, timeline, images);
+    profile.summary.nameless = match names.looked_up {
+        true => nameless(profile, &names.by_start, timeline, images),
+        false => Vec::new(),
+    };
     let summary = &mut profile.summary;
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
@@ -44,6 +51,7 @@ pub(crate) fn account(
         });
     }
     summary.findings.extend(file_findings(timeline, images));
+    summary.findings.extend(unproven(timeline, images, recorded_until));
     summary.findings.extend(parents_in_paths(timeline));
     let of_files = images.findings();
     let files_lost = of_files.iter().any(|finding| finding.kind.is_damage());
@@ -61,6 +69,15 @@ pub(crate) fn account(
             message: "several kernel modules were recorded with one build-id, which was ignored"
                 .to_owned(),
             count: names.shared_ids.len() as u64,
+        });
+    }
+    if names.kernel_by_release {
+        profile.summary.findings.push(FindingRow {
+            kind: "kernel-by-release".to_owned(),
+            message: "the recording has no build-id of its kernel; names are from /proc/kallsyms, since host, release \
+                      and the place of the kernel are those of the running one"
+                .to_owned(),
+            count: 1,
         });
     }
     profile.summary.names_lost = names.lost.has_damage() || files_lost;
@@ -191,10 +208,9 @@ fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
     })
 }
 
-/// Files that were refused or taken without proof, one finding a kind and file.
+/// Files that were refused, one finding a kind and file.
 fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
     let mut rows = Vec::new();
-    let mut unproven: (u64, Option<&Module>) = (0, None);
     for module in timeline.modules() {
         match images.outcome(module) {
             Some(Err(error @ LoadError::BuildId { .. })) => {
@@ -218,27 +234,8 @@ fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
                     count: 1,
                 });
             }
-            Some(Ok(_))
-                if module.identity.build_id.is_none()
-                    && module.kind == MappedKind::File
-                    // What nobody mapped was named by the user, or made of JIT code.
-                    && module.first_mapped.is_some() =>
-            {
-                unproven.0 += 1;
-                unproven.1.get_or_insert(module);
-            }
             _ => {}
         }
-    }
-    if let (count, Some(first)) = unproven {
-        let path = String::from_utf8_lossy(&first.path);
-        rows.push(FindingRow {
-            kind: "build-id-not-recorded".to_owned(),
-            message: format!(
-                "files were used though no build-id was recorded for them, such as {path}"
-            ),
-            count,
-        });
     }
     rows
 }

@@ -188,7 +188,18 @@ impl Run<'_> {
         timings.replay = replay_timings;
         let report = growing.report;
         let engine = self.engine();
-        let ended = Ended { session, found, files, timeline, late_maps, left_out, engine, report };
+        let recorded_until = self.recorded_until();
+        let ended = Ended {
+            session,
+            found,
+            files,
+            timeline,
+            late_maps,
+            left_out,
+            engine,
+            report,
+            recorded_until,
+        };
         Ok(ended.into_analysis(profile, timings))
     }
 

@@ -8,8 +8,10 @@ mod findings;
 pub(crate) mod growing;
 mod losses;
 mod maps;
+mod nameless;
 mod open;
 mod run;
+mod unproven;
 pub(crate) mod whole;
 
 pub use analysis::Analysis;

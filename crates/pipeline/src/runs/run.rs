@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::{FileKind, Origin};
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts, SessionOptions};
 use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer};
@@ -41,6 +42,12 @@ impl<'a> Run<'a> {
     /// The recording's name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
+    pub(crate) fn recorded_until(&self) -> Option<i128> {
+        let stat = self.setting.host.stat(&self.path, Origin::User).ok()?;
+        (stat.kind == FileKind::Regular).then_some(stat.stamp.modified)
     }
 
     /// How a recording is read unless something else is wanted of it.

@@ -161,7 +161,18 @@ impl Run<'_> {
         add_threads(&mut profile, &threads, &timeline);
         timings.replay = replay_timings;
         let engine = self.engine();
-        let ended = Ended { session, found, files, timeline, late_maps, left_out, engine, report };
+        let recorded_until = self.recorded_until();
+        let ended = Ended {
+            session,
+            found,
+            files,
+            timeline,
+            late_maps,
+            left_out,
+            engine,
+            report,
+            recorded_until,
+        };
         let mut analysis = ended.into_analysis(profile, timings);
         self.options.limits.check(|| analysis.profile.heap_bytes() as u64)?;
         analysis.timings.ended("assemble");

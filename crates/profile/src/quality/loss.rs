@@ -15,6 +15,17 @@ pub struct EventLoss {
     pub records: u64,
 }
 
+/// Frames without a name in a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamelessModule {
+    /// The module; `None` for memory that was not mapped.
+    pub module: Option<ModuleId>,
+    /// Its frames without a name, in all samples.
+    pub frames: u64,
+    /// What would give them names, in plain words; empty where nothing is known to.
+    pub help: String,
+}
+
 /// Samples whose chain ended in a module for want of its file or of its unwind information.
 #[derive(Debug, Clone)]
 pub struct ModuleLoss {

@@ -8,6 +8,6 @@ mod summary;
 
 pub use dump_advice::DumpAdvice;
 pub use finding::FindingRow;
-pub use loss::{EventLoss, ModuleLoss};
+pub use loss::{EventLoss, ModuleLoss, NamelessModule};
 pub use stack_needs::{DUMP_SIZES, NeedCounts, StackNeeds};
 pub use summary::Summary;

@@ -1,7 +1,7 @@
 //! The counters of a run, with its losses and findings.
 
 use crate::quality::finding::FindingRow;
-use crate::quality::loss::{EventLoss, ModuleLoss};
+use crate::quality::loss::{EventLoss, ModuleLoss, NamelessModule};
 use crate::quality::stack_needs::StackNeeds;
 
 /// Counters of a run and what the input suffered from.
@@ -30,6 +30,8 @@ pub struct Summary {
     /// Whether names, inlined functions or lines are missing because files are damaged or not at hand; the findings say
     /// which.
     pub names_lost: bool,
+    /// Modules with frames that have no name, or but the start of their function for one; those with most frames first.
+    pub nameless: Vec<NamelessModule>,
     /// Everything else that was found wrong with the input, in plain words.
     pub findings: Vec<FindingRow>,
 }

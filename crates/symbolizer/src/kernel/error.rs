@@ -52,7 +52,10 @@ pub enum NoKernelNames {
         running: BuildId,
     },
     /// No list was found, and the recorded kernel's build-id is not known.
-    #[error("the recording does not say which kernel it was; name its symbols with --kallsyms")]
+    #[error(
+        "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, \
+         before it starts anew: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
+    )]
     NotRecorded,
     /// No list was found, and the running kernel's build-id is not known.
     #[error("the running kernel tells no build-id; name the symbols with --kallsyms")]

@@ -13,6 +13,8 @@ use crate::kernel::kallsyms::Kallsyms;
 pub struct KernelNames {
     list: Kallsyms,
     slide: u64,
+    /// Whether nothing but the release and the place of the kernel says that the list is of the recorded one.
+    pub by_release: bool,
 }
 
 impl KernelNames {
@@ -26,13 +28,16 @@ impl KernelNames {
     /// The names of the list of that path, unless it is of another kernel.
     pub(super) fn proven(
         list: Kallsyms,
-        path: &Path,
+        (path, by_release): (&Path, bool),
         timeline: &Timeline,
     ) -> Result<Self, NoKernelNames> {
         let slide = timeline
             .kernel_reference()
             .and_then(|(symbol, recorded)| Some(recorded.since(list.address_of(symbol)?)));
-        let names = Self { list, slide: slide.unwrap_or(0) };
+        if by_release && slide != Some(0) {
+            return Err(NoKernelNames::NotRecorded);
+        }
+        let names = Self { list, slide: slide.unwrap_or(0), by_release };
         match names.other_end(timeline) {
             Some((listed, recorded)) => {
                 Err(NoKernelNames::OtherKernel { path: path.to_owned(), listed, recorded })

@@ -31,6 +31,8 @@ pub(super) struct KernelListFile {
     pub(super) path: PathBuf,
     /// The folder that it is in, where strangers may have put links there.
     root: Option<PathBuf>,
+    /// Whether nothing but the release says that it is of the recorded kernel.
+    pub(super) by_release: bool,
 }
 
 impl KernelListFile {
@@ -62,17 +64,27 @@ impl KernelListPlaces<'_> {
     pub(super) fn find(self, id: Option<BuildId>) -> Result<KernelListFile, NoKernelNames> {
         let host = &**self.host();
         if let Some(path) = self.named {
-            return Ok(KernelListFile { path: path.to_owned(), root: None });
+            return Ok(KernelListFile { path: path.to_owned(), root: None, by_release: false });
         }
         let beside = self.recording.join("kcore_dir/kallsyms");
         if host.is_file(&beside, Origin::Stored { root: self.recording }) {
-            return Ok(KernelListFile { path: beside, root: Some(self.recording.to_owned()) });
+            let root = Some(self.recording.to_owned());
+            return Ok(KernelListFile { path: beside, root, by_release: false });
         }
         if let Some(file) = id.and_then(|id| cached(self.images, id)) {
             return Ok(file);
         }
-        let system = || KernelListFile { path: PathBuf::from("/proc/kallsyms"), root: None };
-        running_kernel_is(host, id).map(|()| system())
+        let system = |by_release| {
+            let path = PathBuf::from("/proc/kallsyms");
+            KernelListFile { path, root: None, by_release }
+        };
+        match running_kernel_is(host, id) {
+            // Without a build-id, the release and where the kernel lies must do.
+            Err(NoKernelNames::NotRecorded) if self.images.options().trust_running_kernel => {
+                Ok(system(true))
+            }
+            known => known.map(|()| system(false)),
+        }
     }
 }
 
@@ -119,7 +131,8 @@ fn cached(images: &ImageStore, id: BuildId) -> Option<KernelListFile> {
     let options = images.options();
     let mut files = options.build_id_dirs.iter().flat_map(|dir| {
         let entry = dir.join("[kernel.kallsyms]").join(id.to_string());
-        let file = |path| KernelListFile { path, root: Some(dir.clone()) };
+        let root = || Some(dir.clone());
+        let file = |path| KernelListFile { path, root: root(), by_release: false };
         [entry.join("kallsyms"), entry].map(file)
     });
     files.find(|file| options.host.is_file(&file.path, file.origin()))

@@ -5,7 +5,7 @@
 //!   build-ids of the map records, of the header --> which kernel it was (identity)
 //!     |-- files of that build-id, and how far each was moved when it was loaded (files)
 //!     '-- a list of symbols: named by the user, kept beside the recording or in a build-id cache, or that of the
-//!         running kernel where its build-id is the same (list_file); how far it was moved, and the proof that it is
+//!         running kernel where its build-id is the same, or where none was recorded its release and place (list_file); how far it was moved, and the proof that it is
 //!         not of another kernel (list)
 //! ```
 
@@ -61,6 +61,6 @@ impl RecordedKernel {
     ) -> Result<KernelNames, NoKernelNames> {
         let file = places.find(self.id)?;
         let list = KernelListPrefetch::take_or_read(prefetched, places.images, &file)?;
-        KernelNames::proven(list, &file.path, timeline)
+        KernelNames::proven(list, (&file.path, file.by_release), timeline)
     }
 }

@@ -2,7 +2,7 @@
 
 /// What is typed, and what it does.
 pub(crate) const EXAMPLES: &[(&str, &str)] = &[
-    ("perf record --call-graph dwarf -- ./program", "record a program"),
+    ("unwind-perf record -- ./program", "record a program with perf"),
     ("unwind-perf", "show which functions of ./perf.data cost most"),
     ("unwind-perf top --by line --comm 'worker-*'", "show which lines cost most in some threads"),
     ("unwind-perf tree --bottom-up --min 2%", "show who calls the functions that cost most"),

@@ -13,6 +13,7 @@ mod misspelt;
 mod options;
 mod percent;
 mod profile;
+mod record;
 mod shown;
 mod symbols;
 mod tables;
@@ -35,6 +36,7 @@ pub(crate) use percent::parse_percent;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
+pub(crate) use record::RecordArgs;
 pub(crate) use shown::FoldedArgs;
 pub(crate) use symbols::{DemangleArg, SymbolArgs};
 pub(crate) use tables::{TopArgs, TreeArgs};
@@ -66,6 +68,8 @@ pub(crate) struct Cli {
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Record a command, processes or everything with perf, with the options that serve best
+    Record(RecordArgs),
     /// Show what costs most: functions, modules, lines, threads, processes or events
     Top(TopArgs),
     /// Show the tree of calls, from the outermost functions or from the innermost

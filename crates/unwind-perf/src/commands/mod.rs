@@ -8,6 +8,7 @@ mod manual;
 mod maps;
 mod nothing_left;
 mod profile;
+mod record;
 mod tables;
 
 use crate::args::{Cli, Command};
@@ -25,6 +26,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Inject(args)) => inject::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
+        Some(Command::Record(args)) => record::run(args),
         Some(Command::Top(args)) => tables::top(args),
         Some(Command::Tree(args)) => tables::tree(args),
         Some(Command::Report(args)) => profile::report(args),

@@ -27,7 +27,9 @@ fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
     }
     recording.write(&folder);
     let place = variant(dwarf, name);
-    let debug = place.join("debug");
+    // Some have no folder of debug files.
+    let debug = Some(place.join("debug")).filter(|debug| debug.is_dir());
+    let debug = debug.unwrap_or_else(|| place.clone());
     let [place, debug] = [&place, &debug].map(|path| path.to_str().expect("UTF-8"));
     let lines = samples(&folder, &[&["--sysroot", place, "--debug-dir", debug], more].concat());
     let fields = ["function", "file", "line", "inlined", "function_offset"];

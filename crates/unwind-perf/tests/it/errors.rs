@@ -71,7 +71,7 @@ fn nothing_waits_for_a_fifo_among_the_modules() {
     let root = folder.join("root");
     let root = root.to_str().expect("UTF-8");
     let ran = run(&case.folder, &["perf.data", "-f", "folded", "--sysroot", root]).expect_status(0);
-    assert_eq!(ran.text(), "spin-lld;[truncated];[unknown];[unknown] 31\n");
+    assert_eq!(ran.text(), "spin-lld;[truncated];[spin-lld];[spin-lld] 31\n");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_cut_recording_is_partly_told() {
     let ran = run(&folder, &["cut", "-f", "folded", "--sysroot", root]).expect_status(1);
     assert_eq!(
         ran.text(),
-        "spin-lld;_start;__libc_start_main;[unknown];main;outer;inner;spin 13\n"
+        "spin-lld;_start;__libc_start_main;libc.so.6+0x271d0;main;outer;inner;spin 13\n"
     );
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(lines[0], "13 samples with 91 frames");

@@ -88,7 +88,7 @@ fn a_file_is_found_by_its_build_id() {
     let folded = replay(&case, &root, &["-f", "folded", "--module", module]).expect_status(0);
     assert_eq!(
         folded.text(),
-        "spin-lld-build-;_start;__libc_start_main;[unknown];main;outer;inner;spin 51\n"
+        "spin-lld-build-;_start;__libc_start_main;libc.so.6+0x271d0;main;outer;inner;spin 51\n"
     );
 }
 

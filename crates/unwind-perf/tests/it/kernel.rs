@@ -103,6 +103,7 @@ fn sample(recording: &mut Recording) {
 
 /// `function file:line` of each frame, innermost first.
 fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    fs::create_dir_all(folder.join("root")).expect("a sysroot");
     let lines = samples(folder, arguments);
     let text = |value: &Value| value.as_str().unwrap_or("?").rsplit('/').next().map(str::to_owned);
     let name = |frame: &Value| {

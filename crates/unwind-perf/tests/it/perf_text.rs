@@ -10,7 +10,20 @@ fn comparable(text: &str) -> Vec<String> {
         Some((address, rest)) if u64::from_str_radix(address, 16).is_ok() => rest.to_owned(),
         _ => line.trim_end().to_owned(),
     };
+    let text = without_arguments(text);
     text.lines().filter(|line| !line.contains("libc")).map(frame).collect()
+}
+
+/// Without template arguments, which short names do not have.
+fn without_arguments(text: &str) -> String {
+    let mut depth = 0;
+    let kept = text.chars().filter(|&char| {
+        depth += i32::from(char == '<');
+        let keep = depth == 0;
+        depth -= i32::from(char == '>');
+        keep
+    });
+    kept.collect()
 }
 
 /// The example on which hotspot's unwinder complained of overlapping files: the chain of inlined functions through
@@ -27,5 +40,5 @@ fn norms_of_complex_numbers() {
     let findings = json["summary"]["findings"].as_array().expect("findings");
     let kinds: Vec<_> = findings.iter().map(|finding| finding["kind"].clone()).collect();
     // libc is stripped of the function that calls `main`.
-    assert_eq!(kinds, ["build-id-not-recorded", "not-covered"]);
+    assert_eq!(kinds, ["not-covered"]);
 }

@@ -23,7 +23,7 @@ fn top_by_functions_threads_and_events() {
 48 samples of cpu-clock:u
     own  samples  inclusive  samples  function          module
  97.9 %       47     97.9 %       47  spin.constprop.0  fork
-  2.1 %  7 more rows; --limit 0 shows all
+  2.1 %  12 more rows; --limit 0 shows all
 ";
     assert_eq!(printed("fork", &["top", "-n", "1"]), expected);
     let expected = "\
@@ -58,7 +58,7 @@ fn trees() {
 inclusive      own  samples  function
    50.0 %                15  _start  anon
    50.0 %                15  └ __libc_start_main  libc.so.6
-   50.0 %                15  └ [unknown]  libc.so.6
+   50.0 %                15  └ libc.so.6+0x271d0  libc.so.6
    50.0 %                15  └ main  anon
    50.0 %                15  └ call_copy  anon
    50.0 %                15  └ [unknown]  anon

@@ -7,8 +7,10 @@ mod compile;
 mod fast;
 mod fde;
 mod fde_index;
+mod function_starts;
 mod long;
 mod unwind_info;
 
 pub(crate) use compile::{CfiScratch, Compiled, RowKey, compile, signal_row};
+pub use function_starts::FunctionStarts;
 pub(crate) use unwind_info::{FoundFde, UnwindInfo};

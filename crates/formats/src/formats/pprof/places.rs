@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 
 use super::StringTable;
 use super::message::PprofMessage;
-use profile::query::functions;
-use profile::{InlineRow, LocationId, LocationRow, Profile, StringId, Table, row_ids};
+use profile::query::{functions, stack_weights};
+use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId, Table, row_ids};
 
 /// Fields of `Profile`.
 const MAPPING: u32 = 3;
@@ -84,7 +84,12 @@ impl<'a> PlaceTables<'a> {
     /// Writes all three tables.
     pub(super) fn write(&self, names: &mut StringTable, top: &mut PprofMessage) {
         let mut message = PprofMessage::default();
-        for (id, mapping) in self.mappings.entries() {
+        let program = program(self.profile);
+        let is_program = |mapping: &PprofMapping| Some(mapping.module) == program;
+        // The heading of pprof has the name of the first mapping.
+        let (first, then): (Vec<_>, Vec<_>) =
+            self.mappings.entries().partition(|(_, mapping)| is_program(mapping));
+        for (id, mapping) in first.into_iter().chain(then) {
             message.clear();
             message.number(1, id.to_bits().into());
             self.mapping(mapping, names, &mut message);
@@ -149,6 +154,30 @@ impl<'a> PlaceTables<'a> {
             message.message(4, &line);
         }
     }
+}
+
+/// The module of the program: of the modules that are no shared objects, the one with most frames.
+fn program(profile: &Profile) -> Option<ModuleId> {
+    let mut frames: Table<ModuleId, u64> = Table::from_vec(vec![0; profile.modules.len()]);
+    for (stack, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
+        let location = profile.frames.get(stack.frame).map(|frame| frame.location);
+        let module = location.and_then(|location| profile.locations.get(location)?.module);
+        if let Some(sum) = module.and_then(|module| frames.get_mut(module)) {
+            *sum += weight;
+        }
+    }
+    let is_program = |module: ModuleId| {
+        profile.modules.get(module).is_some_and(|row| {
+            let path = profile.strings.get(row.path);
+            let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+            let is_shared = name.ends_with(b".so") || name.windows(4).any(|part| part == b".so.");
+            matches!(row.kind, ModuleKind::Elf | ModuleKind::File)
+                && path.starts_with(b"/")
+                && !is_shared
+        })
+    };
+    let programs = frames.entries().filter(|&(module, &sum)| sum > 0 && is_program(module));
+    programs.max_by_key(|&(module, &sum)| (sum, std::cmp::Reverse(module))).map(|it| it.0)
 }
 
 /// Distinct functions: a name in a file.

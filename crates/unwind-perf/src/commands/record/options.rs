@@ -1,0 +1,133 @@
+//! The options of `perf record` that serve best, by what this perf and this machine can do.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use host::{Host, Origin};
+
+use super::run::text_of;
+use crate::args::RecordArgs;
+
+/// The arguments of perf.
+pub(super) fn perf_arguments(args: &RecordArgs, host: &dyn Host) -> Vec<OsString> {
+    arguments(args, &Abilities::find(&args.perf, host))
+}
+
+/// What perf and the machine can do.
+#[derive(Debug, Default)]
+struct Abilities {
+    /// Whether the processor has counters.
+    has_counters: bool,
+    /// Whether maps can be recorded with build-ids.
+    buildid_mmap: bool,
+    /// Whether the recording can be compressed.
+    compression: bool,
+    /// The highest frequency that the kernel allows.
+    max_frequency: Option<u32>,
+}
+
+impl Abilities {
+    fn find(perf: &Path, host: &dyn Host) -> Self {
+        let devices = Path::new("/sys/bus/event_source/devices");
+        let devices = host.list(devices, Origin::System).unwrap_or_default();
+        // Source: the names of processors' units in the kernel: `cpu`, `cpu_core` and `cpu_atom`, `armv8_…`.
+        let is_counter = |name: &[u8]| {
+            name == b"cpu" || name.starts_with(b"cpu_") || name.starts_with(b"armv8_")
+        };
+        let has_counters = devices.iter().any(|device| is_counter(device.name.as_encoded_bytes()));
+        let help = text_of(perf, &["record", "-h"]);
+        let build = text_of(perf, &["version", "--build-options"]);
+        let zstd = build.lines().any(|line| line.contains("zstd:") && line.contains("on"));
+        let rate = Path::new("/proc/sys/kernel/perf_event_max_sample_rate");
+        let rate = host.read(rate, Origin::System).ok();
+        let rate = rate.and_then(|text| String::from_utf8_lossy(&text).trim().parse().ok());
+        Self {
+            has_counters,
+            buildid_mmap: help.contains("--buildid-mmap"),
+            compression: zstd && help.contains("--compression-level"),
+            max_frequency: rate,
+        }
+    }
+}
+
+fn arguments(args: &RecordArgs, abilities: &Abilities) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["record".into()];
+    let mut add = |word: &str| words.push(word.into());
+    if args.event.is_empty() && !abilities.has_counters {
+        add("-e");
+        add("cpu-clock");
+    }
+    for event in &args.event {
+        add("-e");
+        add(event);
+    }
+    add("-F");
+    let highest = abilities.max_frequency.unwrap_or(u32::MAX);
+    add(&args.frequency.min(highest).to_string());
+    add("--call-graph");
+    add(&format!("dwarf,{}", args.stack_size - args.stack_size % 8));
+    if abilities.buildid_mmap {
+        add("--buildid-mmap");
+    }
+    if abilities.compression {
+        add("-z");
+    }
+    if args.all_cpus {
+        add("-a");
+    }
+    if !args.pid.is_empty() {
+        add("-p");
+        let pids: Vec<String> = args.pid.iter().map(ToString::to_string).collect();
+        add(&pids.join(","));
+    }
+    add("-o");
+    words.push(args.output.clone().into());
+    if !args.command.is_empty() {
+        words.push("--".into());
+        words.extend(args.command.iter().cloned());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        args: RecordArgs,
+    }
+
+    fn words(line: &str, abilities: &Abilities) -> String {
+        let line = line.split_whitespace();
+        let only = Only::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
+        let words = arguments(&only.args, abilities);
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn what_serves_best() {
+        let plain = Abilities::default();
+        assert_eq!(
+            words("-- ./program -x", &plain),
+            "record -e cpu-clock -F 997 --call-graph dwarf,16384 -o perf.data -- ./program -x"
+        );
+        let all = Abilities {
+            has_counters: true,
+            buildid_mmap: true,
+            compression: true,
+            max_frequency: Some(500),
+        };
+        assert_eq!(
+            words("-a -o a.data --stack-size 4095 sleep 1", &all),
+            "record -F 500 --call-graph dwarf,4088 --buildid-mmap -z -a -o a.data -- sleep 1"
+        );
+        assert_eq!(
+            words("-p 1,2 -e cycles -e page-faults", &all),
+            "record -e cycles -e page-faults -F 500 --call-graph dwarf,16384 --buildid-mmap -z -p 1,2 -o perf.data"
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! Starting perf, and its end. Signals that are to end us end the recording: perf gets them, and we go on with what it
+//! wrote.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Runs perf to its end, with our input and outputs.
+pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let handle = signals.handle();
+    let mut child = Command::new(program).args(words).spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let forwarding = std::thread::spawn(move || {
+        for _ in signals.forever() {
+            // On this one perf ends the recording and writes what it has. Where a terminal sent it to both, the second
+            // one changes nothing.
+            if let Some(pid) = pid {
+                let _ = kill_process(pid, Signal::INT);
+            }
+        }
+    });
+    let ended = child.wait();
+    handle.close();
+    let _ = forwarding.join();
+    ended
+}
+
+/// What perf prints; nothing where it cannot be started.
+pub(super) fn text_of(program: &Path, words: &[&str]) -> String {
+    let ran = Command::new(program).args(words).stdin(Stdio::null()).output();
+    let Ok(ran) = ran else { return String::new() };
+    let mut text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&ran.stderr));
+    text
+}

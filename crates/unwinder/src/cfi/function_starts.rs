@@ -1,0 +1,30 @@
+//! Where functions begin, as unwind information has it: for code of stripped files, whose functions have no names.
+
+use std::sync::Arc;
+
+use address::Svma;
+use budget::Budget;
+use module_map::{ImageStore, LoadedImage};
+
+use super::unwind_info::{FoundFde, UnwindInfo};
+
+/// Where the functions of a file begin.
+#[derive(Debug)]
+pub struct FunctionStarts(UnwindInfo);
+
+impl FunctionStarts {
+    /// Those of a file.
+    #[must_use]
+    pub fn new(file: Arc<LoadedImage>, budget: &Budget) -> Self {
+        Self(UnwindInfo::new(file, budget))
+    }
+
+    /// The address at which the function begins that covers an address, both as the file states them; `None` where no
+    /// description covers it. A part that a compiler put elsewhere is a function of its own.
+    #[must_use]
+    pub fn start_of(&self, svma: Svma, images: &ImageStore) -> Option<Svma> {
+        match self.0.find(svma, images)?.ok()? {
+            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => Some(Svma(fde.initial_address())),
+        }
+    }
+}
