@@ -55,6 +55,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod diff;
 mod format;
 mod formats;
 mod options;
@@ -62,6 +63,7 @@ mod printer;
 mod render;
 mod summary;
 
+pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name};
 pub use format::Format;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;

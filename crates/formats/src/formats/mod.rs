@@ -17,6 +17,7 @@ mod pprof;
 mod speedscope;
 
 pub use callgrind::Callgrind;
+pub(crate) use console::cut;
 pub use console::{ConsoleLook, TopTable, TreeTable};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
@@ -33,4 +34,5 @@ pub use page::Page;
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;
+pub(crate) use pprof::{PprofMessage, StringTable, field as pprof_field};
 pub use speedscope::Speedscope;

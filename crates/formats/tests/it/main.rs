@@ -1,6 +1,7 @@
 //! The printers against a small profile that has one of everything: exact bytes, schemas, documentation.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
+mod diff;
 mod documented;
 mod exact;
 mod firefox;

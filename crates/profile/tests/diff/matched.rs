@@ -201,6 +201,37 @@ fn unlike_recordings_are_compared_by_share() {
     assert_eq!(reason, "sampled at different rates, 1000 Hz and every 99");
 }
 
+/// A machine that does other things gives a program less of a second. What was looked at as it ran, with -a say, does
+/// what it does in its own time.
+#[test]
+fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_differs() {
+    let recorded = |command_line: &str, step: u64| {
+        let mut recording = Recording::new();
+        recording.step = step;
+        recording.stack("f", 100);
+        let strings = &mut recording.profile.strings;
+        let words = command_line.split(' ').map(|word| strings.intern(word.as_bytes())).collect();
+        recording.profile.recording.command_line = words;
+        recording.profile
+    };
+    let load = Some(NotByTime::Load([0.25e9, 1e9]));
+    for (command_line, expected) in [
+        ("perf record -e x -- ./program -a", load.clone()),
+        ("perf record -g ./program", load.clone()),
+        ("perf record -a -- sleep 1", None),
+        ("perf record -g --pid=7", None),
+        ("perf record -p 7", None),
+        ("", None),
+    ] {
+        let [before, after] = [4_000_000, 1_000_000].map(|step| recorded(command_line, step));
+        let diff = diff_of(&before, &after, DiffOptions::default());
+        assert_eq!(diff.not_by_time, expected, "{command_line}");
+    }
+    let text =
+        "what they cost in a second is ×4.00 after, as where a machine has more or less else to do";
+    assert_eq!(load.expect("a reason").to_string(), text);
+}
+
 /// Three recordings a side tell by themselves how far recordings are apart.
 #[test]
 fn several_recordings_tell_by_their_spread() {

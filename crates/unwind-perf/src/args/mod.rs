@@ -1,6 +1,7 @@
 //! The arguments. They know nothing of the commands that take them.
 
 mod color;
+mod diff;
 mod examples;
 mod files;
 mod filters;
@@ -23,6 +24,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use color::{ColorArg, color_in_arguments};
+pub(crate) use diff::DiffArgs;
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
@@ -74,6 +76,9 @@ pub(crate) enum Command {
     Top(TopArgs),
     /// Show the tree of calls, from the outermost functions or from the innermost
     Tree(TreeArgs),
+    /// Compare recordings: which functions cost more or less, as far as that is no chance
+    #[command(override_usage = DIFF_USAGE)]
+    Diff(DiffArgs),
     /// Show what a recording says about itself, its machine and its events
     Info(InfoArgs),
     /// Print every record, one per line
@@ -95,6 +100,9 @@ pub(crate) enum Command {
     /// Print the completion of a shell
     Completions(CompletionArgs),
 }
+
+const DIFF_USAGE: &str = "unwind-perf diff [OPTIONS] <BEFORE> <AFTER>\n       \
+                          unwind-perf diff [OPTIONS] <BEFORE>... -- <AFTER>...";
 
 /// The arguments of `completions`.
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! The commands: what each does with its arguments.
 
 mod buildid_list;
+mod diff;
 mod dump;
 mod info;
 mod inject;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Top(args)) => tables::top(args),
         Some(Command::Tree(args)) => tables::tree(args),
         Some(Command::Report(args)) => profile::report(args),
+        Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Man) => manual::man(),
         Some(Command::Completions(args)) => manual::completions(args),
         None => profile::main(&cli.main),

@@ -14,19 +14,27 @@ pub(crate) enum Status {
     Damaged,
     /// The output was written, but more callchains are incomplete than the user allowed.
     Incomplete,
+    /// The output was written, but recordings differ by more than the user allowed.
+    Changed,
 }
 
-/// The exit status: 0 complete, 1 the recording is damaged or too much is incomplete, 2 there is no output, which a line on standard error says.
+/// The exit status: 0 complete, 1 the recording is damaged, too much is incomplete or too much changed, 2 there is no output,
+/// which a line on standard error says.
 pub(crate) fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode {
     match result {
         Ok(Status::Complete) => ExitCode::SUCCESS,
-        Ok(Status::Damaged | Status::Incomplete) => ExitCode::from(1),
+        Ok(Status::Damaged | Status::Incomplete | Status::Changed) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{} {}", color::error(name), shown(&format!("{error:#}")));
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints a message about a run that goes on.
+pub(crate) fn print_error(message: &str) {
+    eprintln!("{} {}", color::error("unwind-perf"), shown(message));
 }
 
 /// Whoever read our output has seen enough: no error.

@@ -43,6 +43,13 @@ impl Inputs {
         Self { recording, others: others.chain(objects).filter_map(of_path).collect() }
     }
 
+    /// These and those of another recording.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.recording.extend(other.recording);
+        self.others.extend(other.others);
+        self
+    }
+
     /// Refuses a target that is one of them.
     fn check(&self, target: Option<FileId>, name: &dyn std::fmt::Display) -> anyhow::Result<()> {
         let is_one_of = |ids: &[FileId]| target.is_some_and(|id| ids.contains(&id));
@@ -252,14 +259,22 @@ pub(crate) fn print_profile(
     printer: &dyn Printer,
     target: &OutputTarget,
 ) -> anyhow::Result<()> {
+    print_to(target, |out| printer.print(profile, out))
+}
+
+/// Prints what `write` writes.
+pub(crate) fn print_to(
+    target: &OutputTarget,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let failed = || target.failed();
     if matches!(target, OutputTarget::Stdout) {
         let mut out = io::stdout().lock();
-        printer.print(profile, &mut out).with_context(failed)?;
+        write(&mut out).with_context(failed)?;
         return out.flush().with_context(failed);
     }
     let mut out = target.open().with_context(failed)?;
-    printer.print(profile, &mut out).with_context(failed)?;
+    write(&mut out).with_context(failed)?;
     out.complete().with_context(failed)
 }
 

@@ -31,7 +31,7 @@ pub(super) fn function(profile: &Profile, function: &Function) -> String {
 }
 
 /// The text in so many columns, cut on the right.
-pub(super) fn cut(text: &str, room: Option<usize>) -> String {
+pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
     let Some(room) = room.filter(|&room| text.chars().count() > room) else {
         return text.to_owned();
     };

@@ -13,12 +13,12 @@ pub struct ConsoleLook {
 
 impl ConsoleLook {
     /// Headings of columns.
-    pub(super) fn heading(self) -> Style {
+    pub(crate) fn heading(self) -> Style {
         self.style(Style::new().effects(Effects::BOLD | Effects::UNDERLINE))
     }
 
     /// What is of less interest than the rest of its line.
-    pub(super) fn faint(self) -> Style {
+    pub(crate) fn faint(self) -> Style {
         self.style(Style::new().effects(Effects::DIMMED))
     }
 
@@ -37,7 +37,7 @@ impl ConsoleLook {
     }
 
     /// The columns that are left of a line after `used` of them; at least 20.
-    pub(super) fn left(self, used: usize) -> Option<usize> {
+    pub(crate) fn left(self, used: usize) -> Option<usize> {
         self.width.map(|width| width.saturating_sub(used).max(20))
     }
 }

@@ -5,6 +5,7 @@ mod look;
 mod top;
 mod tree;
 
+pub(crate) use labels::cut;
 pub use look::ConsoleLook;
 pub use top::TopTable;
 pub use tree::TreeTable;

@@ -9,13 +9,14 @@
 mod message;
 mod places;
 
+pub(crate) use message::PprofMessage;
+
 use std::io::{self, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::printer::Printer;
-use message::PprofMessage;
 use places::PlaceTables;
 use profile::query::{SampleGroup, each_location, event_name, group, period_units};
 use profile::{
@@ -23,15 +24,18 @@ use profile::{
 };
 
 /// Fields of `Profile`.
-mod field {
-    pub(super) const SAMPLE_TYPE: u32 = 1;
-    pub(super) const SAMPLE: u32 = 2;
-    pub(super) const STRING_TABLE: u32 = 6;
-    pub(super) const DURATION_NANOS: u32 = 10;
-    pub(super) const PERIOD_TYPE: u32 = 11;
-    pub(super) const PERIOD: u32 = 12;
-    pub(super) const COMMENT: u32 = 13;
-    pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+pub(crate) mod field {
+    pub(crate) const SAMPLE_TYPE: u32 = 1;
+    pub(crate) const SAMPLE: u32 = 2;
+    pub(crate) const MAPPING: u32 = 3;
+    pub(crate) const LOCATION: u32 = 4;
+    pub(crate) const FUNCTION: u32 = 5;
+    pub(crate) const STRING_TABLE: u32 = 6;
+    pub(crate) const DURATION_NANOS: u32 = 10;
+    pub(crate) const PERIOD_TYPE: u32 = 11;
+    pub(crate) const PERIOD: u32 = 12;
+    pub(crate) const COMMENT: u32 = 13;
+    pub(crate) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
 /// Bytes of messages that are collected before they are compressed.
@@ -63,7 +67,7 @@ impl Printer for Pprof {
         PlaceTables::new(profile, self.inlines).write(&mut names, &mut top);
         gzip.write_all(top.bytes())?;
         top.clear();
-        for name in names.strings.iter() {
+        for name in names.strings() {
             top.string(field::STRING_TABLE, name);
         }
         gzip.write_all(top.bytes())?;
@@ -73,7 +77,7 @@ impl Printer for Pprof {
 
 /// The string table: UTF-8, the empty string first.
 #[derive(Debug)]
-struct StringTable {
+pub(crate) struct StringTable {
     strings: Strings,
 }
 
@@ -87,8 +91,13 @@ impl Default for StringTable {
 
 impl StringTable {
     /// The index of a name. Bytes that are not UTF-8 become U+FFFD.
-    fn index(&mut self, name: &[u8]) -> u64 {
+    pub(crate) fn index(&mut self, name: &[u8]) -> u64 {
         self.strings.intern(String::from_utf8_lossy(name).as_bytes()).as_u32().into()
+    }
+
+    /// All of them, in the order of their indexes.
+    pub(crate) fn strings(&self) -> impl Iterator<Item = &[u8]> {
+        self.strings.iter()
     }
 }
 

@@ -4,14 +4,10 @@ use address::ModuleId;
 use hashbrown::HashMap;
 
 use super::StringTable;
+use super::field::{FUNCTION, LOCATION, MAPPING};
 use super::message::PprofMessage;
 use profile::query::{functions, stack_weights};
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId, Table, row_ids};
-
-/// Fields of `Profile`.
-const MAPPING: u32 = 3;
-const LOCATION: u32 = 4;
-const FUNCTION: u32 = 5;
 
 /// Mappings begin and end at multiples of this.
 const PAGE: u64 = 4096;

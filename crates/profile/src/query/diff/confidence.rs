@@ -190,14 +190,18 @@ fn chance(delta: f64, variance: f64, p: impl Fn(f64) -> f64) -> f64 {
     p(delta / variance.max(f64::MIN_POSITIVE).sqrt())
 }
 
-/// Marks changes, and gives how many were tested. `total`: the change of the total.
+/// Marks changes, and gives how many were tested: those of which there are enough samples, and whose costs are enough for
+/// a change that matters. What is tested must not depend on the difference itself, or chance would choose it.
+/// `total`: the change of the total.
 pub(super) fn mark<'a>(changes: impl Iterator<Item = &'a mut Change>, total: &Change) -> usize {
-    let is_tested =
-        |change: &&'a mut Change| change.before.samples + change.after.samples >= FEWEST_SAMPLES;
+    let smallest = SMALLEST_PART * f64::midpoint(total.before.value, total.after.value);
+    let is_tested = |change: &&'a mut Change| {
+        let Change { before, after, .. } = **change;
+        before.samples + after.samples >= FEWEST_SAMPLES && before.value + after.value >= smallest
+    };
     let tested: Vec<&mut Change> = changes.filter(is_tested).collect();
     let limit =
         discovery_limit(tested.iter().filter_map(|change| change.p).collect(), FALSE_DISCOVERIES);
-    let smallest = SMALLEST_PART * f64::midpoint(total.before.value, total.after.value);
     let n = tested.len();
     for change in tested {
         let is_sure = limit.is_some_and(|limit| change.p.is_some_and(|p| p <= limit));

@@ -42,6 +42,9 @@ impl Normalization {
 pub enum NotByTime {
     /// The samples of a recording have no times, or all the same.
     NoTimes,
+    /// The recorder started the programs itself, and all together cost so much in a second on each side: a machine that
+    /// does other things, too, gives a program less of it.
+    Load([f64; 2]),
     /// The event was not sampled at one rate: two of them, and whether each is a frequency.
     Rates([(bool, u64); 2]),
     /// So many threads have samples in a recording of each side, on average.
@@ -57,6 +60,13 @@ impl fmt::Display for NotByTime {
         };
         match self {
             Self::NoTimes => f.write_str("samples have no times"),
+            Self::Load([before, after]) => {
+                write!(
+                    f,
+                    "what they cost in a second is ×{:.2} after, as where a machine has more or less else to do",
+                    after / before
+                )
+            }
             Self::Rates([one, other]) => {
                 write!(f, "sampled at different rates, {} and {}", rate(*one), rate(*other))
             }
@@ -93,11 +103,29 @@ pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
     let counts = sides.map(|(runs, _)| {
         runs.iter().map(|run| run.threads as f64).sum::<f64>() / runs.len().max(1) as f64
     });
-    let [before, after] = counts;
-    if (after - before).abs() > THREADS_APART * before.max(after) {
+    if apart(counts) > THREADS_APART {
         return Some(NotByTime::ThreadCounts(counts));
     }
-    missing_thread(sides).map(NotByTime::ThreadName)
+    missing_thread(sides).map(NotByTime::ThreadName).or_else(|| other_load(sides))
+}
+
+/// How far the costs of a second may be apart where both sides were as busy.
+pub(super) const AS_BUSY: f64 = 0.02;
+
+/// The costs of a second, where they differ though the programs did nothing but what they were started for.
+fn other_load(sides: &Sides<'_>) -> Option<NotByTime> {
+    if !sides.iter().flat_map(|(_, kinds)| kinds.iter()).all(|kind| kind.is_started) {
+        return None;
+    }
+    let load = |run: &DiffRun| run.total.cost as f64 / run.seconds.unwrap_or(f64::INFINITY);
+    let loads =
+        sides.map(|(runs, _)| runs.iter().map(load).sum::<f64>() / runs.len().max(1) as f64);
+    (apart(loads) > AS_BUSY).then_some(NotByTime::Load(loads))
+}
+
+/// How far two values are apart, as a part of the larger one.
+pub(super) fn apart([one, other]: [f64; 2]) -> f64 {
+    (other - one).abs() / one.max(other)
 }
 
 /// The name of threads that are on one side only; of several, the first in the order of names.

@@ -2,7 +2,7 @@
 
 use super::confidence::{Confidence, DiffMethod};
 use super::modules::{DiffModule, DiffModuleId};
-use super::normalize::{Normalization, total};
+use super::normalize::{AS_BUSY, Normalization, apart, total};
 use super::run::DiffRun;
 use super::{Diff, DiffSide};
 use crate::tables::Table;
@@ -54,9 +54,6 @@ const POINTS: f64 = 0.03;
 
 /// What is noticed of a total, of a module, of what was lost.
 const NOTICED: f64 = 0.01;
-
-/// How far the costs of a second may be apart where both sides were as busy.
-const AS_BUSY: f64 = 0.02;
 
 /// What there is to keep in mind.
 pub(super) fn notes(diff: &Diff, confidence: &Confidence) -> Vec<DiffNote> {
@@ -125,7 +122,6 @@ fn level(diff: &Diff) -> Option<DiffNote> {
         return None;
     }
     let busy = [diff.total.before.value, diff.total.after.value];
-    let apart = |[before, after]: [f64; 2]| (after - before).abs() / before.max(after);
     if apart(busy) > AS_BUSY {
         return Some(DiffNote::OtherLoad(busy));
     }

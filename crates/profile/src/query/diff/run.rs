@@ -49,6 +49,8 @@ pub(super) struct RunKind {
     pub(super) rate: (bool, u64),
     /// What each thread cost, by name; numbers of pools are folded.
     pub(super) threads: HashMap<Vec<u8>, u64>,
+    /// Whether the recorder started the program, and did not look at what ran anyway.
+    pub(super) is_started: bool,
 }
 
 /// The event that all recordings are compared by: the first one that has samples in each of them.
@@ -150,7 +152,8 @@ pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (Di
     run.threads = threads;
     let rows = profile.events.entries().filter(|&(id, _)| event_name(profile, id) == event);
     let rate = |(_, row): (EventId, &EventRow)| (row.frequency, row.rate);
-    let kind = RunKind { rate: rows.map(rate).next().unwrap_or_default(), threads: names };
+    let rate = rows.map(rate).next().unwrap_or_default();
+    let kind = RunKind { rate, threads: names, is_started: is_started(profile) };
     (run, kind)
 }
 
@@ -175,6 +178,22 @@ fn threads(profile: &Profile, costs: &HashMap<ThreadId, u64>) -> (usize, HashMap
     ids.sort_unstable();
     ids.dedup();
     (ids.len(), names)
+}
+
+/// Whether the recorder's command line asks for none of what runs anyway: processes, processors, users.
+/// Source: tools/perf/Documentation/perf-record.txt.
+fn is_started(profile: &Profile) -> bool {
+    const SHORT: &[u8] = b"aptCu";
+    const LONG: [&str; 5] = ["--all-cpus", "--pid", "--tid", "--cpu", "--uid"];
+    let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
+    // What is after `--` is the program's.
+    let mut options = words.skip(1).take_while(|word| *word != b"--").peekable();
+    options.peek().is_some()
+        && !options.any(|word| match word {
+            [b'-', b'-', ..] => LONG.iter().any(|long| word.starts_with(long.as_bytes())),
+            [b'-', option, ..] => SHORT.contains(option),
+            _ => false,
+        })
 }
 
 fn lost(profile: &Profile, event: &[u8]) -> u64 {

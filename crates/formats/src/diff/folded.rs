@@ -1,0 +1,52 @@
+//! Folded stacks with two costs, `thread;outermost;…;innermost before after`: what `inferno-diff-folded` writes and
+//! `inferno-flamegraph` draws as a differential flame graph.
+
+use std::io;
+
+use profile::query::diff::Diff;
+
+use super::labels::full_function;
+use super::stacks::stacks;
+use crate::render::text::{push_label, push_number};
+
+/// Prints a line for each distinct stack, sorted by its bytes.
+pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut lines: Vec<(Vec<u8>, [u64; 2])> = Vec::new();
+    for stack in stacks(diff) {
+        let mut line = Vec::new();
+        push_label(&mut line, stack.thread.map_or(b"", |name| diff.text(name)));
+        if stack.truncated {
+            line.extend_from_slice(b";[truncated]");
+        }
+        for function in stack.functions.iter().rev() {
+            line.push(b';');
+            let row = diff.functions.get(*function);
+            push_label(
+                &mut line,
+                &row.map_or_else(Default::default, |row| full_function(diff, row)),
+            );
+        }
+        lines.push((line, stack.costs));
+    }
+    lines.sort_unstable();
+    // Functions of one name in several modules are one name here.
+    lines.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        if is_same {
+            for (sum, cost) in first.1.iter_mut().zip(next.1) {
+                *sum = sum.saturating_add(cost);
+            }
+        }
+        is_same
+    });
+    let mut text = Vec::new();
+    for (line, costs) in lines {
+        text.extend_from_slice(&line);
+        for cost in costs {
+            text.push(b' ');
+            push_number(&mut text, cost);
+        }
+        text.push(b'\n');
+    }
+    out.write_all(&text)
+}

@@ -1,0 +1,14 @@
+//! Printers of a difference of recordings. `docs/OUTPUT.md` describes the formats field by field.
+
+mod folded;
+mod format;
+mod json;
+mod labels;
+mod notes;
+mod pprof;
+mod scale;
+mod stacks;
+mod text;
+
+pub use format::{DiffFormat, DiffPrintOptions};
+pub use labels::diff_function_name;

@@ -1,0 +1,86 @@
+//! What to keep in mind of a difference, in sentences.
+
+use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization};
+
+use super::labels::{module, shown};
+use super::scale::Scale;
+use crate::render::numbers::counted;
+
+/// Names that a sentence lists.
+const LISTED: usize = 5;
+
+/// A note as a sentence.
+pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let list = |ids: &[DiffModuleId]| list(diff, ids);
+    match note {
+        DiffNote::TruncatedShares([before, after]) => format!(
+            "{} of the stacks before and {} after do not reach their root: inclusive costs of outer functions are too \
+             low where there are more of them",
+            percent(*before),
+            percent(*after)
+        ),
+        DiffNote::Lost([before, after]) => format!(
+            "the kernel lost {} of the samples before and {} after",
+            percent(*before),
+            percent(*after)
+        ),
+        DiffNote::OtherEvents([before, after]) => format!(
+            "only {} is compared; --event chooses another one ({} before and {after} after are left out)",
+            diff.event,
+            counted(*before, "sample")
+        ),
+        DiffNote::FilesDiffer(ids) => {
+            format!("another build after: {}; functions are matched by name", list(ids))
+        }
+        DiffNote::WithoutInlines(ids) => {
+            format!("without inlined functions, which one side does not know: {}", list(ids))
+        }
+        DiffNote::OneSided(ids) => {
+            format!("on one side only, so that none of their functions match: {}", list(ids))
+        }
+        DiffNote::OtherLoad([before, after]) => {
+            let scale = Scale::new(diff);
+            format!(
+                "all together cost {} before and {} after; if that is not of the programs but of a busy machine, \
+                 compare by --normalize share",
+                scale.cost(*before),
+                scale.cost(*after)
+            )
+        }
+        DiffNote::OtherLength([before, after]) => format!(
+            "both sides were as busy, for {before:.2} s and {after:.2} s; if they did the same work, compare what all \
+             of it costs: --normalize A=1,B=1"
+        ),
+        DiffNote::FewRuns => "nothing is marked: to tell changes from the spread between recordings, there have to be \
+                              three or more on each side"
+            .to_owned(),
+    }
+}
+
+fn list(diff: &Diff, ids: &[DiffModuleId]) -> String {
+    let names = ids.iter().take(LISTED).map(|&id| shown(module(diff, id)));
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if ids.len() > LISTED {
+        text.push_str(&format!(" and {} more", ids.len() - LISTED));
+    }
+    text
+}
+
+/// How costs were made comparable.
+pub(super) fn normalization(diff: &Diff) -> String {
+    match diff.normalization {
+        Normalization::Time => "cost per second".to_owned(),
+        Normalization::Share => "share of the total".to_owned(),
+        Normalization::Samples => "number of samples".to_owned(),
+        Normalization::Work { before, after } => {
+            format!("cost per unit of work ({before} before, {after} after)")
+        }
+    }
+}
+
+/// Why it is not time that costs were divided by, where nobody chose it.
+pub(super) fn not_by_time(diff: &Diff) -> Option<String> {
+    let reason = shown(diff.not_by_time.as_ref()?.to_string().as_bytes());
+    Some(format!("not compared by --normalize time: {reason}"))
+}

@@ -1,0 +1,167 @@
+//! A difference as a table for people: what was compared and how, and the functions that changed most.
+
+use std::io;
+
+use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffSide};
+
+use super::DiffPrintOptions;
+use super::labels::{function, module, shown, with_module};
+use super::notes::{normalization, not_by_time, sentence};
+use super::scale::{Scale, ratio};
+use crate::formats::cut;
+use crate::render::numbers::{counted, grouped};
+
+/// Recordings of a side that are named.
+const NAMED: usize = 4;
+
+/// Prints the table.
+pub(super) fn print(
+    diff: &Diff,
+    options: DiffPrintOptions,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let mut text = head(diff);
+    let ranked = diff.ranked(options.inclusive);
+    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
+    let change = |row: &DiffFunction| if options.inclusive { row.inclusive } else { row.own };
+    let marked = ranked.iter().filter(|(_, row)| change(row).marked).count();
+    text.push('\n');
+    text.push_str(&verdict(diff, marked, options.inclusive));
+    let rows: Vec<Row> = ranked
+        .iter()
+        .take(limit)
+        .map(|(_, row)| Row::new(diff, row, &change(row), &Scale::new(diff)))
+        .collect();
+    if !rows.is_empty() {
+        table(&rows, options, &mut text);
+    }
+    if let Some(rest) = ranked.len().checked_sub(limit).filter(|&rest| rest > 0) {
+        let faint = options.look.faint();
+        let rest = counted(rest as u64, "more function");
+        text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// The sides, how they were compared, and what to keep in mind.
+fn head(diff: &Diff) -> String {
+    let mut lines = vec![
+        ("before", side(diff, &diff.before)),
+        ("after", side(diff, &diff.after)),
+        ("compared", compared(diff)),
+    ];
+    lines.extend(not_by_time(diff).map(|line| ("note", line)));
+    lines.extend(diff.notes.iter().map(|note| ("note", sentence(diff, note))));
+    lines.iter().map(|(word, line)| format!("{word:<9} {line}\n")).collect()
+}
+
+/// The raw numbers of a side: `a.data: 21,034 samples of cpu-clock, 5.26 s in 5.27 s; 99.8 % of the stacks are complete`.
+fn side(diff: &Diff, side: &DiffSide) -> String {
+    let runs = &side.runs;
+    let mut names: Vec<String> =
+        runs.iter().take(NAMED).map(|run| shown(run.name.as_bytes())).collect();
+    if runs.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    let mut line = names.join(" ");
+    if runs.len() > 1 {
+        line = format!("{} ({line})", counted(runs.len() as u64, "recording"));
+    }
+    let sum = |of: &dyn Fn(&profile::query::diff::DiffRun) -> u64| {
+        runs.iter().map(of).fold(0, u64::saturating_add)
+    };
+    let samples = counted(sum(&|run| run.total.samples), "sample");
+    line.push_str(&format!(": {samples} of {}", shown(diff.event.as_bytes())));
+    let cost = sum(&|run| run.total.cost);
+    match diff.unit {
+        Some("nanoseconds") => line.push_str(&format!(", {:.2} s", cost as f64 / 1e9)),
+        Some(_) => line.push_str(&format!(", {} in all", grouped(cost))),
+        None => {}
+    }
+    if side.mean_seconds() > 0.0 {
+        let each = if runs.len() > 1 { " each on average" } else { "" };
+        line.push_str(&format!(" in {:.2} s{each}", side.mean_seconds()));
+    }
+    let complete = 100.0 * side.complete_share();
+    line.push_str(&format!("; {complete:.1} % of the stacks are complete"));
+    line
+}
+
+fn compared(diff: &Diff) -> String {
+    let names = if diff.exact_names { "exact name" } else { "name" };
+    let with = if diff.inlines { "with" } else { "without" };
+    format!("{}; functions by {names} and module, {with} inlined functions", normalization(diff))
+}
+
+/// How many functions changed, and what that means.
+fn verdict(diff: &Diff, marked: usize, inclusive: bool) -> String {
+    let tested = diff.tested[usize::from(inclusive)] as u64;
+    let what = if inclusive { "inclusive cost" } else { "own cost" };
+    let within = match diff.method {
+        DiffMethod::Rates | DiffMethod::Proportions => "within these two runs",
+        DiffMethod::Spread => "by the spread between the runs",
+        DiffMethod::Unknown => return format!("{what}; nothing is marked\n"),
+    };
+    let of = counted(tested, "function");
+    match marked {
+        0 => format!("{what}: none of {of} changed, {within}\n"),
+        _ => format!("{what}: {} of {of} changed (*), {within}\n", grouped(marked as u64)),
+    }
+}
+
+/// The cells of a row.
+struct Row {
+    marked: bool,
+    /// Before, after, change, interval, ratio.
+    cells: [String; 5],
+    name: String,
+    module: Option<String>,
+}
+
+impl Row {
+    fn new(diff: &Diff, row: &DiffFunction, change: &Change, scale: &Scale) -> Self {
+        let (before, after) = (change.before.value, change.after.value);
+        let cells = [
+            scale.cost(before),
+            scale.cost(after),
+            scale.delta(change.delta()),
+            change.interval.map_or(String::new(), |interval| scale.range(interval)),
+            ratio(before, after),
+        ];
+        let module = row.module.map(|id| shown(module(diff, id)));
+        Self { marked: change.marked, cells, name: shown(&function(diff, row)), module }
+    }
+}
+
+fn table(rows: &[Row], options: DiffPrintOptions, text: &mut String) {
+    let titles = ["before", "after", "change", "95 %", "ratio"];
+    let widths: Vec<usize> = titles
+        .iter()
+        .enumerate()
+        .map(|(column, title)| {
+            let cells = rows.iter().map(|row| row.cells[column].chars().count());
+            cells.chain([title.len()]).max().unwrap_or(0)
+        })
+        .collect();
+    let (heading, faint) = (options.look.heading(), options.look.faint());
+    let line = |cells: &[&str]| -> String {
+        let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(&titles)));
+    for row in rows {
+        let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
+        let mark = if row.marked { '*' } else { ' ' };
+        let name = named(row, room);
+        let style = if row.marked { anstyle::Style::new() } else { faint };
+        text.push_str(&format!("{style}{mark} {}  {name}{style:#}\n", line(&cells)));
+    }
+}
+
+/// The function, and its module in brackets; where there is too little room, the function is cut.
+fn named(row: &Row, room: Option<usize>) -> String {
+    let module = with_module("", row.module.clone()).chars().count();
+    let left = room.map(|room| room.saturating_sub(module).max(20));
+    with_module(&cut(&row.name, left), row.module.clone())
+}

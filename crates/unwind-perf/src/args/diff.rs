@@ -1,0 +1,210 @@
+//! The arguments of `diff`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, ValueEnum, ValueHint};
+use formats::DiffFormat;
+use profile::query::diff::Normalization;
+
+use super::percent::{Percent, parse_percent};
+use super::profile::RunArgs;
+
+/// The arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The recording before and the one after; with -- between them, several on each side
+    #[arg(value_name = "BEFORE AFTER", value_hint = ValueHint::FilePath, required = true)]
+    recordings: Vec<PathBuf>,
+
+    /// The recordings after, where there are several on a side: three or more of each tell how far runs of one program
+    /// are apart
+    #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath, last = true)]
+    after: Vec<PathBuf>,
+
+    /// Format of the output [default: by the ending of FILE, else text]
+    #[arg(short, long, value_name = "FORMAT", value_parser = format_parser())]
+    pub(crate) format: Option<DiffFormat>,
+
+    /// What costs are divided by: time (the seconds of the recording), share (the total), samples (nothing; each sample
+    /// counts 1), or A=NUMBER,B=NUMBER (the work that was done before and after, such as requests) [default: time where
+    /// event, rate and threads are alike, else share]
+    #[arg(long, value_name = "HOW", value_parser = parse_normalization)]
+    pub(crate) normalize: Option<Normalization>,
+
+    /// Functions are the same only where their names are in full: with hashes of rustc and marks of copies such as
+    /// .isra.0
+    #[arg(long)]
+    pub(crate) exact_names: bool,
+
+    /// By which cost functions are ranked, and judged by --fail-above [default: own]
+    #[arg(long, value_name = "COST", value_enum)]
+    by: Option<CostArg>,
+
+    /// The most rows of the table; 0 for all [default: 10]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Exit with status 1, after the output was written, where a function that is marked as changed costs more than
+    /// before by a larger part than this of the total before
+    #[arg(long, value_name = "PCT", value_parser = parse_share)]
+    pub(crate) fail_above: Option<Percent>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// A cost of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CostArg {
+    /// What it costs by itself
+    Own,
+    /// What it costs with all that it called
+    Inclusive,
+}
+
+/// Rows of the table where nobody chooses.
+const ROWS: usize = 10;
+
+impl DiffArgs {
+    /// The recordings before and those after.
+    pub(crate) fn sides(&self) -> anyhow::Result<[Vec<&Path>; 2]> {
+        let sides = match (&*self.recordings, &*self.after) {
+            ([before, after], []) => [vec![before.as_path()], vec![after.as_path()]],
+            (_, []) => bail!(
+                "name two recordings, or several on each side with -- between the sides: A1 A2 A3 -- B1 B2 B3"
+            ),
+            (before, after) => {
+                [before, after].map(|side| side.iter().map(PathBuf::as_path).collect())
+            }
+        };
+        let is_option = |path: &&Path| path.to_string_lossy().starts_with("--");
+        if let Some(option) = sides.iter().flatten().copied().find(is_option) {
+            bail!("{}: options stand in front of the -- between the sides", option.display());
+        }
+        let streams = sides.iter().flatten().filter(|path| **path == Path::new("-")).count();
+        if streams > 1 {
+            bail!("only one recording can come from standard input");
+        }
+        Ok(sides)
+    }
+
+    /// Whether functions are ranked by their inclusive cost.
+    pub(crate) fn inclusive(&self) -> bool {
+        self.by == Some(CostArg::Inclusive)
+    }
+
+    /// The most rows of the table.
+    pub(crate) fn rows(&self) -> usize {
+        self.limit.unwrap_or(ROWS)
+    }
+
+    /// The first option that means nothing to a format.
+    pub(crate) fn without_effect(&self, format: DiffFormat) -> Option<&'static str> {
+        let is_table = format == DiffFormat::Text;
+        match () {
+            () if is_table => None,
+            () if self.limit.is_some() => Some("--limit"),
+            () if self.by.is_some() && self.fail_above.is_none() => Some("--by"),
+            () => None,
+        }
+    }
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = DiffFormat> {
+    let value = |format: &DiffFormat| PossibleValue::new(format.name()).help(format.about());
+    let names = PossibleValuesParser::new(DiffFormat::ALL.iter().map(value));
+    names.try_map(|name| DiffFormat::from_name(&name).ok_or("no such format"))
+}
+
+/// Reads how costs are normalized.
+fn parse_normalization(text: &str) -> Result<Normalization, String> {
+    let work = || {
+        let (before, after) = text.split_once(',')?;
+        let number = |text: &str, name: &str| {
+            text.trim().strip_prefix(name)?.strip_prefix('=')?.parse::<f64>().ok()
+        };
+        let (before, after) = (number(before, "A")?, number(after, "B")?);
+        let is_amount = |amount: f64| amount.is_finite() && amount > 0.0;
+        (is_amount(before) && is_amount(after)).then_some(Normalization::Work { before, after })
+    };
+    match text {
+        "time" => Ok(Normalization::Time),
+        "share" => Ok(Normalization::Share),
+        "samples" => Ok(Normalization::Samples),
+        _ => work().ok_or_else(|| {
+            "expected time, share, samples, or amounts of work above 0 such as A=1000,B=1200"
+                .to_owned()
+        }),
+    }
+}
+
+/// Reads a share in percent, with or without the sign.
+fn parse_share(text: &str) -> Result<Percent, String> {
+    parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        diff: DiffArgs,
+    }
+
+    fn sides(arguments: &[&str]) -> Result<String, String> {
+        let arguments = ["x"].iter().chain(arguments);
+        let only = Only::try_parse_from(arguments).map_err(|error| error.to_string())?;
+        only.diff.sides().map(|sides| format!("{sides:?}")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sides_are_told_apart() {
+        assert_eq!(sides(&["a", "b"]), Ok(r#"[["a"], ["b"]]"#.to_owned()));
+        let several = sides(&["a", "b", "-q", "--", "c", "d", "e"]);
+        assert_eq!(several, Ok(r#"[["a", "b"], ["c", "d", "e"]]"#.to_owned()));
+        assert_eq!(sides(&["a", "-"]), Ok(r#"[["a"], ["-"]]"#.to_owned()));
+        for wrong in [&["a"][..], &["a", "b", "c"], &[]] {
+            assert!(sides(wrong).is_err(), "{wrong:?}");
+        }
+        let late = sides(&["a", "--", "b", "--limit=3"]);
+        let expected = "--limit=3: options stand in front of the -- between the sides";
+        assert_eq!(late, Err(expected.to_owned()));
+        let twice = sides(&["-", "-"]);
+        assert_eq!(twice, Err("only one recording can come from standard input".to_owned()));
+    }
+
+    #[test]
+    fn normalizations_are_read() {
+        let work = |before, after| Some(Normalization::Work { before, after });
+        for (text, expected) in [
+            ("time", Some(Normalization::Time)),
+            ("share", Some(Normalization::Share)),
+            ("samples", Some(Normalization::Samples)),
+            ("A=1000,B=1.5e3", work(1000.0, 1500.0)),
+            ("A=1, B=2", work(1.0, 2.0)),
+            ("", None),
+            ("work", None),
+            ("A=1", None),
+            ("B=1,A=2", None),
+            ("A=0,B=1", None),
+            ("A=1,B=-1", None),
+            ("A=inf,B=1", None),
+            ("A=NaN,B=1", None),
+        ] {
+            assert_eq!(parse_normalization(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_go_with_and_without_their_sign() {
+        for text in ["1%", "1", "1 %", "1.0"] {
+            assert_eq!(parse_share(text).map(|share| share.share()), Ok(0.01), "{text}");
+        }
+        assert!(parse_share("1%%").is_err() && parse_share("%").is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! `unwind-perf diff`: what recordings differ in.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::bail;
+use formats::{DiffFormat, DiffPrintOptions, diff_function_name};
+use host::Origin;
+use pipeline::{Analysis, Observer, Options, Pipeline};
+use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
+
+use super::profile::on_pool;
+use crate::args::{DiffArgs, Percent, host, pipeline, source, with_argument};
+use crate::terminal::{
+    Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_error, print_to,
+    shown, timings_text,
+};
+
+/// Compares recordings.
+pub(super) fn run(args: &DiffArgs) -> anyhow::Result<Status> {
+    let sides = args.sides()?;
+    let format = format(args)?;
+    let threads = args.run.jobs.map_or(0, usize::from);
+    on_pool(threads, || run_on_pool(args, &sides, format))
+}
+
+/// The format: as it was asked for, or by the ending of the file.
+fn format(args: &DiffArgs) -> anyhow::Result<DiffFormat> {
+    let by_ending = || DiffFormat::from_path(args.run.output.as_deref()?);
+    let format = args.format.or_else(by_ending).unwrap_or(DiffFormat::Text);
+    if let Some(option) = args.without_effect(format) {
+        bail!("{option} has no effect on the format {}", format.name());
+    }
+    let to_terminal = args.run.output.is_none() && std::io::stdout().is_terminal();
+    if to_terminal && format.is_binary() {
+        bail!("{} is binary and is not written to a terminal; name a file: -o FILE", format.name());
+    }
+    Ok(format)
+}
+
+fn run_on_pool(
+    args: &DiffArgs,
+    sides: &[Vec<&Path>; 2],
+    format: DiffFormat,
+) -> anyhow::Result<Status> {
+    let options = args.run.options()?;
+    let maps = &args.run.files.map_file;
+    let inputs = sides.iter().flatten().map(|path| Inputs::new(path, &options, maps));
+    let inputs = inputs.reduce(Inputs::and).unwrap_or_default();
+    let output = args.run.output.as_deref().map(|path| file_in(path, format));
+    let target = OutputTarget::new(output.as_deref(), &inputs)?;
+    let mut loader = Loader::new(args, options);
+    let mut load = |paths: &[&Path]| -> anyhow::Result<Vec<(String, Analysis)>> {
+        paths.iter().map(|path| loader.load(path)).collect()
+    };
+    let (before, after) = (load(&sides[0])?, load(&sides[1])?);
+    loader.progress.begin("comparing");
+    let compared = compare(args, &before, &after);
+    loader.progress.clear();
+    let compared = compared?;
+    let print = DiffPrintOptions {
+        inclusive: args.inclusive(),
+        limit: args.rows(),
+        look: console_look(args.run.output.is_none()),
+    };
+    print_to(&target, |out| format.print(&compared, print, out))?;
+    let status = match &args.fail_above {
+        Some(limit) => judge(&compared, args.inclusive(), limit, loader.status),
+        None => loader.status,
+    };
+    // The process ends here, and taking the tables apart takes time.
+    std::mem::forget((before, after, compared));
+    Ok(status)
+}
+
+/// The file to write; in a folder, a new one of the usual ending.
+fn file_in(path: &Path, format: DiffFormat) -> PathBuf {
+    if host().is_dir(path, Origin::User) {
+        return path.join(format!("diff{}", format.ending()));
+    }
+    path.to_owned()
+}
+
+/// Makes profiles of recordings, and keeps in mind what was wrong with them.
+struct Loader<'a> {
+    args: &'a DiffArgs,
+    options: Options,
+    pipeline: Pipeline,
+    progress: Arc<Progress>,
+    status: Status,
+}
+
+impl<'a> Loader<'a> {
+    fn new(args: &'a DiffArgs, options: Options) -> Self {
+        let progress = Arc::new(Progress::new(args.run.quiet));
+        Self { args, options, pipeline: pipeline(), progress, status: Status::Complete }
+    }
+
+    /// The profile of a recording, with its name. Files that were opened for one are there for the next.
+    fn load(&mut self, path: &Path) -> anyhow::Result<(String, Analysis)> {
+        let run = &self.args.run;
+        let name = path.display().to_string();
+        let observer: Arc<dyn Observer> = self.progress.clone();
+        let analysis = self.pipeline.analyze(source(path), &self.options, &observer);
+        let analysis = analysis.map_err(with_argument);
+        self.progress.clear();
+        let analysis = analysis?;
+        if run.timings {
+            let timings = timings_text(&analysis.timings, analysis.profile.locations.len());
+            eprint!("{}:\n{timings}", shown(&name));
+        }
+        if analysis.is_damaged {
+            print_error(&format!(
+                "{name} is damaged, or names are missing in it; unwind-perf {name} tells more"
+            ));
+            self.status = Status::Damaged;
+        }
+        let completeness = Completeness::of(&analysis.profile);
+        self.status = completeness.judge(run.fail_if_incomplete.as_ref(), self.status);
+        Ok((name, analysis))
+    }
+}
+
+fn compare(
+    args: &DiffArgs,
+    before: &[(String, Analysis)],
+    after: &[(String, Analysis)],
+) -> anyhow::Result<Diff> {
+    let options = DiffOptions {
+        normalization: args.normalize,
+        exact_names: args.exact_names,
+        inlines: !args.run.symbols.no_inline,
+    };
+    let compared = diff(&named(before), &named(after), options).map_err(|error| {
+        let hint = match &error {
+            DiffError::DifferentUnits { .. } => ": --normalize samples",
+            _ => "",
+        };
+        anyhow::Error::msg(format!("{error}{hint}"))
+    })?;
+    if args.fail_above.is_some() && compared.method == DiffMethod::Unknown {
+        bail!("--fail-above needs one recording on each side, or three or more on each");
+    }
+    Ok(compared)
+}
+
+fn named(side: &[(String, Analysis)]) -> Vec<DiffInput<'_>> {
+    side.iter().map(|(name, analysis)| DiffInput { name, profile: &analysis.profile }).collect()
+}
+
+/// The status of a comparison that was written: whether a marked function costs more by a larger part of the total
+/// before than `limit`. A line on standard error tells of each.
+fn judge(diff: &Diff, inclusive: bool, limit: &Percent, status: Status) -> Status {
+    let mut status = status;
+    for (_, row) in diff.ranked(inclusive) {
+        let change: Change = if inclusive { row.inclusive } else { row.own };
+        let part = change.delta() / diff.total.before.value;
+        if !change.marked || part <= limit.share() {
+            continue;
+        }
+        let what = if inclusive { "with all that it called" } else { "by itself" };
+        print_error(&format!(
+            "{} costs more {what}: {:+.2} % of the total before, more than the {limit} % of --fail-above",
+            diff_function_name(diff, row),
+            100.0 * part,
+        ));
+        status = Status::Changed;
+    }
+    status
+}
