@@ -14,6 +14,7 @@ mod completeness;
 mod containers;
 mod debug_files;
 mod device;
+mod diff;
 mod errors;
 mod filters;
 mod golden;

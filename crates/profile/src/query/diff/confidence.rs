@@ -138,7 +138,7 @@ impl Confidence {
     fn single(&self, before: &[DiffWeight], after: &[DiffWeight], change: &mut Change) {
         let variance = self.before.sampling_variance(before, self.shares)
             + self.after.sampling_variance(after, self.shares);
-        change.interval = Some(around(change.delta(), NORMAL_95 * variance.sqrt()));
+        change.interval = Some(self.around(change.delta(), NORMAL_95 * variance.sqrt()));
         let sides = [(&self.before, before), (&self.after, after)];
         let runs = sides.map(|(side, weights)| {
             let weight = weights.first().copied().unwrap_or_default();
@@ -160,6 +160,12 @@ impl Confidence {
         change.p = Some(chance(change.delta(), same, normal_p));
     }
 
+    /// An interval; shares do not differ by more than all.
+    fn around(&self, middle: f64, half: f64) -> [f64; 2] {
+        let limit = if self.shares { 1.0 } else { f64::INFINITY };
+        [(middle - half).max(-limit), (middle + half).min(limit)]
+    }
+
     /// Several recordings a side. Runs do not differ less than sampling makes them differ: where they seem to, it is by
     /// chance.
     fn spread(&self, before: &[DiffWeight], after: &[DiffWeight], change: &mut Change) {
@@ -173,13 +179,9 @@ impl Confidence {
         // Source: Welch, "The generalization of Student's problem", 1947; Satterthwaite's degrees of freedom.
         let degrees = error * error / (error_a * error_a / free_a + error_b * error_b / free_b);
         let degrees = if degrees.is_finite() { degrees } else { free_a + free_b };
-        change.interval = Some(around(change.delta(), student_95(degrees) * error.sqrt()));
+        change.interval = Some(self.around(change.delta(), student_95(degrees) * error.sqrt()));
         change.p = Some(chance(change.delta(), error, |t| student_p(t, degrees)));
     }
-}
-
-fn around(middle: f64, half: f64) -> [f64; 2] {
-    [middle - half, middle + half]
 }
 
 /// How often chance gives such a difference, of that variance.
