@@ -12,6 +12,7 @@ use profile::{
 use serde_json::Value;
 
 use crate::document;
+use crate::graphs::{fields, numbers};
 use crate::sample_profile::one_of_everything;
 use crate::validator::violations;
 
@@ -230,32 +231,6 @@ fn names(schema: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// A message's fields in the wire format of protocol buffers: number and value, or number and bytes.
-/// Source: <https://protobuf.dev/programming-guides/encoding/>.
-fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
-    fn varint(bytes: &mut &[u8]) -> u64 {
-        let mut value = 0;
-        for shift in (0..).step_by(7) {
-            let (first, rest) = bytes.split_first().expect("a byte");
-            *bytes = rest;
-            value |= u64::from(first & 0x7f) << shift;
-            if first & 0x80 == 0 {
-                break;
-            }
-        }
-        value
-    }
-    let mut fields = Vec::new();
-    while !bytes.is_empty() {
-        let key = varint(&mut bytes);
-        let value = varint(&mut bytes);
-        let content = if key & 7 == 2 { bytes.split_at(value as usize) } else { (&[][..], bytes) };
-        bytes = content.1;
-        fields.push((key >> 3, value, content.0));
-    }
-    fields
-}
-
 #[test]
 fn pprof_has_what_was_before_as_its_base() {
     let (before, after) = (program(60, 30, 10), program(70, 130, 0));
@@ -268,21 +243,6 @@ fn pprof_has_what_was_before_as_its_base() {
     let strings: Vec<&str> =
         of(6).map(|field| std::str::from_utf8(field.2).expect("UTF-8")).collect();
     assert_eq!(strings[0], "");
-    let numbers = |mut bytes: &[u8]| {
-        let mut values = Vec::new();
-        while !bytes.is_empty() {
-            // A packed number is what a field's value would be.
-            let padded = [&[8], bytes].concat();
-            let first = fields(
-                &padded[..padded.iter().skip(1).position(|b| b & 0x80 == 0).expect("an end") + 2],
-            )[0]
-            .1;
-            let length = bytes.iter().position(|byte| byte & 0x80 == 0).expect("an end") + 1;
-            bytes = &bytes[length..];
-            values.push(first as i64);
-        }
-        values
-    };
     let samples: Vec<(Vec<i64>, bool)> = of(2)
         .map(|sample| {
             let sample = fields(sample.2);

@@ -137,20 +137,31 @@ fn speedscope_merges_what_is_too_much() {
     assert_eq!(merged[1]["weights"], json!([99_997, 1, 1, 1]));
 }
 
+/// Takes a number of the wire format of protocol buffers off the front.
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..).step_by(7) {
+        let (&byte, rest) = bytes.split_first().expect("a byte");
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
+
+/// A packed list of numbers.
+pub(crate) fn numbers(mut bytes: &[u8]) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    while !bytes.is_empty() {
+        numbers.push(varint(&mut bytes) as i64);
+    }
+    numbers
+}
+
 /// The fields of a message: number and value, numbers as they are and the rest as bytes.
 pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
-    fn varint(bytes: &mut &[u8]) -> u64 {
-        let mut value = 0;
-        for shift in (0..).step_by(7) {
-            let (&byte, rest) = bytes.split_first().expect("a byte");
-            *bytes = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        value
-    }
     let mut fields = Vec::new();
     while !bytes.is_empty() {
         let key = varint(&mut bytes);
