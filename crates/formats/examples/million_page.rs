@@ -1,4 +1,5 @@
-//! Writes the page of a made-up profile of a million samples to standard output: what a browser is timed with.
+//! Writes the page of a made-up profile to standard output: what a browser is timed with. It has a million samples, or
+//! as many as the argument says.
 
 use std::io;
 
@@ -10,6 +11,7 @@ use profile::{
     StackId, StackRow, Strings, Summary, Table, ThreadId, ThreadRow,
 };
 
+/// Samples, where nothing else is asked for.
 const SAMPLES: u32 = 1_000_000;
 const STACKS: u32 = 300_000;
 const FUNCTIONS: u32 = 20_000;
@@ -17,7 +19,8 @@ const THREADS: u32 = 64;
 
 fn main() -> io::Result<()> {
     let options = FormatOptions::DEFAULT;
-    Format::Report.printer(options).print(&profile(), &mut io::stdout().lock())
+    let samples = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(SAMPLES);
+    Format::Report.printer(options).print(&profile(samples), &mut io::stdout().lock())
 }
 
 /// Numbers drawn by a fixed rule.
@@ -33,7 +36,7 @@ impl Numbers {
 }
 
 #[expect(clippy::too_many_lines, reason = "one table after the other")]
-fn profile() -> Profile {
+fn profile(samples: u32) -> Profile {
     let mut strings = Strings::default();
     let mut numbers = Numbers(88_172_645_463_325_252);
     let path = strings.intern(b"/usr/bin/program");
@@ -67,7 +70,7 @@ fn profile() -> Profile {
         frame: FrameId::new(numbers.below(FUNCTIONS / 2)),
     });
     let stacks = stacks.collect();
-    let samples = (0..SAMPLES).map(|at| SampleRow {
+    let rows = (0..samples).map(|at| SampleRow {
         time: Some(Timestamp(u64::from(at) * 10_007 + u64::from(numbers.below(5000)))),
         thread: ThreadId::new(numbers.below(THREADS) * numbers.below(THREADS) / THREADS),
         event: EventId::new(0),
@@ -77,7 +80,7 @@ fn profile() -> Profile {
         stack: Some(StackId::new(numbers.below(STACKS))),
         layout: LayoutId::new(0),
     });
-    let samples = samples.collect();
+    let rows = rows.collect();
     let threads = (0..THREADS).map(|at| ThreadRow {
         pid: Pid(1000),
         tid: Tid(1000 + at as i32),
@@ -106,8 +109,8 @@ fn profile() -> Profile {
         stacks,
         layouts: Table::from_vec(vec![LayoutRow::default()]),
         threads,
-        samples,
-        summary: Summary { samples: u64::from(SAMPLES), ..Summary::default() },
+        samples: rows,
+        summary: Summary { samples: u64::from(samples), ..Summary::default() },
         strings,
     }
 }

@@ -29,7 +29,7 @@ pub use hotspot::{
 };
 pub use json::Json;
 pub use ndjson::Ndjson;
-pub use page::Page;
+pub use page::{Page, PageSource};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;

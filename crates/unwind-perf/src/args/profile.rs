@@ -91,6 +91,11 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
+    /// Put the text of source files into the page, of those whose lines cost most, as far as they are found where the
+    /// debug information says (with --path-map and --sysroot). Only files with the endings of sources are taken
+    #[arg(long)]
+    pub(crate) embed_sources: bool,
+
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }

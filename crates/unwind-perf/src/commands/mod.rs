@@ -10,6 +10,7 @@ mod maps;
 mod nothing_left;
 mod profile;
 mod record;
+mod sources;
 mod tables;
 
 use crate::args::{Cli, Command};

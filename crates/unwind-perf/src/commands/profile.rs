@@ -5,14 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use formats::{Format, FormatOptions, Printer, ScriptFields, StackWeight, TopTable};
+use formats::{Format, FormatOptions, Page, Printer, ScriptFields, StackWeight, TopTable};
+use host::{FileKind, Origin};
 use pipeline::{Observer, StreamOptions};
+use profile::Profile;
 use profile::query::GroupBy;
 
 use super::nothing_left::{none_of, nothing_left};
+use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
+use crate::args::{FileArgs, MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, output_path, print_damage,
@@ -23,6 +26,8 @@ use crate::terminal::{
 pub(super) struct ProfileJob<'a> {
     pub(super) input: &'a Path,
     pub(super) output: Output,
+    /// Whether a page has the text of source files.
+    pub(super) embed_sources: bool,
     pub(super) args: &'a RunArgs,
 }
 
@@ -32,6 +37,16 @@ pub(super) enum Output {
     Format(Format, FormatOptions),
     /// A table for people, in which samples weigh so.
     Table(Box<dyn Printer + Send>, StackWeight),
+}
+
+impl Output {
+    /// Whether inlined functions are frames of their own, where this is the page.
+    const fn page_inlines(&self) -> Option<bool> {
+        match self {
+            Self::Format(Format::Report, options) => Some(options.inlines),
+            _ => None,
+        }
+    }
 }
 
 /// Rows of the table that a terminal gets.
@@ -74,7 +89,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     if let Some(option) = without_effect.first() {
         bail!("{option} has no effect on the format {}", format.name());
     }
-    ProfileJob { input, output, args: &args.run }.run()
+    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
 }
 
 /// Draws a flame graph.
@@ -83,14 +98,16 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let options =
         FormatOptions { inverted: args.inverted, ..args.folded.format_options(&args.run) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;
-    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+    let input = args.input.path()?;
+    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
     let options = FormatOptions { inlines: !args.run.symbols.no_inline, ..FormatOptions::DEFAULT };
     let output = fixed(Format::Report, options, &args.run)?;
-    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+    let (input, embed_sources) = (args.input.path()?, args.embed_sources);
+    ProfileJob { input, output, embed_sources, args: &args.run }.run()
 }
 
 /// The output of a command that has one format. A file whose ending means another one is refused.
@@ -153,8 +170,20 @@ pub(crate) fn on_pool<T: Send>(
     pool.install(work)
 }
 
+/// The page of a recording, with what the machine knows beside it.
+fn page(profile: &Profile, input: &Path, embedded: Option<&FileArgs>, inlines: bool) -> Page {
+    let host = host();
+    let stat = host.stat(input, Origin::User).ok();
+    let written = stat
+        .filter(|stat| matches!(stat.kind, FileKind::Regular))
+        .and_then(|stat| i64::try_from(stat.stamp.modified / 1_000_000).ok());
+    let sources = embedded.map(|files| sources(profile, files, &*host)).unwrap_or_default();
+    Page { inlines, written, sources }
+}
+
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, args } = job;
+    let ProfileJob { input, output, embed_sources, args } = job;
+    let page_inlines = output.page_inlines();
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {
             let one_event = format.shows_one_event().then_some(options.weight);
@@ -178,6 +207,13 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         bail!(message);
     }
     progress.begin("writing");
+    let printer: Box<dyn Printer> = match page_inlines {
+        Some(inlines) => {
+            let embedded = embed_sources.then_some(&args.files);
+            Box::new(page(&analysis.profile, input, embedded, inlines))
+        }
+        None => printer,
+    };
     let written = print_profile(&analysis.profile, &*printer, &target);
     progress.clear();
     written?;

@@ -17,7 +17,8 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         look: console_look(args.run.output.is_none()),
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
-    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+    let input = args.input.path()?;
+    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
@@ -34,5 +35,6 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
         look: console_look(args.run.output.is_none()),
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
-    ProfileJob { input: args.input.path()?, output, args: &args.run }.run()
+    let input = args.input.path()?;
+    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
 }

@@ -13,7 +13,6 @@ import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
  * @param {Model} model @param {number} f @returns {{ callees: CostPicture, callers: CostPicture }} */
 export function sandwich(model, f) {
   const tree = /** @type {any} */ (model.tree), costs = /** @type {any} */ (model.costs);
-  const functions = model.truncatedFunction() + 1;
   const below = transform(tree, { kind: "focus", at: f }, model.moduleOf(), model.functions);
   const own = new Float64Array(below.tree.n), ownN = new Float64Array(below.tree.n);
   const made = new TreeBuilder(1024);
@@ -44,9 +43,9 @@ export function sandwich(model, f) {
   };
   const none = (/** @type {number} */ length) => new Float64Array(length);
   return {
-    callees: { tree: below.tree, children: childrenOf(below.tree, functions), total: belowTotal, own, n: belowN, ownN,
+    callees: { tree: below.tree, children: childrenOf(below.tree), total: belowTotal, own, n: belowN, ownN,
       all: sum(below.tree, belowTotal), allN: sum(below.tree, belowN), title: "" },
-    callers: { tree: above, children: childrenOf(above, functions), total, own: none(above.n), n, ownN: none(above.n),
+    callers: { tree: above, children: childrenOf(above), total, own: none(above.n), n, ownN: none(above.n),
       all: sum(above, total), allN: sum(above, n), title: "" },
   };
 }

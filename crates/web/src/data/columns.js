@@ -18,7 +18,7 @@ export const VERSION = 2;
 /** @typedef {Uint8Array | Uint16Array | Uint32Array} Numbers */
 /** @typedef {{ name: string, unit: string, period: number | null, rate: number, frequency: number }} EventHead */
 /** @typedef {{ path: string, kind: string, count: number, opened?: string, buildId?: string }} ModuleHead */
-/** @typedef {{ host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, started?: string,
+/** @typedef {{ host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
  *   events: EventHead[], ends: string[], rooted: number[], complete: number[], threads: [number, number, string][],

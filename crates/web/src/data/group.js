@@ -115,7 +115,7 @@ export function withGroups(tables, tree, leafTo, groups, truncated, firstGroup, 
     for (let pair = 0; pair < pairs; pair++) to[pair] = truncated === "hidden" && isCut(pair) ? GONE : leafTo[pair];
     return { tree, to };
   }
-  const made = new TreeBuilder(tree.n);
+  const made = new TreeBuilder(tree.n * 2, true);
   const order = byRoot(pairs, pairGroup, isCut);
   const memo = new Uint32Array(tree.n).fill(GONE), used = [];
   /** @type {number[]} */

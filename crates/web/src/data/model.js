@@ -42,6 +42,9 @@ export class Model {
     this.short = new Map();
     /** @type {Map<string, { key: string, value: any }>} */
     this.made = new Map();
+    /** By leaf: all samples of the recording. */
+    this.leafCounts = new Float64Array(tables.leafNode.length);
+    for (let i = 0; i < tables.samples; i++) this.leafCounts[tables.leaf[i]]++;
     const base = this.base(), moved = base.to;
     this.lineTo = moved;
     this.base0 = base.tree;
@@ -51,12 +54,12 @@ export class Model {
 
   /** The tree of functions out of that of their lines. */
   base() {
-    const { lines, leafNode, leaf, samples } = this.tables, made = new TreeBuilder(lines.n), to = new Uint32Array(lines.n);
+    const { lines, leafNode } = this.tables, made = new TreeBuilder(lines.n), to = new Uint32Array(lines.n);
     const own = new Float64Array(lines.n);
-    for (let i = 0; i < samples; i++) if (leafNode[leaf[i]] !== NONE) own[leafNode[leaf[i]]]++;
+    for (let i = 0; i < leafNode.length; i++) if (leafNode[i] !== NONE) own[leafNode[i]] += this.leafCounts[i];
     for (let i = 0; i < lines.n; i++) {
       const p = lines.parent[i];
-      to[i] = made.child(p === NONE ? ROOT : to[p], lines.func[i], lines.flags[i] & ~JOINED, i);
+      to[i] = made.merge(p === NONE ? ROOT : to[p], /** @type {any} */ (lines), i, p, lines.flags[i] & ~JOINED);
     }
     const tree = made.done();
     // The line of most samples is what is told of a node; it has its frame from other samples where most of them do.
@@ -104,7 +107,7 @@ export class Model {
     const placed = this.once("placed", this.treeKey, () => {
       const { tree, to } = withGroups(this.tables, filtered.tree, filtered.leafTo, /** @type {any} */ (this.groups),
         view.truncated, this.firstGroup, this.truncatedFunction());
-      return { tree, to, children: childrenOf(tree, this.truncatedFunction() + 1) };
+      return { tree, to, children: childrenOf(tree) };
     });
     this.tree = placed.tree;
     this.to = placed.to;

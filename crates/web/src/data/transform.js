@@ -26,7 +26,7 @@ export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold",
 export function transform(tree, filter, moduleOf, functions) {
   const made = new TreeBuilder(tree.n), at = filter.at ?? -1;
   const to = new Uint32Array(tree.n);
-  const copy = (/** @type {number} */ i) => made.child(outside(i), tree.func[i], tree.flags[i], tree.src[i]);
+  const copy = (/** @type {number} */ i) => made.copy(outside(i), tree, i, tree.parent[i]);
   const outside = (/** @type {number} */ i) => {
     const p = tree.parent[i];
     return p === NONE || to[p] === GONE ? ROOT : to[p];

@@ -8,34 +8,105 @@ import { NONE } from "./columns.js";
 /** Children of node p: `list[start[p + 1]]` up to `list[start[p + 2]]`; those of the root begin at `start[0]`.
  * @typedef {{ start: Uint32Array, list: Uint32Array }} Children */
 
-/** Makes a tree in which the children of a node differ by function or flags. */
+/** Makes a tree in which the children of a node differ by function or flags. Most nodes get their children from one node
+ * of an older tree, where they differ already: these are not looked up. */
 export class TreeBuilder {
-  /** @param {number} size how many nodes are expected */
-  constructor(size) {
+  /** @param {number} size how many nodes are expected @param {boolean} [plain] whether children are never looked up */
+  constructor(size, plain) {
+    const looked = plain ? 0 : size + 16;
     this.n = 0;
     this.parent = new Uint32Array(size + 16);
     this.func = new Uint32Array(size + 16);
     this.flags = new Uint8Array(size + 16);
     this.src = new Uint32Array(size + 16);
-    this.slots = new Uint32Array(1 << Math.ceil(Math.log2(2 * size + 64)));
+    /** Which node of the older tree a node was made for first. */
+    this.owner = new Uint32Array(looked);
+    /** Whether a node's children are looked up by now, and its children (plus 1) as a list. */
+    this.shared = new Uint8Array(looked);
+    this.first = new Uint32Array(looked);
+    this.next = new Uint32Array(looked);
+    this.hashed = 0;
+    this.slots = new Uint32Array(1 << 10);
+  }
+
+  /** The child of a node (or of the root, NONE) for node `i` of an older tree, whose caller there is `p`.
+   * @param {number} parent @param {Tree} old @param {number} i @param {number} p */
+  copy(parent, old, i, p) {
+    if (parent !== NONE && this.owner[parent] === p && !this.shared[parent]) {
+      const id = this.push(parent, old.func[i], old.flags[i], old.src[i]);
+      this.link(id, parent);
+      this.owner[id] = i;
+      return id;
+    }
+    const before = this.n, id = this.child(parent, old.func[i], old.flags[i], old.src[i]);
+    if (id === before) this.owner[id] = i;
+    return id;
+  }
+
+  /** As `copy`, of an older tree whose siblings may be alike, one after the other.
+   * @param {number} parent @param {Tree} old @param {number} i @param {number} p @param {number} flags */
+  merge(parent, old, i, p, flags) {
+    const func = old.func[i];
+    let id;
+    if (parent !== NONE && this.owner[parent] === p && !this.shared[parent]) {
+      for (let at = this.first[parent]; at !== 0 && this.func[at - 1] === func; at = this.next[at - 1]) if (this.flags[at - 1] === flags) return at - 1;
+      id = this.push(parent, func, flags, i);
+      this.link(id, parent);
+      this.owner[id] = i;
+    } else {
+      const before = this.n;
+      id = this.child(parent, func, flags, i);
+      if (id === before) this.owner[id] = i;
+    }
+    return id;
   }
 
   /** The child of a node (or of the root, NONE) for a function; it is made where there is none.
    * @param {number} parent @param {number} func @param {number} flags @param {number} src */
   child(parent, func, flags, src) {
+    if (parent !== NONE && !this.shared[parent]) {
+      this.shared[parent] = 1;
+      for (let id = this.first[parent]; id !== 0; id = this.next[id - 1]) this.insert(id - 1);
+    }
+    const at = this.find(parent, func, flags);
+    if (this.slots[at] !== 0) return this.slots[at] - 1;
+    const id = this.push(parent, func, flags, src);
+    if (parent !== NONE) this.link(id, parent);
+    this.owner[id] = NONE;
+    this.insert(id);
+    return id;
+  }
+
+  /** @param {number} id @param {number} parent */
+  link(id, parent) {
+    this.next[id] = this.first[parent];
+    this.first[parent] = id + 1;
+  }
+
+  /** The slot of a child, or where it belongs.
+   * @param {number} parent @param {number} func @param {number} flags */
+  find(parent, func, flags) {
     const mask = this.slots.length - 1;
     let at = Math.imul(parent + 1, 0x9e3779b1) ^ Math.imul(func * 64 + flags, 0x85ebca6b);
     at = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d);
     at = (at ^ (at >>> 13)) & mask;
     for (let id = this.slots[at]; id !== 0; id = this.slots[at]) {
       id--;
-      if (this.parent[id] === parent && this.func[id] === func && this.flags[id] === flags) return id;
+      if (this.parent[id] === parent && this.func[id] === func && this.flags[id] === flags) return at;
       at = (at + 1) & mask;
     }
-    this.slots[at] = this.n + 1;
-    const id = this.push(parent, func, flags, src);
-    if (this.n * 2 > this.slots.length) this.rehash();
-    return id;
+    return at;
+  }
+
+  /** Makes a node one that is found.
+   * @param {number} id */
+  insert(id) {
+    if (++this.hashed * 2 > this.slots.length) {
+      const old = this.slots;
+      this.slots = new Uint32Array(old.length * 4);
+      for (const one of old) if (one !== 0) this.slots[this.find(this.parent[one - 1], this.func[one - 1], this.flags[one - 1])] = one;
+    }
+    this.slots[this.find(this.parent[id], this.func[id], this.flags[id])] = id + 1;
   }
 
   /** A new node, whatever there is.
@@ -56,19 +127,11 @@ export class TreeBuilder {
     this.func = larger(this.func);
     this.flags = larger(this.flags);
     this.src = larger(this.src);
-  }
-
-  rehash() {
-    const n = this.n;
-    this.slots = new Uint32Array(this.slots.length * 2);
-    const mask = this.slots.length - 1;
-    for (let id = 0; id < n; id++) {
-      let at = Math.imul(this.parent[id] + 1, 0x9e3779b1) ^ Math.imul(this.func[id] * 64 + this.flags[id], 0x85ebca6b);
-      at = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d);
-      at = (at ^ (at >>> 13)) & mask;
-      while (this.slots[at] !== 0) at = (at + 1) & mask;
-      this.slots[at] = id + 1;
-    }
+    if (!this.owner.length) return;
+    this.owner = larger(this.owner);
+    this.shared = larger(this.shared);
+    this.first = larger(this.first);
+    this.next = larger(this.next);
   }
 
   /** @returns {Tree} */
@@ -82,21 +145,21 @@ export class TreeBuilder {
 }
 
 /** The children of every node, in the order of their functions' numbers.
- * @param {Tree} tree @param {number} functions how many numbers there are
- * @returns {Children} */
-export function childrenOf(tree, functions) {
-  const { n, func, parent } = tree;
-  const by = new Uint32Array(functions + 1), sorted = new Uint32Array(n);
-  for (let i = 0; i < n; i++) by[func[i] + 1]++;
-  for (let i = 0; i < functions; i++) by[i + 1] += by[i];
-  for (let i = 0; i < n; i++) sorted[by[func[i]]++] = i;
-  const start = new Uint32Array(n + 2);
+ * @param {Tree} tree @returns {Children} */
+export function childrenOf(tree) {
+  const { n, func, parent } = tree, start = new Uint32Array(n + 2);
   for (let i = 0; i < n; i++) start[parent[i] === NONE ? 1 : parent[i] + 2]++;
   for (let i = 1; i < n + 2; i++) start[i] += start[i - 1];
   const fill = start.slice(), list = new Uint32Array(n);
-  for (let k = 0; k < n; k++) {
-    const i = sorted[k];
-    list[fill[parent[i] === NONE ? 0 : parent[i] + 1]++] = i;
+  for (let i = 0; i < n; i++) list[fill[parent[i] === NONE ? 0 : parent[i] + 1]++] = i;
+  // Nodes are mostly made in that order; the children of the others are sorted.
+  for (let p = 0; p <= n; p++) {
+    const from = start[p], to = start[p + 1];
+    for (let k = from + 1; k < to; k++) {
+      if (func[list[k]] >= func[list[k - 1]]) continue;
+      list.subarray(from, to).sort((a, b) => func[a] - func[b] || a - b);
+      break;
+    }
   }
   return { start, list };
 }

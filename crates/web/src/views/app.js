@@ -41,8 +41,7 @@ export class App {
 
   /** Modules by what they cost in the whole recording: this gives their colours. */
   moduleRanks() {
-    const { leaf, leafNode, lines, head, samples } = this.tables, counts = new Float64Array(leafNode.length);
-    for (let i = 0; i < samples; i++) counts[leaf[i]]++;
+    const { leafNode, lines, head } = this.tables, counts = this.model.leafCounts;
     const own = new Float64Array(head.modules.length), ranks = new Int32Array(own.length);
     leafNode.forEach((node, at) => {
       const module = node === NONE ? -1 : head.functions[lines.func[node]][2];

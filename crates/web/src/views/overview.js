@@ -35,7 +35,8 @@ function facts(app) {
   add("Command", head.title);
   add("Host", [recording.host, recording.kernel, recording.arch].filter(Boolean).join(", "));
   add("Processor", [recording.processor, recording.processors ? `${recording.processors} online` : ""].filter(Boolean).join(", "));
-  add("Begun", recording.started);
+  // The file's own date: recordings hold times of a clock that begins when the machine does.
+  add("File written", !recording.written ? "" : new Date(recording.written).toISOString().replace("T", " ").replace(/\..*/, " UTC"));
   add("Duration", span ? duration(span * head.unit) : "");
   add("Recorder", recording.perf ? `perf ${recording.perf}` : "");
   add("Stack copied", recording.stackBytes ? `${amount(recording.stackBytes)} bytes a sample` : "");

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use profile::query::period_units;
 use profile::{EndReason, ModuleRow, Profile, RecordingInfo, StringId, Table};
 
-use super::PageSource;
+use super::Page;
 use super::columns::PageColumns;
 use super::head_json::HeadJson;
 use super::tree::PageTree;
@@ -49,7 +49,7 @@ pub(super) fn head(
     profile: &Profile,
     tree: &PageTree,
     columns: &PageColumns,
-    sources: &[PageSource],
+    page: &Page,
 ) -> io::Result<Vec<u8>> {
     let modules = PageModules::new(profile);
     let mut summary = Vec::new();
@@ -62,7 +62,10 @@ pub(super) fn head(
         json.key("version").number(VERSION);
         json.key("title").string(&title);
         json.key("summary").string(&summary);
-        json.key("recording").object(|json| recording(json, profile, &profile.recording));
+        json.key("recording").object(|json| {
+            recording(json, profile, &profile.recording);
+            json.key("written").maybe(page.written);
+        });
         json.key("unit").number(columns.unit);
         json.key("origin").number(columns.origin);
         json.key("events");
@@ -81,7 +84,7 @@ pub(super) fn head(
         json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
         functions(json, profile, tree, &modules);
         quality(json, profile, &modules);
-        json.key("sources").array(sources, |json, source| {
+        json.key("sources").array(&page.sources, |json, source| {
             json.object(|json| {
                 json.key("file").string(&source.file);
                 json.key("text").string(&source.text);

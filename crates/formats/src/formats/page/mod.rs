@@ -35,6 +35,8 @@ pub struct PageSource {
 pub struct Page {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
+    /// When the recording's file was written, in milliseconds since 1970, where that is known.
+    pub written: Option<i64>,
     /// The texts of source files that the page shows.
     pub sources: Vec<PageSource>,
 }
@@ -56,7 +58,7 @@ impl Page {
     fn write_tables<W: io::Write>(&self, profile: &Profile, mut sink: W) -> io::Result<W> {
         let tree = PageTree::new(profile, self.inlines);
         let columns = PageColumns::new(profile, &tree);
-        let head = head::head(profile, &tree, &columns, &self.sources)?;
+        let head = head::head(profile, &tree, &columns, self)?;
         sink.write_all(&(head.len() as u64).to_le_bytes())?;
         sink.write_all(&head)?;
         sink.write_all(&[0; 8][..(8 - head.len() % 8) % 8])?;
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn tables_begin_with_a_head_and_are_filled_up() {
-        let page = Page { inlines: true, sources: Vec::new() };
+        let page = Page { inlines: true, written: None, sources: Vec::new() };
         let bytes = page.write_tables(&Profile::default(), Vec::new()).unwrap();
         let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
         let head = std::str::from_utf8(&bytes[8..8 + length]).unwrap();

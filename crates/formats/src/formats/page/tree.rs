@@ -78,8 +78,10 @@ impl PageTree {
             leaves: Table::new(),
             of_sample: Table::new(),
         };
-        let of_stack = tree.fill_nodes(profile, &all, &rank, inlines);
+        let mut of_stack = tree.fill_nodes(profile, &all, &rank, inlines);
+        tree.sort_nodes(&mut of_stack);
         tree.fill_leaves(profile, &of_stack);
+        tree.sort_leaves();
         tree
     }
 
@@ -128,6 +130,60 @@ impl PageTree {
             node.flags |= if joined > all / 2 { JOINED } else { 0 };
         }
         of_stack
+    }
+
+    /// Puts each node right before those below it, and children in the order of their functions: what a browser goes
+    /// through is then beside each other.
+    fn sort_nodes(&mut self, of_stack: &mut Innermost) {
+        let key = |id: NodeId| {
+            let row = self.nodes.get(id).copied();
+            row.map(|row| (row.parent, row.function, row.line, row.flags))
+        };
+        let mut by_parent: Vec<NodeId> = self.nodes.ids().collect();
+        by_parent.sort_unstable_by_key(|&id| key(id));
+        let parent = |id: NodeId| self.nodes.get(id).and_then(|row| row.parent);
+        let children = |of: Option<NodeId>| {
+            let start = by_parent.partition_point(|&id| parent(id) < of);
+            by_parent.iter().skip(start).copied().take_while(move |&id| parent(id) == of)
+        };
+        let mut sorted: Table<NodeId, PageNode> = Table::new();
+        let mut place: Table<NodeId, Option<NodeId>> =
+            Table::from_vec(vec![None; self.nodes.len()]);
+        let mut todo: Vec<NodeId> = children(None).collect();
+        todo.reverse();
+        while let Some(id) = todo.pop() {
+            let Some(&row) = self.nodes.get(id) else { continue };
+            let parent = row.parent.and_then(|parent| place.get(parent).copied().flatten());
+            let new = sorted.push(PageNode { parent, ..row });
+            if let Some(slot) = place.get_mut(id) {
+                *slot = Some(new);
+            }
+            let first = todo.len();
+            todo.extend(children(Some(id)));
+            if let Some(added) = todo.get_mut(first..) {
+                added.reverse();
+            }
+        }
+        for node in of_stack.iter_mut() {
+            *node = node.and_then(|id| place.get(id).copied().flatten());
+        }
+        self.nodes = sorted;
+    }
+
+    /// Puts leaves in the order of their nodes.
+    fn sort_leaves(&mut self) {
+        let mut order: Vec<LeafId> = self.leaves.ids().collect();
+        order.sort_by_key(|&id| self.leaves.get(id).map(|leaf| leaf.node));
+        let mut place: Table<LeafId, LeafId> = self.leaves.ids().collect();
+        for (at, &id) in order.iter().enumerate() {
+            if let Some(slot) = place.get_mut(id) {
+                *slot = LeafId::from_index(at);
+            }
+        }
+        self.leaves = order.iter().filter_map(|&id| self.leaves.get(id)).copied().collect();
+        for leaf in self.of_sample.iter_mut() {
+            *leaf = place.get(*leaf).copied().unwrap_or(*leaf);
+        }
     }
 
     fn fill_leaves(&mut self, profile: &Profile, of_stack: &Innermost) {
