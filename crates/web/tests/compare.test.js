@@ -44,6 +44,7 @@ test("chance is not marked, a change comes first", () => {
   assert.deepEqual(named(quiet.model, differences(quiet.model, quiet.before, quiet.after)), []);
   const planted = halves(same, { ...noisy, f7: 150 });
   assert.deepEqual(named(planted.model, differences(planted.model, planted.before, planted.after)), ["f7"]);
+  assert.equal(planted.model.name(differences(planted.model, planted.before, planted.after)[0].func), "f7");
 });
 
 test("times of unlike length are compared by the second", () => {
@@ -53,7 +54,7 @@ test("times of unlike length are compared by the second", () => {
 });
 
 test("few samples and small differences are not marked", () => {
-  const rows = [{ before: 2, after: 2, delta: 10, p: 0 }, { before: 900, after: 1000, delta: 0.0001, p: 0 }, { before: 10, after: 40, delta: 30, p: 0.0001 }];
+  const rows = [{ before: 2, after: 2, delta: 10, ownDelta: 0, p: 0 }, { before: 900, after: 1000, delta: 0.0001, ownDelta: 0, p: 0 }, { before: 10, after: 40, delta: 30, ownDelta: 0, p: 0.0001 }];
   mark(rows, 100);
   assert.deepEqual(rows.map((row) => row.marked), [undefined, false, true].map((one) => one));
 });

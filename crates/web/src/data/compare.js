@@ -4,7 +4,7 @@
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {import("./model.js").Costs} Costs */
 /** A function in both: samples, the difference of their rates with its interval, and whether it is marked.
- * @typedef {{ func: number, before: number, after: number, ownBefore: number, ownAfter: number, delta: number,
+ * @typedef {{ func: number, before: number, after: number, ownBefore: number, ownAfter: number, delta: number, ownDelta: number,
  *   low: number, high: number, p: number, marked: boolean }} Difference */
 
 const Z = 1.959964;
@@ -18,7 +18,8 @@ const RATE = 0.05;
 /** One side: its costs, and how many seconds they are of.
  * @typedef {{ costs: Costs, seconds: number }} Side */
 
-/** Functions by the difference of what they cost a second: marked ones first, then by size.
+/** Functions by the difference of what they cost a second: marked ones first, then by what they
+ * cost alone, so that those which changed come before their callers.
  * @param {Model} model @param {Side} before @param {Side} after @returns {Difference[]} */
 export function differences(model, before, after) {
   const keys = model.truncatedFunction() + 1, identity = model.identity();
@@ -30,11 +31,11 @@ export function differences(model, before, after) {
     if (a.n[f] + b.n[f] === 0) continue;
     const test = rates(a.n[f], before.seconds, b.n[f], after.seconds);
     const own = rates(a.ownN[f], before.seconds, b.ownN[f], after.seconds);
-    rows.push({ func: f, before: a.n[f], after: b.n[f], ownBefore: a.ownN[f], ownAfter: b.ownN[f], ...test,
+    rows.push({ func: f, before: a.n[f], after: b.n[f], ownBefore: a.ownN[f], ownAfter: b.ownN[f], ownDelta: own.delta, ...test,
       p: Math.min(1, 2 * Math.min(test.p, own.p)), marked: false });
   }
   mark(rows, whole / 2);
-  return rows.sort((x, y) => Number(y.marked) - Number(x.marked) || Math.abs(y.delta) - Math.abs(x.delta) || x.func - y.func);
+  return rows.sort((x, y) => Number(y.marked) - Number(x.marked) || Math.abs(y.ownDelta) - Math.abs(x.ownDelta) || Math.abs(y.delta) - Math.abs(x.delta) || x.func - y.func);
 }
 
 /** Marks what is left of tested rows when so many are tested.
@@ -43,7 +44,7 @@ export function mark(rows, whole) {
   const tested = rows.filter((row) => row.before + row.after >= FEW).sort((x, y) => x.p - y.p);
   let last = -1;
   tested.forEach((row, at) => { if (row.p <= RATE * (at + 1) / tested.length) last = at; });
-  tested.forEach((row, at) => { row.marked = at <= last && Math.abs(row.delta) >= LEAST * whole; });
+  tested.forEach((row, at) => { row.marked = at <= last && Math.max(Math.abs(row.delta), Math.abs(row.ownDelta)) >= LEAST * whole; });
 }
 
 /** The difference of two rates, its 95 % interval, and how probable one as large is by chance: counts of both are

@@ -18,8 +18,9 @@ export function percent(part, whole) {
  * @param {number} ns */
 export function duration(ns) {
   const size = Math.abs(ns);
+  if (size === 0) return "0 s";
   if (size >= 100e9) return (ns / 1e9).toFixed(0) + " s";
-  if (size >= 1e9) return (ns / 1e9).toFixed(2) + " s";
+  if (size >= 999.5e6) return (ns / 1e9).toFixed(2) + " s";
   if (size >= 100e6) return (ns / 1e6).toFixed(0) + " ms";
   if (size >= 1e6) return (ns / 1e6).toFixed(2) + " ms";
   if (size >= 1e3) return (ns / 1e3).toFixed(1) + " µs";

@@ -34,11 +34,13 @@ export function comparisonView(app) {
       { title: "Function", width: "minmax(12em, 1fr)", kind: "name", text: (row) => app.label(row.func), hint: (row) => app.model.name(row.func), mark: (row) => app.found?.hits[row.func] ? "hit" : "" },
       { title: "Before, /s", width: "6.5em", kind: "number", text: (row) => sides ? (row.before / sides.before.seconds).toFixed(1) : "" },
       { title: "After, /s", width: "6.5em", kind: "number", text: (row) => sides ? (row.after / sides.after.seconds).toFixed(1) : "" },
-      { title: "Difference, /s", width: "8em", kind: "number", text: (row) => signed(row.delta), mark: (row) => row.marked ? (row.delta > 0 ? "more" : "less") : "" },
-      { title: "95 %", width: "10em", kind: "where", text: (row) => `${signed(row.low)} to ${signed(row.high)}` },
-      { title: "Of all", width: "6em", kind: "number", text: (row) => percent(row.delta, whole) },
-      { title: "More than chance", width: "9em", kind: "where", text: (row) => row.marked ? "yes" : "" },
+      { title: "Inclusive, /s", width: "7em", kind: "number", sort: "total", text: (row) => signed(row.delta), mark: (row) => row.marked ? (row.delta > 0 ? "more" : "less") : "" },
+      { title: "Own, /s", width: "7em", kind: "number", sort: "own", text: (row) => signed(row.ownDelta), mark: (row) => row.marked && row.ownDelta ? (row.ownDelta > 0 ? "more" : "less") : "" },
+      { title: "95 % of inclusive", width: "10em", kind: "where", text: (row) => `${signed(row.low)} to ${signed(row.high)}` },
+      { title: "Of all", width: "5.5em", kind: "number", text: (row) => percent(row.delta, whole) },
+      { title: "More than chance", width: "10em", kind: "where", text: (row) => row.marked ? "yes" : "" },
     ],
+    sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
     act: (row) => app.change({ view: "sandwich", func: row.func }),
     menu: (row, x, y) => functionMenu(app, row.func, x, y),
   });
@@ -71,6 +73,7 @@ export function comparisonView(app) {
     const count = list.filter((row) => row.marked).length;
     note.textContent = `Before: ${app.seconds(base[0]).toFixed(3)} s to ${app.seconds(base[1] + 1).toFixed(3)} s, ${amount(before.costs.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(after.costs.allN)} samples. ` +
       `${count ? `${count} function${count > 1 ? "s differ" : " differs"}` : "No function differs"} by more than chance. Red is more, blue less, grey may be chance.`;
+    if (app.state.sort === "total") list.sort((a, b) => Number(b.marked) - Number(a.marked) || Math.abs(b.delta) - Math.abs(a.delta) || a.func - b.func);
     rows.show(list, true);
   };
   return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); } };

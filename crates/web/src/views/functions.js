@@ -83,7 +83,7 @@ export function sandwichView(app) {
     if (index >= 0 && rows.at !== index) rows.pick(index);
     if (f < 0) return;
     const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
-    head.textContent = `${app.label(f)} — own ${app.costText(costs.own[f])} (${app.share(costs.own[f], app.costs.all, app.costs.allN)}), inclusive ${app.costText(costs.total[f])} (${app.share(costs.total[f], app.costs.all, app.costs.allN)})`;
+    head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], app.costs.all, app.costs.allN)}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], app.costs.all, app.costs.allN)}: ${app.costText(costs.total[f])}`;
     head.title = app.model.name(f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     shown = key;

@@ -59,6 +59,8 @@ export class Lanes {
   /** @returns {Lane[]} The lanes that are open. */
   open() {
     if (this.whole.ids.length === 1) return [this.whole.inside[0]];
+    const [only] = this.whole.inside;
+    if (this.whole.inside.length === 1) return [this.whole, ...only.inside];
     return [this.whole, ...this.whole.inside.flatMap((lane) => lane.isOpen ? [lane, ...lane.inside] : [lane])];
   }
 
