@@ -10,6 +10,7 @@ use host::Origin;
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
+use super::nothing_left::nothing_left;
 use super::profile::on_pool;
 use crate::args::{DiffArgs, Percent, host, pipeline, source, with_argument};
 use crate::terminal::{
@@ -106,13 +107,17 @@ impl<'a> Loader<'a> {
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
         let analysis = analysis?;
+        if let Some(message) = nothing_left(&analysis, &run.filters) {
+            bail!("{name}: {message}");
+        }
         if run.timings {
             let timings = timings_text(&analysis.timings, analysis.profile.locations.len());
             eprint!("{}:\n{timings}", shown(&name));
         }
         if analysis.is_damaged {
             print_error(&format!(
-                "{name} is damaged, or names are missing in it; unwind-perf {name} tells more"
+                "{name} is damaged, or names are missing in it; unwind-perf {name} tells more",
+                name = shown(&name)
             ));
             self.status = Status::Damaged;
         }

@@ -32,11 +32,6 @@ pub(crate) fn exit_code(name: &str, result: anyhow::Result<Status>) -> ExitCode 
     }
 }
 
-/// Prints a message about a run that goes on.
-pub(crate) fn print_error(message: &str) {
-    eprintln!("{} {}", color::error("unwind-perf"), shown(message));
-}
-
 /// Whoever read our output has seen enough: no error.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());

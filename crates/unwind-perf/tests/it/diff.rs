@@ -68,7 +68,10 @@ fn what_cannot_be_compared_is_refused() {
         (&["-", "-"], "only one recording can come from standard input"),
         (&[SPIN, "--", SPIN, "--limit=1"], "--limit=1: options stand in front of the --"),
         (&[SPIN, "no such file"], "no such file: No such file or directory"),
-        (&[SPIN, SPIN, "--pid", "1"], "testdata/cases/spin-lld/perf.data has no samples"),
+        (
+            &[SPIN, SPIN, "--pid", "1"],
+            "perf.data: no sample passes the filters; there are, for --pid: 26512",
+        ),
         (&[SPIN, SPIN, "-f", "json", "--limit", "1"], "--limit has no effect on the format json"),
         (&[SPIN, SPIN, "-f", "json", "--by", "own"], "--by has no effect on the format json"),
         (&[SPIN, SPIN, "-f", "svg"], "possible values: text, json, folded, pprof"),
