@@ -141,6 +141,22 @@ fn the_union_has_the_stacks_of_both_sides() {
     assert_eq!(diff.before.complete_share(), 0.5);
 }
 
+/// Each name of threads multiplies the tree, so that there is an end to them.
+#[test]
+fn threads_of_many_names_are_together() {
+    let mut recording = Recording::new();
+    for tid in 0..300 {
+        recording.thread(tid, &format!("thread{tid}"));
+        recording.stack("main f", 1);
+    }
+    let diff = diff_of(&recording.profile, &recording.profile, DiffOptions::default());
+    let rows = paths(&diff);
+    assert_eq!(rows.len(), 257);
+    let others = rows.iter().find(|(path, _)| path.starts_with("[others]")).expect("others");
+    assert_eq!(others, &("[others];main@;f@".to_owned(), [44, 44]));
+    assert_eq!(rows.iter().map(|(_, counts)| counts[0]).sum::<u64>(), 300);
+}
+
 #[test]
 fn costs_are_those_of_periods_and_of_the_first_event_of_both() {
     let recording = |events: &[(&str, u64, u64)]| {

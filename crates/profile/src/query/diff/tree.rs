@@ -27,6 +27,12 @@ pub enum DiffLabel {
     Function(DiffFunctionId),
 }
 
+/// Names of threads that have stacks of their own: each of them multiplies the tree. Those of further names are together.
+const THREAD_NAMES: usize = 256;
+
+/// What stands for the threads of further names.
+const OTHERS: &[u8] = b"[others]";
+
 /// A node: its caller's node, which comes before it, and what it stands for.
 type Place = (Option<DiffNodeId>, DiffLabel);
 
@@ -35,6 +41,8 @@ type Place = (Option<DiffNodeId>, DiffLabel);
 pub(super) struct UnionTree {
     pub(super) places: Table<DiffNodeId, Place>,
     index: HashMap<Place, DiffNodeId>,
+    /// How many names of threads there are.
+    thread_names: usize,
     /// By recording: what ends at each node; nodes that came later are missing.
     pub(super) own: Vec<Vec<DiffWeight>>,
 }
@@ -85,7 +93,14 @@ impl UnionTree {
     fn root(&mut self, profile: &Profile, sample: &SampleRow, strings: &mut Strings) -> DiffNodeId {
         let comm = profile.threads.get(sample.thread).map(|thread| thread.comm);
         let name = normal_thread(comm.map_or(b"", |comm| profile.strings.get(comm)));
-        let thread = self.child(None, DiffLabel::Thread(strings.intern(&name)));
+        let mut label = DiffLabel::Thread(strings.intern(&name));
+        if !self.index.contains_key(&(None, label)) {
+            if self.thread_names >= THREAD_NAMES {
+                label = DiffLabel::Thread(strings.intern(OTHERS));
+            }
+            self.thread_names += 1;
+        }
+        let thread = self.child(None, label);
         if sample.end.is_rooted() { thread } else { self.child(Some(thread), DiffLabel::Truncated) }
     }
 
