@@ -230,10 +230,10 @@ fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_diffe
         recording.profile.recording.command_line = words;
         recording.profile
     };
-    let load = Some(NotByTime::Load([0.25e9, 1e9]));
+    let load = NotByTime::Load([0.25e9, 1e9]);
     for (command_line, expected) in [
-        ("perf record -e x -- ./program -a", load.clone()),
-        ("perf record -g ./program", load.clone()),
+        ("perf record -e x -- ./program -a", Some(load.clone())),
+        ("perf record -g ./program", Some(load.clone())),
         ("perf record -a -- sleep 1", None),
         ("perf record -g --pid=7", None),
         ("perf record -p 7", None),
@@ -245,7 +245,7 @@ fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_diffe
     }
     let text =
         "what they cost in a second is ×4.00 after, as where a machine has more or less else to do";
-    assert_eq!(load.expect("a reason").to_string(), text);
+    assert_eq!(load.to_string(), text);
 }
 
 /// Three recordings a side tell by themselves how far recordings are apart.
