@@ -70,9 +70,10 @@ pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]
 pub use formats::Parquet;
 pub use formats::{
-    Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow, FieldValue, Firefox, Folded, GroupRow,
-    Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PageSource, PerfScript, Pprof,
-    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
+    AnnotatedFunction, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow, FieldValue, Firefox,
+    Folded, GroupRow, Hotspot, HotspotStream, Json, MemoryNodeRow, Ndjson, Page, PageSource,
+    PerfScript, Pprof, SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow,
+    TreeTable,
 };
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;

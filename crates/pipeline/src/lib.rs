@@ -37,6 +37,7 @@
 //!
 //! [`Profile`]: profile::Profile
 
+mod code;
 mod error;
 mod files;
 mod kept;
@@ -59,6 +60,7 @@ use crate::kept::Kept;
 use crate::runs::{growing, whole};
 use crate::setting::Setting;
 
+pub use code::NoCode;
 pub use error::Error;
 pub use files::Files;
 pub use left_out::LeftOut;

@@ -72,6 +72,7 @@ mod addresses;
 mod bytes;
 mod demangle;
 mod device;
+mod disassembly;
 mod dwarf;
 mod elf;
 mod finding;
@@ -85,6 +86,7 @@ mod stored;
 
 pub use demangle::{Demangle, demangle};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
+pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use jit::{JitSymbol, PerfMap, read_perf_map};
 pub use kernel::{

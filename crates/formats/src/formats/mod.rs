@@ -18,7 +18,7 @@ mod speedscope;
 
 pub use callgrind::Callgrind;
 pub(crate) use console::cut;
-pub use console::{ConsoleLook, TopTable, TreeTable};
+pub use console::{AnnotatedFunction, ConsoleLook, TopTable, TreeTable};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;

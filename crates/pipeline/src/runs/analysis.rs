@@ -1,6 +1,5 @@
 //! What came of a recording, and how a run is put into it at its end.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use module_map::Timeline;
@@ -31,7 +30,16 @@ pub struct Analysis {
     /// Where the time went.
     pub timings: Timings,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
-    _sources: Box<dyn Any + Send>,
+    pub(crate) sources: Box<AnalysisSources>,
+}
+
+/// What a profile was made from.
+#[derive(Debug)]
+pub(crate) struct AnalysisSources {
+    pub(crate) timeline: Timeline,
+    pub(crate) files: Files,
+    /// The input's bytes, to which the timeline and the files may refer.
+    _session: Session,
 }
 
 /// A run at its end: all samples are walked, all addresses have their names.
@@ -82,15 +90,7 @@ impl Ended {
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
-        let sources = Box::new((timeline, session, files));
-        Analysis {
-            profile,
-            is_damaged,
-            findings: found,
-            head,
-            left_out,
-            timings,
-            _sources: sources,
-        }
+        let sources = Box::new(AnalysisSources { timeline, files, _session: session });
+        Analysis { profile, is_damaged, findings: found, head, left_out, timings, sources }
     }
 }

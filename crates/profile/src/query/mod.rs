@@ -1,6 +1,7 @@
 //! What can be asked of a profile: the frames of a sample with their addresses, samples counted together,
 //! functions, what costs most, the tree of calls.
 
+mod annotation;
 mod call_tree;
 mod costs;
 pub mod diff;
@@ -11,6 +12,7 @@ mod stack_walk;
 mod top;
 mod weights;
 
+pub use annotation::{AddressCost, Annotation, CodePlace, LineCost, address_costs, annotate};
 pub use call_tree::{CallId, CallLabel, CallNode, CallTree, TreeOptions};
 pub use costs::{FunctionCost, function_costs};
 pub use found::{FoundCounts, found_counts, stack_weights};

@@ -1,5 +1,6 @@
 //! The arguments. They know nothing of the commands that take them.
 
+mod annotate;
 mod color;
 mod diff;
 mod examples;
@@ -23,6 +24,7 @@ mod times;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use annotate::AnnotateArgs;
 pub(crate) use color::{ColorArg, color_in_arguments};
 pub(crate) use diff::DiffArgs;
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
@@ -79,6 +81,8 @@ pub(crate) enum Command {
     /// Compare recordings: which functions cost more or less, as far as that is no chance
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
+    /// Show the source and the instructions of a function with what they cost
+    Annotate(AnnotateArgs),
     /// Show what a recording says about itself, its machine and its events
     Info(InfoArgs),
     /// Print every record, one per line

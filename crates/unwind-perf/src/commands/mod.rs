@@ -1,5 +1,6 @@
 //! The commands: what each does with its arguments.
 
+mod annotate;
 mod buildid_list;
 mod diff;
 mod dump;
@@ -31,6 +32,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Record(args)) => record::run(args),
         Some(Command::Top(args)) => tables::top(args),
         Some(Command::Tree(args)) => tables::tree(args),
+        Some(Command::Annotate(args)) => annotate::run(args),
         Some(Command::Report(args)) => profile::report(args),
         Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Man) => manual::man(),

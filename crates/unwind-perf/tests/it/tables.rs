@@ -82,6 +82,32 @@ inclusive      own  samples  function
     assert!(beside.ends_with("  [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
 }
 
+/// Without the source, lines have numbers only.
+#[test]
+fn source_and_instructions() {
+    let text = printed("spin-lld", &["annotate", "spin", "perf.data"]);
+    let expected = "\
+31 samples of cpu-clock:u
+spin  spin-lld: own 100.0 %, inclusive 100.0 %
+
+    own  inclusive    line  /tmp/unwind-perf-testdata/spin-lld/./spin.h
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("\n    own  inclusive     address  instruction\n"), "{text}");
+    assert!(text.contains("        1860  test %rdi,%rdi\n"), "{text}");
+    let own = |line: &str| line.get(..7)?.trim().strip_suffix(" %")?.parse::<f64>().ok();
+    let code = text.split("instruction\n").nth(1).expect("instructions");
+    let sum: f64 = code.lines().filter_map(own).sum();
+    assert!((99.5..=100.5).contains(&sum), "{text}");
+    let none = printed("spin-lld", &["annotate", "spin", "perf.data", "--no-code"]);
+    assert!(!none.contains("instruction"), "{none}");
+    let unknown = Case::named("spin-lld");
+    let ran = run(&unknown.folder, &["annotate", "nothing", "perf.data"]).expect_status(2);
+    let message =
+        "unwind-perf: no function in the samples has nothing in its name; see unwind-perf top\n";
+    assert_eq!(ran.stderr, message);
+}
+
 /// What the command writes to a terminal of 60 columns, and its status.
 fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32>) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");

@@ -23,8 +23,17 @@ impl FunctionStarts {
     /// description covers it. A part that a compiler put elsewhere is a function of its own.
     #[must_use]
     pub fn start_of(&self, svma: Svma, images: &ImageStore) -> Option<Svma> {
+        self.range_of(svma, images).map(|(start, _)| start)
+    }
+
+    /// The same with where it ends.
+    #[must_use]
+    pub fn range_of(&self, svma: Svma, images: &ImageStore) -> Option<(Svma, Svma)> {
         match self.0.find(svma, images)?.ok()? {
-            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => Some(Svma(fde.initial_address())),
+            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
+                let start = Svma(fde.initial_address());
+                Some((start, start.add(fde.len())))
+            }
         }
     }
 }

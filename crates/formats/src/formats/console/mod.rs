@@ -1,10 +1,12 @@
 //! Tables for people at a terminal: what costs most, and the tree of calls.
 
+mod annotated;
 mod labels;
 mod look;
 mod top;
 mod tree;
 
+pub use annotated::AnnotatedFunction;
 pub(crate) use labels::cut;
 pub use look::ConsoleLook;
 pub use top::TopTable;

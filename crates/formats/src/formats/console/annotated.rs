@@ -1,0 +1,133 @@
+//! A function's source and instructions with what they cost.
+
+use std::io;
+
+use profile::Profile;
+use profile::query::{AddressCost, Annotation, Cost, LineCost, Weights};
+
+use super::labels;
+use super::look::ConsoleLook;
+use crate::render::numbers::share;
+
+/// Lines of source before and after those that cost something.
+const AROUND: u32 = 3;
+
+/// A function with its source and its instructions, as far as they are known.
+#[derive(Debug)]
+pub struct AnnotatedFunction<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// What is counted.
+    pub weights: &'a Weights,
+    /// All that is counted.
+    pub total: Cost,
+    /// The function with its lines.
+    pub function: &'a Annotation,
+    /// The lines of its source file; `None` where that was not found.
+    pub source: Option<&'a [String]>,
+    /// Its instructions: address, length and text.
+    pub instructions: &'a [(u64, u8, String)],
+    /// What the addresses of its code cost, sorted.
+    pub addresses: &'a [AddressCost],
+    /// How it looks.
+    pub look: ConsoleLook,
+}
+
+impl AnnotatedFunction<'_> {
+    /// Prints it.
+    ///
+    /// # Errors
+    /// Where `out` cannot be written to.
+    pub fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut text = labels::what_is_counted(self.profile, self.weights, self.total);
+        let function = &self.function.function;
+        text.push_str(&format!(
+            "\n{}  {}: own {}, inclusive {}\n",
+            labels::function(self.profile, function),
+            labels::module(self.profile, function.module),
+            share(self.function.own.weight, self.total.weight),
+            share(self.function.inclusive.weight, self.total.weight),
+        ));
+        self.source(&mut text);
+        if !self.instructions.is_empty() {
+            self.code(&mut text);
+        }
+        out.write_all(text.as_bytes())
+    }
+
+    fn source(&self, text: &mut String) {
+        let heading = self.look.heading();
+        let file = self.function.function.file.map(|file| self.profile.strings.get(file));
+        let file = file.map_or_else(|| "[no source file]".to_owned(), labels::text);
+        let head = format!("{:>7}  {:>9}  {:>6}  {file}", "own", "inclusive", "line");
+        text.push_str(&format!("\n{heading}{head}{heading:#}\n"));
+        let lines = &self.function.lines;
+        let Some(source) = self.source else {
+            for line in lines {
+                self.line(line.line, Some(line), "", text);
+            }
+            return;
+        };
+        let mut last = 0;
+        for (number, source) in (1_u32..).zip(source) {
+            let near = |line: &&LineCost| line.line != 0 && line.line.abs_diff(number) <= AROUND;
+            if !lines.iter().any(|line| near(&line)) {
+                continue;
+            }
+            if last != 0 && number > last + 1 {
+                text.push_str(&format!("{:>28}\n", "…"));
+            }
+            last = number;
+            let cost = lines.iter().find(|line| line.line == number);
+            self.line(number, cost, source, text);
+        }
+        if let Some(unknown) = lines.iter().find(|line| line.line == 0) {
+            self.line(0, Some(unknown), "[no line]", text);
+        }
+    }
+
+    fn line(&self, number: u32, cost: Option<&LineCost>, source: &str, text: &mut String) {
+        let cost = cost.map(|it| (it.own, it.inclusive));
+        self.costs(cost, text);
+        let number = if number == 0 { String::new() } else { number.to_string() };
+        let source = labels::text(source.replace('\t', "    ").as_bytes());
+        let source = labels::cut(&source, self.look.left(28));
+        text.push_str(format!("  {number:>6}  {source}").trim_end());
+        text.push('\n');
+    }
+
+    /// The costs of a line; nothing where there are none.
+    fn costs(&self, cost: Option<(Cost, Cost)>, text: &mut String) {
+        let total = self.total.weight;
+        let (own, inclusive) = cost.unwrap_or_default();
+        let shown = |cost: Cost| {
+            if cost.weight == 0 { String::new() } else { share(cost.weight, total) }
+        };
+        let (first, second) =
+            (self.look.share(own.weight, total), self.look.share(inclusive.weight, total));
+        text.push_str(&format!(
+            "{first}{:>7}{first:#}  {second}{:>9}{second:#}",
+            shown(own),
+            shown(inclusive)
+        ));
+    }
+
+    fn code(&self, text: &mut String) {
+        let heading = self.look.heading();
+        let head = format!("{:>7}  {:>9}  {:>10}  instruction", "own", "inclusive", "address");
+        text.push_str(&format!("\n{heading}{head}{heading:#}\n"));
+        for (address, len, instruction) in self.instructions {
+            let end = address.saturating_add(u64::from(*len));
+            let within = self.addresses.iter().filter(|it| (*address..end).contains(&it.address));
+            let (mut own, mut inclusive) = (Cost::default(), Cost::default());
+            for cost in within {
+                own.weight += cost.own.weight;
+                inclusive.weight += cost.inclusive.weight;
+            }
+            self.costs(Some((own, inclusive)), text);
+            let instruction =
+                labels::cut(&labels::text(instruction.as_bytes()), self.look.left(32));
+            text.push_str(&format!("  {:>10}  {instruction}\n", format!("{address:x}")));
+        }
+    }
+}

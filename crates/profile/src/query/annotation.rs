@@ -1,0 +1,177 @@
+//! What the lines and the instructions of a function cost.
+
+use address::ModuleId;
+use hashbrown::HashMap;
+
+use crate::id::{LocationId, StackId, StringId};
+use crate::profile::Profile;
+use crate::query::functions::{Function, FunctionId, Functions};
+use crate::query::stack_walk::each_location;
+use crate::query::top::Cost;
+use crate::query::weights::Weights;
+use crate::tables::Table;
+
+/// What a line of source costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineCost {
+    /// The source file; `None` where unknown.
+    pub file: Option<StringId>,
+    /// The line; 0 where unknown.
+    pub line: u32,
+    /// Samples that ran there.
+    pub own: Cost,
+    /// Samples that ran there or in what it called.
+    pub inclusive: Cost,
+}
+
+/// What an address of the code costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressCost {
+    /// The address, as the module's kind has it; of a call, the last byte of the instruction.
+    pub address: u64,
+    /// Samples that ran there.
+    pub own: Cost,
+    /// Samples that ran there or in what it called.
+    pub inclusive: Cost,
+}
+
+/// The machine code of a function: the module, and where it begins there.
+pub type CodePlace = (ModuleId, u64);
+
+/// A function with what its lines cost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Annotation {
+    /// The function.
+    pub function: Function,
+    /// Samples that ran in it.
+    pub own: Cost,
+    /// Samples in whose stack it is.
+    pub inclusive: Cost,
+    /// Its lines, sorted by file and line.
+    pub lines: Vec<LineCost>,
+    /// The machine code that it is in, its own or that of functions that it was inlined into; what costs most first.
+    pub code: Vec<(CodePlace, Cost)>,
+}
+
+/// Costs by a key, in which a group of samples counts once.
+struct Tally<K> {
+    costs: HashMap<K, (Cost, Cost, usize)>,
+}
+
+impl<K: Copy + Eq + std::hash::Hash + Ord> Tally<K> {
+    fn new() -> Self {
+        Self { costs: HashMap::new() }
+    }
+
+    fn count(&mut self, key: K, cost: Cost, own: bool, group: usize) {
+        let (own_sum, inclusive, last) = self.costs.entry(key).or_default();
+        if own {
+            own_sum.add(cost);
+        }
+        if std::mem::replace(last, group) != group {
+            inclusive.add(cost);
+        }
+    }
+
+    /// The keys with their own and inclusive costs, sorted.
+    fn sorted(self) -> Vec<(K, Cost, Cost)> {
+        let rows = self.costs.into_iter().map(|(key, (own, inclusive, _))| (key, own, inclusive));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable_by_key(|row| row.0);
+        rows
+    }
+}
+
+/// The functions whose name `wanted` accepts, those that cost most by themselves first.
+#[must_use]
+pub fn annotate(
+    profile: &Profile,
+    weights: &Weights,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> Vec<Annotation> {
+    let functions = Functions::new(profile, true);
+    let is_wanted = |it: &Function| it.name.is_some_and(|name| wanted(profile.strings.get(name)));
+    let wanted: Table<FunctionId, bool> = functions.rows.iter().map(is_wanted).collect();
+    let mut whole = Tally::<FunctionId>::new();
+    let mut lines = Tally::<(FunctionId, u32)>::new();
+    let mut code = Tally::<(FunctionId, CodePlace)>::new();
+    for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
+        let mut innermost = true;
+        each_location(profile, Some(stack), |location| {
+            let place = code_place(profile, location);
+            for at in functions.at(location) {
+                let own = std::mem::replace(&mut innermost, false);
+                if wanted.get(at.function) == Some(&true) {
+                    whole.count(at.function, cost, own, number);
+                    lines.count((at.function, at.line), cost, own, number);
+                    if let Some(place) = place {
+                        code.count((at.function, place), cost, own, number);
+                    }
+                }
+            }
+        });
+    }
+    let (lines, code) = (lines.sorted(), code.sorted());
+    let mut all = Vec::new();
+    for (id, own, inclusive) in whole.sorted() {
+        let Some(&function) = functions.rows.get(id) else { continue };
+        let of_lines = lines.iter().filter(|((of, _), ..)| *of == id);
+        let lines = of_lines
+            .map(|&((_, line), own, inclusive)| LineCost {
+                file: function.file,
+                line,
+                own,
+                inclusive,
+            })
+            .collect();
+        let of_code = code.iter().filter(|((of, _), ..)| *of == id);
+        let mut code: Vec<(CodePlace, Cost)> =
+            of_code.map(|&((_, place), _, inclusive)| (place, inclusive)).collect();
+        code.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.weight));
+        all.push(Annotation { function, own, inclusive, lines, code });
+    }
+    all.sort_by_key(|it| std::cmp::Reverse((it.own.weight, it.inclusive.weight)));
+    all
+}
+
+/// What the addresses of a function's machine code cost, sorted by address; inlined functions are a part of it.
+#[must_use]
+pub fn address_costs(profile: &Profile, weights: &Weights, code: CodePlace) -> Vec<AddressCost> {
+    let mut addresses = Tally::<u64>::new();
+    for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
+        let mut innermost = true;
+        each_location(profile, Some(stack), |location| {
+            let own = std::mem::replace(&mut innermost, false);
+            if code_place(profile, location) == Some(code)
+                && let Some(row) = profile.locations.get(location)
+            {
+                addresses.count(row.relative, cost, own, number);
+            }
+        });
+    }
+    let row = |(address, own, inclusive)| AddressCost { address, own, inclusive };
+    addresses.sorted().into_iter().map(row).collect()
+}
+
+/// The machine code that a location is in; `None` where the start of its function is not known.
+fn code_place(profile: &Profile, location: LocationId) -> Option<CodePlace> {
+    let row = profile.locations.get(location)?;
+    Some((row.module?, row.relative.checked_sub(row.function_offset?)?))
+}
+
+/// The distinct stacks of the samples that are counted, in order of appearance, with what they cost.
+fn by_stack(profile: &Profile, weights: &Weights) -> Vec<(StackId, Cost)> {
+    let mut index: HashMap<StackId, usize> = HashMap::new();
+    let mut stacks: Vec<(StackId, Cost)> = Vec::new();
+    for (id, sample) in profile.samples.entries() {
+        let (Some(weight), Some(stack)) = (weights.of(id, sample), sample.stack) else { continue };
+        let at = *index.entry(stack).or_insert_with(|| {
+            stacks.push((stack, Cost::default()));
+            stacks.len() - 1
+        });
+        if let Some((_, cost)) = stacks.get_mut(at) {
+            cost.add(Cost { samples: 1, weight });
+        }
+    }
+    stacks
+}

@@ -1,0 +1,170 @@
+//! `unwind-perf annotate`: the source and the instructions of a function with what they cost.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use address::Svma;
+use anyhow::bail;
+use formats::AnnotatedFunction;
+use host::Origin;
+use pipeline::{Analysis, Observer};
+use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
+
+use super::nothing_left::nothing_left;
+use super::profile::on_pool;
+use crate::args::{AnnotateArgs, host, pipeline, source, with_argument};
+use crate::terminal::{
+    Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
+    print_other_events, print_summary, shown, timings_text,
+};
+
+/// Functions of like names that are named beside the one that is shown.
+const OTHERS: usize = 5;
+
+/// Prints the function.
+pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
+    on_pool(args.run.jobs.map_or(0, usize::from), || annotated(args))
+}
+
+fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
+    let input = args.input.path()?;
+    let options = args.run.options()?;
+    let inputs = Inputs::new(input, &options, &args.run.files.map_file);
+    let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
+    let progress = Arc::new(Progress::new(args.run.quiet));
+    let observer: Arc<dyn Observer> = progress.clone();
+    let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
+    progress.clear();
+    if let Some(message) = nothing_left(&analysis, &args.run.filters) {
+        bail!(message);
+    }
+    let profile = &analysis.profile;
+    let weights = Weights::new(profile, args.weight.weight());
+    let found = find(&analysis, &weights, &args.function);
+    let Some((function, others)) = found.split_first() else {
+        bail!("no function in the samples has {} in its name; see unwind-perf top", args.function);
+    };
+    let (instructions, addresses, why) = if args.no_code {
+        (Vec::new(), Vec::new(), None)
+    } else {
+        code(&analysis, &weights, function)
+    };
+    let source = source_text(&analysis, function, &args.run.files.sysroot);
+    let shown = Shown { function, source, instructions, addresses };
+    target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
+    if args.run.timings {
+        eprint!("{}", timings_text(&analysis.timings, profile.locations.len()));
+    }
+    if args.run.quiet {
+        if analysis.is_damaged {
+            print_damage(&analysis);
+        }
+    } else {
+        print_summary(profile)?;
+        print_other_events(profile, args.weight.weight());
+        tell(&analysis, others, why.as_deref());
+    }
+    let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
+    Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
+}
+
+/// What is printed of a function.
+struct Shown<'a> {
+    function: &'a Annotation,
+    source: Option<Vec<String>>,
+    instructions: Vec<(u64, u8, String)>,
+    addresses: Vec<AddressCost>,
+}
+
+fn text(
+    analysis: &Analysis,
+    weights: &Weights,
+    shown: &Shown<'_>,
+    to_stdout: bool,
+) -> std::io::Result<Vec<u8>> {
+    let printed = AnnotatedFunction {
+        profile: &analysis.profile,
+        weights,
+        total: total(analysis, weights),
+        function: shown.function,
+        source: shown.source.as_deref(),
+        instructions: &shown.instructions,
+        addresses: &shown.addresses,
+        look: console_look(to_stdout),
+    };
+    let mut text = Vec::new();
+    printed.print(&mut text)?;
+    Ok(text)
+}
+
+/// All that is counted.
+fn total(analysis: &Analysis, weights: &Weights) -> Cost {
+    let samples = analysis.profile.samples.entries();
+    samples.filter_map(|(id, row)| weights.of(id, row)).fold(Cost::default(), |sum, weight| Cost {
+        samples: sum.samples + 1,
+        weight: sum.weight.saturating_add(weight),
+    })
+}
+
+/// The functions that are meant: those of that name, else those of that name without parameters, else those that have
+/// it in their names.
+fn find(analysis: &Analysis, weights: &Weights, wanted: &str) -> Vec<Annotation> {
+    let wanted = wanted.as_bytes();
+    let without_parameters =
+        |name: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&b'('));
+    let contains =
+        |name: &[u8]| !wanted.is_empty() && name.windows(wanted.len()).any(|it| it == wanted);
+    let ways: [&dyn Fn(&[u8]) -> bool; 3] =
+        [&|name| name == wanted, &without_parameters, &contains];
+    let found = ways.iter().map(|way| annotate(&analysis.profile, weights, way));
+    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// What the code of a function is, what its addresses cost, and why it cannot be shown.
+type Code = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<String>);
+
+fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
+    let Some(&(place, _)) = function.code.first() else {
+        let why = "nothing says where the function begins".to_owned();
+        return (Vec::new(), Vec::new(), Some(why));
+    };
+    match analysis.instructions(place.0, Svma(place.1)) {
+        Ok(instructions) => {
+            let text = instructions.into_iter().map(|it| (it.address.0, it.len, it.text));
+            (text.collect(), address_costs(&analysis.profile, weights, place), None)
+        }
+        Err(error) => (Vec::new(), Vec::new(), Some(error.to_string())),
+    }
+}
+
+/// The lines of the function's source file, where it is at its place or below a sysroot.
+fn source_text(
+    analysis: &Analysis,
+    function: &Annotation,
+    sysroots: &[PathBuf],
+) -> Option<Vec<String>> {
+    let path = analysis.profile.strings.get(function.function.file?);
+    let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
+    let relative = path.strip_prefix("/").ok()?;
+    let root = || vec![PathBuf::from("/")];
+    let roots = if sysroots.is_empty() { root() } else { sysroots.to_vec() };
+    let bytes = roots.iter().find_map(|root: &PathBuf| {
+        let below: &Path = root;
+        host().read(&below.join(relative), Origin::Recording { root: below }).ok()
+    })?;
+    Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
+
+/// On standard error: why there are no instructions, and which other functions have such a name.
+fn tell(analysis: &Analysis, others: &[Annotation], why: Option<&str>) {
+    if let Some(why) = why {
+        eprintln!("no instructions: {why}");
+    }
+    for other in others.iter().take(OTHERS) {
+        let name = other.function.name.map_or(&b""[..], |id| analysis.profile.strings.get(id));
+        eprintln!("also: {}", shown(&String::from_utf8_lossy(name)));
+    }
+    if let Some(more) = others.len().checked_sub(OTHERS).filter(|&more| more > 0) {
+        eprintln!("and {more} more functions with such a name");
+    }
+}
