@@ -10,12 +10,26 @@ mod compat;
 mod hotspot;
 mod terminal;
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{choose_colors, exit_code};
+
+/// The command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
+/// `unwind-perf`, which it is under any other name.
+#[must_use]
+pub fn by_name() -> ExitCode {
+    let started_as = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    match started_as.file_name().and_then(OsStr::to_str) {
+        Some("perf_to_profile") => perf_to_profile(),
+        Some("hotspot-perfparser") => hotspot_perfparser(),
+        _ => unwind_perf(),
+    }
+}
 
 /// The command `unwind-perf`.
 #[must_use]

@@ -1,7 +1,7 @@
-//! `unwind-perf`, the command.
+//! `unwind-perf`, the command; under the names of its other programs, these.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    unwind_perf::unwind_perf()
+    unwind_perf::by_name()
 }

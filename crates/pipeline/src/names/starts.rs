@@ -31,7 +31,7 @@ pub(super) fn name_by_start(
     let mut starts: HashMap<u32, Svma> = HashMap::new();
     for NamelessPlace { location, address, file } in places {
         let known = files
-            .entry(u32::from(file.serial))
+            .entry(file.serial)
             .or_insert_with(|| FunctionStarts::new(Arc::clone(file), &budget));
         if let Some(start) = known.start_of(*address, images) {
             starts.insert(*location, start);

@@ -2,7 +2,7 @@
 
 use module_map::{ImageStore, LoadError, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
-use profile::{EventId, EventLoss, FindingRow, Profile};
+use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
 use unwinder::Engine;
 
 use super::losses::losses;
@@ -21,19 +21,11 @@ pub(crate) fn account(
     recorded_until: Option<i128>,
 ) {
     profile.summary.losses = losses(profile, timeline, images);
-    profile.summary.nameless = match names.looked_up {
-        true => nameless(profile, &names.by_start, timeline, images),
-        false => Vec::new(),
-    };
+    if names.looked_up {
+        profile.summary.nameless = nameless(profile, &names.by_start, timeline, images);
+    }
     let summary = &mut profile.summary;
-    summary.samples_dropped += counts.dropped_samples;
-    summary.lost_records = counts.lost_events;
-    summary.lost_by_event = lost_by_event(counts);
-    // Where no record reports lost samples, counters that were read may.
-    let counted =
-        summary.lost_by_event.iter().fold(0_u64, |sum, it| sum.saturating_add(it.samples));
-    summary.lost_samples = counts.lost_samples.max(counted);
-    summary.throttled = counts.of(RecordKind::THROTTLE).records;
+    add_counts(summary, counts);
     for group in found.iter() {
         if let Some(first) = group.examples.first() {
             summary.findings.push(FindingRow {
@@ -63,23 +55,7 @@ pub(crate) fn account(
     summary.findings.extend(inferred(timeline));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
-    if !names.shared_ids.is_empty() {
-        profile.summary.findings.push(FindingRow {
-            kind: "kernel-module-ids".to_owned(),
-            message: "several kernel modules were recorded with one build-id, which was ignored"
-                .to_owned(),
-            count: names.shared_ids.len() as u64,
-        });
-    }
-    if names.kernel_by_release {
-        profile.summary.findings.push(FindingRow {
-            kind: "kernel-by-release".to_owned(),
-            message: "the recording has no build-id of its kernel; names are from /proc/kallsyms, since host, release \
-                      and the place of the kernel are those of the running one"
-                .to_owned(),
-            count: 1,
-        });
-    }
+    profile.summary.findings.extend(kernel_identity(names));
     profile.summary.names_lost = names.lost.has_damage() || files_lost;
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
@@ -95,6 +71,41 @@ pub(crate) fn account(
             count: 1,
         });
     }
+}
+
+/// What the recording says that is missing from it.
+fn add_counts(summary: &mut Summary, counts: &RecordCounts) {
+    summary.samples_dropped += counts.dropped_samples;
+    summary.lost_records = counts.lost_events;
+    summary.lost_by_event = lost_by_event(counts);
+    // Where no record reports lost samples, counters that were read may.
+    let counted =
+        summary.lost_by_event.iter().fold(0_u64, |sum, it| sum.saturating_add(it.samples));
+    summary.lost_samples = counts.lost_samples.max(counted);
+    summary.throttled = counts.of(RecordKind::THROTTLE).records;
+}
+
+/// What is to be said of how the recorded kernel was recognized.
+fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
+    let mut rows = Vec::new();
+    if !names.shared_ids.is_empty() {
+        rows.push(FindingRow {
+            kind: "kernel-module-ids".to_owned(),
+            message: "several kernel modules were recorded with one build-id, which was ignored"
+                .to_owned(),
+            count: names.shared_ids.len() as u64,
+        });
+    }
+    if names.kernel_by_release {
+        rows.push(FindingRow {
+            kind: "kernel-by-release".to_owned(),
+            message: "the recording has no build-id of its kernel; names are from /proc/kallsyms, since host, release \
+                      and the place of the kernel are those of the running one"
+                .to_owned(),
+            count: 1,
+        });
+    }
+    rows
 }
 
 /// What was lost of each event. Lost samples are reported by records, by the counters' last values, or by both.

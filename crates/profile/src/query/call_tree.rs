@@ -73,13 +73,13 @@ impl CallTree {
     #[must_use]
     pub fn new(profile: &Profile, weights: &Weights, options: TreeOptions) -> Self {
         let functions = Functions::new(profile, options.inlines);
-        let (labels, mut paths, total) = paths(profile, weights, &functions, options);
+        let (labels, paths, total) = paths(profile, weights, &functions, options);
         let mut tree = Self { functions, nodes: crate::Table::new(), roots: Vec::new(), total };
         let min = options.min_share * total.weight as f64;
         // Branches whose nodes are not made yet: whose children they are, how deep, and the paths through them.
         let mut pending = vec![(None, 0, (0..paths.len()).collect::<Vec<_>>())];
         while let Some((parent, depth, members)) = pending.pop() {
-            for (label, cost, own, members) in branches(&labels, &mut paths, &members, depth) {
+            for (label, cost, own, members) in branches(&labels, &paths, &members, depth) {
                 if (cost.weight as f64) < min {
                     continue;
                 }
@@ -100,12 +100,7 @@ impl CallTree {
 type Branch = (CallLabel, Cost, Cost, Vec<usize>);
 
 /// Parts paths by their label at a depth; those that cost most first, of equal ones the one seen first.
-fn branches(
-    labels: &[CallLabel],
-    paths: &mut [Path],
-    members: &[usize],
-    depth: usize,
-) -> Vec<Branch> {
+fn branches(labels: &[CallLabel], paths: &[Path], members: &[usize], depth: usize) -> Vec<Branch> {
     let mut index: HashMap<CallLabel, usize> = HashMap::new();
     let mut branches: Vec<Branch> = Vec::new();
     for &member in members {

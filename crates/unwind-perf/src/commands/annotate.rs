@@ -114,8 +114,8 @@ fn find(analysis: &Analysis, weights: &Weights, wanted: &str) -> Vec<Annotation>
         |name: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&b'('));
     let contains =
         |name: &[u8]| !wanted.is_empty() && name.windows(wanted.len()).any(|it| it == wanted);
-    let ways: [&dyn Fn(&[u8]) -> bool; 3] =
-        [&|name| name == wanted, &without_parameters, &contains];
+    type Way<'w> = &'w dyn Fn(&[u8]) -> bool;
+    let ways: [Way<'_>; 3] = [&|name| name == wanted, &without_parameters, &contains];
     let found = ways.iter().map(|way| annotate(&analysis.profile, weights, way));
     found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }

@@ -46,7 +46,9 @@ pub(super) fn none_of(
         let times = left_out.times.iter();
         times.map(|(first, last)| format!("{},{}", seconds(*first), seconds(*last))).collect()
     };
-    let kinds: [(&str, bool, &dyn Fn() -> Vec<String>); 5] = [
+    /// An option, whether it was given, and what there is for it.
+    type Kind<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
+    let kinds: [Kind<'_>; 5] = [
         ("--pid", !filters.pid.is_empty(), &processes),
         ("--tid", !filters.tid.is_empty(), &threads),
         ("--comm", !filters.comm.is_empty(), &comms),

@@ -330,3 +330,18 @@ fn manual_and_completions() {
         }
     }
 }
+
+/// One program is all three, by the name that it was started by.
+#[test]
+fn a_link_is_the_program_of_its_name() {
+    let folder = empty_folder("links-of-programs");
+    for (name, first) in [
+        ("hotspot-perfparser", concat!("hotspot-perfparser ", env!("CARGO_PKG_VERSION"))),
+        ("up", concat!("unwind-perf ", env!("CARGO_PKG_VERSION"))),
+    ] {
+        let link = folder.join(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_unwind-perf"), &link).expect("a link");
+        let ran = std::process::Command::new(&link).arg("--version").output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim_end(), first);
+    }
+}
