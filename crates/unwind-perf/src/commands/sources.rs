@@ -82,16 +82,16 @@ mod tests {
         machine.insert("/src/a.c", *b"int main;");
         machine.insert("/src/shadow", *b"secret");
         machine.insert("/src/b.c", *b"\0\x01");
-        machine.insert("/root/src/c.rs", *b"fn main() {}");
+        machine.insert("/copy/src/c.rs", *b"fn main() {}");
         let none = FileArgs::default();
         assert_eq!(text(b"/src/a.c", &none, &machine).as_deref(), Some(&b"int main;"[..]));
         for refused in [&b"/src/shadow"[..], b"/src/b.c", b"a.c", b"/src/none.c", b"/src/\xff.c"] {
             assert_eq!(text(refused, &none, &machine), None);
         }
-        let sysroot = FileArgs { sysroot: vec!["/root".into()], ..FileArgs::default() };
+        let sysroot = FileArgs { sysroot: vec!["/copy".into()], ..FileArgs::default() };
         assert!(text(b"/src/c.rs", &sysroot, &machine).is_some());
         assert_eq!(text(b"/src/a.c", &sysroot, &machine), None, "a sysroot has all files");
-        let map = vec!["/build=/root/src".to_owned()];
+        let map = vec!["/build=/copy/src".to_owned()];
         let mapped = FileArgs { path_map: map, ..FileArgs::default() };
         assert!(text(b"/build/c.rs", &mapped, &machine).is_some());
     }

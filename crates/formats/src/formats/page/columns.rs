@@ -133,16 +133,18 @@ impl PageColumns {
     }
 }
 
-/// By event: the period of all its samples; and whether periods of any event differ.
+/// By event: the period of all its samples; and whether periods of any event differ. A sample without one counts 1.
 fn fixed_periods(profile: &Profile) -> (Table<EventId, Option<u64>>, bool) {
     let mut fixed: Table<EventId, Option<u64>> = Table::from_vec(vec![None; profile.events.len()]);
-    let mut differ = false;
     for sample in &profile.samples {
-        let (Some(period), Some(known)) = (sample.period, fixed.get_mut(sample.event)) else {
-            continue;
-        };
-        differ |= *known.get_or_insert(period) != period;
+        if let (Some(period), Some(known @ None)) = (sample.period, fixed.get_mut(sample.event)) {
+            *known = Some(period);
+        }
     }
+    let differ = profile.samples.iter().any(|sample| {
+        let known = fixed.get(sample.event).copied().flatten();
+        known.is_some() && known != sample.period
+    });
     if differ {
         fixed.iter_mut().for_each(|known| *known = None);
     }
