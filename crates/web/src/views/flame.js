@@ -41,7 +41,13 @@ export function flameView(app, down) {
     // What is drawn and found, those that cost most first.
     for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
     const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
-    if (!all.length) return;
+    if (!all.length) {
+      // All of them are too narrow to be drawn: the one that costs most is zoomed to.
+      let best = -1;
+      for (let node = 0; node < tree.n; node++) if (hits[tree.func[node]] && total[node] > 0 && (best < 0 || total[node] > total[best])) best = node;
+      if (best >= 0) app.change({ zoom: pathTo(tree, best).map((node) => tree.func[node]) });
+      return;
+    }
     match = (match + step + all.length) % all.length;
     graph.canvas.focus();
     graph.pick(all[match]);

@@ -22,8 +22,8 @@ function functionRows(app, isWide, act) {
   const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => spread(app.model.functionCosts()[which][f], app.costs.all, app.costs.allN);
   /** @type {import("./rows.js").Column<number>[]} */
   const columns = [
-    { title: "Own", width: "11em", kind: "number", sort: "own", text: cost("own") },
-    { title: "Inclusive", width: "11em", kind: "number", sort: "total", text: cost("total") },
+    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
+    { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },
     { title: "Function", width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (f) => app.label(f), hint: (f) => app.model.name(f), mark: (f) => app.found?.hits[f] ? "hit" : "" },
   ];
   if (isWide) {

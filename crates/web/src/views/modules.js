@@ -24,9 +24,9 @@ export function modulesView(app) {
     const rows = new Rows({
       label, ...options, sorted: () => sort, sort: (by) => { sort = by; draw(); },
       columns: [
-        { title: "Own", width: "11em", kind: "number", sort: "own", text: cost("own") },
+        { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
         { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, app.costs.allN) },
-        { title: "Inclusive", width: "11em", kind: "number", sort: "total", text: cost("total") },
+        { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },
         { title: label === "Modules" ? "Module" : "Source file", width: "minmax(10em, 1fr)", kind: "name", sort: "name", text: name },
       ],
     });

@@ -122,6 +122,7 @@ function startTools(app) {
 /** @param {App} app */
 function showTools(app) {
   const { state } = app;
+  document.documentElement.dataset.weight = state.weight;
   select("event").value = String(app.event);
   for (const id of /** @type {const} */ (["weight", "truncated", "group", "colour", "names"])) select(id).value = state[id];
   if (document.activeElement !== byId("search")) input("search").value = state.search;

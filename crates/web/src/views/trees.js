@@ -27,9 +27,9 @@ export function treeView(app, which) {
     label: isTop ? "Functions below those that called them" : "Functions by their own cost, with their callers",
     tree: true,
     columns: [
-      { title: isTop ? "Inclusive" : "Cost", width: "11em", kind: "number", text: share((item) => item.total) },
+      { title: isTop ? "Inclusive" : "Cost", width: "var(--cost)", kind: "number", text: share((item) => item.total) },
       { title: "95 %", width: "8.5em", kind: "where", text: (item) => spread(item.total, app.costs.all, app.costs.allN) },
-      ...(isTop ? [{ title: "Own", width: "11em", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own) }] : []),
+      ...(isTop ? [{ title: "Own", width: "var(--cost)", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own) }] : []),
       { title: "Function", width: "minmax(14em, 1fr)", kind: "name", text: (item) => app.label(item.func), hint: (item) => app.model.name(item.func),
         mark: (item) => app.found?.hits[item.func] ? "hit" : "" },
       { title: "Source or module", width: "minmax(6em, 18em)", kind: "where", text: (item) => where(app, item.func), hint: (item) => app.model.file(item.func) || app.model.module(item.func) },
