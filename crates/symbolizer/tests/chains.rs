@@ -138,7 +138,7 @@ fn cpp_names_and_lambdas() {
     check_source(
         SymbolSource::of(&file),
         &short,
-        &[(0x40_1040, "app::Box<int>::twice chain.cpp:6 < app::Box<int>::get chain.cpp:11")],
+        &[(0x40_1040, "app::Box::twice chain.cpp:6 < app::Box::get chain.cpp:11")],
     );
 }
 

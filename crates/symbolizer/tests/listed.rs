@@ -161,7 +161,8 @@ fn a_recording_that_does_not_say_which_kernel_it_was() {
     let error = kernel.read_list(places(None, &images), &timeline, None).expect_err("no id");
     assert_eq!(
         error.to_string(),
-        "the recording does not say which kernel it was; name its symbols with --kallsyms"
+        "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, before \
+         it starts anew: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
     );
     let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();

@@ -4,7 +4,7 @@ use formats::{Format, FormatOptions, StackRoot, StackWeight};
 use profile::{LayoutId, SampleRow};
 
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::sample_profile::{empty, of_one_event, one_of_everything};
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 const NO_INLINE: FormatOptions = FormatOptions { inlines: false, ..DEFAULT };
@@ -12,7 +12,12 @@ const NO_INLINE: FormatOptions = FormatOptions { inlines: false, ..DEFAULT };
 /// Checks text, and shows it readably where it differs.
 #[track_caller]
 fn check(format: Format, options: FormatOptions, expected: &[u8]) {
-    let printed = printed(&one_of_everything(), format, options);
+    check_of(&one_of_everything(), format, options, expected);
+}
+
+#[track_caller]
+fn check_of(profile: &profile::Profile, format: Format, options: FormatOptions, expected: &[u8]) {
+    let printed = printed(profile, format, options);
     assert!(
         printed == expected,
         "printed:\n{}\nexpected:\n{}",
@@ -106,9 +111,9 @@ fn folded() {
         complete,
         b"a b:\"c;[truncated];main 1\n",
         b"\xfft\\n;main;read_zero 1\n",
-        b"\xfft\\n;[truncated];[unknown];[unknown];jit\\n\xffname 1\n",
+        b"\xfft\\n;[truncated];[unknown];[x.bin];jit\\n\xffname 1\n",
     ];
-    check(Format::Folded, DEFAULT, &text.concat());
+    check_of(&of_one_event(), Format::Folded, DEFAULT, &text.concat());
 
     let options =
         FormatOptions { keep_unrooted: true, inlines: false, kernel_suffix: true, ..DEFAULT };
@@ -116,10 +121,10 @@ fn folded() {
         b"[unknown] 1\n".as_slice(),
         b"a b:\"c;main 1\n",
         b"a b:\"c;main;op:\"x\" 1\n",
-        b"\xfft\\n;[unknown];[unknown];jit\\n\xffname 1\n",
+        b"\xfft\\n;[unknown];[x.bin];jit\\n\xffname 1\n",
         b"\xfft\\n;main;read_zero_[k] 1\n",
     ];
-    check(Format::Folded, options, &text.concat());
+    check_of(&of_one_event(), Format::Folded, options, &text.concat());
 }
 
 #[test]
@@ -133,7 +138,7 @@ fn folded_roots_and_reverse() {
         b"\xfft\\n-123456/123456;jit\\n\xffname;[unknown];[unknown] 1\n",
         b"\xfft\\n-123456/123456;read_zero;main 1\n",
     ];
-    check(Format::Folded, options, &text.concat());
+    check_of(&of_one_event(), Format::Folded, options, &text.concat());
     let options = FormatOptions { root: StackRoot::Process, ..DEFAULT };
     assert_eq!(
         printed(&of_first_event(), Format::Folded, options),
@@ -141,7 +146,7 @@ fn folded_roots_and_reverse() {
     );
     let text = [
         b"[no frames] 1\n".as_slice(),
-        b"[unknown];[unknown];jit\\n\xffname 1\n",
+        b"[unknown];[x.bin];jit\\n\xffname 1\n",
         b"main 1\n",
         b"main;op:\"x\";inl2 1\n",
         b"main;read_zero 1\n",

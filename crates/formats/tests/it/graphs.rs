@@ -7,7 +7,7 @@ use profile::{FrameId, Profile, StackRow};
 use serde_json::{Value, json};
 
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::sample_profile::{empty, of_one_event, one_of_everything};
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 
@@ -75,7 +75,7 @@ fn speedscope() {
             {"name": "main", "file": "t\\.c"},
             {"name": "read_zero", "file": "[kernel.kallsyms]"},
             {"name": "[unknown]"},
-            {"name": "[unknown]", "file": "/tmp/x.bin"},
+            {"name": "[x.bin]", "file": "/tmp/x.bin"},
             {"name": "jit\n\u{fffd}name", "file": "//anon"},
             {"name": "[truncated]"},
             {"name": "a b;\"c"},
@@ -225,7 +225,7 @@ fn pprof() {
 #[test]
 fn flame_graph() {
     let options = FormatOptions { keep_unrooted: true, ..DEFAULT };
-    let picture = printed(&one_of_everything(), Format::Flamegraph, options);
+    let picture = printed(&of_one_event(), Format::Flamegraph, options);
     let picture = String::from_utf8(picture).expect("UTF-8");
     assert!(picture.contains(">perf record --call-graph dwarf,16384</text>"));
     for title in [
@@ -237,7 +237,7 @@ fn flame_graph() {
         assert!(picture.contains(&format!("<title>{title}</title>")), "{title}\n{picture}");
     }
     let inverted = FormatOptions { inverted: true, ..options };
-    assert_ne!(printed(&one_of_everything(), Format::Flamegraph, inverted), picture.as_bytes());
+    assert_ne!(printed(&of_one_event(), Format::Flamegraph, inverted), picture.as_bytes());
     let nothing = printed(&empty(), Format::Flamegraph, DEFAULT);
     assert!(String::from_utf8_lossy(&nothing).contains("ERROR: No valid input"));
 }

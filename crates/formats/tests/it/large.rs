@@ -8,7 +8,7 @@ use profile::{
 };
 
 use crate::printed;
-use crate::sample_profile::one_of_everything;
+use crate::sample_profile::{of_one_event, one_of_everything};
 
 const SAMPLES: u32 = 20_000;
 
@@ -116,7 +116,7 @@ fn every_sample_is_in_every_format() {
 /// Indexes that lead nowhere are printed as what is not known, and no format panics.
 #[test]
 fn a_broken_profile_prints() {
-    let mut profile = one_of_everything();
+    let mut profile = of_one_event();
     profile.stacks.as_mut_slice()[0].parent = Some(StackId::new(1)); // a loop
     profile.stacks.as_mut_slice()[2].frame = FrameId::new(99);
     profile.frames.as_mut_slice()[0].location = LocationId::new(99);
@@ -132,7 +132,7 @@ fn a_broken_profile_prints() {
     assert_eq!(
         text(Format::Folded),
         "[unknown];[truncated] 1\n\
-         [unknown];[truncated];[unknown];[unknown];[unknown] 1\n\
+         [unknown];[truncated];[unknown];[x.bin];[anon] 1\n\
          a b:\"c;main;[unknown] 1\n\
          a b:\"c;[truncated];[unknown] 1\n\
          \u{fffd}t\\n;main;read_zero 1\n"

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::page::tables;
 use crate::parquet_file::{reader, rows};
 use crate::printed;
-use crate::sample_profile::one_of_everything;
+use crate::sample_profile::{of_one_event, one_of_everything};
 
 /// Whether a string of the document is this one.
 fn has(document: &Value, wanted: &str) -> bool {
@@ -37,9 +37,11 @@ fn contains(format: Format, bytes: &[u8], wanted: &[&[u8]]) {
 
 #[test]
 fn names_arrive_as_documented() {
-    let profile = one_of_everything();
+    let (profile, one_event) = (one_of_everything(), of_one_event());
     for &format in Format::ALL {
-        let bytes = printed(&profile, format, FormatOptions::DEFAULT);
+        // Folded stacks count the samples of one event.
+        let profile = if format.shows_one_event() { &one_event } else { &profile };
+        let bytes = printed(profile, format, FormatOptions::DEFAULT);
         let documents: Vec<Value> = match format {
             Format::Json | Format::Speedscope => {
                 vec![serde_json::from_slice(&bytes).expect("JSON")]

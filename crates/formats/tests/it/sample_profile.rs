@@ -205,3 +205,10 @@ fn fill_samples(profile: &mut Profile) {
         sample(2, None, 1, EndReason::NoUserRegs),
     ]);
 }
+
+/// The same with all samples of one event, for formats that count but one.
+pub(crate) fn of_one_event() -> Profile {
+    let mut profile = one_of_everything();
+    profile.samples.iter_mut().for_each(|sample| sample.event = EventId::new(0));
+    profile
+}

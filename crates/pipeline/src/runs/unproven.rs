@@ -1,5 +1,8 @@
 //! Files that were used though no build-id was recorded for them, where they may be of another build.
 
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
 use host::Origin;
 use module_map::{ImageStore, LoadError, MappedKind, Module, Timeline};
 use profile::FindingRow;
@@ -30,14 +33,19 @@ pub(super) fn unproven(
         }
     }
     let vouched_for = named_by_user && proven && !refuted;
-    let is_same = |module: &Module, path: &std::path::Path| {
-        let stamp = options.host.stat(path, Origin::User).map(|stat| stat.stamp).ok();
+    let is_same = |module: &Module, path: &Path| {
+        // It was opened by its recorded path, so that nothing new is asked.
+        let origin = Origin::Recording { root: Path::new("/") };
+        let stamp = options.host.stat(path, origin).map(|stat| stat.stamp).ok();
         let recorded = module.identity.inode.map(|inode| inode.number);
         stamp.is_some_and(|stamp| {
             recorded == Some(stamp.inode) && recorded_until.is_none_or(|end| stamp.modified < end)
         })
     };
-    without_id.retain(|(module, path)| !vouched_for && !is_same(module, path));
+    without_id.retain(|(module, path)| {
+        let recorded_path = !named_by_user && path.as_os_str().as_bytes() == &*module.path;
+        !vouched_for && !(recorded_path && is_same(module, path))
+    });
     let (first, _) = without_id.first()?;
     Some(FindingRow {
         kind: "build-id-not-recorded".to_owned(),

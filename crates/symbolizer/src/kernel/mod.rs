@@ -60,7 +60,14 @@ impl RecordedKernel {
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
         let file = places.find(self.id)?;
-        let list = KernelListPrefetch::take_or_read(prefetched, places.images, &file)?;
+        let list = KernelListPrefetch::take_or_read(prefetched, places.images, &file);
+        let list = match list {
+            // The list of the running kernel was but a try.
+            Err(NoKernelNames::Unreadable(_)) if file.by_release => {
+                return Err(NoKernelNames::NotRecorded);
+            }
+            list => list?,
+        };
         KernelNames::proven(list, (&file.path, file.by_release), timeline)
     }
 }
