@@ -135,7 +135,7 @@ fn folded_roots_and_reverse() {
         b"[unknown]--1/7 1\n".as_slice(),
         b"a b:\"c-42/43;inl2;op:\"x\";main 1\n",
         b"a b:\"c-42/43;main 1\n",
-        b"\xfft\\n-123456/123456;jit\\n\xffname;[unknown];[unknown] 1\n",
+        b"\xfft\\n-123456/123456;jit\\n\xffname;[x.bin];[unknown] 1\n",
         b"\xfft\\n-123456/123456;read_zero;main 1\n",
     ];
     check_of(&of_one_event(), Format::Folded, options, &text.concat());
@@ -152,7 +152,7 @@ fn folded_roots_and_reverse() {
         b"main;read_zero 1\n",
     ];
     let options = FormatOptions { root: StackRoot::None, keep_unrooted: true, ..DEFAULT };
-    check(Format::Folded, options, &text.concat());
+    check_of(&of_one_event(), Format::Folded, options, &text.concat());
 }
 
 /// The samples of the first event alone.

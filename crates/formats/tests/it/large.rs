@@ -142,9 +142,9 @@ fn a_broken_profile_prints() {
     assert_eq!(
         samples[3..],
         [
-            "[1000] cpu-clock: \n\t    7f0000001000 [unknown] (//anon)\n\t    600000002000 [unknown] (/tmp/x.bin)\n\
+            "[1000]  cycles:u: \n\t    7f0000001000 [unknown] (//anon)\n\t    600000002000 [unknown] (/tmp/x.bin)\n\
              \t            dead [unknown] ([unknown])",
-            ":7    -1/7     cpu-clock: ",
+            ":7    -1/7      cycles:u: ",
         ]
     );
 }

@@ -37,11 +37,9 @@ fn contains(format: Format, bytes: &[u8], wanted: &[&[u8]]) {
 
 #[test]
 fn names_arrive_as_documented() {
-    let (profile, one_event) = (one_of_everything(), of_one_event());
     for &format in Format::ALL {
-        // Folded stacks count the samples of one event.
-        let profile = if format.shows_one_event() { &one_event } else { &profile };
-        let bytes = printed(profile, format, FormatOptions::DEFAULT);
+        let profile = if format.shows_one_event() { of_one_event() } else { one_of_everything() };
+        let bytes = printed(&profile, format, FormatOptions::DEFAULT);
         let documents: Vec<Value> = match format {
             Format::Json | Format::Speedscope => {
                 vec![serde_json::from_slice(&bytes).expect("JSON")]

@@ -44,7 +44,8 @@ pub(super) fn unproven(
     };
     without_id.retain(|(module, path)| {
         let recorded_path = !named_by_user && path.as_os_str().as_bytes() == &*module.path;
-        !vouched_for && !(recorded_path && is_same(module, path))
+        let proven = vouched_for || (recorded_path && is_same(module, path));
+        !proven
     });
     let (first, _) = without_id.first()?;
     Some(FindingRow {
