@@ -20,8 +20,10 @@ pub(super) struct Truth {
     pub(super) costs: Costs,
 }
 
-/// Names under which code without a name is printed.
-const NAMELESS: [&str; 2] = ["[unknown]", "[no frames]"];
+/// Whether it is what code without a name is printed as: its module in brackets, or a word.
+fn is_nameless(name: &str) -> bool {
+    name.starts_with('[') && name.ends_with(']')
+}
 
 impl Truth {
     /// Reads folded stacks without roots.
@@ -65,7 +67,7 @@ fn compare_top(
         return Ok(0);
     }
     let mut top: Vec<(&String, &u64)> =
-        ours.iter().filter(|(name, _)| !NAMELESS.contains(&name.as_str())).collect();
+        ours.iter().filter(|(name, _)| !is_nameless(name)).collect();
     top.sort_by_key(|&(name, &cost)| (std::cmp::Reverse(cost), name));
     top.truncate(TOP);
     for &(name, &cost) in &top {

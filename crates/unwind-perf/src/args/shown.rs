@@ -46,13 +46,12 @@ pub(crate) struct FoldedArgs {
 }
 
 impl FoldedArgs {
-    /// The options that were given and mean nothing to a format.
+    /// The options that were given and mean nothing to a format. Those without `[truncated]` keep all stacks anyway.
     pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
         let counts = format.shows_one_event();
         let splits = matches!(format, Format::Speedscope | Format::Firefox);
         let given = [
             ("--weight", self.weight.weight.is_some(), counts || splits),
-            ("--keep-unrooted", self.keep_unrooted, counts || splits),
             ("--kernel-suffix", self.kernel_suffix, counts),
             ("--root", self.root.is_some(), counts),
             ("--reverse", self.reverse, counts),
