@@ -17,20 +17,24 @@ export function filesView(app) {
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {number} */ at) => {
     const module = head.modules[at], loss = losses.get(at), { path, buildId, opened } = module;
-    const give = module.kind === "file" ? ` Give the file with --sysroot, --extra-dir or --debug-dir${buildId ? `, or by its build-id with --buildid-dir or --debuginfod` : ""}.` : "";
+    const isMissed = module.kind === "file" && app.model.moduleCosts().total[at] > 0;
+    const give = isMissed ? ` Give the file with --sysroot, --extra-dir or --debug-dir${buildId ? `, or by its build-id with --buildid-dir or --debuginfod` : ""}.` : "";
     status.textContent = `${path}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
       (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + give;
   };
+  // Of a file that no stack leads through, nothing was needed.
+  const what = (/** @type {number} */ at) => head.modules[at].kind === "file" && !app.model.moduleCosts().total[at] ? "not needed"
+    : KINDS[/** @type {keyof typeof KINDS} */ (head.modules[at].kind)];
   /** @type {Rows<number>} */
   const rows = new Rows({
     label: "Files of the modules", act: tell, picked: tell,
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
       { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => head.modules[at].path + (head.modules[at].count > 1 ? ` (${head.modules[at].count} of this path)` : "") },
-      { title: "What it is", width: "10em", kind: "where", text: (at) => KINDS[/** @type {keyof typeof KINDS} */ (head.modules[at].kind)] },
+      { title: "What it is", width: "13em", kind: "where", text: what },
       { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => head.modules[at].opened || "" },
       { title: "Build-id", width: "11em", kind: "where", text: (at) => head.modules[at].buildId || "" },
-      { title: "Lost stacks", width: "7em", kind: "number", text: (at) => losses.has(at) ? percent(/** @type {any} */ (losses.get(at)).samples, app.tables.samples) : "" },
+      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => losses.has(at) ? percent(/** @type {any} */ (losses.get(at)).samples, app.tables.samples) : "" },
     ],
   });
   const panel = make("section", { class: "panel column" }, rows.element, status);
