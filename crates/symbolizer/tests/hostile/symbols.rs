@@ -44,6 +44,53 @@ fn names_are_counted() {
     assert_eq!((kinds(&named), functions(&named).iter().flatten().count()), (vec![], 10));
 }
 
+/// A file whose `.iplt` has 100 stubs, and all of their slots are filled by one resolver with a name of 1,000 bytes.
+fn indirect_stubs() -> Image {
+    const RESOLVER: u64 = TEXT + 0x800;
+    const SLOTS: u64 = 0x9000;
+    let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
+    let symbols = bytes(|it| {
+        it.zeros(24).u32(1).u8(0x1a).u8(0).u16(1).u64(RESOLVER).u64(16);
+    });
+    let stubs = bytes(|it| {
+        for number in 0..100_u64 {
+            // Source: x86-64 psABI, "Procedure Linkage Table": `jmp *slot(%rip)`.
+            let (stub, slot) = (TEXT + 16 * number, SLOTS + 8 * number);
+            it.u8(0xff).u8(0x25).u32((slot - stub - 6) as u32).zeros(10);
+        }
+    });
+    let relocations = bytes(|it| {
+        const R_X86_64_IRELATIVE: u64 = 37;
+        for number in 0..100 {
+            it.u64(SLOTS + 8 * number).u64(R_X86_64_IRELATIVE).u64(RESOLVER);
+        }
+    });
+    let sections = vec![
+        Section { name: ".iplt".to_owned(), ..Section::text(TEXT, stubs) },
+        section(".rela.iplt", relocations),
+        section(".symtab", symbols),
+        section(".strtab", strings),
+    ];
+    let segments = vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)];
+    let elf = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
+    Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
+}
+
+#[test]
+fn names_of_stubs_with_one_resolver_are_counted() {
+    let addresses: Vec<u64> = (0..100).map(|at| 16 * at + 8).collect();
+    let full = format!("{}@plt", "A".repeat(1000));
+    let named = ask(&indirect_stubs(), &addresses, &[]);
+    assert_eq!(kinds(&named), []);
+    assert!(functions(&named).iter().all(|name| name.as_ref() == Some(&full)));
+    let named = ask(&indirect_stubs(), &addresses, &[(Resource::NameBytes, 5000)]);
+    assert_eq!(kinds(&named), [OverBudget(Resource::NameBytes)]);
+    let names = functions(&named);
+    // One for the resolver itself; the others are named by their slots.
+    assert_eq!(names.iter().filter(|name| name.as_ref() == Some(&full)).count(), 4);
+    assert_eq!(names[99], Some("offset_0x9318@plt".to_owned()));
+}
+
 #[test]
 fn names_of_one_address_are_read_for_their_order() {
     let named = ask(&image(100, true), &[8], &[]);
