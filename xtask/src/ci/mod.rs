@@ -9,6 +9,7 @@ mod dependencies;
 mod flame_graphs;
 mod input;
 mod output;
+mod session;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
 /// Checks of the command.
 const OUTPUT: &[(&str, OutputCheck)] = &[
     ("README's first command", output::readme_command),
+    ("README's session", session::of_a_new_user),
     ("JSON is read", output::json_is_read),
     ("stacks are complete", output::stacks_are_complete),
     ("readers may stop", output::readers_may_stop),

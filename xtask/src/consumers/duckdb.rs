@@ -44,8 +44,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         bail!("frames are {frames}");
     }
     let (total, weight) = lines.next().and_then(|line| line.split_once(' ')).context("no total")?;
-    let periods = ["--format", "folded", "--weight", "period"];
-    let periods = command::quiet_output(bench.command().args(periods))?;
+    let periods = bench.folded(&["--weight", "period"])?;
     let ours: u64 = periods
         .lines()
         .map(|line| line.rsplit_once(' ').and_then(|(_, weight)| weight.parse::<u64>().ok()))

@@ -28,8 +28,8 @@ pub(super) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     let text =
         bench.write("ours.perf.txt", &[&["--format", "perf-script"], &names[..]].concat())?;
     let (threads, total, costs) = read(bench, &text)?;
-    let folded = [&["--format", "folded", "--root", "none"], &names[..]].concat();
-    let truth = Truth::of_folded(&command::quiet_output(bench.command().args(folded))?)?;
+    let folded = bench.folded(&[&["--root", "none"], &names[..]].concat())?;
+    let truth = Truth::of_folded(&folded)?;
     Ok(format!("{threads} threads, {}", truth.compare(total, &costs)?))
 }
 

@@ -99,6 +99,11 @@ impl Bench<'_> {
         run_of_ours(self.ours, self.recording, self.sysroot)
     }
 
+    /// Our folded stacks of all events, one after the other: the format shows one at a time.
+    fn folded(&self, options: &[&str]) -> Result<String> {
+        folded(|| self.command(), options)
+    }
+
     /// Makes sure that a program is there; else installs it with the command.
     fn need(&self, probe: &str, install: &str) -> Result<()> {
         let there = || command::quiet_output(&mut command::words(probe)).is_ok();
@@ -127,6 +132,17 @@ fn run_of_ours(ours: &Path, recording: &Path, sysroot: Option<&Path>) -> Command
     }
     command.arg(recording);
     command
+}
+
+/// What `run` folds, event by event, so that all samples are counted.
+fn folded(run: impl Fn() -> Command, options: &[&str]) -> Result<String> {
+    let mut all = String::new();
+    for event in perf_text::events(&mut run())? {
+        let mut command = run();
+        command.args(["--format", "folded", "--event", &event]).args(options);
+        all += &command::quiet_output(&mut command)?;
+    }
+    Ok(all)
 }
 
 /// Runs all checks on all recordings.
@@ -177,10 +193,8 @@ fn run_all(
     let mut failed = 0;
     let mut once = true;
     for (recording, sysroot, only) in inputs {
-        let folded = command::quiet_output(
-            run_of_ours(ours, recording, *sysroot).args(["--format", "folded", "--root", "none"]),
-        )?;
-        let truth = Truth::of_folded(&folded)?;
+        let run = || run_of_ours(ours, recording, *sysroot);
+        let truth = Truth::of_folded(&folded(run, &["--root", "none"])?)?;
         println!("{}: {} samples", recording.display(), truth.total);
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
         let rest = if std::mem::take(&mut once) { ONCE } else { &[] };

@@ -21,7 +21,7 @@ pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
     let mut costs = Costs::default();
     let mut total = 0;
-    for event in events(bench)? {
+    for event in events(&mut bench.command())? {
         let file = bench.scratch.join("ours.perf.txt");
         let mut text = bench.command();
         text.args(["--format", "perf-script", "--fields=-period", "--demangle", "none"]);
@@ -36,8 +36,8 @@ pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
         add(&mut costs.own, read.costs.own);
         add(&mut costs.inclusive, read.costs.inclusive);
     }
-    let names = ["--format", "folded", "--root", "none", "--demangle", "none"];
-    let mut truth = Truth::of_folded(&command::quiet_output(bench.command().args(names))?)?;
+    let names = ["--root", "none", "--demangle", "none"];
+    let mut truth = Truth::of_folded(&bench.folded(&names)?)?;
     truth.total -= truth.costs.own.get(NO_FRAMES).copied().unwrap_or_default();
     truth.compare(total, &costs)
 }
@@ -46,8 +46,8 @@ pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
 /// its own cost.
 pub(super) fn flame_graph(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
-    let options = ["--format", "folded", "--root", "none", "--reverse"];
-    let file = bench.write("ours.folded", &options)?;
+    let file = bench.scratch.join("ours.folded");
+    std::fs::write(&file, bench.folded(&["--root", "none", "--reverse"])?)?;
     let picture = command::quiet_output(Command::new(bin.join("inferno-flamegraph")).arg(&file))?;
     let (total, costs) = rectangles(&picture)?;
     bench.truth.compare(total, &costs)
@@ -67,9 +67,9 @@ fn inferno(bench: &Bench<'_>) -> Result<PathBuf> {
 }
 
 /// The events that samples have.
-fn events(bench: &Bench<'_>) -> Result<Vec<String>> {
+pub(super) fn events(ours: &mut Command) -> Result<Vec<String>> {
     let fields = ["--format", "perf-script", "--fields", "event"];
-    let text = command::quiet_output(bench.command().args(fields))?;
+    let text = command::quiet_output(ours.args(fields))?;
     let name = |line: &str| line.trim().trim_end_matches(':').to_owned();
     let mut events: Vec<String> = text.lines().map(name).collect();
     events.sort_unstable();

@@ -1,0 +1,20 @@
+/* What README.md's session looks for the costly line of: it is line 9. */
+#include <stdio.h>
+
+static unsigned long mix(unsigned long value)
+{
+    for (int round = 0; round < 1000; round++) {
+        /* A multiplication is slower than
+           counting. */
+        value = value * 6364136223846793005 + 1442695040888963407;
+    }
+    return value;
+}
+
+int main(void)
+{
+    unsigned long value = 1;
+    for (int turn = 0; turn < 300000; turn++)
+        value ^= mix(value);
+    printf("%lu\n", value);
+}
