@@ -8,11 +8,12 @@ use budget::{Budget, Limit, Resource};
 use host::{Host, MemoryHost, RefusingHost};
 use perf_data::{Finding, Findings, Session, SessionOptions};
 use pipeline::{
-    Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, Unobserved,
+    Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, TimePoint,
+    Unobserved,
 };
 use synth::{
-    CompressedKind, Compressor, Endian, EventAttr, PerfDataBuilder, SampleBuilder, UserRecord,
-    attr_flag, sample_type,
+    CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder,
+    UserRecord, attr_flag, sample_type,
 };
 
 /// Samples of kernel chains of 32 frames, no two alike.
@@ -61,6 +62,32 @@ fn a_recording_in_memory() {
     assert_eq!(
         (profile.samples.len(), profile.stacks.len(), profile.locations.len()),
         (10, 320, 320)
+    );
+}
+
+/// Samples at the times 1 to 11, without a word of that in the head, or with zeros, as perf writes them with compressed
+/// records.
+#[test]
+fn relative_times_without_the_times_of_the_samples() {
+    let stated = [None, Some((0, 0)), Some((1, 11)), Some((1, 5))];
+    let found = stated.map(|times| {
+        let mut data = builder(11);
+        if let Some((first, last)) = times {
+            data.feature(&Feature::SampleTime { first, last });
+        }
+        let host = MemoryHost::new();
+        host.insert("perf.data", data.build());
+        let (from, to) = (TimePoint::Share(500_000_000), TimePoint::AfterFirst(8));
+        let samples = SampleFilter { from: Some(from), to: Some(to), ..SampleFilter::default() };
+        let options = Options { samples, ..Options::default() };
+        let analysis = Pipeline::new(Arc::new(host)).analyze(perf_data(), &options, &unobserved());
+        let profile = analysis.expect("a recording").profile;
+        profile.samples.iter().filter_map(|row| Some(row.time?.0)).collect::<Vec<u64>>()
+    });
+    // The middle is 6 where the last sample is at 11; what is stated is believed.
+    assert_eq!(
+        found,
+        [vec![6, 7, 8, 9], vec![6, 7, 8, 9], vec![6, 7, 8, 9], vec![3, 4, 5, 6, 7, 8, 9]]
     );
 }
 

@@ -8,7 +8,13 @@ use crate::error::Error;
 use crate::options::{SampleFilter, TimePoint};
 
 /// The filter for a recording with that head.
-pub(crate) fn filter(wanted: &SampleFilter, head: &Head) -> Result<Filter, Error> {
+///
+/// `times` gives the times of the first and the last sample, and is asked only where points in time are relative.
+pub(crate) fn filter(
+    wanted: &SampleFilter,
+    head: &Head,
+    times: impl Fn() -> Result<Option<(Timestamp, Timestamp)>, Error>,
+) -> Result<Filter, Error> {
     let mut indexes = Vec::new();
     for name in &wanted.events {
         let before = indexes.len();
@@ -18,7 +24,9 @@ pub(crate) fn filter(wanted: &SampleFilter, head: &Head) -> Result<Filter, Error
             return Err(Error::UnknownEvent { name: name.clone(), recorded });
         }
     }
-    let times = head.features().sample_time;
+    let is_relative = |point: &Option<TimePoint>| !matches!(point, None | Some(TimePoint::At(_)));
+    let times =
+        if [&wanted.from, &wanted.to].into_iter().any(is_relative) { times()? } else { None };
     let resolved = |point: Option<TimePoint>| point.map(|point| resolve(point, times)).transpose();
     Ok(Filter {
         pids: wanted.pids.clone(),

@@ -11,6 +11,7 @@ mod maps;
 mod nameless;
 mod open;
 mod run;
+mod sample_times;
 mod unproven;
 pub(crate) mod whole;
 

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts, SessionOptions};
 use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer};
 
 use super::events::filter;
+use super::sample_times;
 use crate::error::Error;
 use crate::files::Files;
 use crate::names::Sources;
@@ -112,6 +114,17 @@ impl Run<'_> {
         Error::Recording { path: self.path.clone(), source }
     }
 
+    /// When the first and the last sample were taken: where the head does not say it and the recording is a file, that
+    /// is read once more.
+    fn sample_times(&self, head: &Head) -> Result<Option<(Timestamp, Timestamp)>, Error> {
+        match sample_times::stated(head) {
+            None if self.recorded_until().is_some() => {
+                sample_times::counted(&**self.setting.host, &self.path)
+            }
+            stated => Ok(stated),
+        }
+    }
+
     /// How to replay a recording with that head.
     pub(crate) fn replay_options(
         &self,
@@ -119,7 +132,7 @@ impl Run<'_> {
         learn_files: bool,
     ) -> Result<ReplayOptions, Error> {
         Ok(ReplayOptions {
-            filter: filter(&self.options.samples, head)?,
+            filter: filter(&self.options.samples, head, || self.sample_times(head))?,
             max_frames: self.options.max_frames.max(1),
             learn_files,
             join: self.options.join,

@@ -1,0 +1,45 @@
+//! When the first and the last sample of a recording were taken.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use address::Timestamp;
+use host::Host;
+use perf_data::{Findings, Head, RawBody, visit_records};
+
+use super::open::{check_whole, open};
+use crate::error::Error;
+use crate::options::Source;
+
+/// As the head states it; zeros where the recorder did not look, as with compressed records.
+///
+/// Source: `write_sample_time` in `tools/perf/util/header.c`, `HEADER_SAMPLE_TIME`.
+pub(crate) fn stated(head: &Head) -> Option<(Timestamp, Timestamp)> {
+    head.features().sample_time.filter(|(_, last)| last.0 > 0)
+}
+
+/// As the samples of a file say; `None` where it has none with a time.
+///
+/// # Errors
+/// Where it cannot be read.
+pub(crate) fn counted(
+    host: &dyn Host,
+    path: &Path,
+) -> Result<Option<(Timestamp, Timestamp)>, Error> {
+    let opened = open(host, Source::Path(path.to_owned()))?;
+    // What is damaged is found when the samples themselves are read.
+    let mut found = Findings::default();
+    let mut times: Option<(Timestamp, Timestamp)> = None;
+    visit_records(opened.input, &mut found, &mut |_, record| {
+        if let RawBody::Sample(sample) = &record.body
+            && sample.time.0 > 0
+        {
+            let (first, last) = times.unwrap_or((sample.time, sample.time));
+            times = Some((first.min(sample.time), last.max(sample.time)));
+        }
+        ControlFlow::Continue(())
+    })
+    .map_err(|source| Error::Recording { path: path.to_owned(), source })?;
+    check_whole(path, &opened.damage)?;
+    Ok(times)
+}
