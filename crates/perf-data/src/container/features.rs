@@ -64,7 +64,10 @@ pub struct Features<'d> {
     pub auxtrace_index: Vec<AuxtraceIndex>,
     /// Processor caches.
     pub caches: Vec<CacheLevel<'d>>,
-    /// Time of the first and the last sample.
+    /// Time of the first and the last sample; `None` where the recorder did not look and wrote zeros, as with compressed
+    /// records.
+    ///
+    /// Source: `write_sample_time` in `tools/perf/util/header.c`.
     pub sample_time: Option<(Timestamp, Timestamp)>,
     /// Memory blocks by node.
     pub memory_topology: Option<MemoryTopology<'d>>,
@@ -200,7 +203,9 @@ impl<'d> Features<'d> {
             Feature::Auxtrace => self.auxtrace_index = decode::auxtrace_index(cursor)?,
             Feature::Stat => self.stat = true,
             Feature::Cache => self.caches = decode::caches(cursor)?,
-            Feature::SampleTime => self.sample_time = Some(decode::sample_time(cursor)?),
+            Feature::SampleTime => {
+                self.sample_time = Some(decode::sample_time(cursor)?).filter(|it| it.1.0 > 0);
+            }
             later => self.decode_later(later, cursor)?,
         }
         Some(())

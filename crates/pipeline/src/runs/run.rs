@@ -117,7 +117,7 @@ impl Run<'_> {
     /// When the first and the last sample were taken: where the head does not say it and the recording is a file, that
     /// is read once more.
     fn sample_times(&self, head: &Head) -> Result<Option<(Timestamp, Timestamp)>, Error> {
-        match sample_times::stated(head) {
+        match head.features().sample_time {
             None if self.recorded_until().is_some() => {
                 sample_times::counted(&**self.setting.host, &self.path)
             }

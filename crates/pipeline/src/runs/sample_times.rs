@@ -5,18 +5,11 @@ use std::path::Path;
 
 use address::Timestamp;
 use host::Host;
-use perf_data::{Findings, Head, RawBody, visit_records};
+use perf_data::{Findings, RawBody, visit_records};
 
 use super::open::{check_whole, open};
 use crate::error::Error;
 use crate::options::Source;
-
-/// As the head states it; zeros where the recorder did not look, as with compressed records.
-///
-/// Source: `write_sample_time` in `tools/perf/util/header.c`, `HEADER_SAMPLE_TIME`.
-pub(crate) fn stated(head: &Head) -> Option<(Timestamp, Timestamp)> {
-    head.features().sample_time.filter(|(_, last)| last.0 > 0)
-}
 
 /// As the samples of a file say; `None` where it has none with a time.
 ///
