@@ -81,7 +81,7 @@ impl RunArgs {
             samples: self.filters.wanted()?,
             files: self.files.search()?,
             names: self.symbols.options(),
-            max_frames: self.max_frames as usize,
+            max_frames: self.max_frames.get(),
             join: (&self.join).into(),
             limits: Limits { memory: self.max_memory },
         })

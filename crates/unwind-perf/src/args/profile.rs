@@ -1,5 +1,6 @@
 //! The arguments of the jobs that make a profile.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -125,9 +126,8 @@ pub(crate) struct RunArgs {
     pub(crate) max_memory: Option<u64>,
 
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
-    #[arg(long, value_name = "N", default_value_t = 1024)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_frames: u32,
+    #[arg(long, value_name = "N", default_value = "1024")]
+    pub(crate) max_frames: NonZeroUsize,
 
     #[command(flatten)]
     pub(crate) join: JoinArgs,

@@ -134,7 +134,7 @@ fn wrong_arguments_are_told() {
         (&["perf.data", "--extra-dir", "none"], "unwind-perf: --extra-dir none: not a directory"),
         (
             &["perf.data", "--max-frames", "0"],
-            "error: invalid value '0' for '--max-frames <N>': 0 is not in 1..=4294967295",
+            "error: invalid value '0' for '--max-frames <N>': number would be zero for non-zero type",
         ),
     ] {
         let ran = run(&case.folder, arguments).expect_status(2);
