@@ -9,9 +9,17 @@ use synth::{ElfBuilder, Section, Segment};
 
 use crate::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
 
+/// A file of these sections and symbols, whose names are the ends of one string of 1,000 bytes.
+fn file(mut sections: Vec<Section>, symbols: Vec<u8>) -> Image {
+    let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
+    sections.extend([section(".symtab", symbols), section(".strtab", strings)]);
+    let segments = vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)];
+    let elf = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
+    Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
+}
+
 /// Functions of 16 bytes whose names are the ends of one string; with `at_once` all are at the same place.
 fn image(functions: u32, at_once: bool) -> Image {
-    let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
     let symbols = bytes(|it| {
         it.zeros(24);
         for number in 0..functions {
@@ -19,14 +27,7 @@ fn image(functions: u32, at_once: bool) -> Image {
             it.u32(number + 1).u8(0x12).u8(0).u16(1).u64(TEXT + start).u64(size);
         }
     });
-    let sections = vec![
-        Section::text(TEXT, vec![0x90; TEXT_SIZE as usize]),
-        section(".symtab", symbols),
-        section(".strtab", strings),
-    ];
-    let segments = vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)];
-    let elf = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
-    Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
+    file(vec![Section::text(TEXT, vec![0x90; TEXT_SIZE as usize])], symbols)
 }
 
 #[test]
@@ -48,7 +49,6 @@ fn names_are_counted() {
 fn indirect_stubs() -> Image {
     const RESOLVER: u64 = TEXT + 0x800;
     const SLOTS: u64 = 0x9000;
-    let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
     let symbols = bytes(|it| {
         it.zeros(24).u32(1).u8(0x1a).u8(0).u16(1).u64(RESOLVER).u64(16);
     });
@@ -65,15 +65,8 @@ fn indirect_stubs() -> Image {
             it.u64(SLOTS + 8 * number).u64(R_X86_64_IRELATIVE).u64(RESOLVER);
         }
     });
-    let sections = vec![
-        Section { name: ".iplt".to_owned(), ..Section::text(TEXT, stubs) },
-        section(".rela.iplt", relocations),
-        section(".symtab", symbols),
-        section(".strtab", strings),
-    ];
-    let segments = vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)];
-    let elf = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
-    Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
+    let stubs = Section { name: ".iplt".to_owned(), ..Section::text(TEXT, stubs) };
+    file(vec![stubs, section(".rela.iplt", relocations)], symbols)
 }
 
 #[test]

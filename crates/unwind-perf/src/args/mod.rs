@@ -1,50 +1,28 @@
 //! The arguments. They know nothing of the commands that take them.
 
-mod annotate;
-mod color;
-mod diff;
+mod commands;
 mod examples;
-mod files;
-mod filters;
-mod format;
-mod inject;
-mod inspect;
-mod join;
-mod memory;
+mod groups;
 mod misspelt;
 mod options;
-mod percent;
-mod profile;
-mod record;
-mod shown;
-mod symbols;
-mod tables;
-mod times;
+mod values;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use annotate::AnnotateArgs;
-pub(crate) use color::{ColorArg, color_in_arguments};
-pub(crate) use diff::DiffArgs;
+#[cfg(feature = "flamegraph")]
+pub(crate) use commands::FlamegraphArgs;
+pub(crate) use commands::{
+    AnnotateArgs, BuildIdArgs, DiffArgs, DumpArgs, InfoArgs, InjectArgs, MainArgs, MapsArgs,
+    RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
+};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
-pub(crate) use files::FileArgs;
-pub(crate) use filters::FilterArgs;
-pub(crate) use inject::InjectArgs;
-pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
+pub(crate) use groups::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, SymbolArgs};
 pub(crate) use misspelt::with_suggestion;
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
-pub(crate) use percent::Percent;
 #[cfg(test)]
-pub(crate) use percent::parse_percent;
-#[cfg(feature = "flamegraph")]
-pub(crate) use profile::FlamegraphArgs;
-pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
-pub(crate) use record::RecordArgs;
-pub(crate) use shown::FoldedArgs;
-pub(crate) use symbols::{DemangleArg, SymbolArgs};
-pub(crate) use tables::{TopArgs, TreeArgs};
-pub(crate) use times::{clock_range, time_of};
+pub(crate) use values::parse_percent;
+pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

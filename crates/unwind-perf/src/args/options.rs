@@ -14,7 +14,7 @@ use pipeline::{
 };
 use symbolizer::Demangle;
 
-use super::times::time_range;
+use super::values::time_range;
 use super::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, RunArgs, SymbolArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.

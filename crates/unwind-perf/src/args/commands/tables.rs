@@ -3,9 +3,9 @@
 use clap::{Args, ValueEnum};
 use profile::query::GroupBy;
 
-use super::percent::{Percent, parse_percent};
 use super::profile::{InputArg, RunArgs};
-use super::shown::WeightArgs;
+use crate::args::groups::WeightArgs;
+use crate::args::values::{Percent, parse_percent};
 
 /// The arguments of `top`.
 #[derive(Debug, Args)]

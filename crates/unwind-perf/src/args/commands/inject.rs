@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::files::FileArgs;
+use crate::args::groups::FileArgs;
 
 /// The arguments of `inject`.
 #[derive(Debug, Args)]

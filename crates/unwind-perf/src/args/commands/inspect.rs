@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use perf_data::RecordKind;
 
-use super::files::FileArgs;
+use crate::args::groups::FileArgs;
 
 /// The arguments of `info`.
 #[derive(Debug, Args)]

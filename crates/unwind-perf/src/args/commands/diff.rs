@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use formats::DiffFormat;
 use profile::query::diff::Normalization;
 
-use super::percent::{Percent, parse_percent};
 use super::profile::RunArgs;
+use crate::args::values::{Percent, parse_percent};
 
 /// The arguments of `diff`.
 #[derive(Debug, Args)]

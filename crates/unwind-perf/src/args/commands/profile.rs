@@ -8,17 +8,17 @@ use clap::{Args, CommandFactory as _, ValueHint};
 use formats::Format;
 use host::Origin;
 
-use super::Cli;
-use super::files::FileArgs;
-use super::filters::FilterArgs;
-use super::format::FormatParser;
-use super::join::JoinArgs;
-use super::memory::parse_memory;
-use super::misspelt::suggestion;
-use super::options::host;
-use super::percent::{Percent, parse_percent};
-use super::shown::{FoldedArgs, ScriptArgs};
-use super::symbols::SymbolArgs;
+use crate::args::Cli;
+use crate::args::groups::FileArgs;
+use crate::args::groups::FilterArgs;
+use crate::args::groups::JoinArgs;
+use crate::args::groups::SymbolArgs;
+use crate::args::groups::{FoldedArgs, ScriptArgs};
+use crate::args::misspelt::suggestion;
+use crate::args::options::host;
+use crate::args::values::FormatParser;
+use crate::args::values::parse_memory;
+use crate::args::values::{Percent, parse_percent};
 
 /// The arguments of the main job.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::profile::{InputArg, RunArgs};
-use super::shown::WeightArgs;
+use crate::args::groups::WeightArgs;
 
 /// The arguments of `annotate`.
 #[derive(Debug, Args)]

@@ -1,0 +1,13 @@
+//! Arguments that several commands take, group by group.
+
+mod files;
+mod filters;
+mod join;
+mod shown;
+mod symbols;
+
+pub(crate) use files::FileArgs;
+pub(crate) use filters::FilterArgs;
+pub(crate) use join::JoinArgs;
+pub(crate) use shown::{FoldedArgs, ScriptArgs, WeightArgs};
+pub(crate) use symbols::{DemangleArg, SymbolArgs};
