@@ -1,0 +1,12 @@
+//! What users say, and what the commands answer: arguments, exit statuses, files that are written.
+
+mod build_ids;
+mod cli;
+mod diff;
+mod errors;
+mod filters;
+mod incomplete;
+mod readme;
+mod signals;
+mod tables;
+mod targets;

@@ -1,0 +1,169 @@
+//! `top` and `tree`, and what a terminal gets.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::support::cases::{Case, sysroot};
+use crate::support::run::{command, run};
+
+/// What a job prints for a case.
+fn printed(case: &str, arguments: &[&str]) -> String {
+    let sysroot = sysroot();
+    let files = ["--sysroot", sysroot.to_str().expect("UTF-8"), "-q"];
+    let arguments = [arguments, &files].concat();
+    run(&Case::named(case).folder, &arguments).expect_status(0).text().to_owned()
+}
+
+#[test]
+fn top_by_functions_threads_and_events() {
+    let expected = "\
+48 samples of cpu-clock:u
+    own  samples  inclusive  samples  function          module
+ 97.9 %       47     97.9 %       47  spin.constprop.0  fork
+  2.1 %  12 more rows; --limit 0 shows all
+";
+    assert_eq!(printed("fork", &["top", "-n", "1"]), expected);
+    let expected = "\
+48 samples of cpu-clock:u
+    own  samples  thread         tid
+ 33.3 %       16  second thread  27951
+ 33.3 %       16  fork           27953
+ 31.3 %       15  fork           27952
+  2.1 %        1  fork           27951
+";
+    assert_eq!(printed("fork", &["top", "--by", "thread"]), expected);
+    let expected = "\
+52 samples
+    own  samples  event
+ 50.0 %       26  cpu-clock:u
+ 50.0 %       26  task-clock:u
+";
+    assert_eq!(printed("two-events", &["top", "--by", "event"]), expected);
+    let expected = "\
+26 samples of cpu-clock:u, 104.4 ms
+    own      time  inclusive      time  module
+100.0 %  104.4 ms    100.0 %  104.4 ms  /tmp/unwind-perf-testdata/two-events/two-events
+  0.0 %    0.0 ms    100.0 %  104.4 ms  /usr/lib/x86_64-linux-gnu/libc.so.6
+";
+    assert_eq!(printed("two-events", &["top", "--by=module", "--weight=period"]), expected);
+}
+
+#[test]
+fn trees() {
+    let expected = "\
+30 samples of cpu-clock:u
+inclusive      own  samples  function
+   50.0 %                15  _start  anon
+   50.0 %                15  └ __libc_start_main  libc.so.6
+   50.0 %                15  └ libc.so.6+0x271d0  libc.so.6
+   50.0 %                15  └ main  anon
+   50.0 %                15  └ call_copy  anon
+   50.0 %                15  └ [unknown]  anon
+   50.0 %                15  └ target  anon
+   50.0 %   50.0 %       15  └ spin  anon
+   50.0 %                15  [truncated]
+   50.0 %                15  └ [unknown]  anon
+   50.0 %                15  └ target  anon
+   50.0 %   50.0 %       15  └ spin  anon
+";
+    assert_eq!(printed("anon", &["tree"]), expected);
+    let expected = "\
+30 samples of cpu-clock:u
+  share  samples  function and its callers
+100.0 %       30  spin  anon
+100.0 %       30  └ target  anon
+100.0 %       30  └ [unknown]  anon
+";
+    assert_eq!(printed("anon", &["tree", "--bottom-up", "--min", "60%"]), expected);
+    let beside = printed("anon", &["tree", "--keep-unrooted", "-n", "9"]);
+    assert!(beside.ends_with("  [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
+}
+
+/// Without the source, lines have numbers only.
+#[test]
+fn source_and_instructions() {
+    let text = printed("spin-lld", &["annotate", "spin", "perf.data"]);
+    let expected = "\
+31 samples of cpu-clock:u
+spin  spin-lld: own 100.0 %, inclusive 100.0 %
+
+    own  inclusive    line  /tmp/unwind-perf-testdata/spin-lld/./spin.h
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("\n    own  inclusive     address  instruction\n"), "{text}");
+    assert!(text.contains("        1860  test %rdi,%rdi\n"), "{text}");
+    let own = |line: &str| line.get(..7)?.trim().strip_suffix(" %")?.parse::<f64>().ok();
+    let code = text.split("instruction\n").nth(1).expect("instructions");
+    let sum: f64 = code.lines().filter_map(own).sum();
+    assert!((99.5..=100.5).contains(&sum), "{text}");
+    let none = printed("spin-lld", &["annotate", "spin", "perf.data", "--no-code"]);
+    assert!(!none.contains("instruction"), "{none}");
+    let unknown = Case::named("spin-lld");
+    let ran = run(&unknown.folder, &["annotate", "nothing", "perf.data"]).expect_status(2);
+    let message =
+        "unwind-perf: no function in the samples has nothing in its name; see unwind-perf top\n";
+    assert_eq!(ran.stderr, message);
+}
+
+/// What the command writes to a terminal of 60 columns, and its status.
+fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32>) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("a terminal");
+    let size = rustix::termios::Winsize { ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&ours, size).expect("a size");
+    let name = ptsname(&ours, Vec::new()).expect("its name");
+    let theirs = File::options().write(true).open(name.to_str().expect("UTF-8")).expect("open");
+    let sysroot = sysroot();
+    let files = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
+    let mut started = command(&case.folder, &[&files, arguments].concat());
+    started.stdout(Stdio::from(theirs.try_clone().expect("a terminal")));
+    let ran = started.output().expect("the command runs");
+    // A line that ends all, so that reading ends.
+    use std::io::Write as _;
+    (&theirs).write_all(b"\x04").expect("an end");
+    let mut text = Vec::new();
+    let mut ours = File::from(ours);
+    let mut byte = [0];
+    while ours.read(&mut byte).expect("what was written") == 1 && byte[0] != 4 {
+        text.push(byte[0]);
+    }
+    let text = String::from_utf8(text).expect("UTF-8").replace("\r\n", "\n");
+    (text, String::from_utf8(ran.stderr).expect("UTF-8"), ran.status.code())
+}
+
+#[test]
+fn a_terminal_gets_the_functions_that_cost_most() {
+    let case = Case::named("exceptions");
+    let (text, summary, status) = on_a_terminal(&case, &["--color", "never"]);
+    assert!(text.starts_with("40 samples of cpu-clock:u\n    own  samples  inclusive"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    assert!(text.contains('…'), "names are cut: {text}");
+    assert!(summary.contains("of the stacks are complete"), "{summary}");
+    assert_eq!(status, Some(0));
+    let (text, ..) = on_a_terminal(&case, &["-q"]);
+    assert!(text.contains("\x1b[1m\x1b[4m    own"), "{text}");
+    let (text, ..) = on_a_terminal(&case, &["-q", "-f", "json"]);
+    assert!(text.starts_with("{\"meta\""), "{text}");
+    for format in ["pprof", "firefox", "hotspot", "parquet"] {
+        let (text, message, status) = on_a_terminal(&case, &["-f", format]);
+        let expected = format!(
+            "unwind-perf: {format} is binary and is not written to a terminal; name a file: -o FILE\n"
+        );
+        assert_eq!((text.as_str(), message, status), ("", expected, Some(2)));
+    }
+}
+
+#[test]
+fn the_recording_is_perf_data_where_none_is_named() {
+    let case = Case::named("plt");
+    let sysroot = sysroot();
+    let files = ["-q", "-f", "folded", "--sysroot", sysroot.to_str().expect("UTF-8")];
+    let named = case.run(&["-q", "-f", "folded"]).expect_status(0);
+    assert_eq!(run(&case.folder, &files).expect_status(0).text(), named.text());
+    let none = run(crate::support::cases::root(), &files).expect_status(2).stderr;
+    let expected = "unwind-perf: no recording named, and there is no perf.data here; see --help\n";
+    assert_eq!(none, expected);
+}

@@ -1,0 +1,162 @@
+//! Wherever debug information is kept, functions, inlined functions and lines are those of the unsplit build.
+
+use std::path::{Path, PathBuf};
+
+use module_map::Image;
+use serde_json::Value;
+
+use crate::support::cases::root;
+use crate::support::mapped::{Map, Recording, samples};
+use crate::support::run::{empty_folder, run};
+
+/// The program's code: first address, size, offset in the file.
+const TEXT: (u64, u64, u64) = (0x40_1000, 0xca, 0x1000);
+
+fn variant(dwarf: &str, name: &str) -> PathBuf {
+    root().join("crates/unwind-perf/testdata/debug").join(dwarf).join(name)
+}
+
+/// For each byte of the code what its frames are called, innermost first.
+fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
+    let folder = empty_folder(&format!("debug-{dwarf}-{name}-{}", more.len()));
+    let mut recording = Recording::new();
+    let (start, size, offset) = TEXT;
+    recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+    for address in start..start + size {
+        recording.sample(1, address);
+    }
+    recording.write(&folder);
+    let place = variant(dwarf, name);
+    // Some have no folder of debug files.
+    let debug = Some(place.join("debug")).filter(|debug| debug.is_dir());
+    let debug = debug.unwrap_or_else(|| place.clone());
+    let [place, debug] = [&place, &debug].map(|path| path.to_str().expect("UTF-8"));
+    let lines = samples(&folder, &[&["--sysroot", place, "--debug-dir", debug], more].concat());
+    let fields = ["function", "file", "line", "inlined", "function_offset"];
+    let address_of = |frame: &Value| frame["addr"].clone();
+    let chain = |line: &Value| -> Vec<[Value; 5]> {
+        let frames = line["frames"].as_array().expect("frames");
+        let first = address_of(&frames[0]);
+        let own = frames.iter().take_while(|frame| address_of(frame) == first);
+        own.map(|frame| fields.map(|field| frame[field].clone())).collect()
+    };
+    lines.iter().map(chain).collect()
+}
+
+#[test]
+fn wherever_it_is_kept() {
+    for dwarf in ["v4", "v5"] {
+        let plain = names(dwarf, "plain", &[]);
+        let inlined = plain.iter().filter(|chain| chain.len() > 2).count();
+        let with_line = plain.iter().filter(|chain| chain[0][2].is_u64()).count();
+        assert_eq!((plain.len(), inlined, with_line), (0xca, 21, 172), "{dwarf}");
+        for name in ["zlib", "zstd", "dwo", "dwp", "dwz", "link", "id", "path"] {
+            let found = names(dwarf, name, &[]);
+            for (index, (found, plain)) in found.iter().zip(&plain).enumerate() {
+                assert_eq!(found, plain, "{dwarf} {name} {:#x}", TEXT.0 + index as u64);
+            }
+            assert_eq!(found.len(), plain.len());
+        }
+    }
+}
+
+#[test]
+fn names_of_functions_in_a_stripped_file() {
+    let function = |chain: &Vec<[Value; 5]>| (chain[0][0].clone(), chain[0][4].clone());
+    let plain = names("v5", "plain", &["--no-inline"]);
+    let mini = names("v5", "mini", &["--no-inline"]);
+    let named = mini.iter().filter(|chain| chain[0][0].is_string()).count();
+    assert_eq!(named, 150);
+    assert_eq!(
+        mini.iter().map(function).collect::<Vec<_>>(),
+        plain.iter().map(function).collect::<Vec<_>>()
+    );
+}
+
+/// Inlined functions that are in a file which is not at hand are missing, and both the summary and the JSON say so.
+#[test]
+fn what_is_missing_is_said() {
+    for (dwarf, name, file, kind, sentence) in [
+        (
+            "v4",
+            "dwo",
+            "chain.dwo",
+            "dwo-missing",
+            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+        ),
+        (
+            "v5",
+            "dwo",
+            "chain.dwo",
+            "dwo-missing",
+            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+        ),
+        (
+            "v5",
+            "dwz",
+            "common",
+            "dwz-missing",
+            "place/program: common with the debug information that it shares with other files was not found; inlined functions are missing",
+        ),
+    ] {
+        let folder = empty_folder(&format!("missing-{dwarf}-{name}"));
+        let place = folder.join("place");
+        std::fs::create_dir(&place).expect("a folder");
+        assert!(variant(dwarf, name).join(file).is_file());
+        std::fs::copy(variant(dwarf, name).join("program"), place.join("program")).expect("a copy");
+        let mut recording = Recording::new();
+        let (start, size, offset) = TEXT;
+        recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+        for address in start..start + size {
+            recording.sample(1, address);
+        }
+        recording.write(&folder);
+        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
+        let json = ran.json();
+        let findings = json["summary"]["findings"].as_array().expect("findings");
+        let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
+        let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
+        assert_eq!(found, [&expected], "{dwarf} {name}");
+        assert!(ran.stderr.contains(&format!("{kind}: {sentence}\n")), "{}", ran.stderr);
+    }
+}
+
+/// Where the second half of `.debug_info` is overwritten, what the first half has is right, functions have the names of
+/// their symbols, and nobody is told that the run is complete.
+#[test]
+fn half_of_the_debug_information_is_overwritten() {
+    let folder = empty_folder("half-of-debug-info");
+    let place = folder.join("place");
+    std::fs::create_dir(&place).expect("a folder");
+    let mut bytes = std::fs::read(variant("v5", "plain").join("program")).expect("the program");
+    let image = Image::from_vec(Path::new("program"), bytes.clone()).expect("an ELF file");
+    let section = image.section(".debug_info").expect("debug information");
+    let data = image.section_data(section).expect("its bytes");
+    let len = data.len();
+    let at = bytes.windows(len).position(|window| *window == *data).expect("where it is");
+    bytes[at + len / 2..at + len].fill(0xff);
+    std::fs::write(place.join("program"), bytes).expect("written");
+    let mut recording = Recording::new();
+    let (start, size, offset) = TEXT;
+    recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+    for address in start..start + size {
+        recording.sample(1, address);
+    }
+    recording.write(&folder);
+    let ran = run(&folder, &["perf.data", "-f", "ndjson", "--sysroot", "place"]).expect_status(1);
+    let plain = names("v5", "plain", &["--no-inline"]);
+    let mut inlined = 0;
+    for (line, plain) in ran.lines().iter().zip(&plain) {
+        let frames = line["frames"].as_array().expect("frames");
+        let own = frames.iter().take_while(|frame| frame["addr"] == frames[0]["addr"]);
+        let own: Vec<_> = own.collect();
+        inlined += usize::from(own.len() > 1);
+        assert_eq!(own.last().expect("a frame")["function"], plain[0][0]);
+    }
+    let kept = names("v5", "plain", &[]).iter().filter(|chain| chain.len() > 1).count();
+    assert_eq!((inlined, kept), (15, 35));
+    let finding = "debug-info-damaged: place/program: the entry at 0x254 of .debug_info cannot be read; \
+                   inlined functions of its unit are missing\n";
+    assert!(ran.stderr.contains(finding), "{}", ran.stderr);
+    assert!(ran.stderr.contains("but names or lines are missing"), "{}", ran.stderr);
+}

@@ -1,0 +1,106 @@
+//! Code made at run time, described in a jitdump: it is unwound by the dump's own call frame information, named, given
+//! lines, followed where it moves, and distinguished from what took its place. The same after `inject`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::cases::{Case, copy_folder, sysroot};
+use crate::support::run::{Ran, empty_folder, run};
+
+/// Function, line and page of the JIT frame, and how its caller was found, with the number of samples.
+fn kinds(ran: Ran) -> Vec<(String, u64)> {
+    let mut kinds = BTreeMap::new();
+    for sample in ran.expect_status(0).lines() {
+        assert_eq!(sample["end"], "root", "{sample}");
+        let frames = sample["frames"].as_array().expect("frames");
+        let names: Vec<&str> =
+            frames.iter().filter_map(|frame| frame["function"].as_str()).collect();
+        let at = names.iter().position(|name| *name == "target").expect("what JIT code calls") + 1;
+        assert_eq!(names.get(at + 1..at + 3), Some(&["run", "main"][..]), "{sample}");
+        let text = |frame: &Value, field: &str| frame[field].as_str().unwrap_or("?").to_owned();
+        let (frame, caller) = (&frames[at], &frames[at + 1]);
+        let address = text(frame, "addr");
+        let kind = format!(
+            "{} {}:{} in page {} by {}",
+            text(frame, "function"),
+            text(frame, "file"),
+            frame["line"],
+            &address[address.len() - 4..address.len() - 3],
+            text(caller, "found_by")
+        );
+        *kinds.entry(kind).or_default() += 1;
+    }
+    kinds.into_iter().collect()
+}
+
+fn check(found: &[(String, u64)]) {
+    let expected = [
+        ("first /src/program.script:11 in page e by cfi", 7),
+        ("first /src/program.script:11 in page f by cfi", 7),
+        ("second /src/program.script:21 in page e by cfi", 7),
+    ];
+    let expected = expected.map(|(kind, count): (&str, u64)| (kind.to_owned(), count));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_jitdump_is_read_directly() {
+    check(&kinds(Case::named("jit").run(&["-q", "-f", "ndjson"])));
+}
+
+#[test]
+fn a_jitdump_that_is_cut_is_told() {
+    let case = Case::named("jit");
+    let folder = empty_folder("cut-jit");
+    copy_folder(&sysroot(), &folder);
+    let dump = folder.join("tmp/unwind-perf-testdata/jit/jit-371.dump");
+    let bytes = std::fs::read(&dump).expect("the dump");
+    std::fs::write(&dump, &bytes[..bytes.len() - 40]).expect("written");
+    let root = folder.to_str().expect("UTF-8");
+    let ran = run(&case.folder, &["perf.data", "--sysroot", root]).expect_status(1);
+    let finding = "the dump of JIT code /tmp/unwind-perf-testdata/jit/jit-371.dump does not end with a whole record: its \
+                   last 40 bytes are none; code that came later has no names";
+    let json = ran.json();
+    let findings = json["summary"]["findings"].as_array().expect("findings");
+    let found: Vec<_> =
+        findings.iter().filter(|finding| finding["kind"] == "jitdump-damaged").collect();
+    assert_eq!((found.len(), &found[0]["count"]), (1, &Value::from(1)), "{findings:?}");
+    assert_eq!(found[0]["message"], finding);
+    assert!(ran.stderr.contains(&format!("jitdump-damaged: {finding}\n")), "{}", ran.stderr);
+}
+
+#[test]
+fn injected_code_is_found_without_the_dump() {
+    let case = Case::named("jit");
+    let folder = empty_folder("inject-jit");
+    let output = folder.join("perf.data");
+    let output = output.to_str().expect("UTF-8");
+    let reported = case_inject(&case, output);
+    assert!(
+        reported.stderr.ends_with("3 further map records, 1 files of JIT code\n"),
+        "{}",
+        reported.stderr
+    );
+    // The dump is gone; the program and the libraries are where they were.
+    let root = folder.join("root");
+    copy_without_dumps(&sysroot().join("tmp"), &root.join("tmp"));
+    copy_folder(&sysroot().join("usr"), &root.join("usr"));
+    let code = folder.join("perf.data.jit-0.so");
+    let arguments = ["perf.data", "-q", "-f", "ndjson", "--sysroot", "root", "--module"];
+    let code = code.to_str().expect("UTF-8");
+    check(&kinds(run(&folder, &[&arguments[..], &[code]].concat())));
+}
+
+fn case_inject(case: &Case, output: &str) -> Ran {
+    let arguments = ["inject", "perf.data", "--sysroot", "../../sysroot", "-o", output];
+    run(&case.folder, &arguments).expect_status(0)
+}
+
+fn copy_without_dumps(from: &Path, to: &Path) {
+    let program = Path::new("unwind-perf-testdata/jit/jit");
+    let to = to.join(program);
+    std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+    std::fs::copy(from.join(program), to).expect("the program");
+}

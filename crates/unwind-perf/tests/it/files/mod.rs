@@ -1,0 +1,8 @@
+//! The files that a recording names: which are used, and what they give.
+
+mod debug_files;
+mod identity;
+mod jit;
+mod kernel;
+mod layouts;
+mod over_time;

@@ -1,0 +1,10 @@
+//! What the outputs have, and that they agree.
+
+mod agree;
+mod golden;
+pub(crate) mod hotspot;
+mod hotspot_backend;
+#[cfg(feature = "debuginfod")]
+mod hotspot_downloads;
+pub(crate) mod perf_text;
+mod table;

@@ -1,0 +1,44 @@
+//! The text of `perf script` that is stored beside a case, line by line.
+//!
+//! Known differences, which are taken out: perf prints offsets in the file where we print addresses, and it names
+//! frames of the C library by its debug information, which is not in the test data.
+
+use crate::support::cases::Case;
+
+fn comparable(text: &str) -> Vec<String> {
+    let frame = |line: &str| match line.trim_start().split_once(' ') {
+        Some((address, rest)) if u64::from_str_radix(address, 16).is_ok() => rest.to_owned(),
+        _ => line.trim_end().to_owned(),
+    };
+    let text = without_arguments(text);
+    text.lines().filter(|line| !line.contains("libc")).map(frame).collect()
+}
+
+/// Without template arguments, which short names do not have.
+fn without_arguments(text: &str) -> String {
+    let mut depth = 0;
+    let kept = text.chars().filter(|&char| {
+        depth += i32::from(char == '<');
+        let keep = depth == 0;
+        depth -= i32::from(char == '>');
+        keep
+    });
+    kept.collect()
+}
+
+/// The example on which hotspot's unwinder complained of overlapping files: the chain of inlined functions through
+/// `std::norm` to `main`, and no complaint.
+#[test]
+fn norms_of_complex_numbers() {
+    let case = Case::named("norm");
+    let perf = std::fs::read_to_string(case.folder.join("perf-script")).expect("perf's text");
+    let ours = case.run(&["-q", "-f", "perf-script", "--demangle", "short"]).expect_status(0);
+    assert_eq!(comparable(ours.text()), comparable(&perf));
+    let through_norm = perf.lines().filter(|line| line.contains(" std::norm<double>")).count();
+    assert_eq!(through_norm, 6);
+    let json = case.run(&["-q"]).expect_status(0).json();
+    let findings = json["summary"]["findings"].as_array().expect("findings");
+    let kinds: Vec<_> = findings.iter().map(|finding| finding["kind"].clone()).collect();
+    // libc is stripped of the function that calls `main`.
+    assert_eq!(kinds, ["not-covered"]);
+}

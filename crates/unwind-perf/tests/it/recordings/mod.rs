@@ -1,0 +1,9 @@
+//! Recordings of all kinds, from all recorders: whole, damaged, large, hostile.
+
+mod completeness;
+mod containers;
+mod device;
+mod hostile;
+mod losses;
+mod many_samples;
+mod memory;

@@ -1,0 +1,5 @@
+//! What the tests share: the recordings of `testdata`, recordings over real files, and runs of the command.
+
+pub(crate) mod cases;
+pub(crate) mod mapped;
+pub(crate) mod run;
