@@ -1,6 +1,6 @@
 //! A recording of many threads: of how many the stacks are remembered is limited, and the same in each run.
 
-use crate::repair::stage::{How, PID, Recording};
+use crate::replay::repair::stage::{How, PID, Recording};
 
 const THREADS: u32 = 10_000;
 /// So many samples are repaired together.

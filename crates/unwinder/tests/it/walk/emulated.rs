@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use module_map::FileOptions;
 use unwinder::{EndReason, FoundBy};
 
-use crate::replayed::replay;
+use crate::replay::replayed::replay;
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")

@@ -1,7 +1,7 @@
 //! Random programs that call and return on one stack: what the whole stacks show is compared with what is left of it
 //! when the stacks are cut.
 
-use crate::repair::stage::{How, PID, Recording, Written, address, saved};
+use crate::replay::repair::stage::{How, PID, Recording, Written, address, saved};
 use unwinder::Join;
 
 const SEEDS: u64 = 300;

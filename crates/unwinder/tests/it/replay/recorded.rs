@@ -8,7 +8,7 @@ use synth::{
 };
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::replayed::{CONTEXT_KERNEL, CONTEXT_USER, KERNEL, map, replay};
+use crate::replay::replayed::{CONTEXT_KERNEL, CONTEXT_USER, KERNEL, map, replay};
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops, stack};
 
 const CONTEXT_USER_DEFERRED: u64 = -640_i64 as u64;

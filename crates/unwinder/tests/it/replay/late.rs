@@ -6,7 +6,7 @@ use synth::{
 };
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::replayed::{Seen, replay_counting};
+use crate::replay::replayed::{Seen, replay_counting};
 use crate::world::{BASE, IN_MAIN, IN_ROOT, Program, SP, TEST, World, ops, outer, stack};
 
 const MS: u64 = 1_000_000;

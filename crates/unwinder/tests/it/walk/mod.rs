@@ -1,0 +1,10 @@
+//! Walks from the innermost frame to the root, and what ends them.
+
+mod aarch64;
+mod emulated;
+mod ends;
+mod fallback;
+mod frame_address;
+mod linear;
+mod previous_stack;
+mod signals;
