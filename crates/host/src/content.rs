@@ -3,8 +3,9 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::ops::{Deref, Range};
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Weak};
 
 use memmap2::{Mmap, MmapOptions, UncheckedAdvice};
@@ -49,9 +50,9 @@ impl Content {
         Ok(Self(ContentBytes::Mapped(Arc::new(Mapped { guard, map }))))
     }
 
-    fn read(mut file: &File, size: u64) -> io::Result<Self> {
+    fn read(file: &File, size: u64) -> io::Result<Self> {
         let mut bytes = vec![0; usize::try_from(size).map_err(io::Error::other)?];
-        file.read_exact(&mut bytes)?;
+        file.read_exact_at(&mut bytes, 0)?;
         Ok(Self::from(bytes))
     }
 

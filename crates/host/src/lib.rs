@@ -6,8 +6,9 @@
 //! vdso, the environment) is a method of [`Host`], and each says where its path comes from, its [`Origin`]. A path that
 //! strangers have a part in comes with a folder, its root, and leads nowhere else: neither `..` nor a link leaves it.
 //!
-//! Three hosts exist: [`RealHost`] is the machine; [`MemoryHost`] serves from memory what a test put there;
-//! [`RefusingHost`] wraps another one and opens nothing that a recording names.
+//! Four hosts exist: [`RealHost`] is the machine; [`MemoryHost`] serves from memory what a test put there;
+//! [`RefusingHost`] wraps another one and opens nothing that a recording names; [`HandedHost`] wraps one and has a file
+//! that another process opened.
 //!
 //! The dynamic call is made once a file: what it gives is [`Content`], a slice from then on.
 //!
@@ -35,6 +36,7 @@ mod error;
 mod forbidden;
 mod found;
 mod guard;
+mod handed;
 mod memory;
 mod new_file;
 mod real;
@@ -51,6 +53,7 @@ use std::path::{Path, PathBuf};
 pub use content::{Content, Pages};
 pub use error::HostError;
 pub use guard::Damage;
+pub use handed::HandedHost;
 pub use memory::MemoryHost;
 pub use new_file::{NewFile, replace_file};
 pub use real::RealHost;

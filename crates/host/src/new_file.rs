@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,7 @@ impl NewFile {
             let create = |path: &Path| {
                 let mut options = OpenOptions::new();
                 options
+                    .read(true)
                     .write(true)
                     .create_new(true)
                     .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
@@ -60,11 +62,27 @@ impl NewFile {
     ///
     /// # Errors
     /// Where it cannot be renamed; then it is removed.
-    pub fn complete(mut self) -> io::Result<()> {
+    pub fn complete(self) -> io::Result<()> {
+        let place = self.place.clone();
+        self.complete_as(&place)
+    }
+
+    /// The same under another name in the same folder, which was not known at first.
+    ///
+    /// # Errors
+    /// As for [`Self::complete`].
+    pub fn complete_as(mut self, place: &Path) -> io::Result<()> {
         self.file.flush()?;
-        fs::rename(self.temporary.path(), &self.place)?;
+        fs::rename(self.temporary.path(), place)?;
         self.temporary.keep();
         Ok(())
+    }
+}
+
+/// For another process that writes it.
+impl AsFd for NewFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

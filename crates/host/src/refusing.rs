@@ -9,21 +9,41 @@ use crate::{DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostText, 
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
 /// whether anything is there.
+///
+/// For recordings of strangers it has nothing of this machine's own either: nothing below `/proc`, `/sys`, `/dev` and
+/// `/tmp`, no vdso, and no name.
 #[derive(Clone, Debug)]
-pub struct RefusingHost(Arc<dyn Host>);
+pub struct RefusingHost {
+    inner: Arc<dyn Host>,
+    /// Whether the recording was made elsewhere, by somebody else.
+    foreign: bool,
+}
+
+/// Where a machine keeps what belongs to it, and what anybody may have put there.
+const OWN: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
 
 impl RefusingHost {
     /// Wraps a host.
     #[must_use]
     pub fn new(inner: Arc<dyn Host>) -> Self {
-        Self(inner)
+        Self { inner, foreign: false }
+    }
+
+    /// Wraps a host, for recordings of strangers.
+    #[must_use]
+    pub fn for_strangers(inner: Arc<dyn Host>) -> Self {
+        Self { inner, foreign: true }
     }
 
     fn allowed(&self, path: &Path, origin: Origin<'_>) -> Result<&dyn Host, HostError> {
-        match origin {
-            Origin::User | Origin::System | Origin::Stored { .. } => Ok(&*self.0),
-            Origin::Recording { .. } => Err(HostError::Refused { path: path.to_owned() }),
-        }
+        let is_own = || OWN.iter().any(|own| path.starts_with(own));
+        let refused = match origin {
+            Origin::User => self.foreign && is_own(),
+            Origin::System => self.foreign,
+            Origin::Stored { root } => self.foreign && is_own() && !is_below_own(root),
+            Origin::Recording { .. } => true,
+        };
+        if refused { Err(HostError::Refused { path: path.to_owned() }) } else { Ok(&*self.inner) }
     }
 }
 
@@ -58,12 +78,17 @@ impl Host for RefusingHost {
     }
 
     fn running_vdso(&self) -> Option<Vec<u8>> {
-        self.0.running_vdso()
+        if self.foreign { None } else { self.inner.running_vdso() }
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
-        self.0.variable(name)
+        self.inner.variable(name)
     }
+}
+
+/// A store that the operator put there is one.
+fn is_below_own(root: &Path) -> bool {
+    OWN.iter().any(|own| root.starts_with(own))
 }
 
 #[cfg(test)]
@@ -97,5 +122,24 @@ mod tests {
             }
         }
         assert_eq!(host.home().as_deref(), Some(Path::new("/home/user")));
+    }
+
+    #[test]
+    fn strangers_get_nothing_of_this_machine() {
+        let machine = MemoryHost::new();
+        for path in ["/proc/kallsyms", "/tmp/perf-1.map", "/store/ab/elf", "/tmp/store/elf"] {
+            machine.insert(path, *b"x");
+        }
+        machine.insert("/proc/sys/kernel/hostname", *b"here");
+        let host = RefusingHost::for_strangers(Arc::new(machine));
+        let root = Path::new("/");
+        let is_open = |path: &str, origin| host.open(Path::new(path), origin).is_ok();
+        assert!(!is_open("/proc/kallsyms", Origin::User));
+        assert!(!is_open("/proc/kallsyms", Origin::System));
+        assert!(!is_open("/tmp/perf-1.map", Origin::Stored { root }));
+        assert!(is_open("/store/ab/elf", Origin::Stored { root }));
+        assert!(is_open("/tmp/store/elf", Origin::Stored { root: Path::new("/tmp/store") }));
+        assert!(!is_open("/store/ab/elf", Origin::Recording { root }));
+        assert_eq!((host.hostname(), host.running_vdso()), (Vec::new(), None));
     }
 }

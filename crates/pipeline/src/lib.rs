@@ -55,11 +55,13 @@ use std::sync::Arc;
 use budget::Budget;
 use host::Host;
 use perf_data::Input;
+use profile::Profile;
 
 use crate::kept::Kept;
 use crate::runs::{growing, whole};
 use crate::setting::Setting;
 
+pub use address::Svma;
 pub use code::NoCode;
 pub use error::Error;
 pub use files::Files;
@@ -70,6 +72,7 @@ pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
 pub use runs::growing::{Grown, Growth, StreamOptions};
 pub use runs::{Analysis, MapReplay, RecordingWatch};
+pub use symbolizer::{Demangle, Instruction};
 pub use timings::Timings;
 pub use unwinder::Join;
 
@@ -99,6 +102,13 @@ impl Pipeline {
     #[must_use]
     pub fn within(host: Arc<dyn Host>, limits: ImageLimits, budget: Budget) -> Self {
         Self { host, kept: Arc::new(Kept::new(limits, budget)) }
+    }
+
+    /// The same way on another machine that has the same files, and so shares what is kept: one of these with a
+    /// recording that another process opened.
+    #[must_use]
+    pub fn on(&self, host: Arc<dyn Host>) -> Self {
+        Self { host, kept: Arc::clone(&self.kept) }
     }
 
     /// Gives up the files that are kept. Runs that are under way are not disturbed.
@@ -133,6 +143,14 @@ impl Pipeline {
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
         growing::analyze_growing(&self.setting(options, observer), (source, stream), growth)
+    }
+
+    /// What the header of a recording says: a profile without samples.
+    ///
+    /// # Errors
+    /// Where there is no file, or none that is a recording.
+    pub fn head(&self, source: Source) -> Result<Profile, Error> {
+        runs::head(&*self.host, source)
     }
 
     /// Opens a recording for those who read its records themselves, and then ask whether it was whole until the end.

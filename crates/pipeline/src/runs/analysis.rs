@@ -1,6 +1,6 @@
 //! What came of a recording, and how a run is put into it at its end.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use module_map::Timeline;
 use perf_data::{Findings, Head, Session, Severity};
@@ -38,8 +38,9 @@ pub struct Analysis {
 pub(crate) struct AnalysisSources {
     pub(crate) timeline: Timeline,
     pub(crate) files: Files,
-    /// The input's bytes, to which the timeline and the files may refer.
-    _session: Session,
+    /// The input's bytes, to which the timeline and the files may refer. Nobody reads on; the lock lets threads share the
+    /// rest.
+    _session: Mutex<Session>,
 }
 
 /// A run at its end: all samples are walked, all addresses have their names.
@@ -90,7 +91,7 @@ impl Ended {
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
-        let sources = Box::new(AnalysisSources { timeline, files, _session: session });
+        let sources = Box::new(AnalysisSources { timeline, files, _session: Mutex::new(session) });
         Analysis { profile, is_damaged, findings: found, head, left_out, timings, sources }
     }
 }

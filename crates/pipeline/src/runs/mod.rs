@@ -6,6 +6,7 @@ mod assemble;
 mod events;
 mod findings;
 pub(crate) mod growing;
+mod head;
 mod losses;
 mod maps;
 mod nameless;
@@ -16,6 +17,7 @@ mod unproven;
 pub(crate) mod whole;
 
 pub use analysis::Analysis;
+pub(crate) use head::head;
 pub use maps::MapReplay;
 pub use open::RecordingWatch;
 pub(crate) use open::open;

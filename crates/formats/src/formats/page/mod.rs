@@ -54,6 +54,15 @@ impl Printer for Page {
 }
 
 impl Page {
+    /// The tables of the page alone, as a gzip stream, for a server that has the rest of the page.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    pub fn print_tables(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_tables(profile, GzEncoder::new(out, Compression::new(6)))?.finish()?;
+        Ok(())
+    }
+
     /// The head's length in 8 bytes, the head, filled up to 8 bytes, and the columns.
     fn write_tables<W: io::Write>(&self, profile: &Profile, mut sink: W) -> io::Result<W> {
         let tree = PageTree::new(profile, self.inlines);

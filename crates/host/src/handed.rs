@@ -1,0 +1,113 @@
+//! A machine with one file that was opened by somebody else: what is at its path by now does not matter, and who may open
+//! nothing by itself can read it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the file was opened by another process; it is looked at here"
+)]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::found::{io_error, stamp_of};
+use crate::{Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostText, Origin};
+
+/// Answers as another host does, but for one path, which stands for a file that is open already.
+#[derive(Clone, Debug)]
+pub struct HandedHost {
+    inner: Arc<dyn Host>,
+    path: PathBuf,
+    file: Arc<File>,
+}
+
+impl HandedHost {
+    /// Wraps a host. `path` is what the user calls the file.
+    ///
+    /// # Errors
+    /// Where it is no regular file.
+    pub fn new(inner: Arc<dyn Host>, path: &Path, file: File) -> Result<Self, HostError> {
+        let metadata = file.metadata().map_err(|source| io_error(path, source))?;
+        if !metadata.is_file() {
+            return Err(HostError::NotRegular { path: path.to_owned() });
+        }
+        Ok(Self { inner, path: path.to_owned(), file: Arc::new(file) })
+    }
+
+    /// Only what the user named is the handed file: a recording that names its path means another one.
+    fn is_handed(&self, path: &Path, origin: Origin<'_>) -> bool {
+        origin == Origin::User && path == self.path
+    }
+
+    fn io(&self, source: io::Error) -> HostError {
+        io_error(&self.path, source)
+    }
+}
+
+impl Host for HandedHost {
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
+        if !self.is_handed(path, origin) {
+            return self.inner.open(path, origin);
+        }
+        let metadata = self.file.metadata().map_err(|source| self.io(source))?;
+        let stamp = stamp_of(&metadata);
+        let content = Content::of_file(&self.file, stamp.size).map_err(|source| self.io(source))?;
+        Ok(HostFile { content, stamp })
+    }
+
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        self.inner.text(path, origin)
+    }
+
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+        self.inner.stream(path, origin)
+    }
+
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
+        if !self.is_handed(path, origin) {
+            return self.inner.stat(path, origin);
+        }
+        let metadata = self.file.metadata().map_err(|source| self.io(source))?;
+        Ok(FileStat { kind: FileKind::Regular, stamp: stamp_of(&metadata) })
+    }
+
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
+        self.inner.list(path, origin)
+    }
+
+    fn running_vdso(&self) -> Option<Vec<u8>> {
+        self.inner.running_vdso()
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.inner.variable(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryHost, ScratchDir};
+
+    #[test]
+    fn the_opened_file_is_read_whatever_is_at_its_path() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let path = dir.path().join("recording");
+        std::fs::write(&path, b"first").expect("a file");
+        let file = File::open(&path).expect("the file");
+        std::fs::remove_file(&path).expect("removed");
+        let inner = MemoryHost::new();
+        inner.insert(&path, *b"other");
+        let host = HandedHost::new(Arc::new(inner), &path, file).expect("a regular file");
+        for _ in 0..2 {
+            let opened = host.open(&path, Origin::User).expect("the file");
+            assert_eq!((&opened.content[..], opened.stamp.size), (&b"first"[..], 5));
+        }
+        let named = host.open(&path, Origin::Recording { root: dir.path() }).expect("the other");
+        assert_eq!(&named.content[..], b"other");
+        let folder = File::open(dir.path()).expect("the folder");
+        let refused = HandedHost::new(Arc::new(MemoryHost::new()), dir.path(), folder);
+        assert!(matches!(refused, Err(HostError::NotRegular { .. })));
+    }
+}
