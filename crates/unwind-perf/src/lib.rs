@@ -45,7 +45,7 @@ pub fn unwind_perf() -> ExitCode {
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     choose_colors(cli.color);
     // A signal that ends a recording does not end us.
-    if !matches!(cli.command, Some(Command::Record(_))) {
+    if !hears_signals(cli.command.as_ref()) {
         clean_up();
     }
     exit_code("unwind-perf", commands::run(&cli))
@@ -63,6 +63,16 @@ pub fn perf_to_profile() -> ExitCode {
 pub fn hotspot_perfparser() -> ExitCode {
     clean_up();
     compat::hotspot_perfparser()
+}
+
+/// Whether a command has its own way with signals: a service ends what is under way.
+fn hears_signals(command: Option<&Command>) -> bool {
+    match command {
+        Some(Command::Record(_)) => true,
+        #[cfg(feature = "service")]
+        Some(Command::Serve(_)) => true,
+        _ => false,
+    }
 }
 
 /// Nothing that is half done stays behind where a signal ends the command.

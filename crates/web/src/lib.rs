@@ -7,7 +7,9 @@
 mod document;
 mod linker;
 mod modules;
+mod served;
 
 pub use document::{END, document};
 pub use linker::{LinkError, link};
 pub use modules::{MODULES, Module, PAGE, STYLE};
+pub use served::{list_page, recording_page, served};

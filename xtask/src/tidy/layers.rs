@@ -32,6 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
         ],
     ),
+    ("service", &["host", "profile", "formats", "web", "pipeline"]),
     (
         "unwind-perf",
         &[
@@ -44,6 +45,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
             "formats",
             "pipeline",
+            "service",
         ],
     ),
     ("synth", &[]),

@@ -16,6 +16,8 @@ pub(crate) use commands::{
     AnnotateArgs, BuildIdArgs, DiffArgs, DumpArgs, InfoArgs, InjectArgs, MainArgs, MapsArgs,
     RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
 };
+#[cfg(feature = "service")]
+pub(crate) use commands::{ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, SymbolArgs};
 pub(crate) use misspelt::with_suggestion;
@@ -77,6 +79,13 @@ pub(crate) enum Command {
     Flamegraph(FlamegraphArgs),
     /// Write a page that shows the profile in a browser: flame graph, tables, timeline
     Report(ReportArgs),
+    /// Serve recordings by HTTP: a list, their pages, every format, questions for tools
+    #[cfg(feature = "service")]
+    Serve(Box<ServeArgs>),
+    /// Do the work of a service that started this
+    #[cfg(feature = "service")]
+    #[command(hide = true)]
+    Worker(Box<WorkerArgs>),
     /// Print the manual page
     Man,
     /// Print the completion of a shell

@@ -11,6 +11,8 @@ mod maps;
 mod nothing_left;
 mod profile;
 mod record;
+#[cfg(feature = "service")]
+mod serve;
 mod sources;
 mod tables;
 
@@ -35,6 +37,10 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Annotate(args)) => annotate::run(args),
         Some(Command::Report(args)) => profile::report(args),
         Some(Command::Diff(args)) => diff::run(args),
+        #[cfg(feature = "service")]
+        Some(Command::Serve(args)) => serve::run(args),
+        #[cfg(feature = "service")]
+        Some(Command::Worker(args)) => serve::work(args),
         Some(Command::Man) => manual::man(),
         Some(Command::Completions(args)) => manual::completions(args),
         None => profile::main(&cli.main),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
 use perf_data::{Finding, Findings, MachineSource, RecordedArch};
-use pipeline::{Analysis, Error, LeftOut, Observer, Options, Source, StreamOptions};
+use pipeline::{Analysis, Error, LeftOut, Observer, Options, Pipeline, Source, StreamOptions};
 use profile::Profile;
 
 use crate::args::{pipeline, with_argument};
@@ -92,24 +92,11 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     let progress = Arc::new(Progress::new(job.quiet));
     let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
-    let stream = Shared::new(HotspotStream::new(out, job.options.names.inlines));
-    let observer: Arc<dyn Observer> =
-        Arc::new(StreamObserver { progress: progress.clone(), stream: stream.clone() });
-    let mut growth = StreamOutput::new(stream.clone());
     let HotspotJob { source, options, stream: reading, .. } = job;
-    let analysis = pipeline()
-        .analyze_growing(source, reading, &options, &observer, &mut growth)
-        .map_err(|error| explained(error, &target))?;
-    let mut details = growth.into_details();
-    add_disorder(&mut details, &analysis.findings);
+    let observer: Arc<dyn Observer> = progress.clone();
+    let written = write_stream(&pipeline(), (source, reading), &options, observer, out);
     progress.clear();
-    let mut analysis = analysis;
-    stream
-        .with(|stream| {
-            stream.finish(&analysis.profile, &details)?;
-            stream.output().complete()
-        })
-        .with_context(|| target.failed())?;
+    let mut analysis = written.map_err(|error| explained(error, &target))?;
     analysis.timings.ended("print");
     if job.timings {
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
@@ -123,6 +110,32 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     // The process ends here, and taking the tables apart takes a while.
     std::mem::forget(analysis);
     Ok(outcome)
+}
+
+/// Writes the stream of a recording.
+///
+/// # Errors
+/// As for [`Pipeline::analyze_growing`].
+pub(crate) fn write_stream(
+    pipeline: &Pipeline,
+    (source, reading): (Source, StreamOptions),
+    options: &Options,
+    progress: Arc<dyn Observer>,
+    out: Out,
+) -> Result<Analysis, Error> {
+    let stream = Shared::new(HotspotStream::new(out, options.names.inlines));
+    let observer: Arc<dyn Observer> = Arc::new(StreamObserver { progress, stream: stream.clone() });
+    let mut growth = StreamOutput::new(stream.clone());
+    let analysis = pipeline.analyze_growing(source, reading, options, &observer, &mut growth)?;
+    let mut details = growth.into_details();
+    add_disorder(&mut details, &analysis.findings);
+    stream
+        .with(|stream| {
+            stream.finish(&analysis.profile, &details)?;
+            stream.output().complete()
+        })
+        .map_err(Error::Output)?;
+    Ok(analysis)
 }
 
 /// An error of the run as users of this stream know it.

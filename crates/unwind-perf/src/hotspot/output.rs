@@ -12,7 +12,7 @@ use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
 use crate::hotspot::records::Records;
-use crate::terminal::{Out, Progress};
+use crate::terminal::Out;
 
 /// The stream, which downloads write to from other threads.
 #[derive(Clone, Debug)]
@@ -30,10 +30,10 @@ impl Shared {
     }
 }
 
-/// Progress on the terminal; downloads in the stream, too.
+/// Progress for who watches; downloads in the stream, too.
 #[derive(Debug)]
 pub(super) struct StreamObserver {
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Arc<dyn Observer>,
     pub(super) stream: Shared,
 }
 
@@ -48,6 +48,10 @@ impl Observer for StreamObserver {
 
     fn done(&self, samples: u64) {
         self.progress.done(samples);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled()
     }
 
     fn download(&self, download: &Download<'_>) {

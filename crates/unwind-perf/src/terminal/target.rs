@@ -209,6 +209,12 @@ impl std::fmt::Debug for Out {
 }
 
 impl Out {
+    /// One that writes on into another.
+    #[cfg(feature = "service")]
+    pub(crate) fn to(out: Box<dyn Write + Send>) -> Self {
+        Self(Sink::Stream(out))
+    }
+
     /// One that forgets what is written to it.
     pub(crate) fn nowhere() -> Self {
         Self(Sink::Stream(Box::new(io::sink())))

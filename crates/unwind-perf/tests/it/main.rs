@@ -10,4 +10,6 @@ mod commands;
 mod files;
 mod formats;
 mod recordings;
+#[cfg(feature = "service")]
+mod service;
 mod support;

@@ -6,6 +6,8 @@ mod inject;
 mod inspect;
 mod profile;
 mod record;
+#[cfg(feature = "service")]
+mod serve;
 mod tables;
 
 pub(crate) use annotate::AnnotateArgs;
@@ -16,4 +18,6 @@ pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
+#[cfg(feature = "service")]
+pub(crate) use serve::{ServeArgs, WorkerArgs};
 pub(crate) use tables::{TopArgs, TreeArgs};

@@ -1,0 +1,187 @@
+//! Files as answers: with their length, in parts, packed or not.
+
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use flate2::read::MultiGzDecoder;
+use futures_core::Stream;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use crate::problem::{Kind, Problem};
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Chunks that wait for the client.
+const WAITING: usize = 4;
+
+/// Chunks that a thread reads.
+struct Chunks(Receiver<io::Result<Bytes>>);
+
+impl Stream for Chunks {
+    type Item = io::Result<Bytes>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context)
+    }
+}
+
+/// What a reader gives, as a body; it is read as fast as the client takes it. `keep` lives as long as it is read.
+fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Body {
+    let (sender, receiver) = channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        let _keep = keep;
+        loop {
+            let mut chunk = vec![0; CHUNK];
+            let sent = match reader.read(&mut chunk) {
+                Ok(0) => return,
+                Ok(got) => {
+                    chunk.truncate(got);
+                    sender.blocking_send(Ok(Bytes::from(chunk)))
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+                Err(error) => {
+                    let _ = sender.blocking_send(Err(error));
+                    return;
+                }
+            };
+            // Nobody takes it any more.
+            if sent.is_err() {
+                return;
+            }
+        }
+    });
+    Body::from_stream(Chunks(receiver))
+}
+
+/// A file that was written for one answer.
+pub(super) fn whole(
+    mut file: File,
+    kind: &'static str,
+    name: &str,
+    keep: impl Send + 'static,
+) -> Result<Response, Problem> {
+    let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+    let size = file.metadata().map_err(failed)?.len();
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut response = body(file, keep).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(size));
+    // Names of recordings are strangers' words; only plain letters of them go into a header.
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    let name: String = name.chars().map(|it| if plain(it) { it } else { '_' }).collect();
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+/// The packed tables of a result: as they are for who unpacks gzip, in the part that is asked for; else unpacked.
+pub(super) fn tables(
+    mut file: File,
+    size: u64,
+    tag: &str,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    const KIND: &str = "application/vnd.unwind-perf.columns;v=1";
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let tag = format!("\"{tag}\"");
+    let mut response = if text(header::IF_NONE_MATCH).split(',').any(|it| it.trim() == tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else if !takes_gzip(text(header::ACCEPT_ENCODING)) {
+        body(MultiGzDecoder::new(file), ()).into_response()
+    } else {
+        let part = part(text(header::RANGE), size);
+        let Ok(part) = part else {
+            let mut response = Problem::new(Kind::WrongRange).into_response();
+            let range = HeaderValue::from_str(&format!("bytes */{size}"));
+            response.headers_mut().extend(range.map(|it| (header::CONTENT_RANGE, it)));
+            return Ok(response);
+        };
+        let (from, to) = part.unwrap_or((0, size));
+        let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+        file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        let mut response = body(file.take(to - from), ()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(to - from));
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        if part.is_some() {
+            let range = format!("bytes {from}-{}/{size}", to.saturating_sub(1));
+            headers.extend(HeaderValue::from_str(&range).map(|it| (header::CONTENT_RANGE, it)));
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        }
+        response
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(KIND));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.extend(HeaderValue::from_str(&tag).map(|it| (header::ETAG, it)));
+    Ok(response)
+}
+
+/// Source: RFC 9110, "Accept-Encoding".
+fn takes_gzip(text: &str) -> bool {
+    text.split(',').any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let refused = weight
+            .trim()
+            .strip_prefix("q=")
+            .is_some_and(|q| q.trim().parse::<f32>().is_ok_and(|q| q == 0.0));
+        matches!(name.trim(), "gzip" | "x-gzip" | "*") && !refused
+    })
+}
+
+/// The one range that is asked for, as from and to; what is no such range asks for all. `Err` where it lies outside.
+/// Source: RFC 9110, "Range".
+fn part(text: &str, size: u64) -> Result<Option<(u64, u64)>, ()> {
+    let Some(range) = text.strip_prefix("bytes=") else { return Ok(None) };
+    let Some((from, to)) = range.split_once('-') else { return Ok(None) };
+    let number = |text: &str| text.parse::<u64>().ok();
+    let (from, to) = match (number(from), number(to)) {
+        (Some(from), Some(to)) if from <= to => (from, to.saturating_add(1).min(size)),
+        (Some(from), None) if to.is_empty() => (from, size),
+        (None, Some(last)) if from.is_empty() => (size.saturating_sub(last), size),
+        _ => return Ok(None),
+    };
+    if from < to { Ok(Some((from, to))) } else { Err(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_the_standard_says() {
+        assert_eq!(part("", 10), Ok(None));
+        assert_eq!(part("bytes=2-4", 10), Ok(Some((2, 5))));
+        assert_eq!(part("bytes=2-", 10), Ok(Some((2, 10))));
+        assert_eq!(part("bytes=-3", 10), Ok(Some((7, 10))));
+        assert_eq!(part("bytes=-30", 10), Ok(Some((0, 10))));
+        assert_eq!(part("bytes=8-99", 10), Ok(Some((8, 10))));
+        for outside in ["bytes=10-", "bytes=10-12", "bytes=-0"] {
+            assert_eq!(part(outside, 10), Err(()), "{outside}");
+        }
+        for other in ["bytes=4-2", "bytes=a-b", "lines=1-2", "bytes=1-2,4-5", "bytes=5"] {
+            assert_eq!(part(other, 10), Ok(None), "{other}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_sent_to_who_takes_it() {
+        for text in ["gzip", "br, gzip;q=0.5", "*", "deflate, gzip"] {
+            assert!(takes_gzip(text), "{text}");
+        }
+        for text in ["", "br", "gzip;q=0", "identity", "gzip; q=0.0"] {
+            assert!(!takes_gzip(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Who may ask: looked at before a request is routed. A page that is shown under another name, and a page of another
+//! origin, get nothing, whatever they know.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::problem::{Kind, Problem};
+use crate::service::Service;
+
+/// What every answer says to browsers.
+/// Source: Content Security Policy Level 3; Fetch Metadata Request Headers; the HTML standard on COOP and CORP.
+const HEADERS: &[(&str, &str)] = &[
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
+
+/// Lets requests in, or answers why not.
+pub(super) async fn guard(
+    State(service): State<Arc<Service>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match check(&service, &request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => {
+            service.metrics.refused(&problem);
+            problem.into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    for &(name, value) in HEADERS {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn check(service: &Service, request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let path = request.uri().path();
+    let host = one(headers, &header::HOST)?.unwrap_or_default();
+    if !service.secrets.is_host(host) {
+        return Err(Problem::new(Kind::WrongHost).detail("the header Host names another service"));
+    }
+    check_origin(service, request, is_open(path))?;
+    if is_open(path) || is_known(service, headers)? {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::NoToken).hint("open the address that the service printed at its start"))
+}
+
+/// A page of another origin may neither ask nor send; it may link to pages of ours, which have nothing in them.
+fn check_origin(service: &Service, request: &Request, is_open: bool) -> Result<(), Problem> {
+    let headers = request.headers();
+    let wrong = || Problem::new(Kind::WrongOrigin);
+    if let Some(origin) = one(headers, &header::ORIGIN)? {
+        let known = origin.split_once("://").is_some_and(|(scheme, host)| {
+            matches!(scheme, "http" | "https") && service.secrets.is_host(host)
+        });
+        if !known {
+            return Err(wrong());
+        }
+    }
+    let site = one(headers, &HeaderName::from_static("sec-fetch-site"))?;
+    let is_link = is_open && matches!(*request.method(), Method::GET | Method::HEAD);
+    match site {
+        None | Some("same-origin" | "none") => Ok(()),
+        Some(_) if is_link => Ok(()),
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// What has nothing in it that is secret, and what makes a session.
+fn is_open(path: &str) -> bool {
+    !(path.starts_with("/api/")
+        || path == "/metrics"
+        || path == "/readyz"
+        || path.starts_with("/buildid/"))
+}
+
+/// Whether a request has the token or the session.
+fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
+    if let Some(text) = one(headers, &header::AUTHORIZATION)? {
+        let token = text.strip_prefix("Bearer ").unwrap_or_default();
+        return Ok(service.secrets.is_token(token));
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
+    Ok(cookies.into_iter().any(|cookies| service.secrets.is_session(cookies)))
+}
+
+/// A header that is there at most once: two could be read differently by whoever is in between.
+fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Problem> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next();
+    let bad = || Problem::new(Kind::BadRequest).detail(format!("the header {name}"));
+    if all.next().is_some() {
+        return Err(bad());
+    }
+    first.map(|value| value.to_str().map_err(|_| bad())).transpose()
+}

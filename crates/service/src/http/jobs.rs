@@ -1,0 +1,84 @@
+//! Jobs: how far they are, as a value or as events, and their end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_core::Stream;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::json::as_json;
+use crate::jobs::Job;
+use crate::problem::{Kind, Problem};
+use crate::service::Service;
+
+/// Progress is told no more often.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// `GET /api/v1/jobs/{id}`
+pub(super) async fn show(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    Ok(as_json(StatusCode::OK, &service.jobs.get(&id)?.view()))
+}
+
+/// `DELETE /api/v1/jobs/{id}`
+pub(super) async fn cancel(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let job = service.jobs.get(&id)?;
+    job.cancel();
+    Ok(as_json(StatusCode::ACCEPTED, &job.view()))
+}
+
+/// `GET /api/v1/jobs/{id}/events`: each state as an event, until it is the last.
+pub(super) async fn events(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let job = service.jobs.get(&id)?;
+    let place = Arc::clone(&service.listeners).try_acquire_owned();
+    let place = place.map_err(|_| Problem::new(Kind::Busy).detail("too many listeners"))?;
+    let (sender, receiver) = channel(1);
+    tokio::spawn(async move {
+        let _place = place;
+        follow(&job, &sender).await;
+    });
+    Ok(Sse::new(Events(receiver)).keep_alive(KeepAlive::default()).into_response())
+}
+
+async fn follow(job: &Job, sender: &tokio::sync::mpsc::Sender<Event>) {
+    let mut watch = job.watch();
+    loop {
+        let state = watch.borrow_and_update().clone();
+        let is_last = state.is_over();
+        let text = serde_json::to_string(&job.view_of(state)).unwrap_or_default();
+        if sender.send(Event::default().event("job").data(text)).await.is_err() || is_last {
+            return;
+        }
+        tokio::time::sleep(PAUSE).await;
+        if watch.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Events that a task sends.
+struct Events(Receiver<Event>);
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|event| event.map(Ok))
+    }
+}

@@ -1,0 +1,59 @@
+//! JSON in and out, and problems as answers.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::problem::{Kind, Problem};
+
+/// After how many seconds it may be tried again what was refused for want of a place.
+const RETRY: &str = "5";
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = as_json(status, &self);
+        let headers = response.headers_mut();
+        let kind = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, kind);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY));
+        }
+        response
+    }
+}
+
+/// A value as an answer.
+pub(super) fn as_json(status: StatusCode, value: &impl Serialize) -> Response {
+    // Maps with keys that are no strings do not occur.
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], Body::from(text)).into_response()
+}
+
+/// The JSON body of a request.
+#[derive(Debug)]
+pub(super) struct JsonBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        if !is_json(kind.unwrap_or_default()) {
+            return Err(Problem::new(Kind::WrongType).hint("content-type: application/json"));
+        }
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|_| Problem::new(Kind::TooLarge).detail("the body"))?;
+        let value = serde_json::from_slice(&body);
+        let value = value.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()));
+        Ok(Self(value?))
+    }
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}

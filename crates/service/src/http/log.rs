@@ -1,0 +1,55 @@
+//! A line of JSON on standard error for each request, without names and tokens: the route, not the path.
+#![allow(
+    clippy::print_stderr,
+    reason = "a service logs to its standard error, for journald and containers"
+)]
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use serde_json::json;
+
+use crate::service::Service;
+
+/// The route of an answer.
+#[derive(Clone, Debug)]
+struct Route(MatchedPath);
+
+/// Notes the route of a request in its answer.
+pub(super) async fn note_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(Route(route));
+    }
+    response
+}
+
+/// Counts and logs a request.
+pub(super) async fn log(
+    State(service): State<Arc<Service>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let status = response.status().as_u16();
+    service.metrics.answered(status);
+    if service.logs {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |it| it.as_secs_f64());
+        let route = response.extensions().get::<Route>();
+        let line = json!({
+            "time": (time * 1e3).round() / 1e3,
+            "method": method.as_str(),
+            "route": route.map(|Route(path)| path.as_str()),
+            "status": status,
+            "ms": (began.elapsed().as_secs_f64() * 1e4).round() / 10.0,
+        });
+        eprintln!("{line}");
+    }
+    response
+}

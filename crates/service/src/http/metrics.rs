@@ -1,0 +1,135 @@
+//! Numbers for those who watch the service.
+//!
+//! Source: Prometheus, "Exposition formats", the text format.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::HashMap;
+
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// What was counted since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    done: AtomicU64,
+    failed: AtomicU64,
+    /// Of all jobs, in microseconds.
+    job_time: AtomicU64,
+    worker_ends: AtomicU64,
+    answers: Mutex<HashMap<u16, u64>>,
+    refused: Mutex<HashMap<String, u64>>,
+}
+
+impl Metrics {
+    /// A result was looked for.
+    pub(crate) fn cache(&self, hit: bool) {
+        let counter = if hit { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A job is over.
+    pub(crate) fn job(&self, done: bool, seconds: f64) {
+        let counter = if done { &self.done } else { &self.failed };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.job_time.fetch_add((seconds * 1e6) as u64, Ordering::Relaxed);
+    }
+
+    /// A worker ended while it was at a job.
+    pub(crate) fn worker_ended(&self) {
+        self.worker_ends.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request was not let in.
+    pub(super) fn refused(&self, problem: &Problem) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *refused.entry_ref(problem.kind.as_str()).or_default() += 1;
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&self, status: u16) {
+        *self.answers.lock().unwrap_or_else(PoisonError::into_inner).entry(status).or_default() +=
+            1;
+    }
+
+    /// The numbers as text.
+    pub(super) fn text(&self, service: &Service) -> String {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let jobs = service.jobs.counts();
+        let store = service.store.size();
+        let (local, foreign) = (service.local.counts(), service.foreign.counts());
+        let mut text = Text::default();
+        text.head("jobs", "gauge", "Jobs by state");
+        text.row("jobs{state=\"queued\"}", jobs.queued);
+        text.row("jobs{state=\"running\"}", jobs.running);
+        text.head("jobs_total", "counter", "Jobs that are over, by how they ended");
+        text.row("jobs_total{end=\"done\"}", get(&self.done));
+        text.row("jobs_total{end=\"failed\"}", get(&self.failed));
+        text.one("jobs_begun_total", "counter", "Jobs that were begun", jobs.begun);
+        text.one("jobs_refused_total", "counter", "Jobs refused: the queue was full", jobs.refused);
+        let micros = get(&self.job_time);
+        text.one(
+            "job_microseconds_total",
+            "counter",
+            "Time that jobs took, waiting included",
+            micros,
+        );
+        text.head("results_total", "counter", "Results that were looked for");
+        text.row("results_total{found=\"yes\"}", get(&self.hits));
+        text.row("results_total{found=\"no\"}", get(&self.misses));
+        text.one("results", "gauge", "Results on the disk", store.results as u64);
+        text.one("results_bytes", "gauge", "Bytes of the results on the disk", store.bytes);
+        text.head("worker_starts_total", "counter", "Workers that were started");
+        text.row("worker_starts_total{trust=\"local\"}", local.starts);
+        text.row("worker_starts_total{trust=\"foreign\"}", foreign.starts);
+        let ends = get(&self.worker_ends);
+        text.one(
+            "worker_ends_total",
+            "counter",
+            "Workers that ended while they were at a job",
+            ends,
+        );
+        text.head("answers_total", "counter", "Answers by status");
+        for (status, count) in sorted(&self.answers) {
+            text.row(&format!("answers_total{{status=\"{status}\"}}"), count);
+        }
+        text.head("refused_total", "counter", "Requests that were not let in, by reason");
+        for (kind, count) in sorted(&self.refused) {
+            let reason = kind.rsplit(':').next().unwrap_or_default();
+            text.row(&format!("refused_total{{reason=\"{reason}\"}}"), count);
+        }
+        text.0
+    }
+}
+
+fn sorted<K: Clone + Ord>(counts: &Mutex<HashMap<K, u64>>) -> Vec<(K, u64)> {
+    let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut rows: Vec<(K, u64)> = counts.iter().map(|(key, count)| (key.clone(), *count)).collect();
+    rows.sort();
+    rows
+}
+
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string does not fail.
+        let _ =
+            write!(self.0, "# HELP unwind_perf_{name} {help}\n# TYPE unwind_perf_{name} {kind}\n");
+    }
+
+    fn row(&mut self, name: &str, value: u64) {
+        let _ = writeln!(self.0, "unwind_perf_{name} {value}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.head(name, kind, help);
+        self.row(name, value);
+    }
+}

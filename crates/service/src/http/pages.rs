@@ -1,0 +1,96 @@
+//! The pages and their files: the same bytes for everybody, with nothing of a recording in them.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+
+use super::json::{JsonBody, as_json};
+use crate::problem::{Kind, Problem};
+use crate::service::Service;
+
+const HTML: &str = "text/html; charset=utf-8";
+
+fn page(text: String) -> Response {
+    ([(header::CONTENT_TYPE, HTML)], text).into_response()
+}
+
+/// `GET /`: the list.
+pub(super) async fn list() -> Response {
+    page(web::list_page().to_owned())
+}
+
+/// `GET /r/{id}`: a recording.
+pub(super) async fn recording() -> Response {
+    page(web::recording_page())
+}
+
+/// `GET /assets/{*path}`
+pub(super) async fn asset(Path(path): Path<String>) -> Result<Response, Problem> {
+    let text =
+        web::served(&path).ok_or_else(|| Problem::new(Kind::NotFound).detail(path.clone()))?;
+    let kind = if path.ends_with(".css") { "text/css" } else { "text/javascript" };
+    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")];
+    Ok((headers, text).into_response())
+}
+
+/// `POST /session`: a cookie for the token.
+pub(super) async fn session(
+    State(service): State<Arc<Service>>,
+    JsonBody(wanted): JsonBody<Session>,
+) -> Result<Response, Problem> {
+    if !service.secrets.is_token(&wanted.token) {
+        return Err(Problem::new(Kind::NoToken));
+    }
+    let mut headers = HeaderMap::new();
+    let cookie = HeaderValue::from_str(&service.secrets.cookie());
+    headers.extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    Ok((StatusCode::NO_CONTENT, headers).into_response())
+}
+
+/// What a page sends for its cookie.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Session {
+    token: String,
+}
+
+/// `GET /healthz`: whether the front answers.
+pub(super) async fn health() -> Response {
+    "ok\n".into_response()
+}
+
+/// `GET /readyz`: whether work is taken.
+pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    if *service.stopping.borrow() {
+        return Err(Problem::new(Kind::Stopping));
+    }
+    Ok("ready\n".into_response())
+}
+
+/// `GET /api/v1/status`: what the service is, and how busy.
+pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
+    let jobs = service.jobs.counts();
+    let store = service.store.size();
+    let value = serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "uploads": service.uploads.is_some(),
+        "jobs": { "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun },
+        "results": { "count": store.results, "bytes": store.bytes },
+        "formats": formats::Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>(),
+    });
+    as_json(StatusCode::OK, &value)
+}
+
+/// `GET /metrics`
+pub(super) async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], service.metrics.text(&service)).into_response()
+}
+
+/// `GET /api/v1/openapi.json`
+pub(super) async fn openapi() -> Response {
+    let kind = "application/vnd.oai.openapi+json;version=3.1";
+    ([(header::CONTENT_TYPE, kind)], crate::OPENAPI).into_response()
+}

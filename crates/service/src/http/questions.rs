@@ -1,0 +1,207 @@
+//! What is asked of analysed recordings: formats, tables and trees, differences, instructions.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use host::NewFile;
+use rustix::fs::SeekFrom;
+use serde::Deserialize;
+
+use super::files::whole;
+use super::json::{JsonBody, as_json};
+use super::params::Params;
+use crate::problem::{Kind, Problem};
+use crate::protocol::{DiffTask, ExportTask, PlaceTask, RunOptions, Task};
+use crate::query::Query;
+use crate::recordings::PlaceId;
+use crate::service::{Service, files, given, no_space};
+
+/// Recordings of one side of a comparison at most.
+const MOST_OF_SIDE: usize = 20;
+
+/// `GET /api/v1/recordings/{id}/export?format=NAME&weight=samples|period`: the same bytes as the command writes.
+pub(super) async fn export(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    let bad = |text: &str| Problem::new(Kind::BadRequest).detail(text);
+    let format = params.take("format")?.ok_or_else(|| bad("format is missing"))?;
+    let by_period = match params.take("weight")?.as_deref() {
+        None | Some("samples") => false,
+        Some("period") => true,
+        Some(_) => return Err(bad("weight is samples or period")),
+    };
+    params.end()?;
+    let known =
+        formats::Format::from_name(&format).ok_or_else(|| bad("there is no such format"))?;
+    let recording = service.roots.by_id(&id)?.recording;
+    let output = scratch(&service)?;
+    service
+        .ask(recording.foreign, || {
+            let opened = service.roots.by_id(&id)?;
+            let copy = emptied(&output)?;
+            let task = ExportTask {
+                recording: opened.given(options),
+                options,
+                format: format.clone(),
+                by_period,
+                written: opened.recording.written(),
+            };
+            Ok((Task::Export(task), files(opened, Some(copy))))
+        })
+        .await?;
+    let stem = recording.name.rsplit('/').next().unwrap_or_default();
+    answer_with(output, media_type(known), &known.file_name(stem))
+}
+
+/// What a format is called among media types; those of their own have none that is registered.
+fn media_type(format: formats::Format) -> &'static str {
+    match format.name() {
+        "json" | "speedscope" => "application/json",
+        "ndjson" => "application/x-ndjson",
+        "perf-script" | "folded" | "callgrind" => "text/plain; charset=utf-8",
+        "report" => "text/html; charset=utf-8",
+        "pprof" | "firefox" => "application/gzip",
+        "flamegraph" => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}
+
+/// A file that the worker writes an answer into.
+fn scratch(service: &Service) -> Result<NewFile, Problem> {
+    service.store.begin("answer").map_err(|error| no_space(&error))
+}
+
+/// The file for the worker, without what an earlier one wrote.
+fn emptied(output: &NewFile) -> Result<OwnedFd, Problem> {
+    let empty = || -> io::Result<OwnedFd> {
+        let copy = output.as_fd().try_clone_to_owned()?;
+        rustix::fs::ftruncate(&copy, 0)?;
+        rustix::fs::seek(&copy, SeekFrom::Start(0))?;
+        Ok(copy)
+    };
+    empty().map_err(|error| no_space(&error))
+}
+
+/// A written answer; the file goes with it.
+fn answer_with(output: NewFile, kind: &'static str, name: &str) -> Result<Response, Problem> {
+    let copy = output.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
+    whole(copy.into(), kind, name, output)
+}
+
+/// `POST /api/v1/recordings/{id}/query`
+pub(super) async fn query(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+    JsonBody(query): JsonBody<Query>,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    params.end()?;
+    query.check()?;
+    let foreign = service.roots.by_id(&id)?.recording.foreign;
+    let answer = service.ask(foreign, || {
+        let opened = service.roots.by_id(&id)?;
+        let recording = opened.given(options);
+        let task = Task::Query { recording, options, query: query.clone() };
+        Ok((task, files(opened, None)))
+    });
+    Ok(as_json(StatusCode::OK, &answer.await?))
+}
+
+/// `GET /api/v1/recordings/{id}/asm?module=BUILD_ID&address=0x…`
+pub(super) async fn instructions(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    let missing = |text: &str| Problem::new(Kind::BadRequest).detail(format!("{text} is missing"));
+    let module = params.take("module")?.ok_or_else(|| missing("module"))?;
+    let address = params.take("address")?.ok_or_else(|| missing("address"))?;
+    params.end()?;
+    let digits = address.strip_prefix("0x").unwrap_or(&address);
+    let address = u64::from_str_radix(digits, 16)
+        .map_err(|_| Problem::new(Kind::BadRequest).detail("address is a hexadecimal number"))?;
+    let foreign = service.roots.by_id(&id)?.recording.foreign;
+    let answer = service.ask(foreign, || {
+        let opened = service.roots.by_id(&id)?;
+        let recording = opened.given(options);
+        let task = PlaceTask { recording, options, module: module.clone(), address };
+        Ok((Task::Place(task), files(opened, None)))
+    });
+    Ok(as_json(StatusCode::OK, &answer.await?))
+}
+
+/// What to compare.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DiffWanted {
+    /// The recordings before.
+    a: Vec<PlaceId>,
+    /// Those after.
+    b: Vec<PlaceId>,
+    #[serde(default)]
+    options: RunOptions,
+    normalize: Option<String>,
+    #[serde(default)]
+    exact_names: bool,
+    format: Option<String>,
+}
+
+/// `POST /api/v1/diff`: the same bytes as `unwind-perf diff` writes.
+pub(super) async fn diff(
+    State(service): State<Arc<Service>>,
+    params: Params,
+    JsonBody(wanted): JsonBody<DiffWanted>,
+) -> Result<Response, Problem> {
+    params.end()?;
+    let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+    for side in [&wanted.a, &wanted.b] {
+        if side.is_empty() || side.len() > MOST_OF_SIDE {
+            return Err(bad(format!("a and b are lists of 1 to {MOST_OF_SIDE} ids")));
+        }
+    }
+    let format = wanted.format.as_deref().unwrap_or("json");
+    let known = formats::DiffFormat::from_name(format)
+        .ok_or_else(|| bad("there is no such format".to_owned()))?;
+    let open = |side: &[PlaceId]| -> Result<Vec<_>, Problem> {
+        side.iter().map(|id| service.roots.by_id(id.as_str())).collect()
+    };
+    let mut all = open(&wanted.a)?;
+    all.extend(open(&wanted.b)?);
+    // Recordings of strangers are read by their own worker, and no other with them.
+    let foreign = all.iter().any(|opened| opened.recording.foreign);
+    let output = scratch(&service)?;
+    service
+        .ask(foreign, || {
+            let options = wanted.options;
+            let (before, mut files) = given(open(&wanted.a)?, options);
+            let (after, more) = given(open(&wanted.b)?, options);
+            files.extend(more);
+            let copy = emptied(&output)?;
+            files.push(copy);
+            let task = DiffTask {
+                before,
+                after,
+                options,
+                normalize: wanted.normalize.clone(),
+                exact_names: wanted.exact_names,
+                format: format.to_owned(),
+            };
+            Ok((Task::Diff(task), files))
+        })
+        .await?;
+    let kind = match known {
+        formats::DiffFormat::Json => "application/json",
+        formats::DiffFormat::Pprof => "application/gzip",
+        _ => "text/plain; charset=utf-8",
+    };
+    answer_with(output, kind, &format!("diff{}", known.ending()))
+}

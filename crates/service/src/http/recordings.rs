@@ -1,0 +1,215 @@
+//! Recordings: the list, one of them, its tables.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest as _, Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::files::tables;
+use super::json::{JsonBody, as_json};
+use super::params::Params;
+use super::uploads::receive;
+use crate::jobs::{JobState, JobView};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{RunOptions, Task};
+use crate::recordings::{Opened, PlaceId, Recording};
+use crate::service::{Service, files};
+
+/// Recordings on a page of the list.
+const PAGE: usize = 100;
+
+/// A recording in the list.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: PlaceId,
+    name: String,
+    /// Bytes; those of a folder are not counted.
+    size: u64,
+    /// When it was written, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<i64>,
+    /// Whether a stranger gave it.
+    foreign: bool,
+    /// `analyzed`, `queued`, `running` or `new`.
+    state: &'static str,
+    /// What the header says, or the account of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<Box<RawValue>>,
+    /// Why nothing is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Problem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<JobView>,
+}
+
+#[derive(Debug, Serialize)]
+struct List {
+    recordings: Vec<Row>,
+    /// To be given as `after` for the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    total: usize,
+}
+
+/// `GET /api/v1/recordings?after=NAME`
+pub(super) async fn list(
+    State(service): State<Arc<Service>>,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let after = params.take("after")?.unwrap_or_default();
+    params.end()?;
+    let listing = Arc::clone(&service);
+    let all = tokio::task::spawn_blocking(move || listing.roots.list()).await;
+    let all = all.map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
+    let total = all.len();
+    let mut rest = all.into_iter().filter(|it| after.is_empty() || it.name > after);
+    let page: Vec<Recording> = rest.by_ref().take(PAGE).collect();
+    let next = rest.next().and_then(|_| page.last().map(|last| last.name.clone()));
+    let mut recordings = Vec::with_capacity(page.len());
+    for recording in page {
+        if let Ok(opened) = service.roots.by_id(recording.id.as_str()) {
+            recordings.push(row(&service, opened, RunOptions::default()).await);
+        }
+    }
+    Ok(as_json(StatusCode::OK, &List { recordings, next, total }))
+}
+
+/// `GET /api/v1/recordings/{id}`
+pub(super) async fn show(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    params.end()?;
+    let opened = service.roots.by_id(&id)?;
+    Ok(as_json(StatusCode::OK, &row(&service, opened, options).await))
+}
+
+async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Row {
+    let recording = opened.recording.clone();
+    let mut row = Row {
+        id: recording.id.clone(),
+        written: recording.written(),
+        name: recording.name,
+        size: recording.stamp.size,
+        foreign: recording.foreign,
+        state: "new",
+        about: None,
+        problem: None,
+        job: None,
+    };
+    if let Some(artefact) = service.artefact(&opened, options) {
+        row.state = "analyzed";
+        row.about = Some(artefact.account.about);
+        return row;
+    }
+    if let Some(job) = service.jobs.of(&recording.id) {
+        row.state = if job.state() == JobState::Queued { "queued" } else { "running" };
+        row.job = Some(job.view());
+        return row;
+    }
+    match describe(service, opened).await {
+        Ok(about) => row.about = Some(about),
+        Err(problem) => row.problem = Some(problem),
+    }
+    row
+}
+
+/// What the header of a recording says.
+async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue>, Problem> {
+    let key = opened.recording.key(RunOptions::default());
+    if let Some(known) = service.described.get(&key) {
+        return known;
+    }
+    let foreign = opened.recording.foreign;
+    let id = opened.recording.id.clone();
+    let answer = service.ask(foreign, || {
+        let opened = service.roots.by_id(id.as_str())?;
+        let given = opened.given(RunOptions::default());
+        Ok((Task::Describe(given), files(opened, None)))
+    });
+    let answer = answer.await;
+    // What failed for other reasons may go well the next time.
+    if answer.as_ref().map_or_else(|problem| problem.is(Kind::NotARecording), |_| true) {
+        service.described.put(key, answer.clone());
+    }
+    answer
+}
+
+/// What to analyse.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Its name below a root, or its path.
+    path: Option<String>,
+    /// Its id.
+    id: Option<PlaceId>,
+    #[serde(default)]
+    options: RunOptions,
+    /// Whether it is analysed again where there is a result: files may be there that were not.
+    #[serde(default)]
+    fresh: bool,
+}
+
+/// `POST /api/v1/recordings`: a job for a recording; the body is JSON, or the recording itself.
+pub(super) async fn analyze(
+    State(service): State<Arc<Service>>,
+    mut params: Params,
+    request: Request,
+) -> Result<Response, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let (opened, options, fresh) = if kind == Some("application/octet-stream") {
+        let name = params.take("name")?.unwrap_or_default();
+        let options = params.options()?;
+        params.end()?;
+        (receive(&service, &name, request.into_body()).await?, options, false)
+    } else {
+        params.end()?;
+        let JsonBody(wanted) = JsonBody::<Wanted>::from_request(request, &()).await?;
+        let opened = match (&wanted.path, &wanted.id) {
+            (Some(path), None) => service.roots.by_name(path)?,
+            (None, Some(id)) => service.roots.by_id(id.as_str())?,
+            _ => return Err(Problem::new(Kind::BadRequest).detail("either path or id")),
+        };
+        (opened, wanted.options, wanted.fresh)
+    };
+    let place = format!("/api/v1/recordings/{}", opened.recording.id.as_str());
+    if fresh {
+        service.store.remove(&opened.recording.key(options));
+    }
+    if service.artefact(&opened, options).is_some() {
+        let row = row(&service, opened, options).await;
+        return Ok(with_location(as_json(StatusCode::CREATED, &row), &place));
+    }
+    let job = service.submit(&opened, options)?;
+    let place = format!("/api/v1/jobs/{}", job.id);
+    Ok(with_location(as_json(StatusCode::ACCEPTED, &job.view()), &place))
+}
+
+fn with_location(mut response: Response, place: &str) -> Response {
+    let place = HeaderValue::from_str(place);
+    response.headers_mut().extend(place.map(|place| (header::LOCATION, place)));
+    response
+}
+
+/// `GET /api/v1/recordings/{id}/columns`
+pub(super) async fn columns(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    params.end()?;
+    let opened = service.roots.by_id(&id)?;
+    let key = opened.recording.key(options);
+    let Some(artefact) = service.artefact(&opened, options) else {
+        let problem = Problem::new(Kind::Gone).detail("it is not analysed, or was not for long");
+        return Ok(problem.hint("POST /api/v1/recordings").into_response());
+    };
+    tables(artefact.tables, artefact.size, &key, &headers)
+}

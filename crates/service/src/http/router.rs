@@ -1,0 +1,48 @@
+//! The routes.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+
+use super::guard::guard;
+use super::{jobs, log, pages, questions, recordings};
+use crate::problem::{Kind, Problem};
+use crate::service::Service;
+
+/// Bytes of a body of JSON.
+const MOST_JSON: usize = 64 << 10;
+
+/// Everything that is answered. The guard comes before the routes.
+pub(crate) fn router(service: Arc<Service>) -> Router {
+    let inner = Router::new()
+        .route("/", get(pages::list))
+        .route("/r/{id}", get(pages::recording))
+        .route("/assets/{*path}", get(pages::asset))
+        .route("/session", post(pages::session))
+        .route("/healthz", get(pages::health))
+        .route("/readyz", get(pages::ready))
+        .route("/metrics", get(pages::metrics))
+        .route("/api/v1/status", get(pages::status))
+        .route("/api/v1/openapi.json", get(pages::openapi))
+        .route("/api/v1/recordings", get(recordings::list).post(recordings::analyze))
+        .route("/api/v1/recordings/{id}", get(recordings::show))
+        .route("/api/v1/recordings/{id}/columns", get(recordings::columns))
+        .route("/api/v1/recordings/{id}/export", get(questions::export))
+        .route("/api/v1/recordings/{id}/query", post(questions::query))
+        .route("/api/v1/recordings/{id}/asm", get(questions::instructions))
+        .route("/api/v1/jobs/{id}", get(jobs::show).delete(jobs::cancel))
+        .route("/api/v1/jobs/{id}/events", get(jobs::events))
+        .route("/api/v1/diff", post(questions::diff))
+        .fallback(|| async { Problem::new(Kind::NotFound) })
+        .method_not_allowed_fallback(|| async { Problem::new(Kind::WrongMethod) })
+        .layer(from_fn(log::note_route))
+        .layer(DefaultBodyLimit::max(MOST_JSON))
+        .with_state(Arc::clone(&service));
+    Router::new()
+        .fallback_service(inner)
+        .layer(from_fn_with_state(Arc::clone(&service), guard))
+        .layer(from_fn_with_state(service, log::log))
+}

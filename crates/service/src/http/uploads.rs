@@ -1,0 +1,103 @@
+//! Recordings that strangers send: kept below a folder of their own, bounded each and in all, under the hash of what is in
+//! them. Nothing that one of them names is opened.
+#![allow(clippy::disallowed_methods, reason = "the folder of uploads is listed here")]
+
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Body;
+use host::NewFile;
+use http_body_util::BodyExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Mutex;
+
+use crate::problem::{Kind, Problem};
+use crate::recordings::{Opened, hex};
+use crate::service::{Service, no_space};
+
+/// How long a client may pause.
+const PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Bytes of one recording.
+const MOST_OF_ONE: u64 = 4 << 30;
+/// Bytes of all.
+const MOST: u64 = 20 << 30;
+
+/// Where recordings of strangers are kept.
+#[derive(Debug)]
+pub(crate) struct Uploads {
+    folder: PathBuf,
+    /// One is taken in at a time, so that the bound holds.
+    turn: Mutex<()>,
+}
+
+impl Uploads {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), turn: Mutex::new(()) }
+    }
+
+    /// Bytes of all that is there.
+    fn size(&self) -> u64 {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return 0 };
+        entries.filter_map(|it| it.ok()?.metadata().ok()).map(|it| it.size()).sum()
+    }
+}
+
+/// Takes a recording in. Its name is that of its content, with as much of the sender's as is plain letters.
+pub(super) async fn receive(
+    service: &Arc<Service>,
+    name: &str,
+    body: Body,
+) -> Result<Opened, Problem> {
+    let off = || Problem::new(Kind::NotAllowed).hint("start the service with --uploads DIR");
+    let uploads = service.uploads.as_ref().ok_or_else(off)?;
+    let _turn = uploads.turn.lock().await;
+    let room = MOST.saturating_sub(uploads.size()).min(MOST_OF_ONE);
+    let place = uploads.folder.join("upload");
+    let mut file = NewFile::beside(&place).map_err(|error| no_space(&error))?;
+    let mut digest = Sha256::new();
+    let mut size = 0;
+    let mut body = body;
+    loop {
+        let late = |_| Problem::new(Kind::Deadline).detail("the upload paused for too long");
+        let Some(frame) = tokio::time::timeout(PAUSE, body.frame()).await.map_err(late)? else {
+            break;
+        };
+        let broken = |_| Problem::new(Kind::BadRequest).detail("the upload broke off");
+        let Ok(bytes) = frame.map_err(broken)?.into_data() else { continue };
+        size += bytes.len() as u64;
+        if size > room {
+            return Err(Problem::new(Kind::TooLarge).detail(format!("more than {room} bytes")));
+        }
+        digest.update(&bytes);
+        file.write_all(&bytes).map_err(|error| no_space(&error))?;
+    }
+    let hash: String = hex(&digest.finalize()).chars().take(16).collect();
+    let name = format!("{}-{hash}.data", plain(name));
+    file.complete_as(&uploads.folder.join(&name)).map_err(|error| no_space(&error))?;
+    service.roots.by_name(&uploads.folder.join(&name).to_string_lossy())
+}
+
+/// The letters of a name that are plain.
+fn plain(name: &str) -> String {
+    let stem = name.rsplit('/').next().unwrap_or_default();
+    let stem = stem.strip_suffix(".data").unwrap_or(stem);
+    let letters = stem.chars().filter(|it| it.is_ascii_alphanumeric() || "_-".contains(*it));
+    let plain: String = letters.take(40).collect();
+    if plain.is_empty() { "upload".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_senders_are_plain() {
+        assert_eq!(plain("../../etc/passwd"), "passwd");
+        assert_eq!(plain("my perf<b>.data"), "myperfb");
+        assert_eq!(plain(".."), "upload");
+        assert_eq!(plain(&"a".repeat(100)).len(), 40);
+    }
+}

@@ -1,0 +1,190 @@
+//! Why a request has no answer, as programs and people read it.
+//!
+//! Source: RFC 9457, "Problem Details for HTTP APIs".
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Problem {
+    /// Which one, for programs; its words are part of the API.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// What is wrong, in a line; the same for all problems of a kind.
+    pub(crate) title: String,
+    /// The status of the answer.
+    pub(crate) status: u16,
+    /// What is wrong in this case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
+    /// What can be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem of a kind.
+    pub(crate) fn new(kind: Kind) -> Self {
+        let (name, status, title) = kind.facts();
+        Self {
+            kind: format!("urn:unwind-perf:{name}"),
+            title: title.to_owned(),
+            status,
+            detail: None,
+            hint: None,
+        }
+    }
+
+    /// The same, with what is wrong in this case.
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// The same, with what can be done.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Whether it is of that kind.
+    pub(crate) fn is(&self, kind: Kind) -> bool {
+        self.kind.strip_prefix("urn:unwind-perf:") == Some(kind.facts().0)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)?;
+        match &self.detail {
+            Some(detail) => write!(f, ": {detail}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+macro_rules! kinds {
+    ($($(#[$about:meta])* $variant:ident = $name:literal, $status:literal, $title:literal;)*) => {
+        /// The kinds of problems.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$about])* $variant,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            #[cfg(test)]
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name, the status and the title.
+            pub(crate) const fn facts(self) -> (&'static str, u16, &'static str) {
+                match self {
+                    $(Self::$variant => ($name, $status, $title),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The request has not the form that it must have.
+    BadRequest = "bad-request", 400, "The request is not understood";
+    /// No token, or a wrong one.
+    NoToken = "no-token", 401, "The token is missing or wrong";
+    /// A name or origin that is not this service's.
+    WrongHost = "wrong-host", 403, "The request is not meant for this service";
+    /// A page of another origin asks.
+    WrongOrigin = "wrong-origin", 403, "Another page must not ask for this";
+    /// A path that leaves the roots.
+    Outside = "outside-roots", 403, "The path leads out of the served directories";
+    /// Something that is switched off.
+    NotAllowed = "not-allowed", 403, "This is switched off";
+    /// Nothing of that name.
+    NotFound = "not-found", 404, "There is nothing of that name";
+    /// The method means nothing here.
+    WrongMethod = "wrong-method", 405, "The method is not known here";
+    /// The job was cancelled.
+    Cancelled = "cancelled", 409, "The job was cancelled";
+    /// The recording changed while it was read.
+    Changed = "changed", 409, "The recording changed while it was read";
+    /// There is no result, or none any more.
+    Gone = "gone", 410, "There is no result for this recording";
+    /// The body or the recording is larger than allowed.
+    TooLarge = "too-large", 413, "This is larger than allowed";
+    /// The body is of another type.
+    WrongType = "wrong-type", 415, "The body has a type that is not known here";
+    /// A part of a file that it does not have.
+    WrongRange = "wrong-range", 416, "The range lies outside";
+    /// What was named is no recording, or a damaged one.
+    NotARecording = "not-a-recording", 422, "This is not a recording that can be read";
+    /// What is asked for does not fit the recording.
+    DoesNotFit = "does-not-fit", 422, "The recording has not what is asked for";
+    /// A part of a program that cannot be shown.
+    NoCode = "no-code", 422, "There is nothing to show for this place";
+    /// The job needs more memory than it may have.
+    MemoryLimit = "memory-limit", 422, "The job needs more memory than it may have";
+    /// The worker failed on our side.
+    Internal = "internal", 500, "The service failed";
+    /// The worker ended while it was at this job.
+    WorkerEnded = "worker-ended", 500, "The process that did the job ended";
+    /// Too many jobs are waiting.
+    Busy = "busy", 503, "Too many jobs are waiting";
+    /// The service ends.
+    Stopping = "stopping", 503, "The service is stopping";
+    /// The job took longer than it may.
+    Deadline = "deadline", 504, "The job took longer than it may";
+    /// The disk with the results is full.
+    NoSpace = "no-space", 507, "There is no space for the result";
+}
+
+/// What a run ended with, as a problem.
+impl From<pipeline::Error> for Problem {
+    fn from(error: pipeline::Error) -> Self {
+        use pipeline::Error;
+
+        let kind = match &error {
+            Error::Empty { .. } | Error::Recording { .. } | Error::NoRecordingInFolder { .. } => {
+                Kind::NotARecording
+            }
+            Error::UnknownProcessor | Error::NoSampleTimes | Error::UnknownEvent { .. } => {
+                Kind::DoesNotFit
+            }
+            Error::CutShort { .. } | Error::BrokenOff => Kind::Changed,
+            Error::MemoryLimit { .. } => Kind::MemoryLimit,
+            Error::Cancelled => Kind::Cancelled,
+            Error::Host(_) => Kind::NotFound,
+            _ => Kind::Internal,
+        };
+        let mut text = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        Self::new(kind).detail(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_name_and_status() {
+        let problem = Problem::new(Kind::Busy).detail("16 jobs").hint("wait");
+        assert_eq!(
+            serde_json::to_string(&problem).unwrap(),
+            r#"{"type":"urn:unwind-perf:busy","title":"Too many jobs are waiting","status":503,"detail":"16 jobs","hint":"wait"}"#
+        );
+        assert!(problem.is(Kind::Busy) && !problem.is(Kind::NotFound));
+        let mut names: Vec<_> = Kind::ALL.iter().map(|kind| kind.facts().0).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Kind::ALL.len());
+    }
+}

@@ -1,0 +1,163 @@
+//! Messages over a Unix socket: four bytes of length, little-endian, then JSON. Descriptors travel with the first byte of
+//! their message.
+
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Descriptors that a message brings at most: the recordings of a comparison, and where its result goes.
+const MOST_FILES: usize = 64;
+
+/// The length of the longest message. The rows of an answer are limited to less.
+const LONGEST: u32 = 256 << 20;
+
+/// A pair of connected sockets.
+///
+/// # Errors
+/// Where the system makes none.
+pub(crate) fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    UnixStream::pair()
+}
+
+/// The end that messages are sent from.
+#[derive(Debug)]
+pub(crate) struct Sender(UnixStream);
+
+impl Sender {
+    pub(crate) const fn new(socket: UnixStream) -> Self {
+        Self(socket)
+    }
+
+    /// Sends a message with descriptors, which the receiver gets copies of.
+    ///
+    /// # Errors
+    /// Where the other end is gone.
+    pub(crate) fn send(
+        &mut self,
+        message: &impl Serialize,
+        files: &[BorrowedFd<'_>],
+    ) -> io::Result<()> {
+        let body = serde_json::to_vec(message)?;
+        let length = u32::try_from(body.len()).ok().filter(|&length| length <= LONGEST);
+        let length = length.ok_or_else(|| io::Error::other("the message is too long"))?;
+        let head = length.to_le_bytes();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !files.is_empty() && !control.push(SendAncillaryMessage::ScmRights(files)) {
+            return Err(io::Error::other("the message has too many files"));
+        }
+        let sent = loop {
+            match sendmsg(&self.0, &[IoSlice::new(&head)], &mut control, SendFlags::NOSIGNAL) {
+                Err(rustix::io::Errno::INTR) => {}
+                sent => break sent?,
+            }
+        };
+        self.0.write_all(head.get(sent..).unwrap_or_default())?;
+        self.0.write_all(&body)
+    }
+}
+
+/// The end that messages are received at.
+#[derive(Debug)]
+pub(crate) struct Receiver(UnixStream);
+
+impl Receiver {
+    pub(crate) const fn new(socket: UnixStream) -> Self {
+        Self(socket)
+    }
+
+    /// The next message with its descriptors; `None` where the other end is closed.
+    ///
+    /// # Errors
+    /// Where the socket breaks, or what comes is no message.
+    pub(crate) fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+        let mut head = [0; 4];
+        let mut files = Vec::new();
+        let mut have = 0;
+        while have < head.len() {
+            let got = self.receive_head(head.get_mut(have..).unwrap_or_default(), &mut files)?;
+            match got {
+                0 if have == 0 => return Ok(None),
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                got => have += got,
+            }
+        }
+        let length = u32::from_le_bytes(head);
+        if length > LONGEST {
+            return Err(io::Error::other("the message is too long"));
+        }
+        // Grows with what comes, not with what is announced.
+        let mut body = Vec::new();
+        let got = (&self.0).take(u64::from(length)).read_to_end(&mut body)?;
+        if got < length as usize {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Some((serde_json::from_slice(&body)?, files)))
+    }
+
+    fn receive_head(&self, head: &mut [u8], files: &mut Vec<OwnedFd>) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let mut parts = [IoSliceMut::new(head)];
+        let got = loop {
+            match recvmsg(self.0.as_fd(), &mut parts, &mut control, flags) {
+                Err(rustix::io::Errno::INTR) => {}
+                got => break got?,
+            }
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(these) = message {
+                files.extend(these);
+            }
+        }
+        Ok(got.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn messages_bring_their_files() {
+        let (front, worker) = pair().unwrap();
+        let (mut sender, mut receiver) = (Sender::new(front), Receiver::new(worker));
+        let (one, two) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
+        sender.send(&"no file", &[]).unwrap();
+        sender.send(&"two files", &[one.1.as_fd(), two.1.as_fd()]).unwrap();
+        drop(sender);
+        let (text, files) = receiver.receive::<String>().unwrap().unwrap();
+        assert_eq!((text.as_str(), files.len()), ("no file", 0));
+        let (text, files) = receiver.receive::<String>().unwrap().unwrap();
+        assert_eq!((text.as_str(), files.len()), ("two files", 2));
+        drop((one.1, two.1));
+        for (file, (read, _)) in files.into_iter().zip([(one.0, 0), (two.0, 1)]) {
+            File::from(file).write_all(b"hello").unwrap();
+            let mut text = String::new();
+            File::from(read).read_to_string(&mut text).unwrap();
+            assert_eq!(text, "hello");
+        }
+        assert!(receiver.receive::<String>().unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_no_message_is_an_error() {
+        for bytes in [&b"\x05\0\0\0\"ab"[..], b"\xff\xff\xff\xff", b"\x01\0\0\0{", b"\x01\0"] {
+            let (mut front, worker) = pair().unwrap();
+            front.write_all(bytes).unwrap();
+            drop(front);
+            assert!(Receiver::new(worker).receive::<String>().is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What the front and the worker say to each other over a pair of sockets: requests and replies as JSON, each with its
+//! length before it, and with the descriptors of the files that it is about.
+
+mod channel;
+mod message;
+mod options;
+
+pub(crate) use channel::{Receiver, Sender, pair};
+pub(crate) use message::{DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task};
+pub(crate) use options::RunOptions;
+#[cfg(test)]
+pub(crate) use options::{DemangleChoice, JoinChoice};

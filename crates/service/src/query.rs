@@ -1,0 +1,207 @@
+//! A question about a profile, as it is asked by HTTP. Everything in it has a limit: it is answered for strangers, too.
+
+use serde::{Deserialize, Serialize};
+
+use crate::problem::{Kind, Problem};
+
+/// Rows of an answer at most.
+pub(crate) const MOST_ROWS: usize = 10_000;
+
+/// Patterns of a filter at most, and bytes of each.
+const MOST_PATTERNS: usize = 32;
+const LONGEST_PATTERN: usize = 1024;
+
+/// The size of a compiled pattern.
+const PATTERN_SIZE: usize = 1 << 20;
+
+/// A question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Query {
+    /// What is wanted.
+    pub(crate) view: View,
+    /// By what samples are added up, in a table.
+    pub(crate) group: Group,
+    /// What a sample weighs.
+    pub(crate) weight: WeightChoice,
+    /// Which samples are wanted.
+    pub(crate) filter: Filter,
+    /// Whether a tree begins with the innermost functions.
+    pub(crate) inverted: bool,
+    /// Levels of a tree at most.
+    pub(crate) depth: Option<usize>,
+    /// Rows at most.
+    pub(crate) limit: Option<usize>,
+    /// The share of the total that a row has at least, from 0 to 1.
+    pub(crate) min_share: f64,
+}
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum View {
+    /// What costs most.
+    #[default]
+    Top,
+    /// The tree of calls, a row a node.
+    Tree,
+}
+
+/// By what samples are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Group {
+    /// Functions.
+    #[default]
+    Function,
+    /// Modules.
+    Module,
+    /// Lines of source.
+    Line,
+    /// Threads.
+    Thread,
+    /// Processes.
+    Process,
+    /// Names of threads.
+    Comm,
+}
+
+/// What a sample weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WeightChoice {
+    /// 1.
+    #[default]
+    Samples,
+    /// Its period.
+    Period,
+}
+
+/// Which samples are wanted. What is empty lets all pass.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Filter {
+    /// From and to, in seconds from the first sample on.
+    pub(crate) time: Option<(f64, f64)>,
+    /// Thread ids.
+    pub(crate) threads: Vec<i32>,
+    /// Process ids.
+    pub(crate) processes: Vec<i32>,
+    /// Names of threads, as patterns.
+    pub(crate) comm: Vec<String>,
+    /// The name of the event; else the first that has samples.
+    pub(crate) event: Option<String>,
+    /// Patterns of functions: stacks without one are left out.
+    pub(crate) focus: Vec<String>,
+    /// Patterns of functions: stacks with one are left out.
+    pub(crate) ignore: Vec<String>,
+    /// Patterns of functions that are taken out of the stacks.
+    pub(crate) hide: Vec<String>,
+    /// Patterns of modules: functions of others are taken out of the stacks.
+    pub(crate) module: Vec<String>,
+}
+
+impl Query {
+    /// Rows of the answer at most.
+    pub(crate) fn rows(&self) -> usize {
+        self.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS)
+    }
+
+    /// Whether it can be answered.
+    ///
+    /// # Errors
+    /// Where a pattern is wrong or too large, or a number means nothing.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
+        if !(0.0..=1.0).contains(&self.min_share) {
+            return bad("min_share is a number from 0 to 1");
+        }
+        if self.filter.time.is_some_and(|(from, to)| !(from <= to)) {
+            return bad("time is [from, to] in seconds");
+        }
+        let Filter { comm, focus, ignore, hide, module, .. } = &self.filter;
+        for patterns in [comm, focus, ignore, hide, module] {
+            Patterns::new(patterns)?;
+        }
+        Ok(())
+    }
+}
+
+/// Compiled patterns.
+#[derive(Debug)]
+pub(crate) struct Patterns(Vec<regex::bytes::Regex>);
+
+impl Patterns {
+    /// Compiles patterns.
+    ///
+    /// # Errors
+    /// Where one is wrong or too large, or there are too many.
+    pub(crate) fn new(texts: &[String]) -> Result<Self, Problem> {
+        let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+        if texts.len() > MOST_PATTERNS {
+            return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
+        }
+        let compile = |text: &String| {
+            if text.len() > LONGEST_PATTERN {
+                return Err(bad(format!("a pattern of more than {LONGEST_PATTERN} bytes")));
+            }
+            let mut builder = regex::bytes::RegexBuilder::new(text);
+            let built = builder.size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).build();
+            built.map_err(|error| bad(error.to_string()))
+        };
+        Ok(Self(texts.iter().map(compile).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of them is in a text.
+    pub(crate) fn are_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|pattern| pattern.is_match(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Query, String> {
+        let query: Query = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        query.check().map_err(|problem| problem.detail.unwrap_or_default())?;
+        Ok(query)
+    }
+
+    #[test]
+    fn an_empty_question_asks_for_the_top() {
+        let query = parsed("{}").unwrap();
+        assert_eq!((query.view, query.group, query.rows()), (View::Top, Group::Function, 10_000));
+        assert_eq!(parsed(r#"{"limit":3}"#).unwrap().rows(), 3);
+        assert_eq!(parsed(r#"{"limit":30000}"#).unwrap().rows(), 10_000);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        for text in [
+            r#"{"vieww":"top"}"#,
+            r#"{"view":"sideways"}"#,
+            r#"{"min_share":2}"#,
+            r#"{"filter":{"time":[2,1]}}"#,
+            r#"{"filter":{"focus":["("]}}"#,
+            r#"{"filter":{"focus":["(a{1000}){1000}"]}}"#,
+        ] {
+            assert!(parsed(text).is_err(), "{text}");
+        }
+        let long = format!(r#"{{"filter":{{"hide":["{}"]}}}}"#, "a".repeat(1025));
+        assert_eq!(parsed(&long).unwrap_err(), "a pattern of more than 1024 bytes");
+    }
+
+    #[test]
+    fn a_pattern_that_would_backtrack_is_linear() {
+        let patterns = Patterns::new(&["(a+)+$".to_owned()]).unwrap();
+        let mut text = vec![b'a'; 100_000];
+        text.push(b'b');
+        assert!(!patterns.are_in(&text));
+    }
+}

@@ -1,0 +1,8 @@
+//! The recordings that are served: files below the roots that the operator named.
+
+mod listing;
+mod place;
+mod root;
+
+pub(crate) use place::{Opened, PlaceId, Recording, hex};
+pub(crate) use root::{Root, Roots};

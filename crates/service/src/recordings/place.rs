@@ -1,0 +1,132 @@
+//! A recording, by its place: which root, and which name below it.
+
+use std::fmt::Write as _;
+use std::fs::Metadata;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::protocol::{Given, RunOptions};
+
+/// Names a recording in addresses: 16 hexadecimal digits, which depend on its place alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct PlaceId(String);
+
+impl PlaceId {
+    pub(crate) fn new(root: &str, name: &str) -> Self {
+        let mut digest = hex(&Sha256::digest([root, "\0", name].concat()));
+        digest.truncate(16);
+        Self(digest)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Which file it is, and as of when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    pub(crate) size: u64,
+    /// When it was written, in nanoseconds since 1970.
+    pub(crate) modified: i128,
+    /// When anything about it changed, which nobody can set.
+    changed: i128,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let time = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: time(metadata.mtime(), metadata.mtime_nsec()),
+            changed: time(metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// A recording as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recording {
+    pub(crate) id: PlaceId,
+    /// Its name below its root.
+    pub(crate) name: String,
+    /// Its path, for messages of the worker and for the folders of `perf record --threads`.
+    pub(crate) path: String,
+    pub(crate) stamp: Stamp,
+    pub(crate) is_folder: bool,
+    /// Whether a stranger gave it.
+    pub(crate) foreign: bool,
+}
+
+/// A recording and its descriptor.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) recording: Recording,
+    pub(crate) file: OwnedFd,
+}
+
+impl Recording {
+    /// What identifies its content, together with the options of a run and this program's version.
+    pub(crate) fn key(&self, options: RunOptions) -> String {
+        let text = format!(
+            "{} {:?} {:?} {options:?} {}",
+            self.path,
+            self.stamp,
+            self.foreign,
+            env!("CARGO_PKG_VERSION"),
+        );
+        let mut key = hex(&Sha256::digest(text));
+        key.truncate(32);
+        key
+    }
+
+    /// When its file was written, in milliseconds since 1970.
+    pub(crate) fn written(&self) -> Option<i64> {
+        if self.is_folder {
+            return None;
+        }
+        i64::try_from(self.stamp.modified / 1_000_000).ok()
+    }
+}
+
+impl Opened {
+    /// What the worker is told of it.
+    pub(crate) fn given(&self, options: RunOptions) -> Given {
+        Given {
+            path: self.recording.path.clone(),
+            key: self.recording.key(options),
+            is_folder: self.recording.is_folder,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_depends_on_the_place_alone() {
+        let id = PlaceId::new("/srv", "a.data");
+        assert_eq!(id.as_str().len(), 16);
+        assert_eq!(id, PlaceId::new("/srv", "a.data"));
+        assert_ne!(id, PlaceId::new("/srv/", "a.data"));
+        assert_eq!(hex(&[0, 0xab]), "00ab");
+    }
+}

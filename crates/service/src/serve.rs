@@ -1,0 +1,290 @@
+//! The front from its start to its end.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use host::Host;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+
+use crate::http::{Listener, Metrics, Secrets, Uploads, router, serve_connections};
+use crate::jobs::Jobs;
+use crate::recordings::{Root, Roots};
+use crate::service::Service;
+use crate::store::{Artefacts, Described};
+use crate::workers::{Slot, WorkerCommand};
+
+/// Jobs that wait at most.
+const QUEUE: usize = 16;
+
+/// Listeners of events at a time.
+const LISTENERS: usize = 32;
+
+/// Where the service listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// An address; port 0 for one that is free.
+    Tcp(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+/// What a service is given.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// Recordings, and folders of recordings.
+    pub paths: Vec<PathBuf>,
+    /// Where to listen.
+    pub listen: Listen,
+    /// Whether others than this machine may connect, without encryption.
+    pub open: bool,
+    /// More names under which the service is asked, such as that of a proxy.
+    pub names: Vec<String>,
+    /// Where results are kept.
+    pub store: PathBuf,
+    /// Bytes of results that are kept.
+    pub keep: u64,
+    /// Where recordings of strangers are kept; `None` where none are taken.
+    pub uploads: Option<PathBuf>,
+    /// How long a job may take.
+    pub deadline: Duration,
+    /// How a worker for recordings of this machine is started, and one for those of strangers.
+    pub workers: [WorkerCommand; 2],
+    /// Whether requests are logged.
+    pub logs: bool,
+}
+
+/// Why a service does not start, or ends.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// A folder or recording that cannot be opened.
+    #[error("cannot open {}", path.display())]
+    Root {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What strangers send would be taken for recordings of this machine.
+    #[error("{} lies in a directory that is served as this machine's own, or has one in it", path.display())]
+    UploadsInside {
+        /// The folder for uploads.
+        path: PathBuf,
+    },
+    /// The folder for results cannot be used.
+    #[error("cannot keep results in {}", path.display())]
+    Store {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Others than this machine could connect, and nobody said that they may.
+    #[error("{address} can be reached from other machines, and nothing that is sent is encrypted")]
+    NotLoopback {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The system lacks something.
+    #[error("cannot start")]
+    System(#[from] io::Error),
+}
+
+/// Serves until a signal ends it. `ready` is given the address to open, with the token in its fragment.
+///
+/// # Errors
+/// Where it cannot start.
+pub fn serve(
+    options: ServeOptions,
+    host: Arc<dyn Host>,
+    ready: impl FnOnce(&str),
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(run(options, host, ready));
+    // Readers of files that nobody waits for any more.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    result
+}
+
+async fn run(
+    options: ServeOptions,
+    host: Arc<dyn Host>,
+    ready: impl FnOnce(&str),
+) -> Result<(), ServeError> {
+    let mut options = options;
+    if let Some(path) = &mut options.uploads {
+        let failed = |source| ServeError::Root { path: path.clone(), source };
+        *path = whole_path(path).map_err(failed)?;
+    }
+    let roots = roots(&options)?;
+    let store = Artefacts::open(&options.store, options.keep)
+        .map_err(|source| ServeError::Store { path: options.store.clone(), source })?;
+    let (listener, address) = listen(&options).await?;
+    let secrets = Secrets::new(address.map(|address| address.port()), &options.names)?;
+    let url = match (&options.listen, address) {
+        (Listen::Unix(path), _) => format!("http+unix:{}", path.display()),
+        (_, Some(address)) => format!("http://{address}"),
+        (_, None) => String::new(),
+    };
+    let url = format!("{url}/#token={}", secrets.token());
+    let [local, foreign] = options.workers;
+    let service = Arc::new(Service {
+        roots,
+        store,
+        jobs: Jobs::new(QUEUE),
+        local: Slot::new(local),
+        foreign: Slot::new(foreign),
+        host,
+        secrets,
+        metrics: Metrics::default(),
+        uploads: options.uploads.as_deref().map(Uploads::new),
+        described: Described::default(),
+        logs: options.logs,
+        deadline: options.deadline,
+        questions: Service::questions(),
+        listeners: Arc::new(Semaphore::new(LISTENERS)),
+        stopping: watch::Sender::new(false),
+    });
+    let stopping = service.stopping.subscribe();
+    let mut signals =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let stopper = Arc::clone(&service);
+    tokio::spawn(async move {
+        let [one, two, three] = &mut signals;
+        tokio::select! {
+            () = heard(one) => {}
+            () = heard(two) => {}
+            () = heard(three) => {}
+        }
+        stopper.stopping.send_replace(true);
+        stopper.jobs.stop();
+        stopper.questions.close();
+    });
+    ready(&url);
+    serve_connections(listener, router(Arc::clone(&service)), stopping).await;
+    service.local.end();
+    service.foreign.end();
+    if let Listen::Unix(path) = &options.listen {
+        remove_socket(path);
+    }
+    Ok(())
+}
+
+/// Waits for a signal; one that cannot be caught is not heard.
+async fn heard(signal: &mut io::Result<tokio::signal::unix::Signal>) {
+    match signal {
+        Ok(signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// The roots: folders as they are, and of the folders of recordings what was named.
+fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
+    let mut roots: Vec<Root> = Vec::new();
+    let mut files: Vec<(PathBuf, BTreeSet<PathBuf>)> = Vec::new();
+    for path in &options.paths {
+        let failed = |source| ServeError::Root { path: path.clone(), source };
+        if is_folder(path).map_err(failed)? {
+            roots.push(Root::folder(path, false).map_err(failed)?);
+            continue;
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let name = PathBuf::from(path.file_name().unwrap_or_default());
+        match files.iter_mut().find(|(known, _)| *known == folder) {
+            Some((_, names)) => {
+                names.insert(name);
+            }
+            None => files.push((folder, BTreeSet::from([name]))),
+        }
+    }
+    for (folder, names) in files {
+        let root = Root::only(&folder, names);
+        roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
+    }
+    if let Some(path) = &options.uploads {
+        let failed = |source| ServeError::Root { path: path.clone(), source };
+        let uploads = Root::folder(path, true).map_err(failed)?;
+        if roots.iter().any(|root| root.overlaps(&uploads)) {
+            return Err(ServeError::UploadsInside { path: path.clone() });
+        }
+        roots.push(uploads);
+    }
+    Ok(Roots::new(roots))
+}
+
+/// A path without links and from the root on, as recordings below it are called.
+#[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
+fn whole_path(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// Whether a path is a folder with recordings; that of `perf record --threads` is a recording.
+#[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
+fn is_folder(path: &Path) -> io::Result<bool> {
+    let metadata = std::fs::metadata(path)?;
+    Ok(metadata.is_dir() && !path.join("data").is_file())
+}
+
+async fn listen(options: &ServeOptions) -> Result<(Listener, Option<SocketAddr>), ServeError> {
+    match &options.listen {
+        Listen::Tcp(address) => {
+            let is_loopback = match address.ip() {
+                IpAddr::V4(ip) => ip.is_loopback(),
+                IpAddr::V6(ip) => ip.is_loopback(),
+            };
+            if !is_loopback && !options.open {
+                return Err(ServeError::NotLoopback { address: *address });
+            }
+            let failed = |source| ServeError::Listen { address: address.to_string(), source };
+            let listener = TcpListener::bind(address).await.map_err(failed)?;
+            let bound = listener.local_addr()?;
+            Ok((Listener::Tcp(listener), Some(bound)))
+        }
+        Listen::Unix(path) => {
+            let failed =
+                |source| ServeError::Listen { address: path.display().to_string(), source };
+            Ok((Listener::Unix(bind_socket(path).map_err(failed)?), None))
+        }
+    }
+}
+
+/// Listens at a socket that only this user can connect to. One that nobody listens at any more is replaced.
+#[allow(clippy::disallowed_methods, reason = "a socket that was left behind is removed")]
+fn bind_socket(path: &Path) -> io::Result<UnixListener> {
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+    if is_socket && std::os::unix::net::UnixStream::connect(path).is_err() {
+        std::fs::remove_file(path)?;
+    }
+    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let bound = UnixListener::bind(path);
+    rustix::process::umask(before);
+    let listener = bound?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the socket of this service is removed")]
+fn remove_socket(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}

@@ -1,0 +1,195 @@
+//! The front as one value: what is served, what is kept, who works.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::Host;
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+
+use crate::http::{Metrics, Secrets, Uploads};
+use crate::jobs::{Job, JobState, Jobs, Progress};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{Event, Given, RunOptions, Task};
+use crate::recordings::{Opened, Roots};
+use crate::store::{Artefact, Artefacts, Described};
+use crate::workers::{Incoming, Slot};
+
+/// Questions that the workers are asked at a time.
+const QUESTIONS: usize = 16;
+
+/// How long a question waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The front.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) roots: Roots,
+    pub(crate) store: Artefacts,
+    pub(crate) jobs: Jobs,
+    pub(crate) local: Slot,
+    pub(crate) foreign: Slot,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) secrets: Secrets,
+    pub(crate) metrics: Metrics,
+    pub(crate) uploads: Option<Uploads>,
+    /// What headers of recordings say, as far as they were asked for.
+    pub(crate) described: Described,
+    /// Whether requests are logged.
+    pub(crate) logs: bool,
+    /// How long a job may take.
+    pub(crate) deadline: Duration,
+    pub(crate) questions: Semaphore,
+    /// Listeners of events at a time.
+    pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) stopping: tokio::sync::watch::Sender<bool>,
+}
+
+impl Service {
+    /// How many questions are asked at a time.
+    pub(crate) const fn questions() -> Semaphore {
+        Semaphore::const_new(QUESTIONS)
+    }
+
+    /// The worker for recordings of that trust.
+    fn slot(&self, foreign: bool) -> &Slot {
+        if foreign { &self.foreign } else { &self.local }
+    }
+
+    /// The result for a recording as it is now.
+    pub(crate) fn artefact(&self, opened: &Opened, options: RunOptions) -> Option<Artefact> {
+        let found = self.store.get(&opened.recording.key(options), &*self.host);
+        self.metrics.cache(found.is_some());
+        found
+    }
+
+    /// The job that makes the result for a recording, which is begun where there is none.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        opened: &Opened,
+        options: RunOptions,
+    ) -> Result<Arc<Job>, Problem> {
+        let recording = &opened.recording;
+        let key = recording.key(options);
+        let (job, is_new) = self.jobs.submit(&key, &recording.id, options, recording.foreign)?;
+        if is_new {
+            let (service, job) = (Arc::clone(self), Arc::clone(&job));
+            tokio::spawn(async move { service.run(&job).await });
+        }
+        Ok(job)
+    }
+
+    async fn run(&self, job: &Job) {
+        let began = Instant::now();
+        let outcome = tokio::select! {
+            outcome = self.analyze(job) => outcome,
+            () = job.cancelled() => Err(Problem::new(Kind::Cancelled)),
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        self.metrics.job(outcome.is_ok(), seconds);
+        job.set(match outcome {
+            Ok(()) => JobState::Done { seconds },
+            Err(problem) => JobState::Failed { problem },
+        });
+    }
+
+    /// Makes the result of a job.
+    async fn analyze(&self, job: &Job) -> Result<(), Problem> {
+        let _turn = self.jobs.turn().await?;
+        job.set(JobState::Running(Progress::default()));
+        let opened = self.roots.by_id(job.recording.as_str())?;
+        let given = opened.given(job.options);
+        if given.key != job.key {
+            let text = "it changed while the job waited; ask for it again";
+            return Err(Problem::new(Kind::Changed).detail(text));
+        }
+        let tables = self.store.begin(&job.key).map_err(|error| no_space(&error))?;
+        let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
+        let files = files(opened, Some(copy));
+        let task = Task::Analyze { recording: given, options: job.options };
+        let mut call = self.slot(job.foreign).call(task, files)?;
+        let mut progress = Progress::default();
+        let end = tokio::time::Instant::now() + self.deadline;
+        let account = loop {
+            let Ok(incoming) = tokio::time::timeout_at(end, call.next()).await else {
+                call.kill();
+                let text = format!("more than {} s", self.deadline.as_secs());
+                return Err(Problem::new(Kind::Deadline).detail(text));
+            };
+            match incoming {
+                Incoming::Event(Event::Done(account)) => break account,
+                Incoming::Event(Event::Failed(problem)) => return Err(problem),
+                Incoming::Event(Event::Stage(stage)) => progress.stage = stage,
+                Incoming::Event(Event::Progress { done, expected }) => {
+                    (progress.samples, progress.expected) = (done, expected);
+                }
+                Incoming::Ended(how) => return Err(self.ended(&how)),
+            }
+            job.set(JobState::Running(progress.clone()));
+        };
+        let complete = self.store.complete(&job.key, tables, account.get().as_bytes());
+        complete.map_err(|error| no_space(&error))
+    }
+
+    /// Asks the worker, once more where it ended meanwhile: the job of somebody else may have ended it.
+    pub(crate) async fn ask(
+        &self,
+        foreign: bool,
+        task: impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
+    ) -> Result<Box<RawValue>, Problem> {
+        let turn = tokio::time::timeout(PATIENCE, self.questions.acquire()).await;
+        let _turn = match turn {
+            Ok(Ok(turn)) => turn,
+            Ok(Err(_)) => return Err(Problem::new(Kind::Stopping)),
+            Err(_) => return Err(Problem::new(Kind::Busy).detail("too many questions")),
+        };
+        let mut outcome = self.ask_once(foreign, &task).await;
+        if outcome.as_ref().is_err_and(|problem| problem.is(Kind::WorkerEnded)) {
+            outcome = self.ask_once(foreign, &task).await;
+        }
+        outcome
+    }
+
+    async fn ask_once(
+        &self,
+        foreign: bool,
+        task: &impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
+    ) -> Result<Box<RawValue>, Problem> {
+        let (task, files) = task()?;
+        let mut call = self.slot(foreign).call(task, files)?;
+        match tokio::time::timeout(self.deadline, call.answer()).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                call.kill();
+                Err(Problem::new(Kind::Deadline))
+            }
+        }
+    }
+
+    fn ended(&self, how: &str) -> Problem {
+        self.metrics.worker_ended();
+        Problem::new(Kind::WorkerEnded)
+            .detail(how)
+            .hint("the recording may be crafted to break readers; the service goes on")
+    }
+}
+
+/// The descriptors of a task: that of the recording, unless it is a folder, and that of the output.
+pub(crate) fn files(opened: Opened, output: Option<OwnedFd>) -> Vec<OwnedFd> {
+    let recording = (!opened.recording.is_folder).then_some(opened.file);
+    recording.into_iter().chain(output).collect()
+}
+
+/// What the worker is told of recordings, and their descriptors.
+pub(crate) fn given(all: Vec<Opened>, options: RunOptions) -> (Vec<Given>, Vec<OwnedFd>) {
+    let told = all.iter().map(|opened| opened.given(options)).collect();
+    let files = all.into_iter().flat_map(|opened| files(opened, None)).collect();
+    (told, files)
+}
+
+/// A result that cannot be written.
+pub(crate) fn no_space(error: &io::Error) -> Problem {
+    Problem::new(Kind::NoSpace).detail(error.to_string())
+}

@@ -1,0 +1,238 @@
+//! Results on the disk: for each key the packed tables of the page, and the account of the run beside them. They appear
+//! when they are complete; the one that was used longest ago goes first when there are too many bytes.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "results are kept here, in a folder of the service's own"
+)]
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use hashbrown::HashMap;
+use host::{Host, NewFile, Origin};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::used::UsedFile;
+
+/// The endings of the two files of a result.
+const TABLES: &str = "tables.gz";
+const ACCOUNT: &str = "account.json";
+
+/// What is known of a result beside its tables.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// The account of the run.
+    pub(crate) about: Box<RawValue>,
+    /// The files that were opened for modules.
+    pub(crate) used: Vec<UsedFile>,
+}
+
+/// A result.
+#[derive(Debug)]
+pub(crate) struct Artefact {
+    pub(crate) account: Account,
+    /// The packed tables.
+    pub(crate) tables: File,
+    pub(crate) size: u64,
+}
+
+/// The results.
+#[derive(Debug)]
+pub(crate) struct Artefacts {
+    folder: PathBuf,
+    most: u64,
+    rows: Mutex<HashMap<String, Row>>,
+}
+
+#[derive(Debug)]
+struct Row {
+    bytes: u64,
+    used: SystemTime,
+}
+
+/// How full the store is, and what it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StoreSize {
+    pub(crate) results: usize,
+    pub(crate) bytes: u64,
+}
+
+impl Artefacts {
+    /// The store in a folder, which is made where it is not there. What a run left half done is not taken in.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made or read.
+    pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let mut rows = HashMap::new();
+        for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let Some(key) = name.to_str().and_then(|name| name.strip_suffix(ACCOUNT)) else {
+                continue;
+            };
+            let key = key.trim_end_matches('.').to_owned();
+            let sizes = [ACCOUNT, TABLES].map(|ending| size(&path(folder, &key, ending)));
+            if let [Some(account), Some(tables)] = sizes {
+                let used = entry.metadata().and_then(|it| it.modified());
+                let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
+                rows.insert(key, Row { bytes: account + tables, used });
+            }
+        }
+        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows) };
+        store.make_room();
+        Ok(store)
+    }
+
+    /// A result, unless a file that it was made with has changed.
+    pub(crate) fn get(&self, key: &str, host: &dyn Host) -> Option<Artefact> {
+        self.rows().get_mut(key)?.used = SystemTime::now();
+        let account = self.path(key, ACCOUNT);
+        let found = || -> io::Result<Artefact> {
+            let text = fs::read(&account)?;
+            let tables = File::open(self.path(key, TABLES))?;
+            let size = tables.metadata()?.size();
+            Ok(Artefact { account: serde_json::from_slice(&text)?, tables, size })
+        };
+        // Kept for the next start.
+        let touched = File::open(&account).and_then(|file| file.set_modified(SystemTime::now()));
+        let current = |it: &Artefact| it.account.used.iter().all(|used| is_current(used, host));
+        let artefact = found().ok().filter(current);
+        if artefact.is_none() || touched.is_err() {
+            self.remove(key);
+        }
+        artefact
+    }
+
+    /// A file for the tables of a new result.
+    ///
+    /// # Errors
+    /// Where there is no space.
+    pub(crate) fn begin(&self, key: &str) -> io::Result<NewFile> {
+        NewFile::beside(&self.path(key, TABLES))
+    }
+
+    /// Takes a result in, whose tables were written.
+    ///
+    /// # Errors
+    /// Where there is no space.
+    pub(crate) fn complete(&self, key: &str, tables: NewFile, account: &[u8]) -> io::Result<()> {
+        let mut text = NewFile::beside(&self.path(key, ACCOUNT))?;
+        text.write_all(account)?;
+        tables.complete()?;
+        text.complete()?;
+        let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account.len() as u64;
+        self.rows().insert(key.to_owned(), Row { bytes, used: SystemTime::now() });
+        self.make_room();
+        Ok(())
+    }
+
+    /// Drops a result.
+    pub(crate) fn remove(&self, key: &str) {
+        self.rows().remove(key);
+        for ending in [ACCOUNT, TABLES] {
+            // It may be gone already.
+            let _ = fs::remove_file(self.path(key, ending));
+        }
+    }
+
+    pub(crate) fn size(&self) -> StoreSize {
+        let rows = self.rows();
+        StoreSize { results: rows.len(), bytes: rows.values().map(|row| row.bytes).sum() }
+    }
+
+    /// Drops what was used longest ago, but the newest result stays.
+    fn make_room(&self) {
+        loop {
+            let oldest = {
+                let rows = self.rows();
+                let sum: u64 = rows.values().map(|row| row.bytes).sum();
+                if sum <= self.most || rows.len() < 2 {
+                    return;
+                }
+                rows.iter().min_by_key(|(_, row)| row.used).map(|(key, _)| key.clone())
+            };
+            let Some(oldest) = oldest else { return };
+            self.remove(&oldest);
+        }
+    }
+
+    fn path(&self, key: &str, ending: &str) -> PathBuf {
+        path(&self.folder, key, ending)
+    }
+
+    fn rows(&self) -> std::sync::MutexGuard<'_, HashMap<String, Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn path(folder: &Path, key: &str, ending: &str) -> PathBuf {
+    folder.join(format!("{key}.{ending}"))
+}
+
+fn size(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|metadata| metadata.size())
+}
+
+fn is_current(used: &UsedFile, host: &dyn Host) -> bool {
+    let origin = Origin::Stored { root: Path::new("/") };
+    host.stat(Path::new(&used.path), origin).is_ok_and(|stat| used.is(&stat.stamp))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use host::{RealHost, ScratchDir};
+
+    use super::*;
+
+    fn put(store: &Artefacts, key: &str, used: &[UsedFile]) {
+        let mut tables = store.begin(key).unwrap();
+        tables.write_all(&[7; 100]).unwrap();
+        let used = serde_json::to_string(used).unwrap();
+        let account = format!(r#"{{"about":{{"key":"{key}"}},"used":{used}}}"#);
+        store.complete(key, tables, account.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).unwrap();
+        let store = Artefacts::open(dir.path(), 300).unwrap();
+        put(&store, "a", &[]);
+        put(&store, "b", &[]);
+        assert_eq!(store.size(), StoreSize { results: 2, bytes: 2 * (100 + 31) });
+        assert_eq!(store.get("a", &RealHost).unwrap().account.about.get(), r#"{"key":"a"}"#);
+        put(&store, "c", &[]);
+        assert!(store.get("b", &RealHost).is_none());
+        let mut bytes = Vec::new();
+        store.get("a", &RealHost).unwrap().tables.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, [7; 100]);
+        // What is not complete is not there after a restart.
+        fs::write(dir.path().join("d.account.json"), b"{}").unwrap();
+        let again = Artefacts::open(dir.path(), 300).unwrap();
+        assert_eq!(again.size(), StoreSize { results: 2, bytes: 262 });
+        assert!(again.get("c", &RealHost).is_some() && again.get("d", &RealHost).is_none());
+        // A smaller bound.
+        assert_eq!(Artefacts::open(dir.path(), 1).unwrap().size().results, 1);
+    }
+
+    #[test]
+    fn a_result_goes_with_the_files_that_it_was_made_with() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).unwrap();
+        let store = Artefacts::open(&dir.path().join("store"), 1 << 20).unwrap();
+        let program = dir.path().join("program");
+        fs::write(&program, b"old").unwrap();
+        let stat = RealHost.stat(&program, Origin::User).unwrap();
+        let used = UsedFile::new(program.to_str().unwrap(), &stat.stamp);
+        put(&store, "a", &[used]);
+        assert!(store.get("a", &RealHost).is_some());
+        fs::write(&program, b"newer").unwrap();
+        assert!(store.get("a", &RealHost).is_none());
+        assert_eq!(store.size().results, 0);
+    }
+}

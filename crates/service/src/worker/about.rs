@@ -1,0 +1,196 @@
+//! What is told of a recording beside its tables: its header, and the account of the run.
+
+use profile::query::event_name;
+use profile::{EndReason, Profile, StringId};
+use serde::Serialize;
+
+/// Threads that are named at most; the tables have all.
+const MOST_THREADS: usize = 1000;
+
+/// What the header of a recording says.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) struct Header {
+    command_line: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perf: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack_bytes: Option<u32>,
+    events: Vec<String>,
+}
+
+/// The account of a run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) struct About {
+    #[serde(flatten)]
+    header: Header,
+    samples: u64,
+    /// Those whose chain reaches its root without a gap.
+    complete: u64,
+    /// Samples that the kernel reported as lost.
+    lost: u64,
+    /// From the first sample to the last, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    damaged: bool,
+    ends: Vec<Counted>,
+    event_samples: Vec<Counted>,
+    threads: Vec<Thread>,
+    /// Threads that are not in the list.
+    more_threads: usize,
+    losses: Vec<Loss>,
+    findings: Vec<Finding>,
+    files: Vec<ModuleFile>,
+}
+
+#[derive(Debug, Serialize)]
+struct Counted {
+    name: String,
+    samples: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Thread {
+    pid: i32,
+    tid: i32,
+    comm: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Loss {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module: Option<String>,
+    samples: u64,
+    reason: String,
+    help: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    kind: String,
+    message: String,
+    count: u64,
+}
+
+/// What was opened for a module.
+#[derive(Debug, Serialize)]
+struct ModuleFile {
+    path: String,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opened: Option<String>,
+}
+
+/// A string of a profile as text.
+pub(super) fn text(profile: &Profile, id: StringId) -> String {
+    String::from_utf8_lossy(profile.strings.get(id)).into_owned()
+}
+
+/// What the header says.
+pub(super) fn header(profile: &Profile) -> Header {
+    let facts = &profile.recording;
+    let maybe = |id: Option<StringId>| id.map(|id| text(profile, id));
+    Header {
+        command_line: facts.command_line.iter().map(|&id| text(profile, id)).collect(),
+        host: maybe(facts.hostname),
+        kernel: maybe(facts.os_release),
+        arch: maybe(facts.arch),
+        perf: maybe(facts.perf_version),
+        processor: maybe(facts.cpu_desc),
+        stack_bytes: facts.stack_bytes,
+        events: profile.events.iter().map(|event| text(profile, event.name)).collect(),
+    }
+}
+
+/// The account of the run that made a profile.
+pub(super) fn about(profile: &Profile, damaged: bool) -> About {
+    let summary = &profile.summary;
+    let ends: Vec<(EndReason, u64)> =
+        EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
+    let complete = ends.iter().filter(|(end, _)| end.is_complete()).map(|(_, count)| count).sum();
+    let ends = ends.iter().filter(|(_, count)| *count > 0);
+    let threads = profile.threads.iter().take(MOST_THREADS).map(|thread| Thread {
+        pid: thread.pid.0,
+        tid: thread.tid.0,
+        comm: text(profile, thread.comm),
+    });
+    About {
+        header: header(profile),
+        samples: profile.samples.len() as u64,
+        complete,
+        lost: summary.lost_samples,
+        seconds: seconds(profile),
+        damaged,
+        ends: ends
+            .map(|(end, count)| Counted { name: end.as_str().to_owned(), samples: *count })
+            .collect(),
+        event_samples: event_samples(profile),
+        threads: threads.collect(),
+        more_threads: profile.threads.len().saturating_sub(MOST_THREADS),
+        losses: losses(profile),
+        findings: findings(profile),
+        files: files(profile),
+    }
+}
+
+/// From the first sample to the last.
+fn seconds(profile: &Profile) -> Option<f64> {
+    let times = || profile.samples.iter().filter_map(|sample| sample.time);
+    let (first, last) = (times().min()?, times().max()?);
+    Some((last.0 - first.0) as f64 / 1e9)
+}
+
+fn event_samples(profile: &Profile) -> Vec<Counted> {
+    let mut counts = vec![0; profile.events.len()];
+    for sample in &profile.samples {
+        if let Some(count) = counts.get_mut(sample.event.index()) {
+            *count += 1;
+        }
+    }
+    let counted = profile.events.ids().zip(counts);
+    let name = |id| String::from_utf8_lossy(event_name(profile, id)).into_owned();
+    counted.map(|(id, samples)| Counted { name: name(id), samples }).collect()
+}
+
+fn losses(profile: &Profile) -> Vec<Loss> {
+    let rows = profile.summary.losses.iter().map(|loss| Loss {
+        module: loss
+            .module
+            .and_then(|id| profile.modules.get(id))
+            .map(|module| text(profile, module.path)),
+        samples: loss.samples,
+        reason: loss.reason.clone(),
+        help: loss.help.clone(),
+    });
+    rows.collect()
+}
+
+fn findings(profile: &Profile) -> Vec<Finding> {
+    let rows = profile.summary.findings.iter().map(|row| Finding {
+        kind: row.kind.to_string(),
+        message: row.message.clone(),
+        count: row.count,
+    });
+    rows.collect()
+}
+
+fn files(profile: &Profile) -> Vec<ModuleFile> {
+    let rows = profile.modules.iter().map(|module| ModuleFile {
+        path: text(profile, module.path),
+        kind: module.kind.as_str(),
+        build_id: module.build_id.map(|id| id.to_string()),
+        opened: module.opened.map(|id| text(profile, id)),
+    });
+    rows.collect()
+}

@@ -1,0 +1,66 @@
+//! The comparison of recordings.
+
+use std::io::{BufWriter, Write as _};
+use std::sync::Arc;
+
+use formats::{ConsoleLook, DiffFormat, DiffPrintOptions};
+use pipeline::Analysis;
+use profile::query::diff::{DiffInput, DiffOptions, Normalization, diff};
+
+use super::serving::{Answer, Bench, answer, not_written, short_name};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{DiffTask, Given};
+
+/// Rows of the table for people.
+const ROWS: usize = 20;
+
+/// Writes the difference of recordings.
+pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Problem> {
+    let unknown =
+        |what: &str, word: &str| Problem::new(Kind::BadRequest).detail(format!("no {what} {word}"));
+    let format =
+        DiffFormat::from_name(&task.format).ok_or_else(|| unknown("format", &task.format))?;
+    let normalization = task
+        .normalize
+        .as_deref()
+        .map(|word| normalization(word).ok_or_else(|| unknown("normalization", word)));
+    let normalization = normalization.transpose()?;
+    let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<Analysis>)>, Problem> {
+        let one = |recording: &Given| {
+            Ok((short_name(recording), bench.analysis(recording, task.options)?))
+        };
+        side.iter().map(one).collect()
+    };
+    let (before, after) = (load(&task.before)?, load(&task.after)?);
+    let options =
+        DiffOptions { normalization, exact_names: task.exact_names, inlines: task.options.inlines };
+    let difference = diff(&inputs(&before), &inputs(&after), options)
+        .map_err(|error| Problem::new(Kind::DoesNotFit).detail(error.to_string()))?;
+    let look = ConsoleLook { width: None, colors: false };
+    let print = DiffPrintOptions { inclusive: false, limit: ROWS, look };
+    let mut out = BufWriter::new(bench.output()?);
+    format
+        .print(&difference, print, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(|error| not_written(&error))?;
+    answer(&())
+}
+
+/// What costs are divided by: a word, or the work of each side as `A=F,B=F`.
+fn normalization(word: &str) -> Option<Normalization> {
+    match word {
+        "time" => Some(Normalization::Time),
+        "share" => Some(Normalization::Share),
+        "samples" => Some(Normalization::Samples),
+        work => {
+            let (before, after) = work.strip_prefix("A=")?.split_once(",B=")?;
+            let number =
+                |text: &str| text.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            Some(Normalization::Work { before: number(before)?, after: number(after)? })
+        }
+    }
+}
+
+fn inputs(side: &[(String, Arc<Analysis>)]) -> Vec<DiffInput<'_>> {
+    side.iter().map(|(name, it)| DiffInput { name, profile: &it.profile }).collect()
+}

@@ -1,0 +1,34 @@
+//! A format of a recording, written into a pipe or file of the front.
+
+use std::io::{BufWriter, Write as _};
+
+use formats::{Format, FormatOptions, Page, Printer, StackWeight};
+
+use super::serving::{Answer, Bench, answer, not_written};
+use crate::problem::{Kind, Problem};
+use crate::protocol::ExportTask;
+
+/// Writes a format.
+pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, Problem> {
+    let format = Format::from_name(&task.format);
+    let unknown = || Problem::new(Kind::BadRequest).detail(format!("no format {}", task.format));
+    let format = format.ok_or_else(unknown)?;
+    if format == Format::Hotspot {
+        bench.stream(&task.recording, task.options)?;
+        return answer(&());
+    }
+    let analysis = bench.analysis(&task.recording, task.options)?;
+    let weight = if task.by_period { StackWeight::Period } else { StackWeight::Samples };
+    let inlines = task.options.inlines;
+    let options = FormatOptions { inlines, weight, ..FormatOptions::DEFAULT };
+    let printer: Box<dyn Printer> = match format {
+        Format::Report => Box::new(Page { inlines, written: task.written, sources: Vec::new() }),
+        format => format.printer(options),
+    };
+    let mut out = BufWriter::new(bench.output()?);
+    printer
+        .print(&analysis.profile, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(|error| not_written(&error))?;
+    answer(&())
+}

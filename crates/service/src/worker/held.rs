@@ -1,0 +1,90 @@
+//! Profiles that are kept for the next questions, bounded by their bytes; the one that was asked longest ago goes first.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use pipeline::Analysis;
+
+/// The place of one profile: whoever comes first makes it, others wait.
+type Place = Arc<Mutex<Option<Arc<Analysis>>>>;
+
+/// Profiles by the keys of their recordings and options.
+#[derive(Debug)]
+pub(super) struct Held {
+    most: u64,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    places: HashMap<String, Row>,
+    /// Counts the uses.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    place: Place,
+    bytes: u64,
+    used: u64,
+}
+
+impl Held {
+    pub(super) fn new(most: u64) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
+    /// The profile of that key, made by `make` where it is not at hand.
+    ///
+    /// # Errors
+    /// Those of `make`; the next who asks tries again.
+    pub(super) fn get<E>(
+        &self,
+        key: &str,
+        make: impl FnOnce() -> Result<Analysis, E>,
+    ) -> Result<Arc<Analysis>, E> {
+        let place = self.place(key);
+        // A panic of another thread leaves a whole value, or none.
+        let mut analysis = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(analysis) = &*analysis {
+            return Ok(Arc::clone(analysis));
+        }
+        let made = Arc::new(make()?);
+        let bytes = made.profile.heap_bytes() as u64;
+        *analysis = Some(Arc::clone(&made));
+        drop(analysis);
+        self.weigh(key, bytes);
+        Ok(made)
+    }
+
+    fn place(&self, key: &str) -> Place {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let clock = kept.clock;
+        let row = kept.places.entry_ref(key);
+        let row = row.or_insert_with(|| Row { place: Place::default(), bytes: 0, used: clock });
+        row.used = clock;
+        Arc::clone(&row.place)
+    }
+
+    /// Counts a profile, and drops others until all are within the bound.
+    fn weigh(&self, key: &str, bytes: u64) {
+        let mut kept = self.lock();
+        if let Some(row) = kept.places.get_mut(key) {
+            row.bytes = bytes;
+        }
+        loop {
+            let sum: u64 = kept.places.values().map(|row| row.bytes).sum();
+            let oldest = kept.places.iter().filter(|(_, row)| row.bytes > 0);
+            let oldest = oldest.min_by_key(|(_, row)| row.used).map(|(key, _)| key.clone());
+            match oldest {
+                Some(oldest) if sum > self.most => kept.places.remove(&oldest),
+                _ => break,
+            };
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

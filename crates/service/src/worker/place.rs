@@ -1,0 +1,76 @@
+//! The instructions of the function at an address, with what they cost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pipeline::{Analysis, Svma};
+use profile::query::{Weight, Weights, address_costs};
+use serde::Serialize;
+
+use super::serving::{Answer, Bench, answer};
+use crate::problem::{Kind, Problem};
+use crate::protocol::PlaceTask;
+
+/// An instruction.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// Where it is, as the file states it.
+    address: u64,
+    /// Its length in bytes.
+    length: u8,
+    text: String,
+    /// Samples that ran there.
+    own: u64,
+    /// Samples that ran there or in what it called.
+    inclusive: u64,
+}
+
+/// The instructions of a function.
+#[derive(Debug, Serialize)]
+struct Rows {
+    instructions: Vec<Row>,
+}
+
+/// The instructions of the function that covers an address.
+pub(super) fn show(bench: &mut Bench<'_>, task: &PlaceTask) -> Result<Answer, Problem> {
+    let analysis = bench.analysis(&task.recording, task.options)?;
+    answer(&rows(&analysis, &task.module, task.address)?)
+}
+
+fn rows(analysis: &Analysis, wanted: &str, address: u64) -> Result<Rows, Problem> {
+    let profile = &analysis.profile;
+    let is_wanted = |module: &profile::ModuleRow| {
+        profile.strings.get(module.path) == wanted.as_bytes()
+            || module.build_id.is_some_and(|id| id.to_string() == wanted)
+    };
+    let found = profile.modules.entries().find(|(_, module)| is_wanted(module));
+    let missing = || Problem::new(Kind::DoesNotFit).detail(format!("there is no module {wanted}"));
+    let (id, _) = found.ok_or_else(missing)?;
+    let instructions = analysis
+        .instructions(id, Svma(address))
+        .map_err(|error| Problem::new(Kind::NoCode).detail(error.to_string()))?;
+    let first = instructions.first().map_or(0, |it| it.address.0);
+    let end = instructions.last().map_or(0, |it| it.address.0 + u64::from(it.len));
+    // One function of the file can be several symbols.
+    let locations = profile.locations.iter().filter(|it| it.module == Some(id));
+    let inside = locations.filter(|it| (first..end).contains(&it.relative));
+    let starts: BTreeSet<u64> =
+        inside.filter_map(|it| it.relative.checked_sub(it.function_offset?)).collect();
+    let weights = Weights::new(profile, Weight::Samples);
+    let mut costs = BTreeMap::new();
+    for start in starts {
+        for cost in address_costs(profile, &weights, (id, start)) {
+            costs.insert(cost.address, (cost.own.samples, cost.inclusive.samples));
+        }
+    }
+    let rows = instructions.into_iter().map(|it| {
+        let address = it.address.0;
+        let range = address..address + u64::from(it.len.max(1));
+        let (mut own, mut inclusive) = (0, 0);
+        for (one, all) in costs.range(range).map(|(_, cost)| *cost) {
+            own += one;
+            inclusive += all;
+        }
+        Row { address, length: it.len, text: it.text, own, inclusive }
+    });
+    Ok(Rows { instructions: rows.collect() })
+}

@@ -1,0 +1,213 @@
+//! Requests, one after the other or several at a time: each gets a thread of its own, and an answer.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::vec::IntoIter;
+
+use hashbrown::HashMap;
+use host::{HandedHost, Host, RefusingHost};
+use pipeline::{Analysis, Observer, Pipeline, Source};
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+
+use super::held::Held;
+use super::watch::Watch;
+use super::{WorkerOptions, about, diff, export, place, query, tables};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
+
+/// Where replies go.
+#[derive(Debug)]
+pub(super) struct Outbox(Mutex<Sender>);
+
+impl Outbox {
+    /// Tells the front. Where it is gone there is nobody to tell, and the process ends when it reads on.
+    pub(super) fn send(&self, id: u64, event: Event) {
+        let mut sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(&Reply { id, event }, &[]);
+    }
+}
+
+/// A worker at work.
+#[derive(Debug)]
+pub(super) struct Serving {
+    outbox: Arc<Outbox>,
+    pipeline: Pipeline,
+    host: Arc<dyn Host>,
+    options: WorkerOptions,
+    held: Held,
+    /// Held by the run that is under way.
+    analyzing: Mutex<()>,
+    /// The requests that are worked at, with what tells them to stop.
+    running: Mutex<HashMap<u64, Arc<AtomicBool>>>,
+}
+
+/// A request that was accepted.
+#[derive(Debug)]
+pub(super) struct Job {
+    id: u64,
+    task: Task,
+    files: IntoIter<OwnedFd>,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// What a task needs beside its words.
+#[derive(Debug)]
+pub(super) struct Bench<'s> {
+    serving: &'s Serving,
+    files: IntoIter<OwnedFd>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Serving {
+    pub(super) fn new(sender: Sender, host: Arc<dyn Host>, options: WorkerOptions) -> Self {
+        let host: Arc<dyn Host> =
+            if options.foreign { Arc::new(RefusingHost::for_strangers(host)) } else { host };
+        Self {
+            outbox: Arc::new(Outbox(Mutex::new(sender))),
+            pipeline: Pipeline::new(Arc::clone(&host)),
+            host,
+            held: Held::new(options.keep),
+            options,
+            analyzing: Mutex::default(),
+            running: Mutex::default(),
+        }
+    }
+
+    /// Takes a request; `None` where there is nothing more to be done for it.
+    pub(super) fn accept(&self, request: Request, files: Vec<OwnedFd>) -> Option<Job> {
+        let Request { id, task } = request;
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Task::Cancel(other) = task {
+            if let Some(cancelled) = running.get(&other) {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+            return None;
+        }
+        let cancelled = Arc::<AtomicBool>::default();
+        running.insert(id, Arc::clone(&cancelled));
+        Some(Job { id, task, files: files.into_iter(), cancelled })
+    }
+
+    /// Does a job and answers it.
+    pub(super) fn serve(&self, job: Job) {
+        let Job { id, task, files, cancelled } = job;
+        let watch = Watch::new(id, Arc::clone(&self.outbox), cancelled);
+        let mut bench = Bench { serving: self, files, observer: Arc::new(watch) };
+        let event = match bench.work(task) {
+            Ok(answer) => Event::Done(answer),
+            Err(problem) => Event::Failed(problem),
+        };
+        drop(bench);
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.outbox.send(id, event);
+    }
+}
+
+/// An answer as JSON.
+pub(super) type Answer = Box<serde_json::value::RawValue>;
+
+/// A value as an answer.
+pub(super) fn answer(value: &impl Serialize) -> Result<Answer, Problem> {
+    to_raw_value(value).map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))
+}
+
+impl Bench<'_> {
+    fn work(&mut self, task: Task) -> Result<Answer, Problem> {
+        match task {
+            Task::Describe(recording) => {
+                let (pipeline, source) = self.opened(&recording)?;
+                answer(&about::header(&pipeline.head(source)?))
+            }
+            Task::Analyze { recording, options } => {
+                let analysis = self.analysis(&recording, options)?;
+                tables::write(&analysis, options, self.output()?, self.host())
+            }
+            Task::Export(task) => export::write(self, &task),
+            Task::Query { recording, options, query } => {
+                let analysis = self.analysis(&recording, options)?;
+                answer(&query::rows(&analysis.profile, &query, options.inlines)?)
+            }
+            Task::Diff(task) => diff::write(self, &task),
+            Task::Place(task) => place::show(self, &task),
+            Task::Cancel(_) => answer(&()),
+        }
+    }
+
+    /// The profile of a recording, which is kept for the next question.
+    pub(super) fn analysis(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+    ) -> Result<Arc<Analysis>, Problem> {
+        let opened = self.opened(recording)?;
+        let options = options.apply(&self.serving.options.options);
+        self.serving.held.get(&recording.key, || {
+            let (pipeline, source) = opened;
+            // All processors work at one.
+            let _turn = self.serving.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
+            let analysis = pipeline.analyze(source, &options, &self.observer)?;
+            Ok(analysis)
+        })
+    }
+
+    /// Writes the stream for hotspot into the output.
+    pub(super) fn stream(&mut self, recording: &Given, options: RunOptions) -> Result<(), Problem> {
+        let (pipeline, source) = self.opened(recording)?;
+        let out = Box::new(self.output()?);
+        let WorkerOptions { options: base, hotspot, .. } = &self.serving.options;
+        let _turn = self.serving.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
+        let observer = Arc::clone(&self.observer);
+        hotspot(&pipeline, source, &options.apply(base), observer, out).map_err(|error| match error
+        {
+            pipeline::Error::Output(error) => not_written(&error),
+            error => error.into(),
+        })
+    }
+
+    /// A pipeline that has the recording, and what to call it.
+    pub(super) fn opened(&mut self, recording: &Given) -> Result<(Pipeline, Source), Problem> {
+        let path = PathBuf::from(&recording.path);
+        let source = Source::Path(path.clone());
+        if recording.is_folder {
+            return Ok((self.serving.pipeline.clone(), source));
+        }
+        let file = File::from(self.file()?);
+        let host = HandedHost::new(Arc::clone(&self.serving.host), &path, file)
+            .map_err(pipeline::Error::from)?;
+        Ok((self.serving.pipeline.on(Arc::new(host)), source))
+    }
+
+    /// Where the result is to be written.
+    pub(super) fn output(&mut self) -> Result<File, Problem> {
+        Ok(File::from(self.file()?))
+    }
+
+    pub(super) fn host(&self) -> &dyn Host {
+        &*self.serving.host
+    }
+
+    fn file(&mut self) -> Result<OwnedFd, Problem> {
+        let missing = || Problem::new(Kind::Internal).detail("a request without its files");
+        self.files.next().ok_or_else(missing)
+    }
+}
+
+/// What a failed writing means.
+pub(super) fn not_written(error: &std::io::Error) -> Problem {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::NoSpace,
+        std::io::ErrorKind::BrokenPipe => Kind::Cancelled,
+        _ => Kind::Internal,
+    };
+    Problem::new(kind).detail(error.to_string())
+}
+
+/// The name of a recording in messages: the last part of its path.
+pub(super) fn short_name(recording: &Given) -> String {
+    let name = Path::new(&recording.path).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

@@ -1,0 +1,58 @@
+//! The tables of the page, and the account of the run: what is kept of a recording on the disk.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use formats::Page;
+use hashbrown::HashSet;
+use host::{Host, Origin};
+use pipeline::Analysis;
+use profile::Profile;
+use serde::Serialize;
+
+use super::about::{About, about};
+use super::serving::{Answer, answer, not_written};
+use crate::problem::Problem;
+use crate::protocol::RunOptions;
+use crate::store::UsedFile;
+
+/// What the front keeps beside the tables.
+#[derive(Debug, Serialize)]
+struct Made {
+    about: About,
+    used: Vec<UsedFile>,
+}
+
+/// Writes the tables of a profile, and answers with the account of its run.
+pub(super) fn write(
+    analysis: &Analysis,
+    options: RunOptions,
+    output: File,
+    host: &dyn Host,
+) -> Result<Answer, Problem> {
+    let profile = &analysis.profile;
+    let page = Page { inlines: options.inlines, written: None, sources: Vec::new() };
+    let mut output = BufWriter::new(output);
+    page.print_tables(profile, &mut output)
+        .and_then(|()| output.flush())
+        .map_err(|error| not_written(&error))?;
+    answer(&Made { about: about(profile, analysis.is_damaged), used: used(profile, host) })
+}
+
+/// The files that were opened for modules, as they are now.
+fn used(profile: &Profile, host: &dyn Host) -> Vec<UsedFile> {
+    let mut seen = HashSet::new();
+    let mut files = Vec::new();
+    for opened in profile.modules.iter().filter_map(|module| module.opened) {
+        if !seen.insert(opened) {
+            continue;
+        }
+        let Ok(path) = std::str::from_utf8(profile.strings.get(opened)) else { continue };
+        // What is made of other files or lies in memory has no file of its own.
+        if let Ok(stat) = host.stat(Path::new(path), Origin::Stored { root: Path::new("/") }) {
+            files.push(UsedFile::new(path, &stat.stamp));
+        }
+    }
+    files
+}

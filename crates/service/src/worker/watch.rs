@@ -1,0 +1,63 @@
+//! The observer of a run for a request: tells the front how far it is, and asks whether it is still wanted.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use pipeline::{Observer, Stage};
+
+use super::serving::Outbox;
+use crate::protocol::Event;
+
+/// How often the front is told: after so many samples, which is some times a second.
+const STEP: u64 = 16_384;
+
+/// Watches the run of a request.
+pub(super) struct Watch {
+    id: u64,
+    outbox: Arc<Outbox>,
+    cancelled: Arc<AtomicBool>,
+    expected: AtomicU64,
+    told: AtomicU64,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    pub(super) fn new(id: u64, outbox: Arc<Outbox>, cancelled: Arc<AtomicBool>) -> Self {
+        let (expected, told) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { id, outbox, cancelled, expected, told }
+    }
+}
+
+impl Observer for Watch {
+    fn stage(&self, stage: Stage) {
+        let name = match stage {
+            Stage::Reading => "reading",
+            Stage::Unwinding => "unwinding",
+            Stage::Symbolizing => "symbolizing",
+        };
+        self.outbox.send(self.id, Event::Stage(name.to_owned()));
+    }
+
+    fn expected(&self, samples: u64) {
+        self.expected.store(samples, Ordering::Relaxed);
+    }
+
+    fn done(&self, samples: u64) {
+        let told = self.told.load(Ordering::Relaxed);
+        if samples < told || samples - told >= STEP {
+            self.told.store(samples, Ordering::Relaxed);
+            let expected = self.expected.load(Ordering::Relaxed).max(samples);
+            self.outbox.send(self.id, Event::Progress { done: samples, expected });
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,157 @@
+//! One worker process and the threads that speak with it.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver as Queue, Sender as Enqueue, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::call::Incoming;
+use crate::protocol::{Receiver, Reply, Request, Sender, pair};
+
+/// How a worker is started: this program again, with arguments that say so. Its standard input is the socket.
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// Who waits for replies, by request.
+type Waiting = Mutex<HashMap<u64, UnboundedSender<Incoming>>>;
+
+/// A worker that runs.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Option<Pid>,
+    outgoing: Enqueue<(Request, Vec<OwnedFd>)>,
+    waiting: Arc<Waiting>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Process {
+    /// Starts a worker.
+    ///
+    /// # Errors
+    /// Where the program or a thread cannot be started.
+    pub(crate) fn start(command: &WorkerCommand) -> io::Result<Self> {
+        let (front, worker) = pair()?;
+        let child = spawn(command, OwnedFd::from(worker))?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let waiting = Arc::<Waiting>::default();
+        let ended = Arc::<AtomicBool>::default();
+        let (outgoing, queue) = channel();
+        let receiver = Receiver::new(front.try_clone()?);
+        let (reading, done) = (Arc::clone(&waiting), Arc::clone(&ended));
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        named("worker replies").spawn(move || read(receiver, child, &reading, &done))?;
+        named("worker requests").spawn(move || write(Sender::new(front), &queue))?;
+        Ok(Self { pid, outgoing, waiting, ended })
+    }
+
+    /// Sends a request, whose replies go to `replies`.
+    pub(crate) fn send(
+        &self,
+        request: Request,
+        files: Vec<OwnedFd>,
+        replies: UnboundedSender<Incoming>,
+    ) {
+        let id = request.id;
+        lock(&self.waiting).insert(id, replies);
+        // Where the worker ended meanwhile, nobody answers but this.
+        if self.outgoing.send((request, files)).is_err() || self.has_ended() {
+            if let Some(replies) = lock(&self.waiting).remove(&id) {
+                let _ = replies.send(Incoming::Ended("it had ended before".to_owned()));
+            }
+        }
+    }
+
+    /// Sends what is not answered.
+    pub(crate) fn tell(&self, request: Request) {
+        let _ = self.outgoing.send((request, Vec::new()));
+    }
+
+    /// Whether it does not run any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Ends it, whatever it is at.
+    pub(crate) fn kill(&self) {
+        if let Some(pid) = self.pid.filter(|_| !self.has_ended()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the service starts itself as its worker")]
+fn spawn(command: &WorkerCommand, socket: OwnedFd) -> io::Result<Child> {
+    Command::new(&command.program)
+        .args(&command.arguments)
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .spawn()
+}
+
+/// Hands replies on until the worker ends, and tells all that wait how it ended.
+fn read(mut receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
+    while let Ok(Some((reply, _))) = receiver.receive::<Reply>() {
+        let Reply { id, event } = reply;
+        let incoming = Incoming::Event(event);
+        let is_last = incoming.is_last();
+        let mut waiting = lock(waiting);
+        if let Some(replies) = waiting.get(&id) {
+            let _ = replies.send(incoming);
+        }
+        if is_last {
+            waiting.remove(&id);
+        }
+    }
+    // What does not speak any more is of no use.
+    let _ = child.kill();
+    let text = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
+    ended.store(true, Ordering::Release);
+    for (_, replies) in lock(waiting).drain() {
+        let _ = replies.send(Incoming::Ended(text.clone()));
+    }
+}
+
+fn write(mut sender: Sender, queue: &Queue<(Request, Vec<OwnedFd>)>) {
+    for (request, files) in queue {
+        let files: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
+        if sender.send(&request, &files).is_err() {
+            return;
+        }
+    }
+}
+
+fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u64, UnboundedSender<Incoming>>> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// In words. Source: signal(7).
+fn how_it_ended(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(libc::SIGABRT) => "it was aborted, perhaps for want of memory".to_owned(),
+        Some(libc::SIGKILL) => "it was killed".to_owned(),
+        Some(libc::SIGSEGV) => "it crashed (SIGSEGV)".to_owned(),
+        Some(libc::SIGBUS) => "it crashed (SIGBUS): a file was cut short".to_owned(),
+        Some(signal) => format!("signal {signal}"),
+        None => status.to_string(),
+    }
+}

@@ -1,0 +1,82 @@
+//! The place of a worker: it has one when one is needed.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::call::Call;
+use super::process::{Process, WorkerCommand};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{Request, Task};
+
+/// The place of a worker.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    command: WorkerCommand,
+    current: Mutex<Option<Arc<Process>>>,
+    next_id: AtomicU64,
+    starts: AtomicU64,
+}
+
+/// What a slot counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotCounts {
+    /// Workers that were started.
+    pub(crate) starts: u64,
+    /// Whether one runs.
+    pub(crate) runs: bool,
+}
+
+impl Slot {
+    pub(crate) const fn new(command: WorkerCommand) -> Self {
+        Self {
+            command,
+            current: Mutex::new(None),
+            next_id: AtomicU64::new(1),
+            starts: AtomicU64::new(0),
+        }
+    }
+
+    /// Sends a task to the worker, which is started where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<Call, Problem> {
+        let failed = |error: io::Error| {
+            Problem::new(Kind::Internal).detail(format!("the worker cannot be started: {error}"))
+        };
+        let process = self.process().map_err(failed)?;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (sender, replies) = unbounded_channel();
+        process.send(Request { id, task }, files, sender);
+        Ok(Call::new(id, process, replies))
+    }
+
+    /// Ends the worker, when the service stops.
+    pub(crate) fn end(&self) {
+        self.lock().take();
+    }
+
+    pub(crate) fn counts(&self) -> SlotCounts {
+        let runs = self.lock().as_ref().is_some_and(|process| !process.has_ended());
+        SlotCounts { starts: self.starts.load(Ordering::Relaxed), runs }
+    }
+
+    fn process(&self) -> io::Result<Arc<Process>> {
+        let mut current = self.lock();
+        if let Some(process) = current.as_ref().filter(|process| !process.has_ended()) {
+            return Ok(Arc::clone(process));
+        }
+        let process = Arc::new(Process::start(&self.command)?);
+        self.starts.fetch_add(1, Ordering::Relaxed);
+        *current = Some(Arc::clone(&process));
+        Ok(process)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Process>>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,169 @@
+//! The arguments of `serve`, and of the worker that it starts.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use service::Listen;
+
+use crate::args::groups::FileArgs;
+use crate::args::values::parse_memory;
+
+/// The arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Recordings, and directories with recordings [default: this directory, unless there are --uploads]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// A directory with recordings, as PATH; can be repeated
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) root: Vec<PathBuf>,
+
+    /// Where to listen: an address and a port, 0 for one that is free, or unix:PATH for a socket
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = parse_listen)]
+    pub(crate) listen: Listen,
+
+    /// Listen at an address that other machines can reach, though nothing that is sent is encrypted
+    #[arg(long = "i-know-this-is-not-encrypted")]
+    pub(crate) open: bool,
+
+    /// Answer also where the service is called NAME, such as that of a proxy, with its port; can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host_name: Vec<String>,
+
+    /// Do not open the browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+
+    /// Bytes of results that are kept on the disk, such as 500M; what was used longest ago goes
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_memory)]
+    pub(crate) keep: u64,
+
+    /// Where results are kept [default: unwind-perf/service in the user's directory for caches]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Take recordings from others, and keep them in DIR. Nothing that one of them names is opened, but files of
+    /// build-id stores
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) uploads: Option<PathBuf>,
+
+    /// Seconds that the work at one recording may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) deadline: u64,
+
+    /// No line for each request on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) worker: WorkerArgs,
+}
+
+/// The arguments that the worker gets, too.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Number of threads [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// Limit of the memory of the process that reads recordings, such as 4G; a job that needs more fails
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Open nothing that a recording names
+    #[arg(long, hide = true)]
+    pub(crate) foreign: bool,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+}
+
+impl WorkerArgs {
+    /// The words that say the same, for the worker.
+    pub(crate) fn words(&self, foreign: bool) -> Vec<OsString> {
+        let mut words = vec![OsString::from("worker")];
+        let mut add = |name: &str, value: OsString| words.extend([OsString::from(name), value]);
+        if let Some(jobs) = self.jobs {
+            add("--jobs", jobs.to_string().into());
+        }
+        if let Some(bytes) = self.max_memory {
+            add("--max-memory", bytes.to_string().into());
+        }
+        for (name, paths) in [
+            ("--module", &self.files.module),
+            ("--sysroot", &self.files.sysroot),
+            ("--buildid-dir", &self.files.buildid_dir),
+            ("--debug-dir", &self.files.debug_dir),
+            ("--extra-dir", &self.files.extra_dir),
+            ("--perf-map-dir", &self.files.perf_map_dir),
+            ("--map-file", &self.files.map_file),
+        ] {
+            paths.iter().for_each(|path| add(name, path.into()));
+        }
+        for (name, texts) in [("--path-map", &self.files.path_map), ("--map", &self.files.map)] {
+            texts.iter().for_each(|text| add(name, text.into()));
+        }
+        if self.files.trust_perf_maps {
+            words.push("--trust-perf-maps".into());
+        }
+        #[cfg(feature = "debuginfod")]
+        match &self.files.debuginfod {
+            Some(Some(url)) => words.push(format!("--debuginfod={url}").into()),
+            Some(None) => words.push("--debuginfod".into()),
+            None => {}
+        }
+        if foreign {
+            words.push("--foreign".into());
+        }
+        words
+    }
+}
+
+fn parse_listen(text: &str) -> Result<Listen, String> {
+    if let Some(path) = text.strip_prefix("unix:") {
+        return if path.is_empty() {
+            Err("unix: needs the path of a socket".to_owned())
+        } else {
+            Ok(Listen::Unix(PathBuf::from(path)))
+        };
+    }
+    let address = text.parse::<SocketAddr>();
+    let address = address.map_err(|_| "expected ADDRESS:PORT or unix:PATH".to_owned())?;
+    Ok(Listen::Tcp(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn addresses_are_read() {
+        let address = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 80)));
+        assert_eq!(parse_listen("127.0.0.1:80"), Ok(address));
+        assert_eq!(parse_listen("unix:/run/x"), Ok(Listen::Unix("/run/x".into())));
+        for text in ["localhost", "80", "unix:", "127.0.0.1"] {
+            assert!(parse_listen(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_worker_gets_the_same_words() {
+        let line = "unwind-perf serve a.data -j 3 --max-memory 1G --module m --sysroot s --buildid-dir b --debug-dir d \
+                    --extra-dir e --perf-map-dir p --map-file f --path-map x=y --map o@1,2,3 --trust-perf-maps \
+                    --debuginfod=http://h";
+        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        let Some(Command::Serve(args)) = cli.command else { panic!("serve") };
+        let words = args.worker.words(true);
+        let again = Cli::try_parse_from([OsString::from("unwind-perf")].into_iter().chain(words));
+        let Some(Command::Worker(worker)) = again.unwrap().command else { panic!("worker") };
+        let foreign = WorkerArgs { foreign: false, ..*worker };
+        assert_eq!(format!("{foreign:?}"), format!("{:?}", args.worker));
+    }
+}

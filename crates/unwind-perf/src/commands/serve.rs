@@ -1,0 +1,122 @@
+//! `unwind-perf serve`: the service, and the worker that it starts.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use host::{Host as _, RealHost, ScratchDir, replace_file};
+use pipeline::{Limits, Options, StreamOptions};
+use service::{Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
+
+use crate::args::{ServeArgs, WorkerArgs, host};
+use crate::hotspot;
+use crate::terminal::{Out, Status};
+
+/// Bytes of profiles that a worker keeps for the next questions.
+const KEPT: u64 = 1 << 30;
+
+/// Serves until a signal ends it.
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
+    let program = std::env::current_exe().context("this program cannot be found again")?;
+    // What the operator named is looked at once here, so that a mistake is not each job's.
+    args.worker.files.search()?;
+    let workers = [false, true].map(|foreign| WorkerCommand {
+        program: program.clone(),
+        arguments: args.worker.words(foreign),
+    });
+    let mut paths: Vec<PathBuf> = args.paths.iter().chain(&args.root).cloned().collect();
+    if paths.is_empty() && args.uploads.is_none() {
+        paths.push(PathBuf::from("."));
+    }
+    let options = ServeOptions {
+        paths,
+        listen: args.listen.clone(),
+        open: args.open,
+        names: args.host_name.clone(),
+        store: args.store.clone().map_or_else(usual_store, Ok)?,
+        keep: args.keep,
+        uploads: args.uploads.clone(),
+        deadline: Duration::from_secs(args.deadline),
+        workers,
+        logs: !args.quiet,
+    };
+    let opens = !args.no_open && has_desktop();
+    let mut page = None;
+    service::serve(options, host(), |address| {
+        // Who reads it through a pipe waits for the line.
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{address}").and_then(|()| out.flush());
+        if opens {
+            page = open_browser(address);
+        }
+    })?;
+    Ok(Status::Complete)
+}
+
+/// Whether there is somebody in front of a screen.
+fn has_desktop() -> bool {
+    let is_set = |name| RealHost.variable(name).is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+}
+
+/// Shows an address in the browser. Others can see the arguments of a program, so that the token is not among them: the
+/// browser gets a page that only this user can read, which leads on. It is there until the service ends.
+fn open_browser(address: &str) -> Option<ScratchDir> {
+    let folder = ScratchDir::below(&std::env::temp_dir()).ok()?;
+    let page = folder.path().join("unwind-perf.html");
+    let text = format!("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url={address}\">");
+    replace_file(&page, |file| file.write_all(text.as_bytes())).ok()?;
+    // Where there is no browser, the address is on the terminal.
+    open::that_detached(&page).ok()?;
+    Some(folder)
+}
+
+/// Answers a service until it ends.
+pub(super) fn work(args: &WorkerArgs) -> anyhow::Result<Status> {
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().context("no socket")?;
+    let files = args.files.search()?;
+    let stores = files.build_id_stores.iter().chain(&files.debug_dirs).cloned();
+    let readable = if args.foreign {
+        stores.chain(usual_stores()).collect()
+    } else {
+        vec![PathBuf::from("/")]
+    };
+    let temporary = std::env::temp_dir();
+    let cache = RealHost.home().map(|home| home.join(".cache"));
+    let network = !files.debuginfod.is_empty();
+    let writable = std::iter::once(temporary).chain(cache.filter(|_| network)).collect();
+    let memory = args.max_memory;
+    confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
+    let limits = Limits { memory };
+    let options = WorkerOptions {
+        options: Options { files, limits, ..Options::default() },
+        foreign: args.foreign,
+        hotspot: |pipeline, source, options, observer, out| {
+            let how = (source, StreamOptions::default());
+            hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)
+        },
+        jobs: args.jobs.map_or(0, usize::from),
+        keep: memory.map_or(KEPT, |bytes| bytes / 4),
+    };
+    service::work(UnixStream::from(socket), host(), options).context("the service is gone")?;
+    Ok(Status::Complete)
+}
+
+/// The stores by build-id that are asked where none is named.
+fn usual_stores() -> impl Iterator<Item = PathBuf> {
+    let own = RealHost.home().map(|home| home.join(".debug"));
+    own.into_iter().chain([PathBuf::from("/usr/lib/debug")])
+}
+
+/// Where results are kept: below the user's directory for caches.
+/// Source: XDG Base Directory Specification.
+fn usual_store() -> anyhow::Result<PathBuf> {
+    let named = RealHost.variable("XDG_CACHE_HOME").map(PathBuf::from);
+    let caches = named.filter(|path| path.is_absolute());
+    let caches = caches.or_else(|| Some(RealHost.home()?.join(".cache")));
+    let caches = caches.context("no directory to keep results in: set HOME, or give --store")?;
+    Ok(caches.join("unwind-perf/service"))
+}

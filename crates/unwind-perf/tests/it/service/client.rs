@@ -1,0 +1,189 @@
+//! A service that is started for a test, and a client that says exactly what the test wants it to say.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::run::{command, empty_folder};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A service that runs; it ends with the value.
+#[derive(Debug)]
+pub(super) struct Served {
+    child: Child,
+    /// Host and port.
+    pub(super) address: String,
+    pub(super) token: String,
+    /// Where it keeps results.
+    pub(super) store: PathBuf,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// The head as it came, in small letters.
+    pub(super) head: String,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The value of a header.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// The kind of the problem.
+    pub(super) fn problem(&self) -> String {
+        let kind = self.json()["type"].as_str().unwrap_or_default().to_owned();
+        kind.trim_start_matches("urn:unwind-perf:").to_owned()
+    }
+}
+
+impl Served {
+    /// Starts a service for a test of that name, in `folder`.
+    pub(super) fn start(test: &str, folder: &Path, arguments: &[&str]) -> Self {
+        Self::over(empty_folder(&format!("service-{test}")), folder, arguments)
+    }
+
+    /// The same, with a folder that may have results.
+    pub(super) fn over(store: PathBuf, folder: &Path, arguments: &[&str]) -> Self {
+        let store_text = store.to_str().expect("UTF-8").to_owned();
+        let mut all = vec!["serve", "--no-open", "--quiet", "--store", &store_text];
+        all.extend(arguments);
+        let mut child = command(folder, &all).spawn().expect("the service starts");
+        let mut line = String::new();
+        let out = child.stdout.as_mut().expect("standard output");
+        BufReader::new(out).read_line(&mut line).expect("the address");
+        let mut served = Self { child, address: String::new(), token: String::new(), store };
+        let Some((address, token)) = line.trim_end().split_once("/#token=") else {
+            let mut text = String::new();
+            let stderr = served.child.stderr.take();
+            stderr.expect("standard error").read_to_string(&mut text).expect("text");
+            panic!("no address: {line}{text}");
+        };
+        served.address = address.trim_start_matches("http://").to_owned();
+        served.token = token.to_owned();
+        served
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Says exactly that, and gives what comes back until the service closes.
+    pub(super) fn say(&self, text: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        // A service that refuses may close before it has read all.
+        let _ = stream.write_all(text);
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        parsed(&all)
+    }
+
+    /// Sends a request with these lines of the head.
+    pub(super) fn send(&self, method: &str, path: &str, lines: &[&str], body: &[u8]) -> Answer {
+        let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        for line in lines {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        text.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        self.say(&[text.as_bytes(), body].concat())
+    }
+
+    /// Asks as a client does that knows the token.
+    pub(super) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let host = format!("Host: {}", self.address);
+        let token = format!("Authorization: Bearer {}", self.token);
+        let mut lines = vec![&*host, &*token, "Accept-Encoding: gzip"];
+        let text = body.map(Value::to_string).unwrap_or_default();
+        if body.is_some() {
+            lines.push("Content-Type: application/json");
+        }
+        self.send(method, path, &lines, text.as_bytes())
+    }
+
+    pub(super) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, None)
+    }
+
+    /// The recordings of the list.
+    pub(super) fn recordings(&self) -> Vec<Value> {
+        let answer = self.get("/api/v1/recordings").json();
+        answer["recordings"].as_array().expect("a list").clone()
+    }
+
+    /// The id of the recording of that name.
+    pub(super) fn id(&self, name: &str) -> String {
+        let all = self.recordings();
+        let found = all.iter().find(|row| row["name"] == name);
+        let found = found.unwrap_or_else(|| panic!("no {name} in {all:?}"));
+        found["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Follows a job to its end.
+    pub(super) fn follow(&self, job: &Value) -> Value {
+        let path = format!("/api/v1/jobs/{}", job["id"].as_str().expect("an id"));
+        let begin = Instant::now();
+        loop {
+            let now = self.get(&path).json();
+            if now["state"] == "done" || now["state"] == "failed" {
+                return now;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{now}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The processes that it started.
+    pub(super) fn workers(&self) -> Vec<u32> {
+        let path = format!("/proc/{0}/task/{0}/children", self.pid());
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.split_whitespace().map(|pid| pid.parse().expect("a process id")).collect()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn parsed(all: &[u8]) -> Answer {
+    let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(all.len());
+    let head = String::from_utf8_lossy(&all[..end]).to_lowercase();
+    let status = head.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let rest = all.get(end + 4..).unwrap_or_default();
+    let is_chunked = head.contains("transfer-encoding: chunked");
+    let body = if is_chunked { unchunked(rest) } else { rest.to_vec() };
+    Answer { status, head, body }
+}
+
+/// Source: RFC 9112, "Chunked Transfer Coding".
+fn unchunked(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|two| two == b"\r\n").expect("the length of a chunk");
+        let length = std::str::from_utf8(&rest[..end]).expect("digits");
+        let length = usize::from_str_radix(length, 16).expect("digits");
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&rest[end + 2..end + 2 + length]);
+        rest = &rest[end + 4 + length..];
+    }
+}

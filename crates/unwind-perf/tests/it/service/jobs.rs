@@ -1,0 +1,124 @@
+//! Jobs: begun once, followed, kept, and done again where something changed.
+
+use serde_json::{Value, json};
+
+use super::client::Served;
+use crate::support::cases::{Case, sysroot};
+use crate::support::run::{empty_folder, listing};
+
+/// A service over copies of a case.
+fn served(test: &str, names: &[&str]) -> Served {
+    let folder = empty_folder(&format!("service-{test}-root"));
+    for name in names {
+        std::fs::copy(Case::named("spin-lld").folder.join("perf.data"), folder.join(name)).unwrap();
+    }
+    let sysroot = sysroot();
+    Served::start(test, &folder, &[".", "--sysroot", sysroot.to_str().unwrap()])
+}
+
+fn analyze(served: &Served, id: &str) -> Value {
+    let answer = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
+    assert!([201, 202].contains(&answer.status), "{answer:?}");
+    answer.json()
+}
+
+#[test]
+fn a_result_is_made_once_and_kept() {
+    let served = served("once", &["a.data"]);
+    let id = served.id("a.data");
+    let columns = format!("/api/v1/recordings/{id}/columns");
+    assert_eq!(served.get(&columns).problem(), "gone");
+    let job = served.follow(&analyze(&served, &id));
+    assert_eq!(job["state"], "done", "{job}");
+    let row = served.get(&format!("/api/v1/recordings/{id}")).json();
+    assert_eq!((&row["state"], &row["about"]["samples"]), (&json!("analyzed"), &json!(31)));
+    assert_eq!(row["about"]["complete"], 31);
+    let tables = served.get(&columns);
+    assert_eq!((tables.status, tables.header("content-encoding")), (200, Some("gzip")));
+    assert_eq!(&tables.body[..2], b"\x1f\x8b");
+    // The same again: no other job.
+    let again = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
+    assert_eq!(again.status, 201);
+    assert_eq!(again.header("location"), Some(&*format!("/api/v1/recordings/{id}")));
+    let metrics = served.get("/metrics");
+    let metrics = String::from_utf8(metrics.body).unwrap();
+    assert!(metrics.contains("unwind_perf_jobs_total{end=\"done\"} 1\n"), "{metrics}");
+    // Parts, and what the client has already.
+    let host = format!("Host: {}", served.address);
+    let token = format!("Authorization: Bearer {}", served.token);
+    let lines = [&*host, &token, "Accept-Encoding: gzip", "Range: bytes=0-1"];
+    let part = served.send("GET", &columns, &lines, b"");
+    assert_eq!((part.status, &*part.body), (206, &b"\x1f\x8b"[..]));
+    let tag = format!("If-None-Match: {}", tables.header("etag").unwrap());
+    assert_eq!(served.send("GET", &columns, &[&host, &token, &tag], b"").status, 304);
+    // Unpacked for who does not know gzip: the head's length, the head.
+    let plain = served.send("GET", &columns, &[&host, &token], b"");
+    assert_eq!(&plain.body[8..21], b"{\"version\":2,");
+    assert_eq!(listing(&served.store).len(), 2);
+}
+
+#[test]
+fn the_same_job_is_shared_and_a_changed_recording_is_another() {
+    let served = served("shared", &["a.data"]);
+    let id = served.id("a.data");
+    let jobs: Vec<Value> = (0..8).map(|_| analyze(&served, &id)).collect();
+    for job in &jobs {
+        if job.get("recording").is_some() {
+            assert_eq!(served.follow(job)["state"], "done");
+        }
+    }
+    let before = served.get(&format!("/api/v1/recordings/{id}/columns"));
+    let path = served.store.with_file_name("service-shared-root").join("a.data");
+    std::fs::copy(Case::named("norm").folder.join("perf.data"), &path).unwrap();
+    assert_eq!(served.get(&format!("/api/v1/recordings/{id}/columns")).problem(), "gone");
+    let row = served.get(&format!("/api/v1/recordings/{id}")).json();
+    assert_eq!(row["state"], "new");
+    assert_eq!(served.follow(&analyze(&served, &id))["state"], "done");
+    let after = served.get(&format!("/api/v1/recordings/{id}/columns"));
+    assert_ne!(before.header("etag"), after.header("etag"));
+}
+
+#[test]
+fn what_is_no_recording_is_said_so() {
+    let served = served("none", &["a.data"]);
+    let path = served.store.with_file_name("service-none-root").join("b.data");
+    std::fs::write(&path, b"PERFILE2 and nothing that makes sense").unwrap();
+    let rows = served.recordings();
+    let row = rows.iter().find(|row| row["name"] == "b.data").unwrap();
+    assert_eq!(row["problem"]["type"], "urn:unwind-perf:not-a-recording");
+    let job = served.follow(&analyze(&served, row["id"].as_str().unwrap()));
+    assert_eq!(job["problem"]["status"], 422, "{job}");
+    let id = row["id"].as_str().unwrap();
+    let answer = served.get(&format!("/api/v1/recordings/{id}/export?format=json"));
+    assert_eq!(answer.problem(), "not-a-recording");
+}
+
+#[test]
+fn events_tell_each_state_to_the_last() {
+    let served = served("events", &["a.data"]);
+    let job = analyze(&served, &served.id("a.data"));
+    let path = format!("/api/v1/jobs/{}/events", job["id"].as_str().unwrap());
+    let answer = served.get(&path);
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    let text = String::from_utf8(answer.body).unwrap();
+    let last = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    assert_eq!((&last["state"], &last["id"]), (&json!("done"), &job["id"]));
+    assert_eq!(served.get("/api/v1/jobs/0-0").problem(), "not-found");
+    assert_eq!(served.get("/api/v1/jobs/0-0/events").problem(), "not-found");
+}
+
+#[test]
+fn results_outlive_the_service() {
+    let first = served("restart", &["a.data"]);
+    let id = first.id("a.data");
+    assert_eq!(first.follow(&analyze(&first, &id))["state"], "done");
+    let folder = first.store.with_file_name("service-restart-root");
+    let store = first.store.clone();
+    drop(first);
+    let sysroot = sysroot();
+    let arguments = [".", "--sysroot", sysroot.to_str().unwrap()];
+    let second = Served::over(store, &folder, &arguments);
+    assert_eq!(second.get(&format!("/api/v1/recordings/{id}/columns")).status, 200);
+    assert!(second.workers().is_empty(), "nothing had to be read");
+}

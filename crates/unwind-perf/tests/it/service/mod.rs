@@ -1,0 +1,9 @@
+//! The service as its clients meet it: a process of its own, asked over the loopback.
+
+mod answers;
+mod client;
+mod faults;
+mod guard;
+mod jobs;
+mod same_bytes;
+mod uploads;

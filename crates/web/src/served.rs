@@ -1,0 +1,72 @@
+//! The pages of a service: their files are asked for one by one, so that a strict policy can name where they come from.
+
+use crate::modules::{MODULES, Module, PAGE, STYLE};
+
+/// The modules that only a service's pages have.
+const SERVED: &[Module] = &[
+    Module { path: "service/api.js", text: include_str!("service/api.js") },
+    Module { path: "service/list.js", text: include_str!("service/list.js") },
+    Module { path: "service/recording.js", text: include_str!("service/recording.js") },
+];
+
+/// The style of the list.
+const LIST_STYLE: &str = include_str!("service/list.css");
+
+/// The list of recordings.
+#[must_use]
+pub const fn list_page() -> &'static str {
+    include_str!("service/list.html")
+}
+
+/// The page of a recording, whose tables its script asks for. The policy is the server's.
+#[must_use]
+pub fn recording_page() -> String {
+    let (head, _) = PAGE.split_once("<script type=\"module\">").unwrap_or((PAGE, ""));
+    let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"POLICY\">\n";
+    let style =
+        "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/assets/style.css\">";
+    let script = "<script type=\"module\" src=\"/assets/service/recording.js\"></script>\n</body>\n</html>\n";
+    head.replacen(policy, "", 1).replacen("<style>/*STYLE*/</style>", style, 1) + script
+}
+
+/// A file of the pages by its path below `/assets`; `None` where there is none.
+#[must_use]
+pub fn served(path: &str) -> Option<&'static str> {
+    match path {
+        "style.css" => return Some(STYLE),
+        "service/list.css" => return Some(LIST_STYLE),
+        _ => {}
+    }
+    let mut modules = MODULES.iter().chain(SERVED);
+    modules.find(|module| module.path == path).map(|module| module.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_inline_and_every_import_is_served() {
+        for page in [list_page(), &recording_page()] {
+            assert!(
+                !page.contains("POLICY") && !page.contains("<style") && !page.contains(" style=")
+            );
+            assert!(!page.contains("<script>") && !page.contains(" onclick"));
+            for part in page.split("/assets/").skip(1) {
+                let path = part.split('"').next().unwrap();
+                assert!(served(path).is_some(), "{path}");
+            }
+        }
+        for module in SERVED {
+            for line in module.text.lines().filter(|line| line.starts_with("import")) {
+                let path = line.split('"').nth(1).unwrap();
+                let path = path.strip_prefix("../").map_or_else(
+                    || format!("service/{}", path.trim_start_matches("./")),
+                    str::to_owned,
+                );
+                assert!(served(&path).is_some(), "{}: {path}", module.path);
+            }
+        }
+        assert!(served("../lib.rs").is_none() && served("").is_none());
+    }
+}
