@@ -1,7 +1,9 @@
 //! Counting what is used.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::memory::{Memory, MemoryUse};
 use crate::resource::Resource;
 
 /// Input uses more of a resource than input of its size may.
@@ -62,13 +64,22 @@ pub struct SharedAllowance {
     resource: Resource,
     limit: u64,
     left: AtomicU64,
+    /// Where what is taken is counted as held, too, and for what.
+    memory: Option<(Arc<Memory>, MemoryUse)>,
 }
 
 impl SharedAllowance {
     /// An allowance of so much.
     #[must_use]
     pub const fn new(resource: Resource, limit: u64) -> Self {
-        Self { resource, limit, left: AtomicU64::new(limit) }
+        Self { resource, limit, left: AtomicU64::new(limit), memory: None }
+    }
+
+    /// The same for bytes that a run holds while the allowance lives.
+    #[must_use]
+    pub fn held_in(mut self, memory: &Arc<Memory>, of: MemoryUse) -> Self {
+        self.memory = Some((memory.clone(), of));
+        self
     }
 
     /// How much is left at the moment.
@@ -82,9 +93,33 @@ impl SharedAllowance {
     /// # Errors
     /// [`Exhausted`] where less than that is left. What is left can still be taken in smaller amounts.
     pub fn take(&self, amount: u64) -> Result<(), Exhausted> {
+        self.take_for(amount, || self.resource.to_string())
+    }
+
+    /// The same, with what it is used for, which is named where a run may not hold that much.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub fn take_for(&self, amount: u64, reading: impl FnOnce() -> String) -> Result<(), Exhausted> {
+        let exhausted = Exhausted { resource: self.resource, limit: self.limit };
         let left = |left: u64| left.checked_sub(amount);
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
-        taken.map(|_| ()).map_err(|_| Exhausted { resource: self.resource, limit: self.limit })
+        taken.map_err(|_| exhausted)?;
+        let Some((memory, of)) = &self.memory else { return Ok(()) };
+        if memory.allows(amount, reading) {
+            memory.take(*of, amount);
+            return Ok(());
+        }
+        self.left.fetch_add(amount, Ordering::Relaxed);
+        Err(exhausted)
+    }
+}
+
+impl Drop for SharedAllowance {
+    fn drop(&mut self) {
+        if let Some((memory, of)) = &self.memory {
+            memory.give_back(*of, self.limit - self.left());
+        }
     }
 }
 
@@ -126,6 +161,22 @@ mod tests {
         assert_eq!(taken, 1000);
         let exhausted = Exhausted { resource: Resource::UnpackedBytes, limit: 1000 };
         assert_eq!((allowance.take(0), allowance.take(1)), (Ok(()), Err(exhausted)));
+    }
+
+    #[test]
+    fn what_a_run_holds_is_counted_once() {
+        let memory = Arc::new(Memory::new(Some(100)));
+        let allowance = SharedAllowance::new(Resource::HeldInAll, 1000);
+        let allowance = allowance.held_in(&memory, MemoryUse::Files);
+        assert_eq!(allowance.take(60), Ok(()));
+        let exhausted = Exhausted { resource: Resource::HeldInAll, limit: 1000 };
+        assert_eq!(allowance.take(2000), Err(exhausted));
+        assert!(!memory.is_exceeded());
+        assert_eq!(allowance.take_for(41, || "a list".to_owned()), Err(exhausted));
+        assert_eq!((allowance.left(), memory.held()), (940, 60));
+        assert_eq!(memory.exceeded().map(|it| &*it.reading), Some("a list"));
+        drop(allowance);
+        assert_eq!(memory.held(), 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! whose product is larger than anything that a program ever had. So what such input makes grow, memory or work, is
 //! counted: a [`Budget`] says for each [`Resource`] how much of it input of a size may use, an [`Allowance`] counts
 //! it, and what runs out is an [`Exhausted`] that names it, for a finding. The rest of the input is read nevertheless.
+//! What all of a run holds in memory is one count, a [`Memory`]; a run that passes its limit ends.
 //!
 //! ```
 //! use budget::{Budget, Limit, Resource};
@@ -18,9 +19,11 @@
 //! ```
 
 mod allowance;
+mod memory;
 mod resource;
 
 pub use allowance::{Allowance, Exhausted, SharedAllowance};
+pub use memory::{Held, Memory, MemoryExceeded, MemoryUse};
 pub use resource::{Limit, Resource};
 
 /// What input may use of each resource. One value for a run, passed down to whatever reads.

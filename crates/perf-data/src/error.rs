@@ -6,6 +6,15 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A recording that is held as a whole takes more memory than the run may hold; [`budget::Memory::exceeded`] says
+    /// what is held.
+    #[error(
+        "a recording of more than {offset} bytes, which is held as a whole, takes too much memory"
+    )]
+    TooMuchMemory {
+        /// How many bytes were read.
+        offset: u64,
+    },
     /// The first eight bytes are no magic of a recording.
     #[error("not a perf.data recording: expected `PERFILE2` at offset 0x0, found {found:02x?}")]
     NotPerfData {

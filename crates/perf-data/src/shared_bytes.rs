@@ -4,18 +4,43 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use budget::Held;
+
 /// A part of bytes that are freed when the last part of them is.
 #[derive(Clone)]
 pub struct SharedBytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
     range: Range<usize>,
+    /// Whether they are in memory that nobody counts yet, not in a mapped file.
+    is_uncounted: bool,
+}
+
+/// Bytes that count as held while a part of them is.
+struct Counted {
+    bytes: SharedBytes,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl SharedBytes {
     /// All bytes of an owner, for instance of a mapped file. They must not change their length.
     pub fn new(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let range = 0..owner.as_ref().len();
-        Self { owner: Arc::new(owner), range }
+        Self { owner: Arc::new(owner), range, is_uncounted: false }
+    }
+
+    /// The same bytes, counted as held as `held` is where they are in memory.
+    pub(crate) fn held_as(self, held: &Held) -> Self {
+        if !self.is_uncounted {
+            return self;
+        }
+        let held = held.another((*self.owner).as_ref().len() as u64);
+        Self::new(Counted { bytes: self, _held: held })
     }
 
     /// A part of them; what leaves them is cut off.
@@ -23,13 +48,14 @@ impl SharedBytes {
     pub fn slice(&self, range: Range<usize>) -> Self {
         let place = |at: usize| self.range.start.saturating_add(at).min(self.range.end);
         let (start, end) = (place(range.start), place(range.end));
-        Self { owner: Arc::clone(&self.owner), range: start..end.max(start) }
+        let (owner, range) = (Arc::clone(&self.owner), start..end.max(start));
+        Self { owner, range, ..*self }
     }
 }
 
 impl From<Vec<u8>> for SharedBytes {
     fn from(bytes: Vec<u8>) -> Self {
-        Self::new(bytes)
+        Self { is_uncounted: true, ..Self::new(bytes) }
     }
 }
 
@@ -55,6 +81,8 @@ impl fmt::Debug for SharedBytes {
 
 #[cfg(test)]
 mod tests {
+    use budget::{Memory, MemoryUse};
+
     use super::*;
 
     #[test]
@@ -64,5 +92,19 @@ mod tests {
         assert_eq!(*part, [2, 3, 4]);
         assert_eq!(*part.slice(1..99), [3, 4]);
         assert_eq!(*part.slice(9..14), []);
+    }
+
+    #[test]
+    fn what_is_in_memory_is_counted_once() {
+        let memory = Arc::new(Memory::default());
+        let held = Held::new(&memory, MemoryUse::Recording);
+        let all = SharedBytes::from(vec![0, 1, 2, 3, 4, 5]).held_as(&held);
+        let part = all.slice(2..5).held_as(&held);
+        let _mapped = SharedBytes::new([1, 2]).held_as(&held);
+        assert_eq!((&*part, memory.held()), (&[2, 3, 4][..], 6));
+        drop(all);
+        assert_eq!(memory.held(), 6);
+        drop(part);
+        assert_eq!(memory.held(), 0);
     }
 }

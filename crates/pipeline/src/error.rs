@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use budget::MemoryExceeded;
 use host::HostError;
 
 /// A run has no result. The cause, where there is one, is the [`source`](std::error::Error::source).
@@ -96,10 +97,10 @@ pub enum Error {
     #[error("no directory to keep fetched files in: set HOME")]
     NoCacheFolder,
     /// The limit of memory was reached.
-    #[error("the recording needs more than {} MB", limit >> 20)]
+    #[error("the recording needs more than {} MB, which ended at {exceeded}", exceeded.limit >> 20)]
     MemoryLimit {
-        /// The limit, in bytes.
-        limit: u64,
+        /// The limit, what was read when it was reached, and what was held.
+        exceeded: Box<MemoryExceeded>,
     },
     /// What is made of a growing profile could not be written.
     #[error("cannot write")]

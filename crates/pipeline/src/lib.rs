@@ -176,6 +176,7 @@ impl Pipeline {
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
-        Setting { host: &self.host, kept: self.kept.generation(), options, observer }
+        let memory = Arc::new(options.limits.memory());
+        Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory }
     }
 }

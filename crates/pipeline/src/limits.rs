@@ -1,10 +1,10 @@
 //! How much memory a run may hold.
 //!
-//! What grows with a recording are the tables of distinct stacks, frames and names; nothing of them can be left out. So
-//! the limit makes what is prefetched smaller, and where the tables pass it, the run ends with an error rather than by
-//! the kernel's killing.
+//! What grows with a recording are address spaces, modules, and the tables of distinct stacks, frames and names; nothing
+//! of them can be left out. So the limit makes what is prefetched smaller, files get half of it, and where all of it
+//! together passes the limit, the run ends with an error rather than by the kernel's killing.
 
-use budget::{Budget, Limit, Resource};
+use budget::{Budget, Limit, Memory, Resource};
 use perf_data::SessionOptions;
 
 use crate::error::Error;
@@ -22,19 +22,24 @@ impl Limits {
         }
     }
 
-    /// What files may cost: no more of them is in memory than the limit.
+    /// What files may cost: what is in memory of them is no more than half of the limit, since a run needs tables, too.
     pub(crate) fn budget(self, budget: Budget) -> Budget {
         let Some(bytes) = self.memory else { return budget };
         let limit = budget.limit(Resource::HeldInAll);
-        let most = limit.most.min(bytes);
+        let most = limit.most.min(bytes / 2);
         budget.with(Resource::HeldInAll, Limit { most, ..limit })
     }
 
-    /// Whether a run that holds so many bytes is within its limit.
-    pub(crate) fn check(self, held: impl FnOnce() -> u64) -> Result<(), Error> {
-        match self.memory {
-            Some(limit) if held() > limit => Err(Error::MemoryLimit { limit }),
-            _ => Ok(()),
-        }
+    /// What a run may hold, of which nothing is held yet.
+    pub(crate) fn memory(self) -> Memory {
+        Memory::new(self.memory)
+    }
+}
+
+/// Ends a run that asked for more memory than it may hold: what it has is not complete.
+pub(crate) fn check_memory(memory: &Memory) -> Result<(), Error> {
+    match memory.exceeded() {
+        Some(exceeded) => Err(Error::MemoryLimit { exceeded: Box::new(exceeded.clone()) }),
+        None => Ok(()),
     }
 }

@@ -144,6 +144,7 @@ impl Default for NameOptions {
 /// What a run may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Bytes of memory for the tables of the run and for what is prefetched; `None` for as much as they need.
+    /// Bytes of memory for all that the run holds, but for what is mapped; `None` for as much as it needs. Half of it is
+    /// for files.
     pub memory: Option<u64>,
 }

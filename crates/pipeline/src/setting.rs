@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use budget::Memory;
 use host::Host;
 
 use crate::kept::Generation;
@@ -15,4 +16,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) kept: Generation,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
+    /// What the run holds in memory.
+    pub(crate) memory: Arc<Memory>,
 }

@@ -12,8 +12,8 @@ use pipeline::{
     Unobserved,
 };
 use synth::{
-    CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder,
-    UserRecord, attr_flag, sample_type,
+    CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder,
+    SampleId, UserRecord, attr_flag, sample_type,
 };
 
 /// Samples of kernel chains of 32 frames, no two alike.
@@ -161,7 +161,38 @@ fn errors_say_what_is_wrong() {
     assert_eq!(missing.expect_err("an error").to_string(), "cannot read nothing");
     let limits = Limits { memory: Some(1000) };
     let large = with(Options { limits, ..Options::default() });
-    assert!(matches!(large, Error::MemoryLimit { limit: 1000 }));
+    assert!(matches!(large, Error::MemoryLimit { exceeded } if exceeded.limit == 1000));
+}
+
+/// What a run holds is one sum: stacks and processes that fit each by itself do not fit together.
+#[test]
+fn all_that_is_held_counts_together() {
+    let data = |samples: u64, forks: u32| {
+        let mut data = builder(samples);
+        for pid in 2..forks {
+            let (ppid, tid, ptid, time) = (1, pid, 1, 1_000_000);
+            let id = SampleId { id: 7, ..SampleId::at(pid, pid, time) };
+            data.record_at(&Record::Fork { pid, ppid, tid, ptid, time }, id);
+            let (addr, len, pgoff, name) = (0x1000, 0x1000, 0, &b"/x"[..]);
+            data.record_at(&Record::Mmap { pid, tid, addr, len, pgoff, name }, id);
+        }
+        let host = MemoryHost::new();
+        host.insert("perf.data", data.build());
+        Pipeline::new(Arc::new(host))
+    };
+    let run = |samples, forks, memory| {
+        let options = Options { limits: Limits { memory: Some(memory) }, ..Options::default() };
+        match data(samples, forks).analyze(perf_data(), &options, &unobserved()) {
+            Ok(_) => String::new(),
+            Err(Error::MemoryLimit { exceeded }) => exceeded.reading,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let limit = 20 << 20;
+    assert_eq!([run(2000, 2, limit), run(1, 8000, limit)], ["", ""]);
+    assert_ne!(run(2000, 8000, limit), "");
+    assert_eq!(run(1, 8000, limit / 2), "address spaces and modules");
+    assert_eq!(run(2000, 2, limit / 10), "stacks");
 }
 
 /// A recording that the user names is opened; what it names is not.

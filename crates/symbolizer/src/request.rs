@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use address::Svma;
-use budget::Budget;
+use budget::{Budget, Held, Memory, MemoryUse};
 use module_map::Image;
 use profile::InlineRow;
 
@@ -62,12 +63,20 @@ pub struct Options<'o> {
     pub observer: Option<&'o dyn SymbolObserver>,
     /// What each file may cost.
     pub budget: Budget,
+    /// What is held in memory for the run: one that holds too much is cancelled.
+    pub memory: Option<&'o Arc<Memory>>,
 }
 
 impl Options<'_> {
     /// Whether the run is no longer wanted.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.observer.is_some_and(SymbolObserver::is_cancelled)
+            || self.memory.is_some_and(|memory| memory.is_exceeded())
+    }
+
+    /// Nothing yet, of what is held for a use.
+    pub(crate) fn held(&self, of: MemoryUse) -> Held {
+        self.memory.map_or(Held::NOWHERE, |memory| Held::new(memory, of))
     }
 }
 
@@ -79,6 +88,7 @@ impl Default for Options<'_> {
             demangle: Demangle::Full,
             observer: None,
             budget: Budget::default(),
+            memory: None,
         }
     }
 }

@@ -117,7 +117,9 @@ fn decompress<'b>(
         why,
     };
     section.too_large.map_or(Ok(()), |why| Err(too_much(why)))?;
-    in_all.map_or(Ok(()), |in_all| in_all.take(section.unpacked_size)).map_err(too_much)?;
+    let reading =
+        || format!("section {} of {}", String::from_utf8_lossy(&section.name), path.display());
+    in_all.map_or(Ok(()), |it| it.take_for(section.unpacked_size, reading)).map_err(too_much)?;
     let unpacked = match section.format {
         CompressionFormat::Zlib => inflate(stored, section.unpacked_size),
         CompressionFormat::Zstandard => unpack_zstd(stored, section.unpacked_size),

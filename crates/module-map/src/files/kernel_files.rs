@@ -20,11 +20,14 @@ use super::options::FileOptions;
 use crate::elf::{ElfData, FileAllowance, ImageError, SectionLayout, link, unpack};
 use crate::module::kernel_module_name;
 
+/// Whether so many bytes of what was read of a file may be kept.
+pub(crate) type MayHold<'a> = &'a dyn Fn(&Path, u64) -> bool;
+
 /// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
 /// usual places of the recorded release.
 pub(crate) fn candidates(
     options: &FileOptions,
-    lists: &ModuleLists,
+    (lists, may_hold): (&ModuleLists, MayHold<'_>),
     name: &[u8],
     id: BuildId,
 ) -> Vec<FileCandidate> {
@@ -50,7 +53,7 @@ pub(crate) fn candidates(
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
             found.push(FileCandidate::stored(root, root.join("boot/vmlinux")));
         } else {
-            let paths = modules(lists, options, root, name).into_iter();
+            let paths = modules((lists, may_hold), options, root, name).into_iter();
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
         }
     }
@@ -100,12 +103,12 @@ impl ModuleLists {
         found
     }
 
-    fn of(&self, options: &FileOptions) -> &HashMap<PathBuf, ModuleList> {
+    fn of(&self, options: &FileOptions, may_hold: MayHold<'_>) -> &HashMap<PathBuf, ModuleList> {
         self.lists.get_or_init(|| {
             let Some(release) = &options.kernel_release else { return HashMap::new() };
             let dir = Path::new("/lib/modules").join(OsStr::from_bytes(release));
-            let list = |root: &Path| ModuleList::read(options, root, &dir);
-            options.roots().map(|root| (root.to_owned(), list(root))).collect()
+            let list = |root: &Path| ModuleList::read(options, root, &dir, may_hold);
+            options.roots().filter_map(|root| Some((root.to_owned(), list(root)?))).collect()
         })
     }
 }
@@ -121,12 +124,17 @@ struct ModuleList {
 }
 
 impl ModuleList {
-    /// The list in `dir` below a root.
-    fn read(options: &FileOptions, root: &Path, dir: &Path) -> Self {
+    /// The list in `dir` below a root, where it may be kept.
+    fn read(options: &FileOptions, root: &Path, dir: &Path, may_hold: MayHold<'_>) -> Option<Self> {
         let path = below(root, dir).join("modules.dep");
-        let text = options.host.read(&path, Origin::Recording { root }).unwrap_or_default();
+        let text = options.host.read(&path, Origin::Recording { root }).ok()?;
+        let lines = memchr::memchr_iter(b'\n', &text).count() + 1;
+        let bytes = text.len() + lines * size_of::<(u64, Range<u32>)>();
+        if !may_hold(&path, bytes as u64) {
+            return None;
+        }
         let hasher = DefaultHashBuilder::default();
-        let mut paths = Vec::new();
+        let mut paths = Vec::with_capacity(lines);
         let mut start = 0;
         for line in text.split(|&byte| byte == b'\n') {
             let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
@@ -138,7 +146,7 @@ impl ModuleList {
             start += line.len() + 1;
         }
         paths.sort_unstable_by_key(|(hash, at)| (*hash, at.start));
-        Self { dir: dir.to_owned(), text, hasher, paths }
+        Some(Self { dir: dir.to_owned(), text, hasher, paths })
     }
 
     /// The paths of modules of that name, in the order of the list.
@@ -159,7 +167,12 @@ const MOST_LISTED: usize = 16;
 
 /// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
 /// paths of that name that `modules.dep` lists.
-fn modules(lists: &ModuleLists, options: &FileOptions, root: &Path, name: &[u8]) -> Vec<PathBuf> {
+fn modules(
+    (lists, may_hold): (&ModuleLists, MayHold<'_>),
+    options: &FileOptions,
+    root: &Path,
+    name: &[u8],
+) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let debug_folder = root.join("usr/lib/debug");
     let has_debug = lists.has_folder(options, &debug_folder, Origin::Stored { root });
@@ -175,7 +188,7 @@ fn modules(lists: &ModuleLists, options: &FileOptions, root: &Path, name: &[u8])
     }
     let name = kernel_module_name(name);
     lists
-        .of(options)
+        .of(options, may_hold)
         .get(root)
         .into_iter()
         .flat_map(|list| list.of_name(&name))
@@ -248,7 +261,7 @@ mod tests {
         };
         let lists = ModuleLists::default();
         let id = BuildId::new(&[first; 3]).expect("an id");
-        let found = candidates(&options, &lists, b"[my_mod]", id);
+        let found = candidates(&options, (&lists, &|_, _| true), b"[my_mod]", id);
         found.iter().map(|candidate| candidate.path.display().to_string()).collect()
     }
 

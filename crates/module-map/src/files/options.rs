@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::BuildId;
-use budget::Budget;
+use budget::{Budget, Memory};
 use host::{Host, RealHost};
 
 use super::extra::ExtraFiles;
@@ -42,6 +42,8 @@ pub struct FileOptions {
     pub kernel_release: Option<Vec<u8>>,
     /// What each file, and all of them, may make of themselves.
     pub budget: Budget,
+    /// What is held in memory for the run.
+    pub memory: Arc<Memory>,
     /// The servers to ask for what is found nowhere else.
     pub fetcher: Option<Fetcher>,
 }
@@ -62,6 +64,7 @@ impl Default for FileOptions {
             trust_running_kernel: false,
             kernel_release: None,
             budget: Budget::default(),
+            memory: Arc::default(),
             fetcher: None,
         }
     }

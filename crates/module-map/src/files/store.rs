@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{BuildId, Pid};
-use budget::{Resource, SharedAllowance};
+use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
@@ -38,6 +38,8 @@ pub struct ImageStore {
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
     /// What of files may still be kept in memory.
     held: Arc<SharedAllowance>,
+    /// What is noted of modules.
+    noted: Mutex<Held>,
 }
 
 /// A path, the folder that it was resolved in, and how it was opened.
@@ -68,7 +70,10 @@ impl ImageStore {
     /// A store for one run, which takes opened files from `shared` and leaves them there for others.
     #[must_use]
     pub fn sharing(options: FileOptions, shared: Arc<SharedImages>) -> Self {
+        let held = options.budget.shared_allowance(Resource::HeldInAll, 0);
+        let held = Arc::new(held.held_in(&options.memory, MemoryUse::Files));
         Self {
+            noted: Mutex::new(Held::new(&options.memory, MemoryUse::Processes)),
             debug_search: options.debug_search(),
             shared,
             run: Mutex::default(),
@@ -76,7 +81,7 @@ impl ImageStore {
             module_lists: ModuleLists::default(),
             findings: FileFindings::default(),
             mapped: Mutex::default(),
-            held: Arc::new(options.budget.shared_allowance(Resource::HeldInAll, 0)),
+            held,
             options,
         }
     }
@@ -125,6 +130,9 @@ impl ImageStore {
     }
 
     fn load(&self, module: &Module) -> ImageOutcome {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.add((size_of::<ImageOutcome>() + module.path.len()) as u64);
+        drop(noted);
         if let Some(image) = self.provided(module) {
             return Ok(image);
         }
@@ -151,7 +159,9 @@ impl ImageStore {
         }
         let mut error = None;
         let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
-        let found = kernel_files::candidates(&self.options, &self.module_lists, name, id)
+        let may_hold = |path: &Path, bytes: u64| self.may_hold(path, bytes);
+        let lists = (&self.module_lists, &may_hold as _);
+        let found = kernel_files::candidates(&self.options, lists, name, id)
             .into_iter()
             .chain(fetched)
             .find_map(|candidate| {
@@ -233,7 +243,7 @@ impl ImageStore {
     /// Whether so many bytes of what was read of a file may be kept in memory. Where not, it is noted that it was left
     /// out.
     pub fn may_hold(&self, path: &Path, bytes: u64) -> bool {
-        let held = self.held.take(bytes).inspect_err(|why| {
+        let held = self.held.take_for(bytes, || path.display().to_string()).inspect_err(|why| {
             let message = format!("{} asks for {why}; it was left out", path.display());
             self.note(FileFindingKind::LeftOut, message);
         });
@@ -345,7 +355,9 @@ impl ImageStore {
             Ok((image, key)) => {
                 self.note_left_out(&image, "", image.left_out());
                 if form == Form::Kernel && image.damage().is_none() {
-                    self.held.take(image.bytes().len() as u64).map_err(|why| {
+                    let bytes = image.bytes().len() as u64;
+                    let reading = || image.path().display().to_string();
+                    self.held.take_for(bytes, reading).map_err(|why| {
                         let path = image.path().to_owned();
                         self.left_out(ImageError::TooMuch {
                             path,

@@ -74,7 +74,7 @@ impl JitReader for DumpReader {
         self.count(&file)?;
         let Some((dump, code, damage)) = collect(&file.content) else { return Ok(None) };
         self.note(name, damage, file.content.damage().happened());
-        self.store.held().take(code.len() as u64)?;
+        self.store.held().take_for(code.len() as u64, || name.display().to_string())?;
         let Ok(image) = Image::from_vec(name, code) else { return Ok(None) };
         self.store.provide(path, image);
         Ok(Some(dump))

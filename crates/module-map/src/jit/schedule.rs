@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::OccupiedEntry;
 
 use address::{Pid, Timestamp};
+use budget::Held;
 
 use super::dump::{JitDump, JitLoad};
 
@@ -13,7 +14,11 @@ pub(crate) struct Pending {
     /// By time, and those of the same time in the order in which they were added.
     loads: BTreeMap<(Timestamp, u64), PendingLoad>,
     added: u64,
+    held: Held,
 }
+
+/// Bytes of a load that is to come.
+const LOAD: usize = size_of::<((Timestamp, u64), PendingLoad)>() + 16;
 
 /// A load with its process and the name of its dump as an index.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +29,11 @@ pub(crate) struct PendingLoad {
 }
 
 impl Pending {
+    /// No load; those to come are held as `held` is.
+    pub(crate) fn new(held: Held) -> Self {
+        Self { held, ..Self::default() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.loads.is_empty()
     }
@@ -44,11 +54,15 @@ impl Pending {
             let key = (Timestamp(time), self.added);
             self.loads.insert(key, PendingLoad { pid, dump: number, load });
         }
+        self.held.set((self.loads.len() * LOAD) as u64);
     }
 
     /// The next load, if it has happened by `now`.
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<PendingLoad> {
-        self.loads.first_entry().filter(|first| first.key().0 <= now).map(OccupiedEntry::remove)
+        let first = self.loads.first_entry().filter(|first| first.key().0 <= now);
+        let next = first.map(OccupiedEntry::remove)?;
+        self.held.set((self.loads.len() * LOAD) as u64);
+        Some(next)
     }
 }
 

@@ -4,6 +4,7 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Pid};
+use budget::Held;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{FileIdentity, MappedKind, Module, Modules, TimelineId};
@@ -17,7 +18,11 @@ pub(crate) struct ModuleTable {
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     timeline: TimelineId,
+    held: Held,
 }
+
+/// Bytes of a module beside its path: its row, and its places in the tables.
+const MODULE: usize = size_of::<Module>() + 72;
 
 /// What makes a module: two maps that agree in all of it are of the same module.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
@@ -42,9 +47,14 @@ impl<'a> From<&'a Module> for ModuleKey<'a> {
 }
 
 impl ModuleTable {
+    /// No module; those to come are held as `held` is.
+    pub(crate) fn new(held: Held) -> Self {
+        Self { held, ..Self::default() }
+    }
+
     /// The module of that key, made where it is new; `first` says who mapped it then, and where.
     pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> ModuleId {
-        let Self { modules, shared, index, hasher, timeline } = self;
+        let Self { modules, shared, index, hasher, timeline, held } = self;
         let of = |&at: &u32| modules.get(at as usize).map(|module| ModuleKey::from(&**module));
         let hash = hasher.hash_one(key);
         if let Some(module) =
@@ -64,6 +74,8 @@ impl ModuleTable {
             first_mapped: first,
             timeline: *timeline,
         });
+        // The path may be kept once more, by what led to which file.
+        held.add((MODULE + 2 * key.path.len()) as u64);
         modules.push(shared.get_or_init(module.id, || module).clone());
         ModuleId(id)
     }

@@ -1,6 +1,7 @@
 //! The names of threads: which there are, and which each thread has now.
 
 use address::{Pid, Tid};
+use budget::Held;
 use hashbrown::HashMap;
 
 /// The id of a thread name, dense.
@@ -13,13 +14,19 @@ pub(super) struct Comms {
     names: Vec<Box<[u8]>>,
     index: HashMap<Box<[u8]>, CommId>,
     of_thread: HashMap<Tid, CommId>,
+    held: Held,
 }
 
+/// Bytes of a name beside its own, which are there twice.
+const NAME: usize = 64;
+/// Bytes of a thread.
+const THREAD: u64 = 2 * size_of::<(Tid, CommId)>() as u64;
+
 impl Comms {
-    /// Knows the idle task of each processor, thread 0, alone.
-    pub(super) fn new() -> Self {
-        let mut comms =
-            Self { names: Vec::new(), index: HashMap::new(), of_thread: HashMap::new() };
+    /// Knows the idle task of each processor, thread 0, alone. What is to come is held as `held` is.
+    pub(super) fn new(held: Held) -> Self {
+        let (names, index, of_thread) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut comms = Self { names, index, of_thread, held };
         let idle = comms.intern(b"swapper");
         comms.of_thread.insert(Tid(0), idle);
         comms
@@ -27,12 +34,16 @@ impl Comms {
 
     /// A thread has that name from now on.
     pub(super) fn set(&mut self, tid: Tid, comm: CommId) {
-        self.of_thread.insert(tid, comm);
+        if self.of_thread.insert(tid, comm).is_none() {
+            self.held.add(THREAD);
+        }
     }
 
     /// A thread is not going to be asked for again.
     pub(super) fn forget(&mut self, tid: Tid) {
-        self.of_thread.remove(&tid);
+        if self.of_thread.remove(&tid).is_some() {
+            self.held.set(self.held.bytes().saturating_sub(THREAD));
+        }
     }
 
     /// The name of a thread, where it is known.
@@ -57,6 +68,7 @@ impl Comms {
             return id;
         }
         let id = CommId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        self.held.add((NAME + 2 * name.len()) as u64);
         self.names.push(name.into());
         self.index.insert(name.into(), id);
         id
@@ -69,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_thread_without_a_name_has_that_of_its_process() {
-        let mut comms = Comms::new();
+        let mut comms = Comms::new(Held::NOWHERE);
         assert_eq!(comms.of(Pid(0), Tid(0)), CommId(0));
         assert_eq!(comms.name(CommId(0)), b"swapper");
         let app = comms.intern(b"app");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::{ModuleId, Pid, Timestamp};
-use budget::Exhausted;
+use budget::{Exhausted, Held};
 use hashbrown::HashSet;
 
 use super::event::end_of;
@@ -26,6 +26,13 @@ pub(super) struct JitCode {
     no_dumps: HashSet<(ModuleId, Pid)>,
     /// Dumps that were not read because others had used up what they may use, and how many.
     exhausted: Option<(Exhausted, u64)>,
+}
+
+impl JitCode {
+    /// No code; what is to come is held as `held` is.
+    pub(super) fn new(held: Held) -> Self {
+        Self { pending: Pending::new(held), ..Self::default() }
+    }
 }
 
 impl Timeline {

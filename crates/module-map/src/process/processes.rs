@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use address::Pid;
+use budget::Held;
 use hashbrown::HashMap;
 
 use super::laid_hints::InForce;
@@ -56,12 +57,16 @@ pub(super) struct Processes {
     /// A space without mappings.
     empty: Arc<Space>,
     n_images: u32,
+    held: Held,
 }
 
+/// Bytes of a process beside its space.
+const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
+
 impl Processes {
-    /// No process; those to come begin with `empty`.
-    pub(super) fn new(empty: Arc<Space>) -> Self {
-        Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0 }
+    /// No process; those to come begin with `empty` and are held as `held` is.
+    pub(super) fn new(empty: Arc<Space>, held: Held) -> Self {
+        Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0, held }
     }
 
     /// A space without mappings.
@@ -83,15 +88,17 @@ impl Processes {
 
     /// A process; it begins without mappings where it is not known.
     pub(super) fn get_or_new(&mut self, pid: Pid) -> &mut Process {
-        let (n_images, empty) = (&mut self.n_images, &self.empty);
+        let Self { n_images, empty, held, .. } = self;
         self.known.entry(pid).or_insert_with(|| {
             *n_images += 1;
+            held.add(PROCESS as u64);
             Process::new(empty.clone(), ProcessImage(*n_images))
         })
     }
 
     pub(super) fn insert(&mut self, pid: Pid, process: Process) {
         self.known.insert(pid, process);
+        self.held.set((self.known.len() * PROCESS) as u64);
     }
 
     /// An image that no process had.
@@ -123,7 +130,7 @@ mod tests {
 
     #[test]
     fn processes_that_exited_are_kept_for_a_while() {
-        let mut processes = Processes::new(Arc::new(Space::default()));
+        let mut processes = Processes::new(Arc::new(Space::default()), Held::NOWHERE);
         processes.get_or_new(Pid(1)).threads += 1;
         assert_eq!(processes.exit(Pid(1)), None);
         for pid in 2..=1025 {

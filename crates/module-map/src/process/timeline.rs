@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use address::{Avma, BuildId, Pid, Tid};
+use budget::{Held, Memory, MemoryUse};
 
 use super::comms::{CommId, Comms};
 use super::file_history::FileHistory;
@@ -43,17 +44,27 @@ impl Timeline {
     /// A timeline on which nothing has happened yet.
     #[must_use]
     pub fn new() -> Self {
-        let modules = ModuleTable::default();
-        let empty = Arc::new(Space::of(modules.shared().clone()));
+        Self::holding(Held::NOWHERE)
+    }
+
+    /// The same, which counts what it takes as held in `memory`, spaces that others still use among it.
+    #[must_use]
+    pub fn within(memory: &Arc<Memory>) -> Self {
+        Self::holding(Held::new(memory, MemoryUse::Processes))
+    }
+
+    fn holding(held: Held) -> Self {
+        let modules = ModuleTable::new(held.another(0));
+        let empty = Arc::new(Space::of(modules.shared().clone(), &held));
         Self {
             kernel: KernelMap::new(empty.clone()),
-            processes: Processes::new(empty),
-            comms: Comms::new(),
+            processes: Processes::new(empty, held.another(0)),
+            comms: Comms::new(held.another(0)),
             file_history: FileHistory::default(),
             modules,
             recent: RecentModules::default(),
             hints: LaidHints::default(),
-            jit: JitCode::default(),
+            jit: JitCode::new(held),
             inferences: Vec::new(),
             journal: Journal::default(),
             unmappable: 0,

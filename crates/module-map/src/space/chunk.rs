@@ -2,6 +2,7 @@
 //! changed in place where none does.
 
 use address::{Avma, FileOffset, ModuleId};
+use budget::Held;
 
 use super::Mapping;
 
@@ -25,12 +26,14 @@ pub(crate) struct Chunk {
     /// How many there are. Invariant: not above [`ROOM`].
     n: usize,
     mappings: [Mapping; ROOM],
+    held: Held,
 }
 
 impl Chunk {
-    /// A chunk of these mappings; what is beyond its room is left out.
-    pub(crate) fn new(mappings: &[Mapping]) -> Self {
-        let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM] };
+    /// A chunk of these mappings, which is held where its space is; what is beyond its room is left out.
+    pub(crate) fn new(mappings: &[Mapping], held: &Held) -> Self {
+        let held = held.another(size_of::<Self>() as u64);
+        let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM], held };
         for (place, &mapping) in chunk.mappings.iter_mut().zip(mappings) {
             *place = mapping;
         }
@@ -71,7 +74,7 @@ impl Chunk {
             self.n / 2
         };
         let first = first.clamp(self.n - CHUNK, CHUNK);
-        let rear = Self::new(self.mappings().get(first..).unwrap_or_default());
+        let rear = Self::new(self.mappings().get(first..).unwrap_or_default(), &self.held);
         self.n = first;
         rear
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId};
+use budget::Held;
 use hashbrown::HashSet;
 
 use crate::module::Module;
@@ -73,9 +74,9 @@ pub struct Space {
 }
 
 impl Space {
-    /// A space without mappings, whose mappings are going to be of these modules.
-    pub(crate) const fn of(modules: Arc<Modules>) -> Self {
-        Self { version: 0, modules, tree: Tree::new(), jit: Tree::new(), behind: None }
+    /// A space without mappings, whose mappings are going to be of these modules, and held as `held` is.
+    pub(crate) fn of(modules: Arc<Modules>, held: &Held) -> Self {
+        Self { version: 0, modules, tree: Tree::new(held), jit: Tree::new(held), behind: None }
     }
 
     /// The mapping at an address.

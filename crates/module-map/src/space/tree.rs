@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use address::Avma;
+use budget::Held;
 
 use super::Mapping;
 use super::chunk::Chunk;
@@ -15,8 +16,18 @@ const FANOUT: usize = 32;
 /// A tree. Invariant: children are sorted, none is empty, and each begins where its first mapping does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    children: Vec<Child>,
+    root: Children,
 }
+
+/// The children of a node.
+#[derive(Clone, Debug, Default)]
+struct Children {
+    list: Vec<Child>,
+    held: Held,
+}
+
+/// Bytes of a node beside its children, and of what it is in.
+const NODE: u64 = 128;
 
 #[derive(Clone, Debug)]
 struct Child {
@@ -27,7 +38,7 @@ struct Child {
 #[derive(Clone, Debug)]
 enum Node {
     Leaf(Arc<Chunk>),
-    Inner(Arc<Vec<Child>>),
+    Inner(Arc<Children>),
 }
 
 /// What is at an address.
@@ -38,22 +49,23 @@ pub(super) enum Found<'t> {
 }
 
 impl Tree {
-    pub(super) const fn new() -> Self {
-        Self { children: Vec::new() }
+    /// An empty tree, whose nodes are held as `held` is.
+    pub(super) fn new(held: &Held) -> Self {
+        Self { root: Children::new(Vec::new(), held) }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.children.is_empty()
+        self.root.list.is_empty()
     }
 
     /// The mapping at an address.
     #[inline]
     pub(super) fn lookup(&self, avma: Avma) -> Option<&Mapping> {
-        let mut children = &*self.children;
+        let mut children = &*self.root.list;
         loop {
             let at = children.partition_point(|child| child.start <= avma).checked_sub(1)?;
             match &children.get(at)?.node {
-                Node::Inner(inner) => children = inner,
+                Node::Inner(inner) => children = &inner.list,
                 Node::Leaf(chunk) => {
                     let mappings = chunk.mappings();
                     let after = mappings.partition_point(|mapping| mapping.start <= avma);
@@ -67,14 +79,14 @@ impl Tree {
     /// The mapping at an address, or how far nothing is mapped around it.
     pub(super) fn find(&self, avma: Avma) -> Found<'_> {
         let mut next = Avma(u64::MAX);
-        let mut children = &*self.children;
+        let mut children = &*self.root.list;
         loop {
             let after = children.partition_point(|child| child.start <= avma);
             next = children.get(after).map_or(next, |child| child.start);
             let child = after.checked_sub(1).and_then(|at| children.get(at));
             match child.map(|child| &child.node) {
                 None => return Found::Gap(Avma(0), next),
-                Some(Node::Inner(inner)) => children = inner,
+                Some(Node::Inner(inner)) => children = &inner.list,
                 Some(Node::Leaf(chunk)) => {
                     let mappings = chunk.mappings();
                     let after = mappings.partition_point(|mapping| mapping.start <= avma);
@@ -91,13 +103,15 @@ impl Tree {
 
     /// Puts `new`, or nothing, in the place of everything between two addresses.
     pub(super) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) {
-        if let Some(rear) = replace(&mut self.children, start, end, new) {
-            let front = Child::inner(std::mem::take(&mut self.children));
-            self.children = vec![front, Child::inner(rear)];
+        if let Some(rear) = self.root.replace(start, end, new) {
+            let above = Children::new(Vec::new(), &self.root.held);
+            let front = Child::inner(std::mem::replace(&mut self.root, above));
+            self.root.list = vec![front, Child::inner(rear)];
         }
-        while let [Child { node: Node::Inner(only), .. }] = &*self.children {
-            self.children = only.to_vec();
+        while let [Child { node: Node::Inner(only), .. }] = &*self.root.list {
+            self.root.list = only.list.clone();
         }
+        self.root.count();
     }
 
     /// Calls `each` with every chunk.
@@ -106,11 +120,11 @@ impl Tree {
             for child in children {
                 match &child.node {
                     Node::Leaf(chunk) => each(chunk),
-                    Node::Inner(inner) => visit(inner, each),
+                    Node::Inner(inner) => visit(&inner.list, each),
                 }
             }
         }
-        visit(&self.children, each);
+        visit(&self.root.list, each);
     }
 }
 
@@ -119,8 +133,9 @@ impl Child {
         Self { start: chunk.start(), node: Node::Leaf(Arc::new(chunk)) }
     }
 
-    fn inner(children: Vec<Self>) -> Self {
-        let start = children.first().map_or(Avma(0), |child| child.start);
+    fn inner(mut children: Children) -> Self {
+        children.count();
+        let start = children.start();
         Self { start, node: Node::Inner(Arc::new(children)) }
     }
 
@@ -135,8 +150,9 @@ impl Child {
             }
             Node::Inner(inner) => {
                 let inner = Arc::make_mut(inner);
-                let rear = replace(inner, start, end, new);
-                self.start = inner.first().map_or(Avma(0), |child| child.start);
+                let rear = inner.replace(start, end, new);
+                inner.count();
+                self.start = inner.start();
                 rear.map(Self::inner)
             }
         }
@@ -145,49 +161,65 @@ impl Child {
     fn is_empty(&self) -> bool {
         match &self.node {
             Node::Leaf(chunk) => chunk.mappings().is_empty(),
-            Node::Inner(inner) => inner.is_empty(),
+            Node::Inner(inner) => inner.list.is_empty(),
         }
     }
 }
 
-/// The same for the children of a node. Maps come in rows as a rule, after an exec: then nobody else holds what changes,
-/// and nothing is copied.
-fn replace(
-    children: &mut Vec<Child>,
-    start: Avma,
-    end: Avma,
-    new: Option<Mapping>,
-) -> Option<Vec<Child>> {
-    let Some(after) = children.len().checked_sub(1) else {
-        children.extend(new.map(|new| Child::leaf(Chunk::new(&[new]))));
-        return None;
-    };
-    // A child before or after the new mapping takes it in where none has its addresses.
-    let low = children.partition_point(|child| child.start <= start).saturating_sub(1).min(after);
-    let rest = children.get(low..).unwrap_or_default();
-    let n_touched = rest.iter().take_while(|child| child.start < end).count();
-    if n_touched > 1 {
-        // What is between the first and the last is covered as a whole.
-        children.drain(low + 1..low + n_touched - 1);
-        if let Some(last) = children.get_mut(low + 1) {
-            // Cutting at one end makes no more of them.
-            let _ = last.replace(start, end, None);
-            if last.is_empty() {
-                children.remove(low + 1);
+impl Children {
+    /// Children that are held as `held` is.
+    fn new(list: Vec<Child>, held: &Held) -> Self {
+        let mut children = Self { list, held: held.another(0) };
+        children.count();
+        children
+    }
+
+    /// Counts what they take now.
+    fn count(&mut self) {
+        self.held.set(NODE + (self.list.capacity() * size_of::<Child>()) as u64);
+    }
+
+    fn start(&self) -> Avma {
+        self.list.first().map_or(Avma(0), |child| child.start)
+    }
+
+    /// The same for the children of a node. Maps come in rows as a rule, after an exec: then nobody else holds what changes,
+    /// and nothing is copied.
+    fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
+        let Self { list: children, held } = self;
+        let Some(after) = children.len().checked_sub(1) else {
+            children.extend(new.map(|new| Child::leaf(Chunk::new(&[new], held))));
+            return None;
+        };
+        // A child before or after the new mapping takes it in where none has its addresses.
+        let low =
+            children.partition_point(|child| child.start <= start).saturating_sub(1).min(after);
+        let rest = children.get(low..).unwrap_or_default();
+        let n_touched = rest.iter().take_while(|child| child.start < end).count();
+        if n_touched > 1 {
+            // What is between the first and the last is covered as a whole.
+            children.drain(low + 1..low + n_touched - 1);
+            if let Some(last) = children.get_mut(low + 1) {
+                // Cutting at one end makes no more of them.
+                let _ = last.replace(start, end, None);
+                if last.is_empty() {
+                    children.remove(low + 1);
+                }
             }
         }
+        let first = children.get_mut(low)?;
+        let rear = first.replace(start, end, new);
+        if first.is_empty() {
+            children.remove(low);
+        } else if let Some(rear) = rear {
+            children.insert(low + 1, rear);
+        }
+        if children.len() <= FANOUT {
+            return None;
+        }
+        // A row that grows at the end leaves full nodes behind.
+        let half = if low + 2 >= FANOUT { FANOUT } else { children.len() / 2 };
+        let rear = children.split_off(half);
+        Some(Self::new(rear, held))
     }
-    let first = children.get_mut(low)?;
-    let rear = first.replace(start, end, new);
-    if first.is_empty() {
-        children.remove(low);
-    } else if let Some(rear) = rear {
-        children.insert(low + 1, rear);
-    }
-    if children.len() <= FANOUT {
-        return None;
-    }
-    // A row that grows at the end leaves full nodes behind.
-    let half = if low + 2 >= FANOUT { FANOUT } else { children.len() / 2 };
-    Some(children.split_off(half))
 }

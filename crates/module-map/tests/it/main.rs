@@ -7,6 +7,7 @@ mod hints;
 mod hostile;
 mod kernel;
 mod layouts;
+mod memory;
 mod sharing;
 mod space;
 mod support;

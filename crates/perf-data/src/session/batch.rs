@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use budget::Held;
+
 use super::entries::{RecordEntry, SampleEntry};
 use crate::container::Head;
 use crate::finding::Findings;
@@ -22,6 +24,9 @@ pub struct Batch {
     /// Positions of samples with those of the records that hold their user callchains; ascending.
     pub(crate) chains: Vec<(u64, u64)>,
     pub(crate) starts_over: bool,
+    /// What it takes; whoever drops it gives that back.
+    #[expect(dead_code, reason = "counts for as long as the batch lives")]
+    pub(crate) held: Held,
 }
 
 impl Batch {
@@ -130,6 +135,7 @@ mod tests {
             chunks,
             chains: Vec::new(),
             starts_over: false,
+            held: Held::NOWHERE,
         };
         let one = batch(vec![chunk(100, b"abc")]);
         let two = batch(vec![chunk(100, b"abc"), chunk(200, b"de")]);

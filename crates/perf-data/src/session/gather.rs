@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use address::Timestamp;
+use budget::Memory;
 
 use super::index::{index_record, index_sample, is_kept};
 use super::messages::{Outbox, ReadMessage};
@@ -76,6 +77,7 @@ pub(crate) struct Gather {
     options: SessionOptions,
     mode: Mode,
     waiting: Waiting,
+    memory: Arc<Memory>,
     times: RoundTimes,
     /// Bytes of compressed records since the last batch.
     packed: u64,
@@ -89,9 +91,14 @@ const UNPACKED_WAITING: u64 = 24 << 20;
 const UNPACKED_RATIO: u64 = 8;
 
 impl Gather {
-    pub(crate) fn new(out: Outbox, options: SessionOptions, mode: Mode) -> Self {
-        let (waiting, times) = (Waiting::default(), RoundTimes::default());
-        Self { out, options, mode, waiting, times, packed: 0, chains_wait: 0 }
+    pub(crate) fn new(
+        out: Outbox,
+        options: SessionOptions,
+        mode: Mode,
+        memory: Arc<Memory>,
+    ) -> Self {
+        let (waiting, times) = (Waiting::new(&memory), RoundTimes::default());
+        Self { out, options, mode, waiting, memory, times, packed: 0, chains_wait: 0 }
     }
 
     /// Whether reading stopped because a record came after its batch was sent.
@@ -226,6 +233,7 @@ impl RecordSink for Gather {
         }
         match self.mode {
             Mode::TooLate => Flow::Stop,
+            _ if self.memory.is_exceeded() => Flow::Stop,
             Mode::Rounds if self.waiting.bytes() >= self.pending_bytes() => {
                 self.give_up_order(found.position, SinkContext { head, counts, findings })
             }

@@ -1,6 +1,9 @@
 //! What a recording can come as, and how each is opened.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+
+use budget::{Held, Memory, MemoryUse};
 
 use super::options::SessionOptions;
 use crate::bytes::Endian;
@@ -74,15 +77,16 @@ impl OpenedRecording {
 pub(crate) fn open(
     input: Input,
     options: SessionOptions,
+    memory: &Arc<Memory>,
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let reader = |stream| StreamReader::new(stream, options.read_bytes);
     match input {
         Input::File(bytes) if Compression::detect(&bytes).is_some() => {
-            open_stream(reader(Box::new(io::Cursor::new(bytes))), findings)
+            open_stream(reader(Box::new(io::Cursor::new(bytes))), memory, findings)
         }
         Input::File(bytes) => open_bytes(bytes, findings),
-        Input::Stream(stream) => open_stream(reader(stream), findings),
+        Input::Stream(stream) => open_stream(reader(stream), memory, findings),
         Input::Directory { data, parts } => open_directory(&data, parts, findings),
     }
 }
@@ -141,6 +145,7 @@ fn open_directory(
 
 fn open_stream(
     mut reader: StreamReader,
+    memory: &Arc<Memory>,
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
@@ -164,13 +169,42 @@ fn open_stream(
     check_magic(start)?;
     // The features stand at the end of a file, and build ids are among them: without all of it nothing is known
     // for sure. So it is held as a whole, as a mapped file is.
-    let mut bytes = Vec::new();
-    if let Err(error) = reader.into_rest().read_to_end(&mut bytes) {
+    let held = Held::new(memory, MemoryUse::Recording);
+    let (bytes, broken) = read_whole(reader, memory)?;
+    if let Some(error) = broken {
         let (offset, error) = (bytes.len() as u64, error.kind());
         if bytes.len() < PIPE_HEADER {
             return Err(Error::Unreadable { offset, error });
         }
         findings.push(Finding::StreamBroken { offset, error });
     }
-    open_bytes(SharedBytes::from(bytes), findings)
+    open_bytes(SharedBytes::from(bytes).held_as(&held), findings)
+}
+
+/// Reads all that comes, as far as it may be held; with why it breaks off, if it does.
+fn read_whole(
+    reader: StreamReader,
+    memory: &Arc<Memory>,
+) -> Result<(Vec<u8>, Option<io::Error>), Error> {
+    let mut held = Held::new(memory, MemoryUse::Recording);
+    let step = reader.block();
+    let mut rest = reader.into_rest();
+    let mut bytes = Vec::new();
+    loop {
+        // Room is made by the vector, twice as much as before.
+        if bytes.capacity() - bytes.len() < step {
+            let more = bytes.capacity().max(step) as u64;
+            if !memory.allows(more, || "the recording, which is held as a whole".to_owned()) {
+                return Err(Error::TooMuchMemory { offset: bytes.len() as u64 });
+            }
+        }
+        let before = bytes.len();
+        let read = rest.by_ref().take(step as u64).read_to_end(&mut bytes);
+        held.set(bytes.capacity() as u64);
+        match read {
+            Err(error) => return Ok((bytes, Some(error))),
+            Ok(_) if bytes.len() - before < step => return Ok((bytes, None)),
+            Ok(_) => {}
+        }
+    }
 }

@@ -29,6 +29,8 @@ pub use visit::{Visited, visit_records};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use budget::Memory;
+
 use self::input::open;
 use self::messages::{Outbox, ReadMessage};
 use crate::container::Head;
@@ -60,12 +62,27 @@ impl Session {
         options: SessionOptions,
         findings: &mut Findings,
     ) -> Result<Self, Error> {
-        let mut opened = open(input, options, findings)?;
+        Self::open_within(input, options, &Arc::default(), findings)
+    }
+
+    /// The same, which counts what it takes as held in `memory`. Where that is too much, the session ends before its
+    /// time; [`Memory::exceeded`] says so.
+    ///
+    /// # Errors
+    /// As for [`Self::open`], and where too much is held.
+    pub fn open_within(
+        input: Input,
+        options: SessionOptions,
+        memory: &Arc<Memory>,
+        findings: &mut Findings,
+    ) -> Result<Self, Error> {
+        let mut opened = open(input, options, memory, findings)?;
         opened.head.set_fallback_arch(options.fallback_arch);
         let (send_head, head) = sync_channel(1);
         let (send_message, messages) = sync_channel(1);
         let out = Outbox::new(send_head, send_message);
-        std::thread::spawn(move || reading::read(opened, options, out));
+        let memory = memory.clone();
+        std::thread::spawn(move || reading::read(opened, options, &memory, out));
         // The head comes last where there are no events, so nothing was counted that could be waited for.
         let no_events = Error::NoEventsInStream { len: 0 };
         let head: Arc<Head> = head.recv().map_err(|_| no_events)?;

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use budget::{Held, Memory, MemoryUse};
+
 use super::gather::{Gather, Mode};
 use super::input::OpenedRecording;
 use super::messages::{Outbox, ReadMessage};
@@ -14,7 +16,12 @@ use crate::stream::{Driver, Flow, SinkContext};
 const PACKED_PENDING: u64 = 128 << 20;
 
 /// Reads all of a recording. Returns early where the session is gone.
-pub(crate) fn read(opened: OpenedRecording, mut options: SessionOptions, out: Outbox) {
+pub(crate) fn read(
+    opened: OpenedRecording,
+    mut options: SessionOptions,
+    memory: &Arc<Memory>,
+    out: Outbox,
+) {
     if opened.is_packed {
         options.pending_bytes = options.pending_bytes.min(PACKED_PENDING);
     }
@@ -25,12 +32,12 @@ pub(crate) fn read(opened: OpenedRecording, mut options: SessionOptions, out: Ou
         None => (whole(&opened), None),
     };
     let second = out.after_head();
-    if read_as(opened, options, mode, out) == ReadOutcome::TooLate
+    if read_as(opened, (options, memory), mode, out) == ReadOutcome::TooLate
         && let Some(opened) = again
         && second.send(ReadMessage::StartOver).is_ok()
     {
         let mode = whole(&opened);
-        read_as(opened, options, mode, second);
+        read_as(opened, (options, memory), mode, second);
     }
 }
 
@@ -50,14 +57,15 @@ enum ReadOutcome {
 
 fn read_as(
     opened: OpenedRecording,
-    options: SessionOptions,
+    (options, memory): (SessionOptions, &Arc<Memory>),
     mode: Mode,
     out: Outbox,
 ) -> ReadOutcome {
-    let gather = Gather::new(out, options, mode);
+    let gather = Gather::new(out, options, mode, memory.clone());
     let mut driver = {
         let limits = (options.expansion_bytes, options.budget);
-        Driver::new(Arc::new(opened.head), limits, gather)
+        let held = Held::new(memory, MemoryUse::Recording);
+        Driver::new(Arc::new(opened.head), limits, gather).held_as(held)
     };
     if driver.run(opened.feeds) == Flow::Stop {
         return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };

@@ -37,7 +37,7 @@ pub fn visit_records(
     visitor: &mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
 ) -> Result<Visited, Error> {
     let options = SessionOptions::default();
-    let opened = open(input, options, findings)?;
+    let opened = open(input, options, &Arc::default(), findings)?;
     let limits = (options.expansion_bytes, options.budget);
     let mut driver = Driver::new(Arc::new(opened.head), limits, Visit { visitor });
     driver.run(opened.feeds);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use address::Timestamp;
+use budget::{Held, Memory, MemoryUse};
 
 use super::batch::Batch;
 use super::chains::UserChains;
@@ -22,9 +23,17 @@ pub(crate) struct Waiting {
     chains: UserChains,
     /// Bytes of the records; after a batch was taken out, in proportion to those that are left.
     bytes: u64,
+    /// What is held, for room of so many entries.
+    held: Held,
+    room: usize,
 }
 
 impl Waiting {
+    /// Nothing waits; what is going to is held in `memory`.
+    pub(crate) fn new(memory: &Arc<Memory>) -> Self {
+        Self { held: Held::new(memory, MemoryUse::Recording), ..Self::default() }
+    }
+
     /// The records that follow are in this chunk.
     pub(crate) fn chunk(&mut self, chunk: RecordChunk) {
         self.current = Some(chunk);
@@ -36,6 +45,7 @@ impl Waiting {
         self.keep(found);
         self.chains.sample(schema, found, &entry);
         self.samples.push(entry);
+        self.count_room();
     }
 
     /// Takes in a record of which only the time was read.
@@ -43,6 +53,7 @@ impl Waiting {
     pub(crate) fn record(&mut self, found: &RecordBytes<'_>, time: Timestamp) {
         self.keep(found);
         self.records.push(RecordEntry { time, position: found.position });
+        self.count_room();
     }
 
     /// Takes in a record that was decoded, which may be the callchain of a sample.
@@ -55,6 +66,22 @@ impl Waiting {
     fn keep(&mut self, found: &RecordBytes<'_>) {
         self.chunks.extend(self.current.take());
         self.bytes += found.bytes.len() as u64;
+    }
+
+    /// Counts what is held where there is room for other numbers of entries.
+    #[inline]
+    fn count_room(&mut self) {
+        let room = self.samples.capacity() + self.records.capacity();
+        if room != self.room {
+            self.count();
+        }
+    }
+
+    /// Counts what is held.
+    #[cold]
+    fn count(&mut self) {
+        self.room = self.samples.capacity() + self.records.capacity();
+        self.held.set(bytes_of_entries(&self.samples, &self.records));
     }
 
     /// How many bytes of records wait, roughly.
@@ -100,7 +127,9 @@ impl Waiting {
         let head = Arc::clone(context.head);
         let chunks = self.chunks.clone();
         self.drop_chunks();
-        Some(Batch { head, samples, records, chunks, chains, starts_over: false })
+        self.count();
+        let held = self.held.another(bytes_of_entries(&samples, &records));
+        Some(Batch { head, samples, records, chunks, chains, starts_over: false, held })
     }
 
     /// Drops the chunks that nothing waits in.
@@ -115,6 +144,12 @@ impl Waiting {
         });
         self.chunks.drain(..used.min(last));
     }
+}
+
+/// Bytes that the entries take.
+const fn bytes_of_entries(samples: &Vec<SampleEntry>, records: &Vec<RecordEntry>) -> u64 {
+    let samples = samples.capacity() * size_of::<SampleEntry>();
+    (samples + records.capacity() * size_of::<RecordEntry>()) as u64
 }
 
 /// Takes out the entries up to a time, keeping both parts in order.

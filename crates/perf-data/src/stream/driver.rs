@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use budget::Budget;
+use budget::{Budget, Held};
 
 use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander, PackedChunk, UnpackMeasure};
@@ -40,6 +40,8 @@ pub(crate) struct Driver<S> {
     is_ready: bool,
     /// The index of the current feed.
     file: u32,
+    /// How blocks of records are held.
+    held: Held,
 }
 
 impl<S: RecordSink> Driver<S> {
@@ -58,7 +60,13 @@ impl<S: RecordSink> Driver<S> {
             shift: 0,
             is_ready: false,
             file: 0,
+            held: Held::NOWHERE,
         }
+    }
+
+    /// The same, whose blocks of records are held as `held` is.
+    pub(crate) fn held_as(self, held: Held) -> Self {
+        Self { held, ..self }
     }
 
     /// Reads all feeds, each a run of records of its own.
@@ -99,6 +107,7 @@ impl<S: RecordSink> Driver<S> {
         while let Some(block) =
             feed.next_block(carry.as_deref().unwrap_or_default(), &mut self.findings)
         {
+            let block = FeedBlock { bytes: block.bytes.held_as(&self.held), ..block };
             walker.offset = 0;
             end = block.offset + block.bytes.len() as u64;
             if self.walk_block(&block, &mut walker, &mut inner) == Flow::Stop {
@@ -185,7 +194,7 @@ impl<S: RecordSink> Driver<S> {
                 self.note_fault(fault, offset);
             }
             if inner.has_record() {
-                let bytes = SharedBytes::from(inner.expander.take());
+                let bytes = SharedBytes::from(inner.expander.take()).held_as(&self.held);
                 let place = OuterRecord { found, offset, before };
                 let (tail, flow) = self.walk_expanded(&bytes, place, inner);
                 before += (bytes.len() - tail.len()) as u64;

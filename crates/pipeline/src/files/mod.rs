@@ -40,12 +40,14 @@ impl Files {
     /// # Errors
     /// Where an archive, a hint or the address of a server cannot be used.
     pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
-        let Setting { host, kept, options, observer } = setting;
+        let Setting { host, kept, options, observer, memory } = setting;
         let search = &options.files;
         let budget = options.limits.budget(kept.budget);
         let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
         let fetcher = fetcher(search, host, observer, budget)?;
+        let memory = memory.clone();
         let options = file_options(search, head, host, build_id_dirs, fetcher, budget);
+        let options = FileOptions { memory, ..options };
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         let mut hints = Vec::new();
         for (hint, image) in open_hints(&search.hints, &***host)? {
@@ -60,7 +62,7 @@ impl Files {
     /// A timeline that knows what the options say about memory, and nothing else yet.
     #[must_use]
     pub fn timeline(&self) -> Timeline {
-        let mut timeline = Timeline::new();
+        let mut timeline = Timeline::within(&self.images.options().memory);
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
@@ -98,6 +100,7 @@ fn file_options(
             && same(features.os_release, &host.kernel_release()),
         kernel_release: features.os_release.map(<[u8]>::to_vec),
         budget,
+        memory: Arc::default(),
         fetcher,
         extra: ExtraFiles::below(&**host, &search.extra_dirs),
         perf_map_dirs: search.perf_map_dirs.clone(),

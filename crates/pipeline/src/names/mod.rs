@@ -270,6 +270,7 @@ impl Sources<'_> {
             demangle: self.options.demangle,
             observer: Some(watch),
             budget: images.options().budget,
+            memory: Some(&images.options().memory),
         };
         named.symbols = symbolize(&requests, &options, strings);
         let mut nameless = Vec::new();

@@ -102,7 +102,8 @@ pub(crate) fn analyze_growing(
     let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
     let run = Run::new(setting, path, size);
     let mut found = Findings::default();
-    let session = Session::open(input, run.stream_reading(stream), &mut found);
+    let session =
+        Session::open_within(input, run.stream_reading(stream), &setting.memory, &mut found);
     let session = session.map_err(|it| run.recording_error(it))?;
     if stream.needs_arch
         && has_stacks(&session)
@@ -181,8 +182,9 @@ impl Run<'_> {
         replayer.end(self);
         self.go_on()?;
         self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
-        let Replay { mut profile, late_maps, left_out, timings: replay_timings, .. } =
-            replayer.finish(self);
+        let Replay {
+            mut profile, late_maps, left_out, timings: replay_timings, held: _held, ..
+        } = replayer.finish(self);
         timings.ended("replay");
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
@@ -212,7 +214,6 @@ impl Run<'_> {
         (handed_on, expected): (&mut usize, usize),
     ) -> Result<(), Error> {
         self.go_on()?;
-        self.options.limits.check(|| replayer.heap_bytes())?;
         let partial = replayer.partial();
         let done = partial.profile.samples.len();
         self.observer.done(done as u64);

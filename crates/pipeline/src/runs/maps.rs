@@ -1,5 +1,8 @@
 //! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
 
+use std::sync::Arc;
+
+use budget::Memory;
 use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
@@ -8,6 +11,7 @@ use super::open::{Opened, RecordingWatch, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
+use crate::limits::check_memory;
 use crate::options::Source;
 use crate::setting::Setting;
 
@@ -17,6 +21,7 @@ pub struct MapReplay {
     session: Session,
     files: Files,
     watch: RecordingWatch,
+    memory: Arc<Memory>,
     /// What was mapped where, as far as the records were replayed.
     pub timeline: Timeline,
     /// What is wrong with the recording.
@@ -31,12 +36,13 @@ impl MapReplay {
         let run = Run::new(setting, path, size);
         let mut findings = Findings::default();
         let reading = run.options.limits.apply(run.usual_reading());
-        let session = Session::open(input, reading, &mut findings);
+        let session = Session::open_within(input, reading, &setting.memory, &mut findings);
         let session = session.map_err(|it| run.recording_error(it))?;
         let files = run.files(session.head())?;
         let mut timeline = files.timeline();
         learn_build_ids(&mut timeline, session.head());
-        Ok(Self { session, files, watch, timeline, findings })
+        let memory = setting.memory.clone();
+        Ok(Self { session, files, watch, memory, timeline, findings })
     }
 
     /// What the header says.
@@ -54,8 +60,9 @@ impl MapReplay {
     /// To be asked after the last batch, before anything is made of the maps.
     ///
     /// # Errors
-    /// Where bytes of the recording went missing while it was read.
+    /// Where bytes of the recording went missing while it was read, or the maps take too much memory.
     pub fn check_whole(&self) -> Result<(), Error> {
+        check_memory(&self.memory)?;
         self.watch.check()
     }
 

@@ -13,6 +13,7 @@ use super::events::filter;
 use super::sample_times;
 use crate::error::Error;
 use crate::files::Files;
+use crate::limits::check_memory;
 use crate::names::Sources;
 use crate::observer::Observer;
 use crate::options::Options;
@@ -81,10 +82,6 @@ impl ReplayObserver for Run<'_> {
     fn is_cancelled(&self) -> bool {
         self.observer.is_cancelled()
     }
-
-    fn may_hold(&self, bytes: u64) -> bool {
-        self.options.limits.check(|| bytes).is_ok()
-    }
 }
 
 impl Run<'_> {
@@ -105,13 +102,15 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run where nobody wants it any more.
+    /// Ends the run where nobody wants it any more, or where it holds too much.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
+        check_memory(&self.setting.memory)?;
         if self.observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     pub(crate) fn recording_error(&self, source: perf_data::Error) -> Error {
-        Error::Recording { path: self.path.clone(), source }
+        let recording = Error::Recording { path: self.path.clone(), source };
+        check_memory(&self.setting.memory).err().unwrap_or(recording)
     }
 
     /// When the first and the last sample were taken: where the head does not say it and the recording is a file, that

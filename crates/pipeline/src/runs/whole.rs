@@ -78,8 +78,8 @@ impl Run<'_> {
         let reading =
             SessionOptions { eager: quick.then(EagerBatches::default), ..self.usual_reading() };
         let reading = self.options.limits.apply(reading);
-        let mut session =
-            Session::open(input, reading, &mut found).map_err(|it| self.recording_error(it))?;
+        let mut session = Session::open_within(input, reading, &self.setting.memory, &mut found)
+            .map_err(|it| self.recording_error(it))?;
         let options = self.replay_options(session.head(), !quick)?;
         let files = self.files(session.head())?;
         timings.ended("open");
@@ -133,7 +133,6 @@ impl Run<'_> {
             prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
             timings.ended("replay");
             self.go_on()?;
-            self.options.limits.check(|| replayer.heap_bytes())?;
             if quick && replayer.saw_replaced_file() {
                 return Ok(None);
             }
@@ -148,7 +147,8 @@ impl Run<'_> {
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
         let Replayed { session, found, files, timeline, replay, prefetch } = replayed;
-        let Replay { mut profile, threads, late_maps, left_out, timings: replay_timings } = replay;
+        let Replay { mut profile, threads, late_maps, left_out, timings: replay_timings, mut held } =
+            replay;
         self.go_on()?;
         self.observer.stage(Stage::Symbolizing);
         let head = session.head().clone();
@@ -174,7 +174,8 @@ impl Run<'_> {
             recorded_until,
         };
         let mut analysis = ended.into_analysis(profile, timings);
-        self.options.limits.check(|| analysis.profile.heap_bytes() as u64)?;
+        held.set(analysis.profile.heap_bytes() as u64);
+        self.go_on()?;
         analysis.timings.ended("assemble");
         Ok(analysis)
     }

@@ -74,6 +74,14 @@ pub(crate) struct Abbrevs {
 }
 
 impl Abbrevs {
+    /// What it takes, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.dense.capacity() * size_of::<Abbrev>()
+            + self.others.allocation_size()
+            + self.specs.capacity() * size_of::<Spec>()
+            + self.steps.capacity() * size_of::<AttributeStep>()
+    }
+
     /// Compiles the table at `offset` of `.debug_abbrev`, of which it may take so many bytes. What cannot be read ends
     /// it.
     pub(crate) fn parse(section: &[u8], offset: u64, allowed: u64, encoding: Encoding) -> Self {

@@ -1,6 +1,6 @@
 //! Which units hold the requested addresses, by the ranges that the units state.
 
-use budget::Resource;
+use budget::{Held, Resource};
 use hashbrown::HashMap;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
@@ -25,7 +25,8 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     pub(crate) fn of(file: &DwarfFile<'_>, index: &AddressIndex<'_>) -> Self {
-        let mut covers = Covers { index, covers: Vec::new(), limit: MANY };
+        let mut covers =
+            Covers { index, covers: Vec::new(), limit: MANY, held: file.held.another(0) };
         let mut ranges = file.costs.whole(Resource::AddressRanges);
         let mut exhausted = None;
         let mut users: HashMap<ListKey<'_>, usize> = HashMap::new();
@@ -74,6 +75,7 @@ struct Covers<'c> {
     index: &'c AddressIndex<'c>,
     covers: Vec<Cover>,
     limit: usize,
+    held: Held,
 }
 
 impl Covers<'_> {
@@ -84,6 +86,7 @@ impl Covers<'_> {
         if self.covers.len() >= self.limit {
             self.thin_out();
             self.limit = (self.covers.len() * 2).max(MANY);
+            self.held.set((self.limit * size_of::<Cover>()) as u64);
         }
         self.covers.push(cover);
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use budget::{Budget, Resource};
+use budget::{Budget, Held, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
 use module_map::Image;
@@ -113,6 +113,8 @@ pub(crate) struct DwarfFile<'s> {
     /// What ran out before the last unit.
     pub(crate) exhausted: Option<Resource>,
     pub(crate) costs: FileCosts,
+    /// What its tables take, and how what is made of it is held.
+    pub(crate) held: Held,
     /// Where line programs begin, ascending.
     programs: OnceLock<Vec<u64>>,
 }
@@ -122,18 +124,22 @@ struct Table {
     offset: u64,
     allowed: u64,
     encoding: Encoding,
-    compiled: OnceLock<Abbrevs>,
+    compiled: OnceLock<(Abbrevs, Held)>,
     describes_code: OnceLock<bool>,
 }
 
 impl<'s> DwarfFile<'s> {
-    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget) -> Self {
+    /// Reads the units of the sections. What is made of them is held as `held` is.
+    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &Held) -> Self {
         let costs = FileCosts::new(budget, sections);
         let roots = RootAbbrevs::new(&sections.abbrev, costs.whole(Resource::Abbreviations));
         let entries = costs.whole(Resource::DebugEntries);
         let UnitList { mut units, damage, bad_units, exhausted } =
             read_units(&sections.info, roots, entries, sections.big_endian);
         let tables = number_tables(&mut units, &costs, sections.abbrev.len() as u64);
+        // Of each unit where its line program begins, too.
+        let bytes = units.capacity() * (size_of::<Unit<'_>>() + size_of::<u64>())
+            + tables.capacity() * size_of::<Table>();
         Self {
             sections,
             units,
@@ -143,6 +149,7 @@ impl<'s> DwarfFile<'s> {
             bad_units,
             exhausted: exhausted.map(|exhausted| exhausted.resource),
             costs,
+            held: held.another(bytes as u64),
             programs: OnceLock::new(),
         }
     }
@@ -152,7 +159,12 @@ impl<'s> DwarfFile<'s> {
         let Table { offset, allowed, encoding, compiled, .. } =
             self.tables.get(unit.table as usize)?;
         let section = &self.sections.abbrev;
-        Some(compiled.get_or_init(|| Abbrevs::parse(section, *offset, *allowed, *encoding)))
+        let (abbrevs, _) = compiled.get_or_init(|| {
+            let abbrevs = Abbrevs::parse(section, *offset, *allowed, *encoding);
+            let held = self.held.another(abbrevs.heap_bytes() as u64);
+            (abbrevs, held)
+        });
+        Some(abbrevs)
     }
 
     /// Whether entries of a unit can be functions with addresses.

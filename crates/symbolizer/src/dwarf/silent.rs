@@ -1,6 +1,7 @@
 //! Units that may hold code without saying where: what their functions and rows cover is found out once for all
 //! addresses that no other unit holds, so that a unit is asked only for those that it knows.
 
+use budget::Held;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
@@ -125,10 +126,12 @@ fn may_hold_code(file: &DwarfFile<'_>, unit: &Unit<'_>) -> bool {
 struct FunctionRanges {
     ranges: Vec<(u64, u64)>,
     damage: Option<(SymbolFindingKind, u64)>,
+    /// What they take.
+    held: Held,
 }
 
 fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) -> FunctionRanges {
-    let mut found = FunctionRanges::default();
+    let mut found = FunctionRanges { held: file.held.another(0), ..FunctionRanges::default() };
     if split_id(unit).is_some() {
         return found;
     }
@@ -136,6 +139,10 @@ fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) ->
     let damage = function_ranges(file, unit, &mut costs, &mut |start, end| {
         if index.first_in(start, end).is_some() && found.ranges.last() != Some(&(start, end)) {
             found.ranges.push((start, end));
+            if found.ranges.len() == found.ranges.capacity() {
+                // They double next.
+                found.held.set((2 * size_of_val(found.ranges.as_slice())) as u64);
+            }
         }
     });
     found.damage = damage.map(|at| (SymbolFindingKind::Entries, at as u64));

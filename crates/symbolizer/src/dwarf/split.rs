@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use budget::Budget;
+use budget::{Budget, Held};
 use gimli::{DebugCuIndex, IndexSectionId};
 use module_map::Image;
 
@@ -104,9 +104,9 @@ pub(crate) fn split_file<'s>(
     sections: &'s DwarfSections<'s>,
     skeleton: &Unit<'s>,
     id: u64,
-    budget: &Budget,
+    (budget, held): (&Budget, &Held),
 ) -> DwarfFile<'s> {
-    let mut file = DwarfFile::new(sections, budget);
+    let mut file = DwarfFile::new(sections, budget, held);
     for unit in &mut file.units {
         let root = &mut unit.root;
         let (offset_size, version) = (u64::from(unit.encoding.offset_size), unit.encoding.version);

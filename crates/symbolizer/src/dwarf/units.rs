@@ -1,7 +1,7 @@
 //! What a unit says about the addresses that it holds.
 
 use address::Svma;
-use budget::Resource;
+use budget::{Held, Resource};
 use hashbrown::HashMap;
 use profile::Table;
 
@@ -65,6 +65,19 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) functions: Table<UnitNameId, NameText<'f>>,
     pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
+    /// What it takes.
+    held: Held,
+}
+
+impl UnitResult<'_> {
+    /// Counts what it takes as held as `held` is.
+    fn count(&mut self, held: &Held) {
+        let bytes = self.addresses.capacity() * size_of::<UnitAddress>()
+            + self.frames.capacity() * size_of::<UnitFrame>()
+            + self.functions.heap_bytes()
+            + self.files.heap_bytes();
+        self.held = held.another(bytes as u64);
+    }
 }
 
 /// Where the entries and the rows of a unit are.
@@ -101,6 +114,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         let cut = (SymbolFindingKind::OverBudget(Resource::Abbreviations), limit);
         result.damage.push(if walked.cut { cut } else { damage });
     }
+    let _walked = entries.file.held.another(walked.heap_bytes() as u64);
     let lines = unit_lines(sources, unit, &walked, job, &mut result.damage);
     let mut resolver = Resolver {
         files,
@@ -123,6 +137,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         let limit = entries.file.costs.limit(resource);
         result.damage.push((SymbolFindingKind::OverBudget(resource), limit));
     }
+    result.count(&entries.file.held);
     result
 }
 

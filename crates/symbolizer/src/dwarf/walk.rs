@@ -56,6 +56,13 @@ pub(crate) struct UnitWalk {
 }
 
 impl UnitWalk {
+    /// What it takes, in bytes, with a name for each scope.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.scopes.heap_bytes()
+            + self.scopes.len() * size_of::<u64>()
+            + self.innermost.capacity() * size_of::<Option<ScopeId>>()
+    }
+
     /// A walk of so many addresses that found nothing yet.
     pub(crate) fn of(addresses: usize) -> Self {
         Self { innermost: vec![None; addresses], ..Self::default() }

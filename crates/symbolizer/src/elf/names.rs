@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::cmp::{Ordering, Reverse};
 
-use budget::{Allowance, Budget, Exhausted, Resource};
+use budget::{Allowance, Budget, Exhausted, Held, Resource};
 
 use crate::bytes::NameText;
 use crate::elf::symbols::SymbolTable;
@@ -14,6 +14,8 @@ pub(crate) struct NameReader<'t, 'a> {
     pub(crate) tables: &'t [SymbolTable<'a>],
     left: RefCell<Allowance>,
     exhausted: Cell<Option<Exhausted>>,
+    /// How what is made of the tables is held.
+    pub(crate) held: Held,
 }
 
 /// Where a name is: the table, and the offset in its strings.
@@ -21,12 +23,13 @@ pub(crate) type NamePlace = (u32, u32);
 
 impl<'t, 'a> NameReader<'t, 'a> {
     /// A reader whose names are in proportion to the strings.
-    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget) -> Self {
+    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &Held) -> Self {
         let bytes = tables.iter().map(|table| table.strings().len() as u64).sum();
         Self {
             tables,
             left: RefCell::new(budget.allowance(Resource::NameBytes, bytes)),
             exhausted: Cell::new(None),
+            held: held.another(0),
         }
     }
 

@@ -177,11 +177,14 @@ pub(crate) fn lookup<'t>(
     code: &[(u64, u64)],
     index: &AddressIndex<'_>,
 ) -> Vec<Option<CoveringSymbol<'t>>> {
+    let mut held = names.held.another(0);
     let mut candidates = Vec::new();
     // For the gap before each address, the symbol with the greatest start in it.
     let mut nearest: Vec<Option<Candidate>> = vec![None; index.all().len()];
     for number in 0..names.tables.len() as u32 {
         collect(number, code, names, index, &mut candidates, &mut nearest);
+        let each = size_of::<Candidate>() + size_of::<Cover>();
+        held.set((candidates.capacity() * each + size_of_val(&*nearest)) as u64);
     }
     extend_sizeless(index, &nearest, &mut candidates);
     sort(&mut candidates, names);

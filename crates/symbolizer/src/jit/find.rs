@@ -6,6 +6,8 @@ use address::Pid;
 use host::{FileOwner, Host, HostError, HostText, Origin};
 use module_map::{FileFindingKind, ImageStore};
 
+use super::perf_map::PerfMap;
+
 /// The text of the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
 /// `/tmp`. What is not read is noted. Only a regular file is read.
 ///
@@ -48,7 +50,7 @@ fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) 
             images.note(FileFindingKind::ForeignPerfMap, message);
             None
         }
-        _ => images.may_hold(path, bytes.len() as u64).then_some(bytes),
+        _ => images.may_hold(path, PerfMap::bytes_of(&bytes)).then_some(bytes),
     }
 }
 

@@ -56,6 +56,13 @@ impl<'a> PerfMap<'a> {
         Self { ranges: disjoint(&lines), skipped, left_out: last.count() }
     }
 
+    /// Bytes that a map takes as it was read and as it is looked up.
+    pub(super) fn bytes_of(text: &[u8]) -> u64 {
+        const LINE: usize = size_of::<JitRange<'_>>() * 2 + size_of::<u64>() * 4;
+        let lines = memchr::memchr_iter(b'\n', text).count() + 1;
+        (text.len() + lines.min(MOST_LINES) * LINE) as u64
+    }
+
     /// How many lines were not looked at, because there are too many.
     #[must_use]
     pub const fn left_out(&self) -> usize {

@@ -4,7 +4,7 @@
 use std::hash::BuildHasher as _;
 
 use address::Svma;
-use budget::{Allowance, Exhausted, Resource};
+use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
@@ -42,12 +42,14 @@ pub(crate) fn merge(
         symbols: Symbols::default(),
         bytes: options.budget.allowance(Resource::NameBytes, 0),
         exhausted: None,
+        held: options.held(MemoryUse::Names),
     };
     let mut exhausted = Vec::new();
     for (number, ((file, splits), answers)) in (0..).zip(opened.iter().zip(splits).zip(answers)) {
         merger.bytes = name_bytes(file, splits, options);
         merger.exhausted = None;
         merger.request(file, answers);
+        merger.count();
         exhausted.extend(merger.exhausted.map(|error| (number, error)));
     }
     (merger.finish(options), exhausted)
@@ -87,9 +89,21 @@ struct Merger<'m> {
     /// How many bytes of names and paths the request may still have.
     bytes: Allowance,
     exhausted: Option<Exhausted>,
+    /// What names and frames take.
+    held: Held,
 }
 
 impl<'m> Merger<'m> {
+    /// Counts what names and frames take.
+    fn count(&mut self) {
+        let bytes = self.strings.heap_bytes()
+            + self.mangled.allocation_size()
+            + self.order.capacity() * size_of::<&[u8]>()
+            + self.functions_of_frames.capacity() * size_of::<Option<MangledId>>()
+            + self.symbols.frames.capacity() * size_of::<InlineRow>();
+        self.held.set(bytes as u64);
+    }
+
     fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<Answer>]) {
         let mut addresses = Vec::with_capacity(answers.len());
         // Neighbours mostly lie in the same function.
@@ -207,6 +221,7 @@ impl<'m> Merger<'m> {
             .par_chunks(CHUNK)
             .map(|chunk| Readable::of(chunk, options.demangle, &hasher))
             .collect();
+        self.held.add(readable.iter().map(|chunk| chunk.bytes.capacity() as u64).sum());
         let mut ids: Vec<StringId> = Vec::with_capacity(self.order.len());
         for chunk in &readable {
             ids.extend(chunk.names().map(|(name, hash)| self.strings.intern_hashed(name, hash)));

@@ -9,6 +9,7 @@ mod splits;
 use std::borrow::Cow;
 use std::time::Instant;
 
+use budget::MemoryUse;
 use hashbrown::HashMap;
 use module_map::Image;
 use profile::Strings;
@@ -119,7 +120,8 @@ fn open<'l>(
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);
     let code = elf::code_ranges(image);
-    let names = elf::NameReader::new(&loaded.tables, &options.budget);
+    let held = options.held(MemoryUse::Symbols);
+    let names = elf::NameReader::new(&loaded.tables, &options.budget, &held);
     let found = elf::lookup(&names, &code, &index);
     let mut symbols: Vec<Option<SymbolName<'l>>> = found
         .into_iter()
@@ -135,7 +137,7 @@ fn open<'l>(
         }
     }
     let wanted = options.inlines || options.lines || symbols.contains(&None);
-    let open = |sections: &'l DwarfSections<'_>| DwarfFile::new(sections, &options.budget);
+    let open = |sections: &'l DwarfSections<'_>| DwarfFile::new(sections, &options.budget, &held);
     let main = loaded.main.as_ref().filter(|_| wanted).map(open);
     let alt = loaded.alt.as_ref().filter(|_| wanted).map(open);
     let candidates = main.as_ref().map(|file| Candidates::of(file, &index)).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use budget::Resource;
+use budget::{MemoryUse, Resource};
 use hashbrown::HashMap;
 use module_map::Image;
 use rayon::prelude::*;
@@ -101,11 +101,12 @@ pub(crate) fn split_files<'s>(
     file: &'s OpenedFiles<'s>,
     options: &Options<'_>,
 ) -> HashMap<u32, DwarfFile<'s>> {
+    let held = options.held(MemoryUse::Symbols);
     let open = |view: &'s SplitView<'s>| {
         let skeleton = file.main.as_ref()?.units.get(view.unit as usize)?;
         Some((
             view.unit,
-            split_file(&view.sections, skeleton, split_id(skeleton)?, &options.budget),
+            split_file(&view.sections, skeleton, split_id(skeleton)?, (&options.budget, &held)),
         ))
     };
     views.par_iter().filter_map(open).collect::<Vec<_>>().into_iter().collect()

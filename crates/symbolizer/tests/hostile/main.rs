@@ -4,6 +4,7 @@
 mod debug;
 mod entries;
 mod lines;
+mod memory;
 #[path = "../named/mod.rs"]
 mod named;
 mod symbols;

@@ -62,11 +62,11 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         Error::UnknownProcessor => {
             return anyhow::Error::new(error).context("name it with --arch");
         }
-        Error::MemoryLimit { limit } => {
-            let limit = limit >> 20;
+        Error::MemoryLimit { exceeded } => {
+            let limit = exceeded.limit >> 20;
             return anyhow::Error::msg(format!(
-                "the recording needs more than the {limit} MB of --max-memory; allow more, or ask for less with \
-                 --pid, --comm, --event or --time"
+                "the recording needs more than the {limit} MB of --max-memory, which ended at {exceeded}; allow more, \
+                 or ask for less with --pid, --comm, --event or --time"
             ));
         }
         _ => return error.into(),

@@ -86,6 +86,11 @@ impl<T: Copy + Eq + Hash, I: RowId> Interner<T, I> {
         id
     }
 
+    /// What they take, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T>() + self.index.heap_bytes()
+    }
+
     /// All values in order of their ids.
     pub(crate) fn values(&self) -> &[T] {
         &self.values

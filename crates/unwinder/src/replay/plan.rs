@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use address::{Pid, Tid, Timestamp};
+use budget::{Held, Memory, MemoryUse};
 use hashbrown::HashMap;
 use module_map::{CommId, ProcessImage, Space, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
@@ -102,6 +103,9 @@ pub(crate) struct Planner<'r> {
     births: HashMap<Tid, u32>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
+    memory: &'r Arc<Memory>,
+    /// What its tables take.
+    held: Held,
 }
 
 /// How far the plan has come in a batch.
@@ -133,7 +137,11 @@ impl<'b> PlanPosition<'b> {
 }
 
 impl<'r> Planner<'r> {
-    pub(crate) fn new(timeline: &'r mut Timeline, filter: &'r Filter) -> Self {
+    pub(crate) fn new(
+        timeline: &'r mut Timeline,
+        filter: &'r Filter,
+        memory: &'r Arc<Memory>,
+    ) -> Self {
         Self {
             timeline,
             filter,
@@ -143,7 +151,18 @@ impl<'r> Planner<'r> {
             births: HashMap::new(),
             filtered: 0,
             left_out: LeftOut::default(),
+            memory,
+            held: Held::new(memory, MemoryUse::Processes),
         }
+    }
+
+    /// Counts what its tables take.
+    fn count(&mut self) {
+        let bytes = self.threads.capacity() * size_of::<Thread>()
+            + self.thread_index.allocation_size()
+            + self.owners.allocation_size()
+            + self.births.allocation_size();
+        self.held.set(bytes as u64);
     }
 
     /// Takes in what the recording lists apart from its records.
@@ -209,11 +228,16 @@ impl<'r> Planner<'r> {
                 self.apply(record, place.batch, &mut chunk);
             }
         }
+        self.count();
         Plan { samples: chunk, spaces: spaces.all }
     }
 
-    /// Moves the timeline over a record, and gives samples of just before it the space that it made.
+    /// Moves the timeline over a record, and gives samples of just before it the space that it made. Where too much is
+    /// held, the run ends after this chunk, and nothing more is taken.
     fn apply(&mut self, entry: &RecordEntry, batch: &Batch, chunk: &mut [Planned]) {
+        if self.memory.is_exceeded() {
+            return;
+        }
         let pid = if let Some(map) = batch.map(entry.position) {
             self.timeline.advance(entry.time);
             apply_map(self.timeline, &map);

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use budget::{Held, Memory, MemoryUse};
 use module_map::{ImageStore, Timeline};
 use perf_data::{Batch, Head};
 use profile::Profile;
@@ -57,6 +58,8 @@ pub struct Replay {
     pub left_out: LeftOut,
     /// Where the time went.
     pub timings: ReplayTimings,
+    /// What the tables count as, for as long as the run goes on.
+    pub held: Held,
 }
 
 /// The observer of a replay.
@@ -67,12 +70,6 @@ pub trait ReplayObserver: Sync {
     /// Whether the rest is not wanted any more. Then the samples that were not walked yet are missing.
     fn is_cancelled(&self) -> bool {
         false
-    }
-
-    /// Whether the tables may hold so many bytes. Where they may not, the rest of the batch is not walked: the caller asks
-    /// [`Replayer::heap_bytes`] and ends the run.
-    fn may_hold(&self, _bytes: u64) -> bool {
-        true
     }
 }
 
@@ -123,6 +120,9 @@ pub struct Replayer<'r> {
     walked: Option<Vec<WalkedSlice>>,
     /// What was walked and waits for its repair.
     window: Window,
+    memory: &'r Arc<Memory>,
+    /// What the tables take.
+    held: Held,
 }
 
 /// Samples of a batch with what they need for their walk.
@@ -158,28 +158,31 @@ impl<'r> Replayer<'r> {
         images: &'r ImageStore,
         options: &'r ReplayOptions,
     ) -> Self {
+        let memory = &images.options().memory;
         Self {
             images,
             options,
             engine,
             idle: Idle::default(),
-            planner: Planner::new(timeline, &options.filter),
+            planner: Planner::new(timeline, &options.filter, memory),
             merged: Merged::default(),
             timings: ReplayTimings::default(),
             head: None,
             planned: None,
             walked: None,
             window: Window::new(options.join, options.max_frames),
+            memory,
+            held: Held::new(memory, MemoryUse::Stacks),
         }
     }
 
     /// Replays a batch on the current thread pool. The last samples of it wait for the next batch, so that no thread
-    /// is idle between them.
+    /// is idle between them. Where more is held than may be ([`Memory::is_exceeded`]), the rest of it is not replayed.
     pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
         let batch = self.begin(batch);
         let mut place = PlanPosition::start(&batch);
         while !place.is_at_end() {
-            if observer.is_cancelled() || !observer.may_hold(self.heap_bytes()) {
+            if observer.is_cancelled() || self.memory.is_exceeded() {
                 break;
             }
             self.step(&batch, &mut place, CHUNK, observer);
@@ -229,7 +232,8 @@ impl<'r> Replayer<'r> {
         limit: usize,
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
-        let Self { images, options, engine, idle, planner, merged, timings, window, .. } = self;
+        let Self { images, options, engine, idle, planner, merged, timings, window, held, .. } =
+            self;
         let ReplayTimings { plan, walk, merge, repair, .. } = timings;
         let (current, done) = (self.planned.take(), self.walked.take());
         let (results, next) = rayon::join(
@@ -243,6 +247,7 @@ impl<'r> Replayer<'r> {
                     let code = Code { engine, images, modules: planner.timeline().modules() };
                     let ready = timed(repair, || window.ready(false, code));
                     timed(merge, || ready.iter().for_each(|result| merged.add(result)));
+                    held.set(merged.heap_bytes() as u64);
                     observer.done(merged.profile.samples.len() as u64);
                 }
                 timed(plan, || place.map(|place| planner.next_chunk(place, limit)))
@@ -258,12 +263,7 @@ impl<'r> Replayer<'r> {
         let code = Code { engine, images, modules: planner.timeline().modules() };
         let ready = timed(&mut timings.repair, || window.ready(true, code));
         timed(&mut timings.merge, || ready.iter().for_each(|result| merged.add(result)));
-    }
-
-    /// What the tables take so far, in bytes.
-    #[must_use]
-    pub fn heap_bytes(&self) -> u64 {
-        self.merged.heap_bytes() as u64
+        self.held.set(merged.heap_bytes() as u64);
     }
 
     /// What came of all batches.
@@ -273,7 +273,7 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        let Self { planner, merged, mut timings, .. } = self;
+        let Self { planner, merged, mut timings, held, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
@@ -281,7 +281,7 @@ impl<'r> Replayer<'r> {
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
         let (late_maps, left_out) = (merged.late_maps, planner.left_out.clone());
-        Replay { profile, threads: planner.into_threads(), late_maps, left_out, timings }
+        Replay { profile, threads: planner.into_threads(), late_maps, left_out, timings, held }
     }
 }
 
@@ -302,14 +302,17 @@ fn walk_all(
     let Plan { samples, spaces } = &chunk.plan;
     // Slices are taken one by one: what a thread still has before it when the others are done is what they wait for.
     let slices = samples.par_chunks(SLICE).with_max_len(1);
+    let memory = &images.options().memory;
+    let held = Held::new(memory, MemoryUse::Stacks);
     let walk = |slice: &[Planned]| {
-        if observer.is_cancelled() {
+        if observer.is_cancelled() || memory.is_exceeded() {
             return WalkedSlice::default();
         }
         let cache = idle.take().unwrap_or_else(WorkerCache::new);
         let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-        let result =
+        let mut result =
             walk_slice(&chunk.batch, slice, spaces, &mut walker, options.join != Join::Off);
+        result.held = held.another(result.heap_bytes() as u64);
         idle.put(walker.into_cache());
         result
     };

@@ -71,6 +71,12 @@ impl SeenSamples {
         self.frames.len()
     }
 
+    /// What they take, in bytes.
+    pub(crate) const fn heap_bytes(&self) -> usize {
+        self.samples.capacity() * size_of::<SeenSample>()
+            + self.frames.capacity() * size_of::<SeenFrame>()
+    }
+
     /// How many frames of the kernel the sample of that index has.
     pub(crate) fn n_kernel(&self, index: usize) -> usize {
         self.samples.get(index).map_or(0, |sample| sample.n_kernel as usize)

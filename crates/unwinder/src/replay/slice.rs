@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use address::{Avma, Bias};
+use budget::Held;
 use module_map::{ProcessImage, Space};
 use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
@@ -39,6 +40,8 @@ pub(crate) struct WalkedSlice {
     pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
+    /// What it takes.
+    pub(crate) held: Held,
 }
 
 /// Walks a slice of planned samples.
@@ -105,6 +108,14 @@ pub(crate) fn walk_slice(
 }
 
 impl WalkedSlice {
+    /// What its tables take, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.frames.heap_bytes()
+            + self.stacks.heap_bytes()
+            + self.seen.heap_bytes()
+            + self.samples.capacity() * size_of::<SampleRow>()
+    }
+
     /// The ids of the stack and of the layout of a sample's frames.
     pub(crate) fn intern(
         &mut self,

@@ -121,7 +121,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// Limit of the memory for tables and prefetched input, such as 500M; a run that needs more ends with an error
+    /// Limit of what a run holds in memory, such as 500M; one that needs more ends with an error that says what for
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) max_memory: Option<u64>,
 

@@ -1,0 +1,40 @@
+//! What tables of symbols and of debug information take is counted, and a run that holds too much is cancelled.
+
+use std::sync::Arc;
+
+use address::Svma;
+use budget::Memory;
+use symbolizer::{Options, Request, SymbolSource};
+
+use crate::debug::{Debug, TEXT, abbrev};
+use crate::named::{Named, symbolize};
+
+/// Files with so many units without anything in them.
+fn with_units(units: usize) -> Debug {
+    let mut debug = Debug { abbrev: abbrev(1, 0x11, false, &[]), ..Debug::default() };
+    debug.abbrev.push(0);
+    (0..units).for_each(|_| debug.unit(0, &[1]));
+    debug
+}
+
+fn ask(debug: &Debug, memory: &Arc<Memory>) -> Named {
+    let image = debug.image();
+    let addresses = [Svma(TEXT)];
+    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
+    symbolize(&[request], &Options { memory: Some(memory), ..Options::default() })
+}
+
+#[test]
+fn units_are_counted_and_given_back() {
+    let memory = Arc::new(Memory::default());
+    let named = ask(&with_units(1000), &memory);
+    assert_eq!((named.addresses.len(), memory.held()), (1, 0));
+    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    let named = ask(&with_units(1000), &memory);
+    assert_eq!((named.addresses.len(), memory.held()), (1, 0));
+    let exceeded = memory.exceeded().expect("too many");
+    assert_eq!(exceeded.reading, "debug information");
+    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    ask(&with_units(10), &memory);
+    assert_eq!(memory.exceeded(), None);
+}
