@@ -40,6 +40,9 @@ pub struct Engine {
     budget: Budget,
 }
 
+/// The index of rows that are not kept.
+const NOT_KEPT: u32 = u32::MAX;
+
 /// The rows that are no simple rules.
 #[derive(Debug, Default)]
 struct Rows {
@@ -133,20 +136,35 @@ impl Engine {
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => match compile(&found, info, svma, arch, &mut scratch.context) {
                 Compiled::Rule(rule) => rule,
-                Compiled::Full(row, key, signal) => match self.keep_row_of(info, row, key) {
-                    Some(row) => {
-                        let rule = Rule::Full { row, signal };
-                        info.long.note(key, rule);
-                        rule
-                    }
-                    None => Rule::Damaged,
-                },
+                Compiled::Full(row, key, signal) => {
+                    let row = self.keep_row_of(info, &row, key).unwrap_or(NOT_KEPT);
+                    Rule::Full { row, signal }
+                }
             },
         }
     }
 
+    /// The full row of an address whose rule has that index; one that is not kept is made again.
+    pub(crate) fn row_of(
+        &self,
+        index: u32,
+        (file, svma): (&Arc<LoadedImage>, Svma),
+        images: &ImageStore,
+        scratch: &mut CfiScratch,
+    ) -> Option<Arc<FullRow>> {
+        if index != NOT_KEPT {
+            return self.row(index);
+        }
+        let info = self.unwind_info(file);
+        let found = info.find(svma, images)?.ok()?;
+        match compile(&found, &info, svma, info.arch?, &mut scratch.context) {
+            Compiled::Full(row, ..) => Some(row),
+            Compiled::Rule(_) => None,
+        }
+    }
+
     /// The full row of that index.
-    pub(crate) fn row(&self, index: u32) -> Option<Arc<FullRow>> {
+    fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         rows.all.get(index as usize).cloned()
     }
@@ -171,7 +189,7 @@ impl Engine {
     }
 
     /// The index of a row, which is kept once for all of its addresses; `None` where the file's rows take too much.
-    fn keep_row_of(&self, info: &UnwindInfo, row: FullRow, key: CfiRowKey) -> Option<u32> {
+    fn keep_row_of(&self, info: &UnwindInfo, row: &Arc<FullRow>, key: CfiRowKey) -> Option<u32> {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         let Rows { all, indexes } = &mut *rows;
         if let Some(&index) = indexes.get(&key) {
@@ -180,7 +198,7 @@ impl Engine {
         if !info.long.may_keep(row.heap_bytes() + size_of::<(CfiRowKey, u32)>() as u64) {
             return None;
         }
-        all.push(Arc::new(row));
+        all.push(Arc::clone(row));
         let index = all.len() as u32 - 1;
         indexes.insert(key, index);
         Some(index)

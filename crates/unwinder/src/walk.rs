@@ -16,7 +16,7 @@ use crate::cfi::CfiScratch;
 use crate::engine::Engine;
 use crate::fallback::{Fallback, is_cut_off};
 use crate::frame::{Caller, Evidence, Frame, Step};
-use crate::rule::Rule;
+use crate::rule::{FullRow, Rule};
 use crate::state::{Memory, Registers};
 
 /// The user part of a sample.
@@ -267,7 +267,8 @@ impl<'e> Walker<'e> {
                 (read.return_address, rule.signal, evidence)
             }
             Rule::Full { row, signal } => {
-                let row = self.engine.row(row).ok_or(EndReason::BadUnwindInfo)?;
+                let row = self.full_row(row, svma, lookup, memory);
+                let row = row.ok_or(EndReason::BadUnwindInfo)?;
                 let run = row.run(registers, memory, arch).inspect_err(|&why| {
                     let moved = Some(registers.sp(arch)).filter(|moved| *moved > sp);
                     self.cut_at = moved.filter(|_| is_cut(why, signal));
@@ -308,6 +309,17 @@ impl<'e> Walker<'e> {
 
     /// The rule of an address of a file: from the cache, or made now.
     #[inline]
+    fn full_row(
+        &mut self,
+        index: u32,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> Option<Arc<FullRow>> {
+        let file = file_at(lookup, memory)?;
+        self.engine.row_of(index, (file, svma), memory.images, &mut self.cache.scratch)
+    }
+
     fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
         let known = &mut self.cache.rules;
         if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))

@@ -1,5 +1,7 @@
 //! From a row of the call frame table to a rule: a simple one where it fits, a full row otherwise.
 
+use std::sync::Arc;
+
 use gimli::{
     CfaRule, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
     UnwindTableRow,
@@ -43,7 +45,7 @@ impl CfiScratch {
 pub(crate) enum Compiled {
     Rule(Rule),
     /// No simple rule; and whether the frame is a signal's.
-    Full(FullRow, RowKey, bool),
+    Full(Arc<FullRow>, RowKey, bool),
 }
 
 /// A row of a file: which section it is in, the offset of its description there, and where it begins.
@@ -127,7 +129,7 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         fde: fde.offset(),
         start: row.start_address(),
     };
-    full_row(row, source, return_address).map(|row| Compiled::Full(row, key, signal))
+    full_row(row, source, return_address).map(|row| Compiled::Full(Arc::new(row), key, signal))
 }
 
 /// The simple rule of a row, if it is one.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use address::Svma;
 use gimli::{BaseAddresses, Reader as _, UnwindSection, constants as dw};
 
+use crate::cfi::entries::{entries, word};
 use crate::cfi::fde::{Bytes, fde_at};
 
 /// The binary search table of `.eh_frame_hdr` in its usual encoding: pairs of signed 32-bit offsets from the section.
@@ -80,11 +81,6 @@ impl HeaderTable {
     }
 }
 
-fn word(bytes: &[u8], at: usize, little_endian: bool) -> Option<u32> {
-    let bytes = *bytes.get(at..)?.first_chunk::<4>()?;
-    Some(if little_endian { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
-}
-
 /// All descriptions of a section by address.
 #[derive(Debug, Default)]
 pub(crate) struct FdeIndex {
@@ -102,38 +98,18 @@ impl FdeIndex {
     {
         let bytes = section.section().slice();
         let little_endian = section.section().endian() == gimli::RunTimeEndian::Little;
-        let mut entries = Vec::new();
-        let mut offset = 0_usize;
-        while let Some(length) = word(bytes, offset, little_endian) {
-            let body = match length {
-                0 => 4,
-                u32::MAX => {
-                    let Some(long) = bytes.get(offset + 4..).and_then(<[u8]>::first_chunk::<8>)
-                    else {
-                        break;
-                    };
-                    let long = if little_endian {
-                        u64::from_le_bytes(*long)
-                    } else {
-                        u64::from_be_bytes(*long)
-                    };
-                    usize::try_from(long).unwrap_or(usize::MAX).saturating_add(12)
-                }
-                length => length as usize + 4,
-            };
-            if length != 0 {
-                // What is no description (a CIE) does not parse as one.
-                if let Ok(fde) = fde_at(section, bases, offset)
-                    && fde.len() != 0
-                    && fde.initial_address() != 0
-                {
-                    entries.push((fde.initial_address(), fde.end_address(), offset));
-                }
+        let mut found = Vec::new();
+        for (offset, _) in entries(bytes, little_endian) {
+            // What is no description (a CIE) does not parse as one.
+            if let Ok(fde) = fde_at(section, bases, offset)
+                && fde.len() != 0
+                && fde.initial_address() != 0
+            {
+                found.push((fde.initial_address(), fde.end_address(), offset));
             }
-            offset = offset.saturating_add(body);
         }
-        entries.sort_unstable();
-        Self { entries }
+        found.sort_unstable();
+        Self { entries: found }
     }
 
     /// The offset of the description that covers an address; of overlapping ones the one that begins last.

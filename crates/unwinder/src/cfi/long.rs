@@ -1,30 +1,38 @@
 //! Descriptions whose instructions are many: their rows are found once, since each address would have them run again
-//! from the first. What that may cost is counted for each file.
+//! from the first. What that may cost follows from the file alone, so that it does not matter which address is asked for
+//! first.
+//!
+//! ```text
+//!   CIE | FDE | FDE | long FDE | FDE | long FDE | ...     entries of a section follow one another
+//!   0                       3,000            7,500        bytes of the long ones up to their ends: within a limit
+//! ```
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
-use budget::{Budget, Exhausted, Resource, SharedAllowance};
-use gimli::{BaseAddresses, UnwindSection};
+use budget::{Budget, Exhausted, Limit, Resource, SharedAllowance};
+use gimli::{BaseAddresses, Reader as _, UnwindSection};
 use hashbrown::HashMap;
 
 use crate::arch::Arch;
 use crate::cfi::compile::{Compiled, Context, RowKey, RowSource, compile_row};
+use crate::cfi::entries::entries;
 use crate::cfi::fde::{Bytes, Fde};
-use crate::rule::Rule;
+use crate::rule::{FullRow, Rule};
 
-/// Descriptions of more bytes, with those that they have in common with others, are long. In large programs one of a
-/// thousand is.
+/// Descriptions of more bytes are long. In large programs one of a thousand is.
 pub(crate) const LONG: usize = 1024;
 
-/// Rows that are kept of the long descriptions of a file; the largest description of a compiler has 5,000.
+/// What descriptions have in common has no more bytes: it is run again for each of them. Compilers write some 30.
+const LONGEST_COMMON: usize = 8 << 10;
+
+/// Rows of a description; the largest of a compiler has 5,000.
 const ROWS: usize = 1 << 18;
 
-/// The rows of a description, where they are kept.
-type Rows = Option<Arc<RowTable>>;
+/// Bytes of the rows of a long description that are no simple rules.
+const FULL_BYTES: Limit = Limit { base: 16 << 10, per_byte: 16, most: u64::MAX };
 
-/// The rows of a description, in order of address.
+/// The rows of a long description, in order of address, as far as they may be read.
 #[derive(Debug)]
 struct RowTable(Vec<KnownRow>);
 
@@ -32,19 +40,27 @@ struct RowTable(Vec<KnownRow>);
 struct KnownRow {
     start: u64,
     end: u64,
-    /// `None` for what is no simple rule.
-    rule: Option<Rule>,
+    found: FoundRow,
 }
+
+#[derive(Debug)]
+enum FoundRow {
+    Rule(Rule),
+    Full(Arc<FullRow>, RowKey, bool),
+}
+
+/// Where the long descriptions of a section begin, and how many bytes those up to its end have; ascending.
+type LongOnes = Arc<Vec<(usize, u64)>>;
 
 /// The long descriptions of a file, and what reading its call frame information may cost.
 #[derive(Debug)]
 pub(crate) struct LongDescriptions {
-    /// By their sections and the offsets in those; `None` where the rows are not kept.
-    tables: RwLock<HashMap<(usize, usize), Rows>>,
-    rows: AtomicUsize,
-    /// The rules of rows that are no simple ones.
-    full: RwLock<HashMap<RowKey, Rule>>,
-    instructions: SharedAllowance,
+    /// By the places of their sections in memory.
+    long_ones: RwLock<HashMap<usize, LongOnes>>,
+    /// By their sections and the offsets in those.
+    tables: RwLock<HashMap<(usize, usize), Arc<RowTable>>>,
+    instructions: u64,
+    /// For rows that are kept by address.
     row_bytes: SharedAllowance,
     exhausted: OnceLock<Exhausted>,
 }
@@ -53,35 +69,22 @@ impl LongDescriptions {
     /// Of a file of so many bytes.
     pub(crate) fn new(budget: &Budget, file_bytes: u64) -> Self {
         Self {
+            long_ones: RwLock::default(),
             tables: RwLock::default(),
-            rows: AtomicUsize::new(0),
-            full: RwLock::default(),
-            instructions: budget.shared_allowance(Resource::FrameInstructions, file_bytes),
+            instructions: budget.limit(Resource::FrameInstructions).of(file_bytes),
             row_bytes: budget.shared_allowance(Resource::RuleBytes, file_bytes),
             exhausted: OnceLock::new(),
         }
     }
 
-    /// What ran out first, if anything did.
+    /// What ran out, if anything did.
     pub(crate) fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get().copied()
     }
 
-    /// Whether a row of so many bytes may be kept.
+    /// Whether a row of so many bytes may be kept. One that may not is made again for each frame.
     pub(crate) fn may_keep(&self, bytes: u64) -> bool {
-        self.allows(&self.row_bytes, bytes)
-    }
-
-    fn allows(&self, allowance: &SharedAllowance, amount: u64) -> bool {
-        let Err(exhausted) = allowance.take(amount) else { return true };
-        // The first one is told.
-        let _ = self.exhausted.set(exhausted);
-        false
-    }
-
-    /// Takes in the rule of a row that is no simple one.
-    pub(crate) fn note(&self, key: RowKey, rule: Rule) {
-        self.full.write().unwrap_or_else(PoisonError::into_inner).insert(key, rule);
+        self.row_bytes.take(bytes).is_ok()
     }
 
     /// What an address's row of a description became, `run` being what runs its instructions for that one address.
@@ -94,37 +97,62 @@ impl LongDescriptions {
         source: &RowSource,
         run: impl FnOnce(&mut Context) -> Option<Compiled>,
     ) -> Option<Compiled> {
-        let bytes = fde.entry_len().saturating_add(fde.cie().entry_len());
-        if bytes <= LONG {
+        if fde.cie().entry_len() > LONGEST_COMMON {
+            return self.too_much(Resource::FrameInstructions, self.instructions);
+        }
+        if fde.entry_len() <= LONG {
             return run(context);
         }
-        let key = (section.section().slice().as_ptr() as usize, fde.offset());
+        let bytes = section.section();
+        let key = (bytes.slice().as_ptr() as usize, fde.offset());
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let table = match known {
             Some(table) => table,
             None => {
-                // No instruction is shorter than a byte.
-                if !self.allows(&self.instructions, bytes as u64) {
-                    return None;
+                let is_little = bytes.endian() == gimli::RunTimeEndian::Little;
+                if !self.may_run(key, bytes.slice(), is_little) {
+                    return self.too_much(Resource::FrameInstructions, self.instructions);
                 }
-                let table = self.table(fde, (section, bases), arch, context, source).map(Arc::new);
+                // Two threads may do that at once, and come to the same.
+                let table = self.table(fde, (section, bases), arch, context, source)?;
                 let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-                tables.entry(key).or_insert(table).clone()
+                tables.entry(key).or_insert_with(|| Arc::new(table)).clone()
             }
         };
-        if let Some(table) = table {
-            let row = table.find(svma)?;
-            let key = RowKey { file: source.file, section: key.0, fde: key.1, start: row.start };
-            let full =
-                || self.full.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-            if let Some(rule) = row.rule.or_else(full) {
-                return Some(Compiled::Rule(rule));
-            }
-        }
-        if self.allows(&self.instructions, bytes as u64) { run(context) } else { None }
+        Some(match &table.find(svma)?.found {
+            FoundRow::Rule(rule) => Compiled::Rule(*rule),
+            FoundRow::Full(row, key, signal) => Compiled::Full(Arc::clone(row), *key, *signal),
+        })
     }
 
-    /// The rows of a description, up to where it is damaged; `None` where they are too many, or in no order.
+    fn too_much<T>(&self, resource: Resource, limit: u64) -> Option<T> {
+        // The first one is told; all that there can be are of the same file.
+        let _ = self.exhausted.set(Exhausted { resource, limit });
+        None
+    }
+
+    /// Whether the long description at an offset of a section is one of those that follow one another, and they have no
+    /// more bytes up to its end than they may.
+    fn may_run(&self, (place, offset): (usize, usize), section: &[u8], is_little: bool) -> bool {
+        let known =
+            self.long_ones.read().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+        let long_ones = known.unwrap_or_else(|| {
+            let long = entries(section, is_little).filter(|&(_, size)| size > LONG);
+            let mut bytes = 0;
+            let add = |(offset, size): (usize, usize)| {
+                bytes += size as u64;
+                (offset, bytes)
+            };
+            let all = Arc::new(long.map(add).collect());
+            let mut sections = self.long_ones.write().unwrap_or_else(PoisonError::into_inner);
+            sections.entry(place).or_insert(all).clone()
+        });
+        let found = long_ones.binary_search_by_key(&offset, |&(offset, _)| offset).ok();
+        let bytes = found.and_then(|at| long_ones.get(at)).map(|&(_, bytes)| bytes);
+        bytes.is_some_and(|bytes| bytes <= self.instructions)
+    }
+
+    /// The rows of a description, up to where it is damaged or they are too many.
     fn table<'a, S: UnwindSection<Bytes<'a>>>(
         &self,
         fde: &Fde<'a>,
@@ -133,25 +161,40 @@ impl LongDescriptions {
         context: &mut Context,
         source: &RowSource,
     ) -> Option<RowTable> {
-        let mut rows = Vec::new();
+        let mut rows: Vec<KnownRow> = Vec::new();
         let mut table = fde.rows(section, bases, context).ok()?;
-        let most = ROWS.saturating_sub(self.rows.load(Ordering::Relaxed));
+        let full_limit = FULL_BYTES.of(fde.entry_len() as u64);
+        let mut full_bytes = 0;
         while let Ok(Some(row)) = table.next_row() {
             let (start, end) = (row.start_address(), row.end_address());
-            let is_next = rows.last().is_none_or(|last: &KnownRow| last.end <= start);
-            if rows.len() == most || !is_next {
-                return None;
+            let is_next = rows.last().is_none_or(|last| last.end <= start);
+            if rows.len() == ROWS || !is_next {
+                self.too_much::<()>(Resource::FrameInstructions, self.instructions);
+                break;
             }
-            let rule = match compile_row(row, fde, section, arch, source) {
-                Some(Compiled::Rule(rule)) => Some(rule),
-                Some(Compiled::Full(..)) => None,
-                None => Some(Rule::Damaged),
+            let found = match compile_row(row, fde, section, arch, source) {
+                Some(Compiled::Rule(rule)) => FoundRow::Rule(rule),
+                Some(Compiled::Full(row, key, signal)) => {
+                    full_bytes += row.heap_bytes();
+                    if full_bytes > full_limit {
+                        self.too_much::<()>(Resource::RuleBytes, full_limit);
+                        break;
+                    }
+                    FoundRow::Full(row, key, signal)
+                }
+                None => FoundRow::Rule(Rule::Damaged),
             };
-            if start < end {
-                rows.push(KnownRow { start, end, rule });
+            match (rows.last_mut(), &found) {
+                (
+                    Some(KnownRow { end: last, found: FoundRow::Rule(before), .. }),
+                    FoundRow::Rule(rule),
+                ) if *last == start && before == rule => {
+                    *last = end;
+                }
+                _ if start < end => rows.push(KnownRow { start, end, found }),
+                _ => {}
             }
         }
-        self.rows.fetch_add(rows.len(), Ordering::Relaxed);
         Some(RowTable(rows))
     }
 }

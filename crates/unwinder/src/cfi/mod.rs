@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod agreement;
 mod compile;
+mod entries;
 mod fast;
 mod fde;
 mod fde_index;

@@ -73,16 +73,93 @@ fn addresses_share_their_row() {
     }
 }
 
+/// Which rows find room depends on which address is asked for first; what they say does not.
 #[test]
-fn rows_are_counted() {
-    let rows = ops().def_cfa_expression(&DwarfExpr::new(Endian::Little).breg(RSP, 8));
-    let mut world = Program::new(Arch::X86_64, rows).load();
-    world.engine = Engine::with_budget(Budget::default().with(Resource::RuleBytes, NOTHING));
+fn rows_that_are_not_kept_are_made_again() {
+    let expression = DwarfExpr::new(Endian::Little).breg(RSP, 8);
+    for n in [0, 5_000] {
+        let rows = ops().raw(&vec![0; n]).def_cfa_expression(&expression);
+        let mut world = Program::new(Arch::X86_64, rows).load();
+        world.engine = Engine::with_budget(Budget::default().with(Resource::RuleBytes, NOTHING));
+        let mut stack = stack();
+        outer(stack.word(IN_MAIN));
+        for _ in 0..2 {
+            let found = world.walk(&UserRegs::x86_64(TEST, SP), &stack.bytes());
+            assert_eq!(found, (usual(TEST).to_vec(), EndReason::Root));
+        }
+        assert_eq!(world.engine.exhausted(), []);
+    }
+}
+
+/// The usual program without what is tested.
+fn with_main() -> Program {
+    Program::empty(Arch::X86_64).root().function(MAIN, 0x100, ops().def_cfa_offset(0x20))
+}
+
+/// Rows of a long description, each with an expression of its own: those that fit are the first ones, whichever is asked
+/// for first.
+#[test]
+fn the_full_rows_of_a_long_description_are_its_first() {
+    let mut rows = ops();
+    for _ in 0..4_000 {
+        rows = rows.def_cfa_expression(&DwarfExpr::new(Endian::Little).breg(RSP, 8)).advance(1);
+    }
+    let program = with_main();
+    let program = program.function_of(TEST, 0x2000, Cie::x86_64(), rows);
+    let ends = |addresses: [u64; 3]| {
+        let mut world = program.load();
+        let mut stack = stack();
+        outer(stack.word(IN_MAIN));
+        let ends = addresses.map(|at| {
+            world.walk(&UserRegs::x86_64(TEST + at, SP), &stack.bytes()).1 == EndReason::Root
+        });
+        let exhausted = world.engine.exhausted();
+        let resource = exhausted.first().map(|(_, exhausted)| exhausted.resource);
+        (ends, resource)
+    };
+    assert_eq!(ends([0, 100, 3_999]), ([true, true, false], Some(Resource::RuleBytes)));
+    assert_eq!(ends([3_999, 100, 0]), ([false, true, true], Some(Resource::RuleBytes)));
+}
+
+/// Of many long descriptions those are run that are first in the file, whichever is asked for first.
+#[test]
+fn the_first_long_descriptions_of_a_file_are_run() {
+    let mut program = with_main();
+    for number in 0..4 {
+        let at = TEST + number * 0x100;
+        program = program.function_of(at, 0x100, Cie::x86_64(), long_rows(5_000));
+    }
+    let ends = |order: [u64; 4]| {
+        let mut world = program.load();
+        let room = Limit { base: 11_000, per_byte: 0, most: 11_000 };
+        world.engine =
+            Engine::with_budget(Budget::default().with(Resource::FrameInstructions, room));
+        let mut stack = stack();
+        outer(stack.word(IN_MAIN));
+        let mut ends = [false; 4];
+        for number in order {
+            let at = TEST + number * 0x100;
+            let (_, end) = world.walk(&UserRegs::x86_64(at, SP), &stack.bytes());
+            ends[number as usize] = end == EndReason::Root;
+        }
+        ends
+    };
+    assert_eq!(ends([0, 1, 2, 3]), [true, true, false, false]);
+    assert_eq!(ends([3, 2, 1, 0]), [true, true, false, false]);
+}
+
+/// What all descriptions have in common is run again for each.
+#[test]
+fn long_common_information_is_not_run() {
+    let padded = Cie::x86_64().instructions.into_iter().chain([0; 10_000]).collect();
+    let cie = Cie { instructions: padded, ..Cie::x86_64() };
+    let program = with_main();
+    let mut world = program.function_of(TEST, 0x100, cie, ops()).load();
     let mut stack = stack();
     outer(stack.word(IN_MAIN));
     let (_, end) = world.walk(&UserRegs::x86_64(TEST, SP), &stack.bytes());
     assert_eq!(end, EndReason::BadUnwindInfo);
-    assert_eq!(world.engine.exhausted()[0].1.to_string(), "more than 0 bytes of unwind rules");
+    assert_eq!(world.engine.exhausted()[0].1.resource, Resource::FrameInstructions);
 }
 
 /// Expressions end after so many operations of a walk, not only of a row: each of 30 frames has 16 of 60.
