@@ -11,6 +11,8 @@ const MAX_MESSAGES: usize = 5;
 pub enum FileFindingKind {
     /// A map of a JIT compiler that another user owns.
     ForeignPerfMap,
+    /// A map of a JIT compiler with lines that cannot be read.
+    PerfMap,
     /// A file that is larger than what is read of one.
     TooLarge,
     /// A part of a file that unpacks to, or asks for, more than a file of its size may.
@@ -29,6 +31,7 @@ impl FileFindingKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ForeignPerfMap => "perf-map-not-trusted",
+            Self::PerfMap => "perf-map-damaged",
             Self::TooLarge => "file-too-large",
             Self::LeftOut => "file-part-left-out",
             Self::CutShort => "file-cut-short",

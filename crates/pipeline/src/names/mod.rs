@@ -318,6 +318,13 @@ impl Sources<'_> {
             );
             self.images.note(FileFindingKind::LeftOut, message);
         }
+        for (pid, map) in maps.iter().filter(|(_, map)| map.skipped() > 0) {
+            let lines = map.skipped();
+            let message = format!(
+                "the perf map of process {pid} has lines that cannot be read: {lines}; their code has no names"
+            );
+            self.images.note(FileFindingKind::PerfMap, message);
+        }
         named.name(|location, _| {
             let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
             Some((Cow::Borrowed(symbol.name), symbol.start.0))

@@ -84,7 +84,8 @@ impl Ended {
             recorded_until,
         );
         profile.summary.findings.extend(findings::late_maps(late_maps));
-        let limits = findings::limits(&timeline, &engine);
+        let mut limits = findings::limits(&timeline, &engine);
+        limits.extend(findings::too_many_names(&profile));
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
         timings.symbols = report.timings;

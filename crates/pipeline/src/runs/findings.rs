@@ -154,6 +154,18 @@ pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
+/// Names that found no room in the table of strings.
+pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
+    let count = profile.strings.left_out();
+    (count > 0).then(|| FindingRow {
+        kind: "limit-reached".to_owned(),
+        message:
+            "names and paths have more than 4 GiB together; those that came later are left out"
+                .to_owned(),
+        count,
+    })
+}
+
 /// Memory without a file that was taken for the file that was there before.
 fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     let first = timeline.inferences().first()?;

@@ -55,19 +55,21 @@ impl LayoutRow {
         Avma(location.relative.wrapping_add(bias.0))
     }
 
-    /// Which image of `module` lies at `bias`; it is added where there is none.
-    pub fn instance(&mut self, module: ModuleId, bias: Bias) -> u8 {
+    /// Which image of `module` lies at `bias`; it is added where there is none. `None` where that would be the 257th of
+    /// the module, which has no number.
+    pub fn instance(&mut self, module: ModuleId, bias: Bias) -> Option<u8> {
         let start = self.biases.partition_point(|known| known.module < module);
         let images = self.biases.iter().skip(start).take_while(|known| known.module == module);
-        let mut n = 0_u8;
+        let mut n = Some(0_u8);
         for known in images {
             if known.bias == bias {
-                return known.instance;
+                return Some(known.instance);
             }
-            n = n.saturating_add(1);
+            n = known.instance.checked_add(1);
         }
-        self.biases.insert(start + usize::from(n), ModuleBias { module, instance: n, bias });
-        n
+        let instance = n?;
+        self.biases.insert(start + usize::from(instance), ModuleBias { module, instance, bias });
+        Some(instance)
     }
 
     /// Takes in another layout, unless an image would lie at two places; gives whether it did.
@@ -130,10 +132,20 @@ mod tests {
         let mut layout = LayoutRow::default();
         let images = [(4, 0x10), (4, 0x20), (3, 0x20), (4, 0x10), (4, 0x20)];
         let instances = images.map(|(module, bias)| layout.instance(ModuleId(module), Bias(bias)));
-        assert_eq!(instances, [0, 1, 0, 0, 1]);
+        assert_eq!(instances, [0, 1, 0, 0, 1].map(Some));
         assert_eq!(layout.bias(ModuleId(4), 1), Bias(0x20));
         assert_eq!(layout.bias(ModuleId(4), 2), Bias(0));
         assert_eq!(layout.bias(ModuleId(5), 0), Bias(0));
+    }
+
+    #[test]
+    fn images_without_a_number_are_not_taken_for_others() {
+        let mut layout = LayoutRow::default();
+        let numbers = (0..300).map(|at| layout.instance(ModuleId(4), Bias(at)));
+        assert!(numbers.eq((0..300).map(|at| u8::try_from(at).ok())));
+        assert_eq!(layout.instance(ModuleId(4), Bias(255)), Some(255));
+        assert_eq!(layout.instance(ModuleId(5), Bias(300)), Some(0));
+        assert_eq!((layout.bias(ModuleId(4), 255), layout.biases().len()), (Bias(255), 257));
     }
 
     #[test]

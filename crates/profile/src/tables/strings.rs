@@ -19,7 +19,15 @@ pub struct Strings {
     /// Hash and id, so that no string is hashed again when the table grows.
     index: HashTable<(u64, StringId)>,
     hasher: StringHasher,
+    /// How many strings found no room.
+    left_out: u64,
 }
+
+/// Bytes that all strings together have at most, with room for [`LEFT_OUT`].
+const MOST_BYTES: usize = u32::MAX as usize - 64;
+
+/// What stands for strings that found no room.
+const LEFT_OUT: &[u8] = b"[left out: more than 4 GiB of names]";
 
 /// Hashes strings for one table. Its hashes mean nothing to another table: each has a seed of its own.
 ///
@@ -37,20 +45,15 @@ impl StringHasher {
 }
 
 impl Strings {
-    /// The id of `string`, which is added where it is new.
-    ///
-    /// # Panics
-    /// Where all strings together pass 4 GiB.
+    /// The id of `string`, which is added where it is new. Where all strings together pass 4 GiB, it is the id of a string
+    /// that says so; [`Self::left_out`] counts that.
     pub fn intern(&mut self, string: &[u8]) -> StringId {
         self.intern_hashed(string, self.hasher.hash(string))
     }
 
     /// The ids of many strings, in their order; like one [`Self::intern`] after the other, with less waiting.
-    ///
-    /// # Panics
-    /// Where all strings together pass 4 GiB.
     pub fn intern_all(&mut self, strings: &[&[u8]]) -> Vec<StringId> {
-        let Self { bytes, ends, index, hasher } = self;
+        let Self { bytes, ends, index, hasher, .. } = self;
         bytes.reserve(strings.iter().map(|string| string.len()).sum());
         ends.reserve(strings.len());
         index.reserve(strings.len(), |&(hash, _)| hash);
@@ -68,21 +71,33 @@ impl Strings {
     /// The id of `string`, which is added where it is new. `hash` comes from [`Self::hasher`] of this table: strings
     /// are hashed in parallel and then interned in an order that does not depend on threads. With another hash, the
     /// same string can get a second id.
-    ///
-    /// # Panics
-    /// Where all strings together pass 4 GiB.
     pub fn intern_hashed(&mut self, string: &[u8], hash: u64) -> StringId {
+        self.intern_within(string, hash, MOST_BYTES)
+    }
+
+    /// The same where all strings together have so many bytes at most.
+    fn intern_within(&mut self, string: &[u8], hash: u64, most: usize) -> StringId {
         let Self { bytes, ends, index, .. } = self;
         let same =
             |&(known, id): &(u64, StringId)| known == hash && slice(bytes, ends, id) == string;
         if let Some(&(_, id)) = index.find(hash, same) {
             return id;
         }
+        if bytes.len().saturating_add(string.len()) > most && string != LEFT_OUT {
+            self.left_out += 1;
+            return self.intern_within(LEFT_OUT, self.hasher.hash(LEFT_OUT), most);
+        }
         let id = StringId::from_index(ends.len());
         bytes.extend_from_slice(string);
-        ends.push(u32::try_from(bytes.len()).expect("names of a recording fit into 4 GiB"));
+        ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         index.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
+    }
+
+    /// How often a string found no room.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The string with that id; empty where there is none.
@@ -141,6 +156,16 @@ mod tests {
         assert_eq!(ids, [0, 1, 2, 0, 1, 3]);
         assert_eq!(strings.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b"\xff"]);
         assert_eq!(strings.get(StringId::new(9)), b"");
+    }
+
+    #[test]
+    fn strings_without_room_are_left_out() {
+        let mut strings = Strings::default();
+        let hasher = strings.hasher();
+        let texts = [&b"abc"[..], b"defg", b"ab", b"abc", b"defg"];
+        let ids = texts.map(|text| strings.intern_within(text, hasher.hash(text), 5).index());
+        assert_eq!(ids, [0, 1, 1, 0, 1]);
+        assert_eq!((strings.get(StringId::new(1)), strings.left_out()), (LEFT_OUT, 3));
     }
 
     #[test]

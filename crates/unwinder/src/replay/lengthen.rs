@@ -110,7 +110,8 @@ impl Lengthening {
                 is_new = true;
             }
             if is_new {
-                whole.instance(module, bias);
+                // A module that lies in several places is none of these.
+                whole.instance(module, bias)?;
                 if !whole.has_only(module, bias) {
                     return None;
                 }

@@ -19,6 +19,7 @@ pub(crate) struct Merged {
     pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
+    pub(crate) unplaced: u64,
 }
 
 impl Merged {
@@ -43,6 +44,7 @@ impl Merged {
         self.late_maps += slice.late_maps;
         self.cache_hits += slice.cache_hits;
         self.cache_misses += slice.cache_misses;
+        self.unplaced += slice.unplaced;
     }
 
     /// The id of a node of a slice; `frames` and `nodes` have those that are known.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use budget::{Held, Memory, MemoryUse};
 use module_map::{ImageStore, Timeline};
 use perf_data::{Batch, Head};
-use profile::Profile;
+use profile::{FindingRow, Profile};
 use rayon::prelude::*;
 
 use crate::engine::Engine;
@@ -277,12 +277,23 @@ impl<'r> Replayer<'r> {
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
+        profile.summary.findings.extend(too_many_places(merged.unplaced));
         profile.summary.samples = profile.samples.len() as u64;
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
         let (late_maps, left_out) = (merged.late_maps, planner.left_out.clone());
         Replay { profile, threads: planner.into_threads(), late_maps, left_out, timings, held }
     }
+}
+
+/// Frames of modules that lie at more places of a process than can be told apart.
+fn too_many_places(frames: u64) -> Option<FindingRow> {
+    (frames > 0).then(|| FindingRow {
+        kind: "limit-reached".to_owned(),
+        message: "a module lies at more than 256 places of a process: frames at the others have no module and no name"
+            .to_owned(),
+        count: frames,
+    })
 }
 
 /// Adds the time that `f` takes.

@@ -40,6 +40,8 @@ pub(crate) struct WalkedSlice {
     pub(crate) late_maps: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
+    /// Frames without a module, since theirs lies at too many places.
+    pub(crate) unplaced: u64,
     /// What it takes.
     pub(crate) held: Held,
 }
@@ -126,23 +128,32 @@ impl WalkedSlice {
         let (layout, last_chain) = scratch.of_thread(thread);
         layout.clear();
         let mut last = None;
+        let mut unplaced = 0;
         let mut chain = self.chain(last_chain);
-        for frame in frames.rev() {
-            let Place { module, bias, .. } = frame.place;
+        for mut frame in frames.rev() {
+            let Place { module, bias, relative } = frame.place;
             let instance = match (module, last) {
                 (None, _) => 0,
                 (Some(module), Some((known, at, instance))) if known == module && at == bias => {
                     instance
                 }
                 (Some(module), _) => {
-                    let instance = layout.instance(module, Bias(bias));
-                    last = Some((module, bias, instance));
+                    let instance = layout.instance(module, Bias(bias)).unwrap_or_else(|| {
+                        // Its address is known, but not as one of the module.
+                        unplaced += 1;
+                        let relative = relative.wrapping_add(bias);
+                        frame.place = Place { module: None, relative, bias: 0 };
+                        0
+                    });
+                    last = frame.place.module.map(|module| (module, bias, instance));
                     instance
                 }
             };
             chain.push(FrameKey::new(&frame, instance));
         }
-        (chain.end(), self.layouts.intern(process_image, layout))
+        let end = chain.end();
+        self.unplaced += unplaced;
+        (end, self.layouts.intern(process_image, layout))
     }
 
     /// A chain that is interned among those of the slice.
@@ -295,4 +306,33 @@ fn again(
         *frames = new;
         end
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use address::ModuleId;
+    use profile::FoundBy;
+
+    use super::*;
+
+    /// A chain through 300 places of one module: frames at those that have no number keep their addresses.
+    #[test]
+    fn modules_at_too_many_places() {
+        let mut slice = WalkedSlice::default();
+        let frame = |at: u64| PlacedFrame {
+            place: Place { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
+            found_by: FoundBy::Cfi,
+            kernel: false,
+        };
+        let frames = (0..300).rev().map(frame);
+        slice.intern((ProcessImage(1), 0), frames, &mut SliceScratch::default());
+        let keys = slice.frames.values();
+        let places = [0, 255, 256, 299].map(|at: usize| {
+            let place = keys[at].placed(0).place;
+            (place.module.is_some(), place.relative, keys[at].instance())
+        });
+        let expected =
+            [(true, 0x10, 0), (true, 0x10, 255), (false, 0x10_0010, 0), (false, 0x12_b010, 0)];
+        assert_eq!((places, slice.unplaced), (expected, 44));
+    }
 }
