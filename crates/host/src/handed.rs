@@ -7,12 +7,14 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::found::{io_error, stamp_of};
-use crate::{Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostText, Origin};
+use crate::{
+    ByteStream, Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostText, Origin,
+};
 
 /// Answers as another host does, but for one path, which stands for a file that is open already.
 #[derive(Clone, Debug)]
@@ -60,7 +62,7 @@ impl Host for HandedHost {
         self.inner.text(path, origin)
     }
 
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
         self.inner.stream(path, origin)
     }
 

@@ -30,6 +30,7 @@
 //! # Ok::<(), HostError>(())
 //! ```
 
+mod byte_stream;
 mod confined;
 mod content;
 mod error;
@@ -47,9 +48,9 @@ mod temporaries;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Pages};
 pub use error::HostError;
 pub use guard::Damage;
@@ -138,7 +139,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where it is missing, unreadable, or refused for its origin.
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError>;
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError>;
 
     /// What is at a path; symbolic links are followed.
     ///

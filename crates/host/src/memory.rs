@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::{
-    Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
-    HostText, Origin, READ_LIMIT,
+    ByteStream, Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
+    HostFile, HostText, Origin, READ_LIMIT,
 };
 
 /// A host that serves from memory. Folders are there where files are below them; there are no links.
@@ -138,8 +138,8 @@ impl Host for MemoryHost {
         Ok(HostText { bytes: content.to_vec(), owner })
     }
 
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
-        Ok(Box::new(Cursor::new(self.open(path, origin)?.content)))
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
+        Ok(ByteStream::of_reader(Cursor::new(self.open(path, origin)?.content)))
     }
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {

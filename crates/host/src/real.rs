@@ -13,8 +13,8 @@ use rustix::fs::{AtFlags, OFlags};
 use crate::confined::open_inside;
 use crate::found::{Found, io_error, stamp_of};
 use crate::{
-    DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile, HostText,
-    LIST_LIMIT, Origin, READ_LIMIT,
+    ByteStream, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
+    HostText, LIST_LIMIT, Origin, READ_LIMIT,
 };
 
 /// The machine that this process runs on. It remembers nothing from question to question.
@@ -53,13 +53,13 @@ impl Host for RealHost {
         Ok(HostText { bytes, owner: owner_of(&metadata) })
     }
 
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
         // What only the user may name can block; strangers' paths lead to regular files alone.
         let file = match origin.root() {
             Some(_) => Found::at(path, origin)?.open()?.0,
             None => File::open(path).map_err(|source| io_error(path, source))?,
         };
-        Ok(Box::new(file))
+        Ok(ByteStream::of_descriptor(file.into()))
     }
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {

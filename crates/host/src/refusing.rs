@@ -1,11 +1,12 @@
 //! A machine that opens nothing that a recording names: for recordings of people who may not read its files.
 
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostText, Origin};
+use crate::{
+    ByteStream, DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostText, Origin,
+};
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
 /// whether anything is there.
@@ -65,7 +66,7 @@ impl Host for RefusingHost {
         self.allowed(path, origin)?.text(path, origin)
     }
 
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
         self.allowed(path, origin)?.stream(path, origin)
     }
 

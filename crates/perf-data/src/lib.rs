@@ -114,9 +114,9 @@ pub use record::{
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{
-    Batch, EagerBatches, Input, RawBody, RawRecord, RecordEntry, SampleEntry, Session,
-    SessionOptions, Visited, visit_records,
+    Batch, EagerBatches, Input, LiveBatches, NextBatch, RawBody, RawRecord, RecordEntry,
+    SampleEntry, Session, SessionOptions, Visited, visit_records,
 };
 pub use shared_bytes::SharedBytes;
-pub use stream::{EventLosses, KindCount, Losses, RecordCounts};
+pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts};
 pub use tracing::{TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

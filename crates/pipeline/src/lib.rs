@@ -70,7 +70,7 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
-pub use runs::growing::{Grown, Growth, StreamOptions};
+pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
 pub use runs::{Analysis, MapReplay, RecordingWatch};
 pub use symbolizer::{Demangle, Instruction};
 pub use timings::Timings;

@@ -1,9 +1,9 @@
 //! Everything that can be said about a run, as plain values: which samples, which files, which names, how much memory.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use address::{Pid, Tid, Timestamp};
+use host::ByteStream;
 use module_map::Hint;
 use symbolizer::Demangle;
 use unwinder::Join;
@@ -17,7 +17,7 @@ pub enum Source {
         /// The name in messages.
         name: PathBuf,
         /// The bytes.
-        bytes: Box<dyn Read + Send>,
+        bytes: ByteStream,
     },
 }
 

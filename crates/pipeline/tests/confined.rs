@@ -2,12 +2,15 @@
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they look for")]
 
 use std::ffi::OsString;
-use std::io::Read;
+
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use host::{DirEntry, FileStat, Host, HostError, HostFile, HostText, Origin, RealHost, ScratchDir};
+use host::{
+    ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostText, Origin, RealHost,
+    ScratchDir,
+};
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 use profile::Profile;
 use synth::{
@@ -37,7 +40,7 @@ impl Host for Watched {
         RealHost.text(path, origin)
     }
 
-    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<Box<dyn Read + Send>, HostError> {
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
         self.note(path, origin);
         RealHost.stream(path, origin)
     }

@@ -1,6 +1,7 @@
 //! NDJSON: one JSON object a sample, one sample a line; every line stands for itself. `docs/OUTPUT.md` has the fields.
 
 use std::io;
+use std::ops::Range;
 
 use address::ModuleId;
 
@@ -22,18 +23,42 @@ pub struct Ndjson {
     pub inlines: bool,
 }
 
+/// For so many rows of a profile, one in how many of its frames, the frames are not rendered in advance.
+const FEW: usize = 8;
+
 impl Printer for Ndjson {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        self.print_rows(profile, 0..profile.samples.len(), out)
+    }
+}
+
+impl Ndjson {
+    /// Prints some samples of a profile, for instance those that came last. Lines of a profile that was printed in parts
+    /// are those of the whole.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    pub fn print_rows(
+        &self,
+        profile: &Profile,
+        samples: Range<usize>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
         let lines = JsonLines::new(profile);
         let render = |function: &FrameFunction<'_>, text: &mut Vec<u8>| lines.frame(function, text);
-        let texts = FrameTexts::new(profile, self.inlines, render);
+        let texts = if samples.len().saturating_mul(FEW) < profile.frames.len() {
+            FrameTexts::of_few(profile, self.inlines, render)
+        } else {
+            FrameTexts::new(profile, self.inlines, render)
+        };
         let walker = StackWalker::new(profile);
         write_rows(
             out,
-            profile.samples.len(),
-            |sample| walker.depth(SampleId::from_index(sample)),
+            samples.len(),
+            |sample| walker.depth(SampleId::from_index(samples.start + sample)),
             |rows, text| {
                 let mut biases = BiasCache::new();
+                let rows = samples.start + rows.start..samples.start + rows.end;
                 for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
                     lines.head(sample, text);
                     let before = text.len();

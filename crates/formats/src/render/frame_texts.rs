@@ -60,6 +60,11 @@ impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
         Self { profile, inlines, render, chunks }
     }
 
+    /// The same for a few frames, which are rendered at each use.
+    pub(crate) const fn of_few(profile: &'a Profile, inlines: bool, render: R) -> Self {
+        Self { profile, inlines, render, chunks: Vec::new() }
+    }
+
     /// Appends the texts of a frame, innermost function first, each after what `begin` appends.
     #[inline]
     pub(crate) fn push(&self, frame: FrameId, out: &mut Vec<u8>, begin: impl Fn(&mut Vec<u8>)) {

@@ -137,7 +137,7 @@ impl Gather {
             }
             Mode::Rounds => self.options.batch_bytes,
         };
-        if !self.out.has_sent_head() || self.waiting.bytes() < enough {
+        if !self.out.has_sent_head() || self.waiting.bytes() < enough && !self.is_due(complete) {
             return Flow::Continue;
         }
         // Up to half of what may wait, samples wait for chains that are to come.
@@ -151,6 +151,12 @@ impl Gather {
             self.chains_wait = self.waiting.bytes() + self.waiting.bytes() / 8;
         }
         self.send(Some(limit), context)
+    }
+
+    /// Whether a watched stream is complete for long enough beyond the last batch.
+    fn is_due(&self, complete: Timestamp) -> bool {
+        let beyond = complete.0.saturating_sub(self.times.sent.0);
+        self.mode == Mode::Rounds && self.options.live.is_some_and(|live| beyond >= live.every)
     }
 
     /// How many bytes may wait for the end of their round. Those that came out of few bytes may not be many.

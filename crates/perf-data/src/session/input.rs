@@ -11,7 +11,7 @@ use crate::container::{Compression, FileHead, Head, check_magic};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::shared_bytes::SharedBytes;
-use crate::stream::{Feed, StreamReader};
+use crate::stream::{Feed, LiveRead, StreamReader};
 
 /// Bytes of the header of a pipe stream: magic and size.
 ///
@@ -24,6 +24,8 @@ pub enum Input {
     File(SharedBytes),
     /// Bytes that come one after another, for instance standard input.
     Stream(Box<dyn Read + Send>),
+    /// The same, read as it comes: what is there is taken, where no more is.
+    Live(Box<dyn LiveRead>),
     /// A directory recording (`perf record --threads`): its file `data`, and its files `data.N` in the order of
     /// their indices.
     Directory {
@@ -39,6 +41,7 @@ impl std::fmt::Debug for Input {
         match self {
             Self::File(bytes) => write!(f, "File({bytes:?})"),
             Self::Stream(_) => f.write_str("Stream"),
+            Self::Live(_) => f.write_str("Live"),
             Self::Directory { data, parts } => write!(f, "Directory({data:?}, {parts:?})"),
         }
     }
@@ -87,6 +90,9 @@ pub(crate) fn open(
         }
         Input::File(bytes) => open_bytes(bytes, findings),
         Input::Stream(stream) => open_stream(reader(stream), memory, findings),
+        Input::Live(stream) => {
+            open_stream(StreamReader::live(stream, options.read_bytes), memory, findings)
+        }
         Input::Directory { data, parts } => open_directory(&data, parts, findings),
     }
 }

@@ -22,12 +22,13 @@ mod waiting;
 pub use batch::Batch;
 pub use entries::{RecordEntry, SampleEntry};
 pub use input::Input;
-pub use options::{EagerBatches, SessionOptions};
+pub use options::{EagerBatches, LiveBatches, SessionOptions};
 pub use raw_record::{RawBody, RawRecord};
 pub use visit::{Visited, visit_records};
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use budget::Memory;
 
@@ -79,7 +80,8 @@ impl Session {
         let mut opened = open(input, options, memory, findings)?;
         opened.head.set_fallback_arch(options.fallback_arch);
         let (send_head, head) = sync_channel(1);
-        let (send_message, messages) = sync_channel(1);
+        let waiting = options.live.map_or(1, |live| live.waiting.max(1));
+        let (send_message, messages) = sync_channel(waiting);
         let out = Outbox::new(send_head, send_message);
         let memory = memory.clone();
         std::thread::spawn(move || reading::read(opened, options, &memory, out));
@@ -91,6 +93,24 @@ impl Session {
         }
         let counts = RecordCounts::default();
         Ok(Self { head, counts, messages, is_ended: false, at_open: findings.clone() })
+    }
+
+    /// The next batch, as [`Self::next_batch`] gives it, if there is one within so much time.
+    pub fn next_batch_within(&mut self, wait: Duration, findings: &mut Findings) -> NextBatch {
+        let mut starts_over = false;
+        while !self.is_ended {
+            match self.messages.recv_timeout(wait) {
+                Ok(message) => {
+                    if let Some(batch) = self.take_in(message, &mut starts_over, findings) {
+                        return NextBatch::Batch(batch);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if !starts_over => return NextBatch::NotYet,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.is_ended = true,
+            }
+        }
+        NextBatch::End
     }
 
     /// Events and features as far as they are known. After the last batch all of them are, for instance build ids
@@ -112,26 +132,55 @@ impl Session {
         let mut starts_over = false;
         while !self.is_ended {
             match self.messages.recv() {
-                Ok(ReadMessage::StartOver) => {
-                    *findings = self.at_open.clone();
-                    starts_over = true;
-                }
-                Ok(ReadMessage::Batch { mut batch, counts, findings: found }) => {
-                    batch.starts_over = starts_over;
-                    self.head = Arc::clone(batch.head());
-                    self.counts = counts;
-                    findings.merge(&found);
-                    return Some(batch);
-                }
-                Ok(ReadMessage::End { head, counts, findings: found }) => {
-                    self.head = head;
-                    self.counts = counts;
-                    findings.merge(&found);
-                    self.is_ended = true;
+                Ok(message) => {
+                    if let Some(batch) = self.take_in(message, &mut starts_over, findings) {
+                        return Some(batch);
+                    }
                 }
                 Err(_) => self.is_ended = true,
             }
         }
         None
     }
+
+    /// Takes in what the reading thread sent: the batch, if that is one.
+    fn take_in(
+        &mut self,
+        message: ReadMessage,
+        starts_over: &mut bool,
+        findings: &mut Findings,
+    ) -> Option<Batch> {
+        match message {
+            ReadMessage::StartOver => {
+                *findings = self.at_open.clone();
+                *starts_over = true;
+                None
+            }
+            ReadMessage::Batch { mut batch, counts, findings: found } => {
+                batch.starts_over = *starts_over;
+                self.head = Arc::clone(batch.head());
+                self.counts = counts;
+                findings.merge(&found);
+                Some(batch)
+            }
+            ReadMessage::End { head, counts, findings: found } => {
+                self.head = head;
+                self.counts = counts;
+                findings.merge(&found);
+                self.is_ended = true;
+                None
+            }
+        }
+    }
+}
+
+/// What [`Session::next_batch_within`] gives.
+#[derive(Debug)]
+pub enum NextBatch {
+    /// The next batch.
+    Batch(Batch),
+    /// None came by then.
+    NotYet,
+    /// There is none any more.
+    End,
 }

@@ -23,6 +23,8 @@ pub struct SessionOptions {
     /// shows that the rounds of the file did not keep their promise, the recording starts over, see
     /// [`Batch::starts_over`](crate::Batch::starts_over).
     pub eager: Option<EagerBatches>,
+    /// Whether a stream is given out in batches of so much time, too, so that little of it waits.
+    pub live: Option<LiveBatches>,
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
     /// much larger than records.
     pub read_bytes: usize,
@@ -32,7 +34,7 @@ pub struct SessionOptions {
 
 impl Default for SessionOptions {
     /// Batches of 32 MiB, the first as the others; no switches, no architecture; 1 GiB may wait, 64 MiB come out of a
-    /// compressed record; not eager; 4 MiB are read at a time.
+    /// compressed record; not eager, not live; 4 MiB are read at a time.
     fn default() -> Self {
         Self {
             batch_bytes: 32 << 20,
@@ -42,6 +44,7 @@ impl Default for SessionOptions {
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
             eager: None,
+            live: None,
             read_bytes: 4 << 20,
             budget: Budget::default(),
         }
@@ -62,5 +65,22 @@ impl Default for EagerBatches {
     /// From 4 MiB to 128 MiB.
     fn default() -> Self {
         Self { first_bytes: 4 << 20, most_bytes: 128 << 20 }
+    }
+}
+
+/// The batches of a stream that is watched. Where they end follows from the stream alone, not from when it came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LiveBatches {
+    /// A batch is made at the first end of a round by which the records are complete for so many nanoseconds of the
+    /// recording more than at the last batch.
+    pub every: u64,
+    /// So many batches wait for whoever takes them before reading stops. At least one does.
+    pub waiting: usize,
+}
+
+impl Default for LiveBatches {
+    /// A quarter of a second; one waits.
+    fn default() -> Self {
+        Self { every: 250_000_000, waiting: 1 }
     }
 }

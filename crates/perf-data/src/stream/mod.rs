@@ -12,6 +12,7 @@ mod walker;
 
 pub use counts::{KindCount, RecordCounts};
 pub(crate) use driver::Driver;
+pub use feed::LiveRead;
 pub(crate) use feed::{Feed, StreamReader};
 pub use losses::{EventLosses, Losses};
 pub(crate) use sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};

@@ -8,6 +8,7 @@ mod features;
 mod hostile;
 mod identity;
 mod kernel_records;
+mod live;
 mod memory;
 mod read_file;
 mod roundtrip;

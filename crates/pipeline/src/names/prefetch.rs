@@ -72,8 +72,8 @@ impl Prefetch {
     }
 
     /// The kernel's list, where it was begun.
-    pub(crate) fn into_list(self) -> Option<KernelListPrefetch> {
-        self.list
+    pub(crate) const fn take_list(&mut self) -> Option<KernelListPrefetch> {
+        self.list.take()
     }
 
     fn begin_file(&mut self, file: &Arc<LoadedImage>, images: &Arc<ImageStore>) {

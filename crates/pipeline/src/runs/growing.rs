@@ -5,23 +5,31 @@
 //!   read | walk | names, hand on | walk  .  . | names, hand on | walk  .  .  .  .  .  .  .  .  . | names, hand on
 //! ```
 //!
+//! Of a stream what has come is handed on as soon as nothing more is there to be read, twice a second at most.
+//!
 //! What was handed on cannot be taken back, so nothing is tried that may have to be done again.
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use module_map::{ImageStore, Timeline};
-use perf_data::{Batch, Event, Findings, Head, RecordedArch, SampleType, Session, SessionOptions};
+use perf_data::{
+    Batch, Event, Findings, Head, LiveBatches, NextBatch, RecordedArch, SampleType, Session,
+    SessionOptions,
+};
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::open::{Opened, check_whole, open};
+use super::live_bytes::Reader;
+use super::open::{Opened, check_whole, open_with};
+use super::pace::{Due, Pace};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
-use crate::names::{NameReport, resolve};
+use crate::names::{NameReport, Prefetch, resolve};
 use crate::observer::Stage;
 use crate::options::Source;
 use crate::setting::Setting;
@@ -48,6 +56,19 @@ pub struct StreamOptions {
     pub batch_bytes: Option<u64>,
     /// Bytes of a stream that may wait for the end of their round; `None` for as many as usual.
     pub pending_bytes: Option<u64>,
+    /// When a part is handed on.
+    pub steps: Steps,
+}
+
+/// When a part of a growing profile is handed on, beside those of a stream that pauses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Steps {
+    /// Each time there are several times as many samples as were handed on: what is handed on together follows from the
+    /// recording.
+    #[default]
+    BySamples,
+    /// By the clock: from time to time, as long as that takes a small part of it.
+    ByTime,
 }
 
 /// Takes a profile while it grows. What has an id in it keeps that id, and what is new comes after it.
@@ -99,11 +120,19 @@ pub(crate) fn analyze_growing(
 ) -> Result<Analysis, Error> {
     let mut timings = Timings::start();
     setting.observer.stage(Stage::Reading);
-    let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
+    let reader = Reader::default();
+    let mut is_stream = false;
+    let stream_input = |bytes| {
+        is_stream = true;
+        reader.input(bytes, setting.observer)
+    };
+    let opened = open_with(&**setting.host, source, stream_input)?;
+    let Opened { input, path, size, damage, .. } = opened;
     let run = Run::new(setting, path, size);
     let mut found = Findings::default();
     let session =
         Session::open_within(input, run.stream_reading(stream), &setting.memory, &mut found);
+    run.go_on()?;
     let session = session.map_err(|it| run.recording_error(it))?;
     if stream.needs_arch
         && has_stacks(&session)
@@ -112,7 +141,8 @@ pub(crate) fn analyze_growing(
         return Err(Error::UnknownProcessor);
     }
     timings.ended("open");
-    let analysis = run.grow(session, found, timings, growth);
+    let steps = is_stream.then_some(stream.steps);
+    let analysis = run.grow((session, found), timings, steps, growth);
     check_whole(run.path(), &damage)?;
     analysis
 }
@@ -130,6 +160,7 @@ impl Run<'_> {
             first_bytes: FIRST_BYTES,
             read_bytes: READ_BYTES,
             switches: true,
+            live: Some(LiveBatches::default()),
             fallback_arch: stream.arch,
             batch_bytes: stream.batch_bytes.unwrap_or(usual.batch_bytes),
             pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
@@ -137,58 +168,61 @@ impl Run<'_> {
         })
     }
 
+    /// Replays and hands on; `stream` says when a stream is handed on, of which more may come at any time.
     fn grow(
         &self,
-        mut session: Session,
-        mut found: Findings,
+        (mut session, mut found): (Session, Findings),
         mut timings: Timings,
+        stream: Option<Steps>,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
         let files = self.files(session.head())?;
         let options = self.replay_options(session.head(), true)?;
         let mut timeline = files.timeline();
         let mut replayer = self.replayer(&mut timeline, &files, &options);
-        let mut growing = Growing {
-            head: session.head().clone(),
-            report: NameReport::default(),
-            first_location: LocationId::new(0),
-        };
-        let profile = replayer.partial().profile;
-        add_head(profile, session.head());
-        growth.begin(session.head(), profile).map_err(Error::Output)?;
-        let mut fed = 0;
-        let mut handed_on = 0;
+        if stream.is_some() {
+            replayer.repair_by_batches();
+        }
+        let mut growing = Growing::new(session.head(), stream, growth);
+        growing.begin(replayer.partial().profile)?;
         self.observer.stage(Stage::Unwinding);
-        while let Some(batch) = session.next_batch(&mut found) {
+        let mut wait = LOOK;
+        loop {
+            let batch = match growing.next(&mut session, wait, &mut found) {
+                NextBatch::Batch(batch) => batch,
+                NextBatch::NotYet => {
+                    wait = self.rest(&mut replayer, &files, &mut growing)?;
+                    continue;
+                }
+                NextBatch::End => break,
+            };
             timings.ended("scan");
-            growing.head = batch.head().clone();
-            let profile = replayer.partial().profile;
-            add_head(profile, batch.head());
-            growth.batch(&batch, profile);
-            fed += batch.samples().len();
-            let expected = self.expected_at_last(fed, &session);
-            self.observer.expected(expected as u64);
+            growing.take_in(&batch, replayer.partial().profile);
+            growing.expected = self.expected_at_last(growing.fed, &session);
+            self.observer.expected(growing.expected as u64);
             replayer.feed_watched(batch, self, &mut |replayer| {
-                self.step(replayer, &files, (&mut growing, growth), (&mut handed_on, expected))
+                self.step(replayer, &files, &mut growing)
             })?;
             // In a stream it may take long until more comes.
-            if wants(fed, handed_on) {
+            if growing.wants(growing.fed) {
                 replayer.settle(self);
-                let counts = (&mut handed_on, expected);
-                self.step(&mut replayer, &files, (&mut growing, growth), counts)?;
+                self.step(&mut replayer, &files, &mut growing)?;
             }
+            growing.prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
             timings.ended("replay");
+            wait = SOON;
         }
         replayer.end(self);
         self.go_on()?;
-        self.take(replayer.partial(), &files, (&mut growing, growth), (&mut handed_on, fed))?;
+        growing.expected = growing.fed;
+        self.take(replayer.partial(), &files, &mut growing)?;
+        let report = growing.report;
         let Replay {
             mut profile, late_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);
         timings.ended("replay");
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
-        let report = growing.report;
         let engine = self.engine();
         let recorded_until = self.recorded_until();
         let ended = Ended {
@@ -205,44 +239,69 @@ impl Run<'_> {
         Ok(ended.into_analysis(profile, timings))
     }
 
+    /// Nothing more has come of a stream: hands on what is there, if it is time. Gives how long to wait for more.
+    fn rest(
+        &self,
+        replayer: &mut Replayer<'_>,
+        files: &Files,
+        growing: &mut Growing<'_>,
+    ) -> Result<Duration, Error> {
+        self.go_on()?;
+        replayer.settle(self);
+        let partial = replayer.partial();
+        self.observer.done(partial.profile.samples.len() as u64);
+        let due = growing.due(partial.profile);
+        match growing.pace.until(due) {
+            None => Ok(LOOK),
+            Some(Duration::ZERO) => {
+                self.take(partial, files, growing)?;
+                Ok(LOOK)
+            }
+            Some(wait) => Ok(wait.min(LOOK)),
+        }
+    }
+
     /// Looks up and hands on what is new, where that is worth it by now.
     fn step(
         &self,
         replayer: &mut Replayer<'_>,
         files: &Files,
-        grown: (&mut Growing, &mut dyn Growth),
-        (handed_on, expected): (&mut usize, usize),
+        growing: &mut Growing<'_>,
     ) -> Result<(), Error> {
         self.go_on()?;
         let partial = replayer.partial();
         let done = partial.profile.samples.len();
         self.observer.done(done as u64);
-        if wants(done, *handed_on) {
-            return self.take(partial, files, grown, (handed_on, expected));
+        if growing.wants(done) {
+            return self.take(partial, files, growing);
         }
-        let part = done as f64 / expected.max(1) as f64;
-        grown.1.progress(part).map_err(Error::Output)
+        let part = done as f64 / growing.expected.max(1) as f64;
+        growing.growth.progress(part).map_err(Error::Output)
     }
 
     fn take(
         &self,
         partial: Partial<'_>,
         files: &Files,
-        (growing, growth): (&mut Growing, &mut dyn Growth),
-        (handed_on, expected): (&mut usize, usize),
+        growing: &mut Growing<'_>,
     ) -> Result<(), Error> {
+        let start = Instant::now();
         let Partial { profile, timeline, threads } = partial;
-        let Growing { head, report, first_location } = growing;
+        let due = growing.due(profile);
+        let Growing { head, report, first_location, handed_on, expected, .. } = growing;
         let first = *first_location;
         add_modules(profile, timeline, &files.images);
-        report.add(resolve(profile, first, self.sources(head, timeline, files), None));
+        let list = growing.prefetch.take_list();
+        report.add(resolve(profile, first, self.sources(head, timeline, files), list));
         add_threads(profile, threads, timeline);
         *handed_on = profile.samples.len();
         *first_location = profile.locations.next_id();
-        let images = &*files.images;
+        let (images, expected) = (&*files.images, *expected);
         let grown =
             Grown { profile, first_location: first, timeline, images, names: report, expected };
-        growth.grown(&grown).map_err(Error::Output)
+        growing.growth.grown(&grown).map_err(Error::Output)?;
+        growing.pace.handed_on(start, due);
+        Ok(())
     }
 
     /// How many samples there will be: if the rest of a file is like what was read. Of a stream nobody knows the end;
@@ -259,16 +318,82 @@ impl Run<'_> {
     }
 }
 
+/// How long to wait for more of a stream before what has come is seen to.
+const SOON: Duration = Duration::from_millis(20);
+/// How long to wait at a time where nothing is to be done.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// What is kept from one step to the next.
-struct Growing {
+struct Growing<'g> {
+    growth: &'g mut dyn Growth,
     head: Arc<Head>,
+    /// When a stream is handed on; `None` for what is no stream.
+    stream: Option<Steps>,
+    pace: Pace,
+    prefetch: Prefetch,
     /// What is to be said of the names so far.
     report: NameReport,
     /// The first location without names.
     first_location: LocationId,
+    /// Samples that were read, those that were handed on, and how many there will be.
+    fed: usize,
+    handed_on: usize,
+    expected: usize,
 }
 
-/// Whether so many samples are worth a look-up, where so many were handed on.
-const fn wants(done: usize, handed_on: usize) -> bool {
-    done > 0 && done >= handed_on * GROWTH && done > handed_on
+impl<'g> Growing<'g> {
+    fn new(head: &Arc<Head>, stream: Option<Steps>, growth: &'g mut dyn Growth) -> Self {
+        Self {
+            growth,
+            head: Arc::clone(head),
+            stream,
+            pace: Pace::start(),
+            prefetch: Prefetch::default(),
+            report: NameReport::default(),
+            first_location: LocationId::new(0),
+            fed: 0,
+            handed_on: 0,
+            expected: 0,
+        }
+    }
+
+    fn begin(&mut self, profile: &mut Profile) -> Result<(), Error> {
+        add_head(profile, &self.head);
+        self.growth.begin(&self.head, profile).map_err(Error::Output)
+    }
+
+    /// The next batch; of a stream, if it comes soon.
+    fn next(&self, session: &mut Session, wait: Duration, found: &mut Findings) -> NextBatch {
+        if self.stream.is_some() {
+            return session.next_batch_within(wait, found);
+        }
+        session.next_batch(found).map_or(NextBatch::End, NextBatch::Batch)
+    }
+
+    /// Takes in what a batch says apart from its samples.
+    fn take_in(&mut self, batch: &Batch, profile: &mut Profile) {
+        self.head = Arc::clone(batch.head());
+        add_head(profile, batch.head());
+        self.growth.batch(batch, profile);
+        self.fed += batch.samples().len();
+    }
+
+    /// What there is to hand on.
+    fn due(&self, profile: &Profile) -> Due {
+        if profile.samples.len() <= self.handed_on {
+            Due::Nothing
+        } else if profile.locations.next_id() == self.first_location {
+            Due::Named
+        } else {
+            Due::Unnamed
+        }
+    }
+
+    /// Whether so many samples are worth a look-up though more are there.
+    fn wants(&self, done: usize) -> bool {
+        if self.stream == Some(Steps::ByTime) {
+            return done > self.handed_on && self.pace.is_late();
+        }
+        done > self.handed_on && done >= self.handed_on * GROWTH
+    }
 }

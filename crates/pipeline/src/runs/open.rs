@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
-use host::{Content, Damage, FileKind, Host, Origin, Pages};
+use host::{ByteStream, Content, Damage, FileKind, Host, Origin, Pages};
 use perf_data::{Input, SharedBytes};
 
 use crate::error::Error;
@@ -56,9 +56,18 @@ pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
 
 /// Opens a recording. What is in it is found out by its content, not by its name.
 pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
+    open_with(host, source, |bytes| Input::Stream(bytes.into_reader()))
+}
+
+/// The same; `stream` says how bytes are read that come one after another.
+pub(crate) fn open_with(
+    host: &dyn Host,
+    source: Source,
+    stream: impl FnOnce(ByteStream) -> Input,
+) -> Result<Opened, Error> {
     let path = match source {
         Source::Stream { name, bytes } => {
-            let input = Input::Stream(bytes);
+            let input = stream(bytes);
             return Ok(Opened { input, path: name, size: None, pages: None, damage: Vec::new() });
         }
         Source::Path(path) => path,
@@ -71,8 +80,7 @@ pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
             Ok(Opened { input, path, size: None, pages: None, damage })
         }
         FileKind::Fifo => {
-            let bytes = host.stream(&path, Origin::User)?;
-            let input = Input::Stream(bytes);
+            let input = stream(host.stream(&path, Origin::User)?);
             Ok(Opened { input, path, size: None, pages: None, damage: Vec::new() })
         }
         _ => {

@@ -146,7 +146,7 @@ impl Run<'_> {
 
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
-        let Replayed { session, found, files, timeline, replay, prefetch } = replayed;
+        let Replayed { session, found, files, timeline, replay, mut prefetch } = replayed;
         let Replay { mut profile, threads, late_maps, left_out, timings: replay_timings, mut held } =
             replay;
         self.go_on()?;
@@ -155,7 +155,7 @@ impl Run<'_> {
         add_head(&mut profile, &head);
         add_modules(&mut profile, &timeline, &files.images);
         let sources = self.sources(&head, &timeline, &files);
-        let report = resolve(&mut profile, LocationId::new(0), sources, prefetch.into_list());
+        let report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
         timings.ended("symbolize");
         self.go_on()?;
         add_threads(&mut profile, &threads, &timeline);

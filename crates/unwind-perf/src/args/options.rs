@@ -7,7 +7,7 @@ use std::sync::Arc;
 use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
 use formats::FormatOptions;
-use host::{Host, HostError, Origin, RealHost};
+use host::{ByteStream, Host, HostError, Origin, RealHost};
 use module_map::Hint;
 use pipeline::{
     Error, FileSearch, Limits, NameOptions, Options, Pipeline, RecordingWatch, SampleFilter, Source,
@@ -20,7 +20,9 @@ use super::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, RunArgs, SymbolArgs};
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
     if input == Path::new("-") {
-        let bytes = Box::new(std::io::stdin());
+        // What is closed is read as the others are, and gives the error.
+        let bytes = ByteStream::standard_input()
+            .unwrap_or_else(|_| ByteStream::of_reader(std::io::stdin()));
         return Source::Stream { name: input.to_owned(), bytes };
     }
     Source::Path(input.to_owned())

@@ -1,11 +1,13 @@
 //! The commands: what each does with its arguments.
 
+mod account;
 mod annotate;
 mod buildid_list;
 mod diff;
 mod dump;
 mod info;
 mod inject;
+mod lines;
 mod manual;
 mod maps;
 mod nothing_left;

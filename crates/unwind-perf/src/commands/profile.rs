@@ -11,6 +11,8 @@ use pipeline::{Observer, StreamOptions};
 use profile::Profile;
 use profile::query::GroupBy;
 
+use super::account::print_account;
+use super::lines::{is_stream, print_lines};
 use super::nothing_left::{none_of, nothing_left};
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
@@ -18,8 +20,7 @@ use crate::args::FlamegraphArgs;
 use crate::args::{FileArgs, MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
-    Completeness, Inputs, OutputTarget, Progress, Status, console_look, output_path, print_damage,
-    print_error, print_other_events, print_profile, print_summary, timings_text,
+    Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
 };
 
 /// A run: of what, into what, with which options.
@@ -183,6 +184,11 @@ fn page(profile: &Profile, input: &Path, embedded: Option<&FileArgs>, inlines: b
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embed_sources, args } = job;
+    if let Output::Format(Format::Ndjson, options) = &output
+        && is_stream(input)
+    {
+        return print_lines(input, *options, args);
+    }
     let page_inlines = output.page_inlines();
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {
@@ -218,21 +224,5 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     progress.clear();
     written?;
     analysis.timings.ended("print");
-    if args.timings {
-        eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
-    }
-    if !args.quiet {
-        print_summary(&analysis.profile)?;
-        if let Some(weight) = one_event {
-            print_other_events(&analysis.profile, weight);
-        }
-    } else if analysis.is_damaged {
-        print_damage(&analysis);
-    }
-    let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
-    let completeness = Completeness::of(&analysis.profile);
-    let status = completeness.judge(args.fail_if_incomplete.as_ref(), status);
-    // The process ends here, and taking the tables apart takes as long as printing some of them.
-    std::mem::forget(analysis);
-    Ok(status)
+    print_account(analysis, one_event, args)
 }

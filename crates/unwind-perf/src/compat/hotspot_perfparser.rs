@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use host::ByteStream;
 use perf_data::{Error, RecordedArch};
 use pipeline::{FileSearch, NameOptions, Options, Source, StreamOptions};
 
@@ -170,7 +171,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (Some(name), Some(host)) => {
             let peer =
                 connect(host, arguments.port).map_err(|error| PeerError(name.clone(), error))?;
-            Source::Stream { name: name.into(), bytes: Box::new(peer) }
+            Source::Stream { name: name.into(), bytes: ByteStream::of_reader(peer) }
         }
         _ => source(arguments.input.as_deref().unwrap_or(Path::new("-"))),
     };
@@ -182,6 +183,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             arch: arguments.arch.as_ref().map(|processor| processor.arch),
             batch_bytes: arguments.buffer_size.map(|size| size.saturating_mul(1024)),
             pending_bytes: arguments.max_buffer_size.map(|size| size.saturating_mul(1024)),
+            ..StreamOptions::default()
         },
         output: arguments.output.as_deref(),
         map_files: &[],

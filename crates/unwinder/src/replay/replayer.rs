@@ -117,7 +117,7 @@ pub struct Replayer<'r> {
     /// What was planned and is to be walked next.
     planned: Option<PlannedChunk>,
     /// What was walked and is to be merged next.
-    walked: Option<Vec<WalkedSlice>>,
+    walked: Option<WalkedChunk>,
     /// What was walked and waits for its repair.
     window: Window,
     memory: &'r Arc<Memory>,
@@ -129,6 +129,14 @@ pub struct Replayer<'r> {
 struct PlannedChunk {
     batch: Arc<Batch>,
     plan: Plan,
+    /// Whether they are the last ones of the batch.
+    is_last: bool,
+}
+
+/// What came of them.
+struct WalkedChunk {
+    slices: Vec<WalkedSlice>,
+    is_last: bool,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -176,6 +184,12 @@ impl<'r> Replayer<'r> {
         }
     }
 
+    /// From now on chains are repaired batch by batch, for those who watch: a sample is done when the batch after its own
+    /// is walked, whatever could be learned later. Batches that end at other places give other repairs then.
+    pub const fn repair_by_batches(&mut self) {
+        self.window.by_batches();
+    }
+
     /// Replays a batch on the current thread pool. The last samples of it wait for the next batch, so that no thread
     /// is idle between them. Where more is held than may be ([`Memory::is_exceeded`]), the rest of it is not replayed.
     pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
@@ -210,7 +224,8 @@ impl<'r> Replayer<'r> {
         observer: &dyn ReplayObserver,
     ) {
         if let Some(plan) = self.turn(Some(place), limit, observer) {
-            self.planned = Some(PlannedChunk { batch: Arc::clone(batch), plan });
+            let is_last = place.is_at_end();
+            self.planned = Some(PlannedChunk { batch: Arc::clone(batch), plan, is_last });
         }
     }
 
@@ -239,13 +254,14 @@ impl<'r> Replayer<'r> {
         let (results, next) = rayon::join(
             || {
                 let chunk = current.as_ref()?;
-                Some(timed(walk, || walk_all(chunk, (engine, images, options), idle, observer)))
+                let walk_all = || walk_all(chunk, (engine, images, options), idle, observer);
+                Some(WalkedChunk { slices: timed(walk, walk_all), is_last: chunk.is_last })
             },
             || {
-                if let Some(results) = done {
-                    results.into_iter().for_each(|slice| window.push(slice));
+                if let Some(WalkedChunk { slices, is_last }) = done {
+                    slices.into_iter().for_each(|slice| window.push(slice));
                     let code = Code { engine, images, modules: planner.timeline().modules() };
-                    let ready = timed(repair, || window.ready(false, code));
+                    let ready = timed(repair, || window.ready_after(is_last, code));
                     timed(merge, || ready.iter().for_each(|result| merged.add(result)));
                     held.set(merged.heap_bytes() as u64);
                     observer.done(merged.profile.samples.len() as u64);

@@ -35,12 +35,19 @@ pub(crate) struct Window {
     /// So many samples wait, with so many frames.
     waiting: usize,
     frames: usize,
+    /// Where batches are repaired one by one: so many of those that wait are of batches before the last.
+    before_last: Option<usize>,
 }
 
 impl Window {
     /// A window that repairs so, and lets chains have so many user frames.
     pub(crate) fn new(join: Join, max_frames: usize) -> Self {
         Self { join, max_frames, ..Self::default() }
+    }
+
+    /// Samples wait for the end of the next batch only.
+    pub(crate) const fn by_batches(&mut self) {
+        self.before_last = Some(0);
     }
 
     /// Adds a slice.
@@ -61,21 +68,47 @@ impl Window {
             let window = self.size();
             let repaired = if self.is_full() { window.div_ceil(4) * REPAIRED } else { window };
             let repaired = repaired.min(window);
-            self.repair(window, repaired, code);
-            self.waiting -= repaired;
-            self.frames -= self.counted(repaired);
-            self.done += repaired;
-            while let Some(first) = self.slices.front()
-                && first.samples.len() <= self.done
-            {
-                self.done -= first.samples.len();
-                ready.extend(self.slices.pop_front());
-            }
+            self.give_out((window, repaired), code, &mut ready);
         }
         while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
             ready.extend(self.slices.pop_front());
         }
         ready
+    }
+
+    /// The same after slices were added, which may be the last ones of their batch.
+    pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<WalkedSlice> {
+        let mut ready = self.ready(false, code);
+        if let (Some(before), true) = (self.before_last, ends_batch) {
+            let repaired = before.min(self.waiting);
+            if repaired > 0 {
+                self.give_out((self.waiting, repaired), code, &mut ready);
+            }
+            self.before_last = Some(self.waiting);
+        }
+        ready
+    }
+
+    /// Repairs the first samples of a window and gives out the slices that are done.
+    fn give_out(
+        &mut self,
+        (window, repaired): (usize, usize),
+        code: Code<'_>,
+        ready: &mut Vec<WalkedSlice>,
+    ) {
+        self.repair(window, repaired, code);
+        self.waiting -= repaired;
+        self.frames -= self.counted(repaired);
+        self.done += repaired;
+        if let Some(before) = &mut self.before_last {
+            *before = before.saturating_sub(repaired);
+        }
+        while let Some(first) = self.slices.front()
+            && first.samples.len() <= self.done
+        {
+            self.done -= first.samples.len();
+            ready.extend(self.slices.pop_front());
+        }
     }
 
     /// Whether the first of the samples that wait can be repaired.

@@ -1,0 +1,164 @@
+//! Bytes that come one after another and only once: a pipe, a FIFO, a socket, standard input.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionread};
+use rustix::pipe::fcntl_setpipe_size;
+
+/// Bytes that come one after another. Of those that come by a descriptor it can be known whether more are there.
+pub struct ByteStream(Inner);
+
+enum Inner {
+    Descriptor(File),
+    Bytes(Box<dyn Read + Send>),
+}
+
+/// Whether bytes can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// So many can be read without waiting. One, too, where the end is there, or an error.
+    Bytes(usize),
+    /// None came by then.
+    NotYet,
+    /// That cannot be known: a read may wait.
+    Unknown,
+}
+
+/// How many bytes a pipe is made to hold: who writes need not wait while something else is done here. Any user may have
+/// as many.
+///
+/// Source: pipe(7), `/proc/sys/fs/pipe-max-size`.
+const PIPE_BYTES: usize = 1 << 20;
+
+impl ByteStream {
+    /// What can be read from a descriptor. A pipe is enlarged, where that is possible.
+    #[must_use]
+    pub fn of_descriptor(descriptor: OwnedFd) -> Self {
+        // What is no pipe, or a pipe of somebody who has too many, stays as it is.
+        let _ = fcntl_setpipe_size(&descriptor, PIPE_BYTES);
+        Self(Inner::Descriptor(File::from(descriptor)))
+    }
+
+    /// What comes from a reader, of which nobody knows whether it would wait.
+    #[must_use]
+    pub fn of_reader(bytes: impl Read + Send + 'static) -> Self {
+        Self(Inner::Bytes(Box::new(bytes)))
+    }
+
+    /// Standard input. Nothing else may read it from then on.
+    ///
+    /// # Errors
+    /// Where it is closed.
+    pub fn standard_input() -> io::Result<Self> {
+        Ok(Self::of_descriptor(io::stdin().as_fd().try_clone_to_owned()?))
+    }
+
+    /// Adds bytes to others until there are so many more, or the end; gives how many it were.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Descriptor(file) => file.take(most as u64).read_to_end(bytes),
+            Inner::Bytes(reader) => reader.take(most as u64).read_to_end(bytes),
+        }
+    }
+
+    /// What the bytes come from, to be read alone.
+    #[must_use]
+    pub fn into_reader(self) -> Box<dyn Read + Send> {
+        match self.0 {
+            Inner::Descriptor(file) => Box::new(file),
+            Inner::Bytes(reader) => reader,
+        }
+    }
+
+    /// How many bytes can be read without waiting, if need be after waiting so long for the first of them.
+    ///
+    /// # Errors
+    /// Where the system does not say.
+    pub fn ready(&self, wait: Duration) -> io::Result<Ready> {
+        let Inner::Descriptor(file) = &self.0 else { return Ok(Ready::Unknown) };
+        // Sockets and devices may not know how many, which is no error.
+        let waiting = || usize::try_from(ioctl_fionread(file).unwrap_or(0)).unwrap_or(usize::MAX);
+        let there = waiting();
+        if there > 0 {
+            return Ok(Ready::Bytes(there));
+        }
+        let wait = Timespec {
+            tv_sec: wait.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&wait)) {
+            Ok(0) | Err(Errno::INTR) => Ok(Ready::NotYet),
+            Ok(_) => Ok(Ready::Bytes(waiting().max(1))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Read for ByteStream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Descriptor(file) => file.read(bytes),
+            Inner::Bytes(reader) => reader.read(bytes),
+        }
+    }
+
+    fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Descriptor(file) => file.read_to_end(bytes),
+            Inner::Bytes(reader) => reader.read_to_end(bytes),
+        }
+    }
+}
+
+impl fmt::Debug for ByteStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Inner::Descriptor(_) => "ByteStream(descriptor)",
+            Inner::Bytes(_) => "ByteStream(reader)",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    const AT_ONCE: Duration = Duration::ZERO;
+
+    #[test]
+    fn a_pipe_says_what_is_there() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        let mut stream = ByteStream::of_descriptor(reader.into());
+        assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::NotYet);
+        assert_eq!(stream.ready(Duration::from_millis(1)).expect("known"), Ready::NotYet);
+        // More than a pipe holds unless it was enlarged.
+        let sent = vec![7; 200_000];
+        writer.write_all(&sent).expect("written");
+        assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::Bytes(200_000));
+        let mut read = Vec::new();
+        assert_eq!(stream.read_up_to(200_000, &mut read).expect("read"), 200_000);
+        assert_eq!(read, sent);
+        drop(writer);
+        assert_eq!(stream.ready(Duration::from_secs(9)).expect("known"), Ready::Bytes(1));
+        assert_eq!(stream.read(&mut [0]).expect("the end"), 0);
+    }
+
+    #[test]
+    fn of_other_readers_nothing_is_known() {
+        let mut stream = ByteStream::of_reader(&b"abc"[..]);
+        assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::Unknown);
+        let mut read = Vec::new();
+        assert_eq!(stream.read_to_end(&mut read).expect("read"), 3);
+        assert_eq!(read, b"abc");
+    }
+}

@@ -1,0 +1,59 @@
+//! A stream as it is read while it is watched: in pieces as they come, and no longer than somebody wants them.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use host::{ByteStream, Ready};
+use perf_data::{Input, LiveRead};
+
+use crate::observer::Observer;
+
+/// A stream that ends where its run does.
+struct LiveBytes {
+    stream: ByteStream,
+    observer: Arc<dyn Observer>,
+    over: Arc<AtomicBool>,
+}
+
+/// Says that nobody reads the stream any more, when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Reader(Arc<AtomicBool>);
+
+impl Reader {
+    /// The stream as an input; reading it ends with this value, or when the observer stops the run.
+    pub(crate) fn input(&self, stream: ByteStream, observer: &Arc<dyn Observer>) -> Input {
+        let (observer, over) = (Arc::clone(observer), Arc::clone(&self.0));
+        Input::Live(Box::new(LiveBytes { stream, observer, over }))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Read for LiveBytes {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(bytes)
+    }
+}
+
+impl LiveRead for LiveBytes {
+    fn ready(&mut self, wait: Duration) -> io::Result<Option<usize>> {
+        if self.over.load(Ordering::Relaxed) || self.observer.is_cancelled() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        Ok(match self.stream.ready(wait)? {
+            Ready::Bytes(bytes) => Some(bytes),
+            Ready::NotYet => None,
+            Ready::Unknown => Some(0),
+        })
+    }
+
+    fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        self.stream.read_up_to(most, bytes)
+    }
+}

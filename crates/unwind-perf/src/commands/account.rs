@@ -1,0 +1,34 @@
+//! The end of a run: what is said of it, and its status.
+
+use formats::StackWeight;
+use pipeline::Analysis;
+
+use crate::args::RunArgs;
+use crate::terminal::{
+    Completeness, Status, print_damage, print_other_events, print_summary, timings_text,
+};
+
+/// Tells the user how the run went, and ends it.
+pub(super) fn print_account(
+    analysis: Analysis,
+    one_event: Option<StackWeight>,
+    args: &RunArgs,
+) -> anyhow::Result<Status> {
+    if args.timings {
+        eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
+    }
+    if !args.quiet {
+        print_summary(&analysis.profile)?;
+        if let Some(weight) = one_event {
+            print_other_events(&analysis.profile, weight);
+        }
+    } else if analysis.is_damaged {
+        print_damage(&analysis);
+    }
+    let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
+    let completeness = Completeness::of(&analysis.profile);
+    let status = completeness.judge(args.fail_if_incomplete.as_ref(), status);
+    // The process ends here, and taking the tables apart takes as long as printing some of them.
+    std::mem::forget(analysis);
+    Ok(status)
+}

@@ -1,0 +1,86 @@
+//! Lines of samples while their recording comes: `perf record -o - … | unwind-perf -f ndjson -`.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use formats::{Format, FormatOptions, Ndjson};
+use host::{FileKind, Origin};
+use perf_data::{Batch, Head};
+use pipeline::{Error, Grown, Growth, Observer, Steps, StreamOptions};
+use profile::Profile;
+
+use super::account::print_account;
+use super::nothing_left::nothing_left;
+use crate::args::{RunArgs, host, pipeline, source, with_argument};
+use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path};
+
+/// Whether an input comes bytewise, so that there is something to be seen before its end. Not a file that standard input
+/// was redirected to.
+pub(super) fn is_stream(input: &Path) -> bool {
+    let kind = |path: &Path| host().stat(path, Origin::User).map(|stat| stat.kind);
+    if input == Path::new("-") {
+        return !kind(Path::new("/dev/stdin")).is_ok_and(|kind| kind == FileKind::Regular);
+    }
+    kind(input).is_ok_and(|kind| kind == FileKind::Fifo)
+}
+
+/// Prints the samples of a stream as they come.
+pub(super) fn print_lines(
+    input: &Path,
+    format: FormatOptions,
+    args: &RunArgs,
+) -> anyhow::Result<Status> {
+    let path = args.output.as_deref().map(|path| output_path(path, input, Format::Ndjson));
+    let options = args.options()?;
+    let inputs = Inputs::new(input, &options, &args.files.map_file);
+    let target = OutputTarget::new(path.as_deref(), &inputs)?;
+    let progress = Arc::new(Progress::new(args.quiet));
+    let observer: Arc<dyn Observer> = progress.clone();
+    let out = target.open().with_context(|| target.failed())?;
+    let mut lines = Lines { ndjson: Ndjson { inlines: format.inlines }, out, printed: 0 };
+    let stream = StreamOptions { steps: Steps::ByTime, ..StreamOptions::default() };
+    let analysis =
+        pipeline().analyze_growing(source(input), stream, &options, &observer, &mut lines);
+    progress.clear();
+    let mut analysis = analysis.map_err(|error| match error {
+        Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
+        error => with_argument(error),
+    })?;
+    if let Some(message) = nothing_left(&analysis, &args.filters) {
+        bail!(message);
+    }
+    lines.out.complete().with_context(|| target.failed())?;
+    analysis.timings.ended("print");
+    print_account(analysis, None, args)
+}
+
+/// Prints what is new of a growing profile.
+#[derive(Debug)]
+struct Lines {
+    ndjson: Ndjson,
+    out: Out,
+    /// Samples that were printed.
+    printed: usize,
+}
+
+impl Growth for Lines {
+    fn begin(&mut self, _head: &Head, _profile: &mut Profile) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn batch(&mut self, _batch: &Batch, _profile: &mut Profile) {}
+
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
+        let Self { ndjson, out, printed } = self;
+        let end = grown.profile.samples.len();
+        ndjson.print_rows(grown.profile, *printed..end, out)?;
+        *printed = end;
+        out.flush()
+    }
+
+    fn progress(&mut self, _part: f64) -> io::Result<()> {
+        Ok(())
+    }
+}
