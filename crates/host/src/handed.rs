@@ -82,6 +82,10 @@ impl Host for HandedHost {
         self.inner.running_vdso()
     }
 
+    fn clock(&self, id: i32) -> Option<u64> {
+        self.inner.clock(id)
+    }
+
     fn variable(&self, name: &str) -> Option<OsString> {
         self.inner.variable(name)
     }

@@ -156,6 +156,12 @@ pub trait Host: Debug + Send + Sync {
     /// The bytes of the running kernel's vdso; `None` where this process has none.
     fn running_vdso(&self) -> Option<Vec<u8>>;
 
+    /// The time of one of the machine's clocks in nanoseconds, by the number that `clock_gettime` knows it by; `None` where
+    /// there is no such clock. Recordings can have their times by one.
+    fn clock(&self, _id: i32) -> Option<u64> {
+        None
+    }
+
     /// A variable of the environment; `None` where it is not set.
     fn variable(&self, name: &str) -> Option<OsString>;
 

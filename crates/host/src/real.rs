@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, OFlags};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::confined::open_inside;
 use crate::found::{Found, io_error, stamp_of};
@@ -99,6 +100,20 @@ impl Host for RealHost {
         let mut bytes = vec![0; len];
         memory.read_exact(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    /// Source: `clock_gettime(2)`, `linux/time.h`. Clocks of processes and threads are none of the machine's.
+    fn clock(&self, id: i32) -> Option<u64> {
+        let id = match id {
+            0 => ClockId::Realtime,
+            1 => ClockId::Monotonic,
+            4 => ClockId::MonotonicRaw,
+            7 => ClockId::Boottime,
+            _ => return None,
+        };
+        let now = clock_gettime(id);
+        let seconds = u64::try_from(now.tv_sec).ok()?;
+        seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(now.tv_nsec).ok()?)
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
@@ -334,6 +349,15 @@ mod tests {
         drop(content);
         assert_eq!(pages.mapped(), 0);
         pages.give_back(0..PAGES);
+    }
+
+    #[test]
+    fn clocks_go_on() {
+        for id in [0, 1, 4, 7] {
+            let before = RealHost.clock(id).expect("a clock");
+            assert!(RealHost.clock(id).expect("a clock") >= before);
+        }
+        assert_eq!(RealHost.clock(2), None);
     }
 
     #[test]

@@ -78,6 +78,10 @@ impl Host for RefusingHost {
         self.allowed(path, origin)?.list(path, origin)
     }
 
+    fn clock(&self, id: i32) -> Option<u64> {
+        self.inner.clock(id)
+    }
+
     fn running_vdso(&self) -> Option<Vec<u8>> {
         if self.foreign { None } else { self.inner.running_vdso() }
     }

@@ -1,8 +1,8 @@
 //! From a recording to a profile: open, replay, symbolize.
 //!
 //! A [`Pipeline`] stands for a machine and for what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of
-//! a recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows; [`Pipeline::maps`] replays the maps
-//! alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
+//! a recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows, [`Pipeline::analyze_live`] for hours;
+//! [`Pipeline::maps`] replays the maps alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
 //! An [`Observer`] learns how far the run has come, and can stop it. All work is done on the current rayon pool.
 //!
 //! ```
@@ -58,7 +58,7 @@ use perf_data::Input;
 use profile::Profile;
 
 use crate::kept::Kept;
-use crate::runs::{growing, whole};
+use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::Svma;
@@ -71,6 +71,9 @@ pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
 pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
+pub use runs::live::{
+    Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
+};
 pub use runs::{Analysis, MapReplay, RecordingWatch};
 pub use symbolizer::{Demangle, Instruction};
 pub use timings::Timings;
@@ -143,6 +146,80 @@ impl Pipeline {
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
         growing::analyze_growing(&self.setting(options, observer), (source, stream), growth)
+    }
+
+    /// Watches a recording while it is made: `growth` gets what has come by a tick, with what is lost and how old it is,
+    /// for hours in bounded memory. Ends with the stream, with the profile of what is kept.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use host::{ByteStream, MemoryHost};
+    /// use perf_data::Head;
+    /// use pipeline::{
+    ///     LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Observer, Options, Pipeline, Source, Unobserved,
+    /// };
+    /// use profile::Profile;
+    /// use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
+    ///
+    /// /// Writes what is new, a line each time.
+    /// #[derive(Default)]
+    /// struct Deltas(Vec<String>);
+    ///
+    /// impl LiveGrowth for Deltas {
+    ///     fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> std::io::Result<()> {
+    ///         self.0.extend(account.warnings.iter().map(ToString::to_string));
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn grown(&mut self, grown: &LiveGrown<'_>) -> std::io::Result<()> {
+    ///         let (first, samples) = grown.new_samples();
+    ///         let stacks = grown.profile.stacks.len() - grown.before.stacks;
+    ///         let named = grown.named.end.as_u32() - grown.named.start.as_u32();
+    ///         let lost = grown.account.lost_records;
+    ///         self.0.push(format!(
+    ///             "samples from {first} on: {}; new nodes: {stacks}; named: {named}; lost: {lost}",
+    ///             samples.len()
+    ///         ));
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// // What `perf record -o -` writes: two samples of one place.
+    /// let mut recording = PerfDataBuilder::new(Endian::Little);
+    /// recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+    /// recording.describe_events();
+    /// for time in [20, 30] {
+    ///     recording.sample(&SampleBuilder::at(0x40_1000, 7, 7, time));
+    ///     recording.user_record(&UserRecord::FinishedRound);
+    /// }
+    /// let bytes = recording.build_pipe(&PipeLayout::default());
+    /// let bytes = ByteStream::of_reader(std::io::Cursor::new(bytes));
+    ///
+    /// let pipeline = Pipeline::new(Arc::new(MemoryHost::new()));
+    /// let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    /// let source = Source::Stream { name: "-".into(), bytes };
+    /// let mut deltas = Deltas::default();
+    /// let (live, options) = (LiveOptions::default(), Options::default());
+    /// let analysis = pipeline.analyze_live(source, live, &options, &observer, &mut deltas)?;
+    ///
+    /// let warning = "files cannot be told from other builds of them before the end; record with --buildid-mmap";
+    /// let new = "samples from 0 on: 2; new nodes: 1; named: 1; lost: 0";
+    /// assert_eq!(deltas.0, [warning, new]);
+    /// assert_eq!(analysis.profile.samples.len(), 2);
+    /// # Ok::<(), pipeline::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::analyze`], and where `growth` cannot write.
+    pub fn analyze_live(
+        &self,
+        source: Source,
+        live: LiveOptions,
+        options: &Options,
+        observer: &Arc<dyn Observer>,
+        growth: &mut dyn LiveGrowth,
+    ) -> Result<Analysis, Error> {
+        live::analyze_live(&self.setting(options, observer), source, live, growth)
     }
 
     /// What the header of a recording says: a profile without samples.

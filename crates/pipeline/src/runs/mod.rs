@@ -7,6 +7,7 @@ mod events;
 mod findings;
 pub(crate) mod growing;
 mod head;
+pub(crate) mod live;
 mod live_bytes;
 mod losses;
 mod maps;

@@ -79,6 +79,11 @@ impl<I, T> Table<I, T> {
         self.rows.truncate(length);
     }
 
+    /// Removes so many rows, the first ones, so that those behind them get other ids. For tables whose rows nobody names.
+    pub fn drop_first(&mut self, rows: usize) {
+        self.rows.drain(..rows.min(self.rows.len()));
+    }
+
     /// Removes all rows and keeps their memory.
     pub fn clear(&mut self) {
         self.rows.clear();
@@ -202,6 +207,10 @@ mod tests {
         let ids: Vec<FrameId> = table.ids().collect();
         assert_eq!(ids, [0, 1, 2, 3].map(FrameId::new));
         assert_eq!(table.entries().next_back(), Some((FrameId::new(3), &'d')));
-        assert_eq!(table.into_vec(), ['a', 'b', 'c', 'd']);
+        assert_eq!(table.clone().into_vec(), ['a', 'b', 'c', 'd']);
+        table.drop_first(3);
+        assert_eq!(table.as_slice(), ['d']);
+        table.drop_first(3);
+        assert!(table.is_empty());
     }
 }

@@ -91,6 +91,12 @@ impl Merged {
         })
     }
 
+    /// Begins with empty tables; what is counted goes on.
+    pub(crate) fn begin_anew(&mut self) {
+        let Self { undecoded, late_maps, cache_hits, cache_misses, .. } = *self;
+        *self = Self { undecoded, late_maps, cache_hits, cache_misses, ..Self::default() };
+    }
+
     /// What the tables take, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.locations.heap_bytes()

@@ -282,6 +282,24 @@ impl<'r> Planner<'r> {
         })
     }
 
+    /// Forgets the threads. No samples that were planned may wait.
+    pub(crate) fn begin_anew(&mut self) {
+        self.threads = Vec::new();
+        self.thread_index = HashMap::new();
+        self.owners = HashMap::new();
+        self.births = HashMap::new();
+    }
+
+    /// What is known of threads, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        /// A row of the list, and of each map with its place in it.
+        const THREAD: usize = 2 * size_of::<Thread>() + 8;
+        const OWNER: usize = size_of::<(ProcessImage, Tid, u32)>() + 8;
+        self.threads.capacity() * THREAD
+            + self.owners.capacity() * OWNER
+            + self.births.capacity() * (size_of::<(Tid, u32)>() + 1)
+    }
+
     /// The timeline, as far as the plan has moved it.
     pub(crate) const fn timeline(&self) -> &Timeline {
         self.timeline

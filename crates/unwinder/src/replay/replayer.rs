@@ -119,7 +119,7 @@ pub struct Replayer<'r> {
     /// What was walked and is to be merged next.
     walked: Option<WalkedChunk>,
     /// What was walked and waits for its repair.
-    window: Window,
+    pub(crate) window: Window,
     memory: &'r Arc<Memory>,
     /// What the tables take.
     held: Held,

@@ -1,5 +1,6 @@
 //! A replay that is looked at while it goes on: what is known so far, for output that is written before the end.
 
+use address::Timestamp;
 use module_map::Timeline;
 use perf_data::Batch;
 use profile::Profile;
@@ -59,6 +60,36 @@ impl Replayer<'_> {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
+    }
+
+    /// Forgets the samples that are older than `before`; their stacks stay. Gives how many it were. The first samples of
+    /// the table of those that are kept have other ids then.
+    pub fn forget_before(&mut self, before: Timestamp) -> u64 {
+        let samples = &mut self.merged.profile.samples;
+        let rows = samples.as_slice();
+        let old = rows.partition_point(|row| row.time.is_none_or(|time| time < before));
+        // All behind them are moved, so it is done where that is many times as many.
+        if old == 0 || old < rows.len() / 8 {
+            return 0;
+        }
+        samples.drop_first(old);
+        old as u64
+    }
+
+    /// Finishes all samples so far, hands their tables to `last`, and begins with empty ones: memory is bounded by those
+    /// who do so. Batches go on where they were.
+    pub fn begin_anew(&mut self, observer: &dyn ReplayObserver, last: impl FnOnce(Partial<'_>)) {
+        self.end(observer);
+        last(self.partial());
+        self.merged.begin_anew();
+        self.planner.begin_anew();
+        self.window.begin_anew();
+    }
+
+    /// What the tables and what is known of threads take, in bytes.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        (self.merged.heap_bytes() + self.planner.heap_bytes()) as u64
     }
 
     /// Finishes all samples. No batch may follow.

@@ -50,6 +50,12 @@ impl Window {
         self.before_last = Some(0);
     }
 
+    /// Forgets all that was learned. Nothing may wait.
+    pub(crate) fn begin_anew(&mut self) {
+        let before_last = self.before_last.map(|_| 0);
+        *self = Self { before_last, ..Self::new(self.join, self.max_frames) };
+    }
+
     /// Adds a slice.
     pub(crate) fn push(&mut self, slice: WalkedSlice) {
         self.waiting += slice.samples.len();
