@@ -119,4 +119,4 @@ pub use session::{
 };
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts};
-pub use tracing::{TraceField, TraceFormat, TraceKind, TraceValue, TracingData};
+pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

@@ -47,6 +47,32 @@ pub enum Error {
         "the recording does not state the times of its first and last sample; give seconds of its clock"
     )]
     NoSampleTimes,
+    /// Times off the processor were asked for, and the recording has no switches.
+    #[error(
+        "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \
+         --switch-events --call-graph dwarf"
+    )]
+    NoSwitches,
+    /// Times off the processor were asked for, and the recording does not tell when threads came back.
+    #[error(
+        "the recording shows {switches} times when threads left their processors, but not when they came back; record it \
+         with --switch-events as well, or all processors (-a)"
+    )]
+    NoReturns {
+        /// How often threads left.
+        switches: u64,
+    },
+    /// Times off the processor were asked for, and no sample that is wanted shows one.
+    #[error(
+        "no sample that passes the filters shows a time off the processor (threads left their processors {switches} times)"
+    )]
+    NoOffCpuSamples {
+        /// How often threads left.
+        switches: u64,
+    },
+    /// Times off the processor were asked for while the profile grows: they are known at its end.
+    #[error("times off the processor are known at the end of a recording only")]
+    OffCpuWhileGrowing,
     /// The filter names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
     UnknownEvent {

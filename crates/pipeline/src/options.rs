@@ -51,6 +51,9 @@ pub struct Options {
     pub max_frames: usize,
     /// Whether callchains that the copy of the stack cut off go on with frames of other samples.
     pub join: Join,
+    /// Whether times off the processor are wanted, as samples of an event of their own
+    /// ([`Profile::off_cpu`](profile::Profile::off_cpu)). Only runs of a recording as a whole give them.
+    pub off_cpu: bool,
     /// What the run may take.
     pub limits: Limits,
 }
@@ -63,6 +66,7 @@ impl Default for Options {
             names: NameOptions::default(),
             max_frames: 1024,
             join: Join::default(),
+            off_cpu: false,
             limits: Limits::default(),
         }
     }

@@ -27,6 +27,9 @@ pub struct Profile {
     pub strings: Strings,
     /// The events that were sampled, in the order of the recording's attributes.
     pub events: Table<EventId, EventRow>,
+    /// The event whose samples are no recorded ones but stand for times off the processor: each is at the time at which
+    /// its thread left, with the stack of the sample that shows where, and its period is how long, in nanoseconds.
+    pub off_cpu: Option<EventId>,
     /// What was mapped; a frame's location names one.
     pub modules: Table<ModuleId, ModuleRow>,
     /// The inline frames of all locations; a location owns a range of it.

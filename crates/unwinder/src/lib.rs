@@ -123,7 +123,8 @@ pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
-    Filter, Join, LeftOut, Partial, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer,
-    Thread, Unwatched, apply as apply_record, learn_build_ids, learn_files, matches_pattern,
+    Filter, Join, LeftOut, OffCpuSpan, OffCpuTimes, Partial, Replay, ReplayObserver, ReplayOptions,
+    ReplayTimings, Replayer, SampleKey, Thread, Unwatched, apply as apply_record, has_switches,
+    learn_build_ids, learn_files, matches_pattern,
 };
 pub use walk::{UserState, Walker};

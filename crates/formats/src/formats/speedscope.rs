@@ -51,13 +51,17 @@ impl Printer for Speedscope {
         let mut keys: Vec<(ThreadId, EventId)> = Vec::new();
         let groups = group(profile, |sample| (sample.thread, sample.event));
         let mut sorted: Vec<_> = groups.iter().collect();
-        // The busiest thread first; ties in order of appearance.
-        sorted.sort_by_key(|group| std::cmp::Reverse(self.weight(group.count, group.period)));
+        // Times off the processor first, where they were asked for; then the busiest thread; ties in order of appearance.
+        let off_cpu = |event: EventId| profile.off_cpu == Some(event);
+        sorted.sort_by_key(|group| {
+            let weight = self.weight(group.count, group.period);
+            std::cmp::Reverse((off_cpu(group.key.1), weight))
+        });
         keys.extend(sorted.iter().map(|group| group.key));
         let merge = profile.samples.len() > MERGE_ABOVE;
         let mut first = true;
         let mut events: Vec<EventId> = keys.iter().map(|&(_, event)| event).collect();
-        events.sort_unstable();
+        events.sort_unstable_by_key(|&event| (!off_cpu(event), event));
         events.dedup();
         if merge || keys.len() > events.len() {
             for &event in &events {
@@ -94,7 +98,7 @@ impl Speedscope {
     const fn weight(&self, count: u64, period: u64) -> u64 {
         match self.weight {
             StackWeight::Samples => count,
-            StackWeight::Period => period,
+            StackWeight::Period | StackWeight::OffCpu => period,
         }
     }
 
@@ -105,7 +109,7 @@ impl Speedscope {
     fn unit(&self, profile: &Profile, event: EventId) -> &'static str {
         let unit = period_units(profile).get(event).copied().flatten();
         match (self.weight, unit) {
-            (StackWeight::Period, Some("nanoseconds")) => "nanoseconds",
+            (StackWeight::Period | StackWeight::OffCpu, Some("nanoseconds")) => "nanoseconds",
             _ => "none",
         }
     }

@@ -7,14 +7,19 @@ use synth::{
 
 use super::builder::Bytes;
 use super::session::{OPTIONS, file, stream};
-use crate::{Endian, Findings, Session, SessionOptions, TraceKind, TraceValue, TracingData};
+use address::Tid;
+
+use crate::{
+    Endian, Findings, SchedSwitch, Session, SessionOptions, TraceKind, TraceValue, TracingData,
+};
 
 const SWITCH: &str = "name: sched_switch\nID: 372\nformat:\n\
     \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
     \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
     \tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
     \tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\
-    \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n\n\
+    \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n\
+    \tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n\n\
     print fmt: \"field:%d\", REC->prev_pid\n";
 
 const MANY: &str = "name: many\nID: 7\nformat:\n\
@@ -55,6 +60,7 @@ fn formats() {
                 (&b"prev_comm"[..], TraceKind::Text, 8, 16),
                 (b"prev_pid", TraceKind::Number, 24, 4),
                 (b"prev_state", TraceKind::Number, 32, 8),
+                (b"next_pid", TraceKind::Number, 56, 4),
             ]
         );
         // Cut anywhere it has the formats in front of the cut.
@@ -151,5 +157,18 @@ fn damage() {
                 assert!(values <= format.fields.len());
             }
         }
+    }
+}
+
+#[test]
+fn tasks_of_a_switch() {
+    for endian in [Endian::Little, Endian::Big] {
+        let bytes = tracing(endian);
+        let data = TracingData::parse(&bytes).expect("tracing data");
+        let switch = SchedSwitch::of(&data, 372).expect("the tracepoint");
+        let raw = Bytes::new(endian).raw(&[0; 24]).u32(41).raw(&[0; 28]).u32(42).data;
+        assert_eq!(switch.tasks(&raw), Some((Tid(41), Tid(42))));
+        assert_eq!(switch.tasks(&raw[..59]), None, "the second id is cut");
+        assert_eq!(SchedSwitch::of(&data, 7), None, "another tracepoint");
     }
 }

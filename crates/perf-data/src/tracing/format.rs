@@ -157,6 +157,11 @@ impl TraceValue<'_> {
 }
 
 impl<'d> TraceField<'d> {
+    /// A number with a sign, of so many bytes at that place.
+    pub(crate) const fn number_at(offset: usize, size: usize) -> Self {
+        Self { name: &[], kind: TraceKind::Number, offset, size, signed: true, element: size }
+    }
+
     /// Reads what follows `field:` in a line.
     fn parse(line: &'d [u8]) -> Option<Self> {
         let mut parts = line.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);

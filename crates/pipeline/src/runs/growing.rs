@@ -118,6 +118,9 @@ pub(crate) fn analyze_growing(
     (source, stream): (Source, StreamOptions),
     growth: &mut dyn Growth,
 ) -> Result<Analysis, Error> {
+    if setting.options.off_cpu {
+        return Err(Error::OffCpuWhileGrowing);
+    }
     let mut timings = Timings::start();
     setting.observer.stage(Stage::Reading);
     let reader = Reader::default();

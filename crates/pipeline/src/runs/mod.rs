@@ -12,6 +12,7 @@ mod live_bytes;
 mod losses;
 mod maps;
 mod nameless;
+mod off_cpu;
 mod open;
 mod pace;
 mod run;

@@ -7,7 +7,7 @@ use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts, SessionOptions};
-use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer};
+use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer, has_switches};
 
 use super::events::filter;
 use super::sample_times;
@@ -55,7 +55,11 @@ impl<'a> Run<'a> {
 
     /// How a recording is read unless something else is wanted of it.
     pub(crate) fn usual_reading(&self) -> SessionOptions {
-        SessionOptions { budget: self.setting.kept.budget, ..SessionOptions::default() }
+        SessionOptions {
+            switches: self.options.off_cpu,
+            budget: self.setting.kept.budget,
+            ..SessionOptions::default()
+        }
     }
 
     /// The rules that are kept.
@@ -130,11 +134,15 @@ impl Run<'_> {
         head: &Head,
         learn_files: bool,
     ) -> Result<ReplayOptions, Error> {
+        if self.options.off_cpu && !has_switches(head) {
+            return Err(Error::NoSwitches);
+        }
         Ok(ReplayOptions {
             filter: filter(&self.options.samples, head, || self.sample_times(head))?,
             max_frames: self.options.max_frames.max(1),
             learn_files,
             join: self.options.join,
+            off_cpu: self.options.off_cpu,
         })
     }
 

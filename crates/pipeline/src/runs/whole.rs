@@ -9,6 +9,7 @@ use unwinder::{Replay, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
+use super::off_cpu::{add_off_cpu, off_cpu_findings};
 use super::open::{DonePages, Opened, can_be_read_again, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
@@ -147,12 +148,22 @@ impl Run<'_> {
     /// Gives the addresses their names and puts the profile together.
     fn symbolize(&self, replayed: Replayed, mut timings: Timings) -> Result<Analysis, Error> {
         let Replayed { session, found, files, timeline, replay, mut prefetch } = replayed;
-        let Replay { mut profile, threads, late_maps, left_out, timings: replay_timings, mut held } =
-            replay;
+        let Replay {
+            mut profile,
+            threads,
+            late_maps,
+            left_out,
+            off_cpu,
+            timings: replay_timings,
+            mut held,
+        } = replay;
         self.go_on()?;
         self.observer.stage(Stage::Symbolizing);
         let head = session.head().clone();
         add_head(&mut profile, &head);
+        if let Some(times) = &off_cpu {
+            add_off_cpu(&mut profile, times)?;
+        }
         add_modules(&mut profile, &timeline, &files.images);
         let sources = self.sources(&head, &timeline, &files);
         let report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
@@ -174,6 +185,8 @@ impl Run<'_> {
             recorded_until,
         };
         let mut analysis = ended.into_analysis(profile, timings);
+        let findings = off_cpu.iter().flat_map(off_cpu_findings);
+        analysis.profile.summary.findings.extend(findings);
         held.set(analysis.profile.heap_bytes() as u64);
         self.go_on()?;
         analysis.timings.ended("assemble");

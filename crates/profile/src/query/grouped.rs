@@ -38,12 +38,20 @@ pub fn group<K: Copy + Eq + std::hash::Hash>(
     groups
 }
 
+/// The unit of clocks.
+const NANOSECONDS: &str = "nanoseconds";
+
 /// By event: in what its periods are counted; `None` where its samples have none.
 pub fn period_units(profile: &Profile) -> Table<EventId, Option<&'static str>> {
     let mut units = Table::from_vec(vec![None; profile.events.len()]);
     for sample in profile.samples.iter().filter(|sample| sample.period.is_some()) {
         if let Some(unit @ None) = units.get_mut(sample.event) {
-            *unit = Some(unit_of(event_name(profile, sample.event)));
+            let off_cpu = profile.off_cpu == Some(sample.event);
+            *unit = Some(if off_cpu {
+                NANOSECONDS
+            } else {
+                unit_of(event_name(profile, sample.event))
+            });
         }
     }
     units
@@ -57,7 +65,7 @@ pub fn event_name(profile: &Profile, event: EventId) -> &[u8] {
 /// The clocks of the kernel count nanoseconds, with or without modifiers after a colon.
 fn unit_of(event: &[u8]) -> &'static str {
     let name = event.split(|&byte| byte == b':').next().unwrap_or_default();
-    if name == b"cpu-clock" || name == b"task-clock" { "nanoseconds" } else { "count" }
+    if name == b"cpu-clock" || name == b"task-clock" { NANOSECONDS } else { "count" }
 }
 
 #[cfg(test)]

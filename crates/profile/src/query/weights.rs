@@ -12,6 +12,8 @@ pub enum Weight {
     Samples,
     /// Its period, in units of its event; 1 where none was recorded.
     Period,
+    /// The time that its thread was off the processor; only samples of [`Profile::off_cpu`] are counted.
+    OffCpu,
 }
 
 /// In what weights are counted.
@@ -36,8 +38,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights of the samples of one event: the first of the recording that has samples. Events of the same name
-    /// are one.
+    /// The weights of the samples of one event: the first of the recording that has samples, or the one that stands for
+    /// times off the processor. Events of the same name are one.
     #[must_use]
     pub fn new(profile: &Profile, weight: Weight) -> Self {
         let mut events = Table::from_vec(vec![(0, false); profile.events.len()]);
@@ -46,13 +48,21 @@ impl Weights {
                 *samples += 1;
             }
         }
-        let event = events.entries().find(|(_, (samples, _))| *samples > 0).map(|(event, _)| event);
+        let event = match weight {
+            Weight::OffCpu => profile.off_cpu,
+            Weight::Samples | Weight::Period => first_recorded(profile, &events),
+        };
         for (id, (_, counted)) in events.ids().zip(events.iter_mut()) {
-            *counted = event.is_some_and(|it| event_name(profile, it) == event_name(profile, id));
+            let same = |it| event_name(profile, it) == event_name(profile, id);
+            *counted = match weight {
+                Weight::OffCpu => event == Some(id),
+                _ => event.is_some_and(same) && profile.off_cpu != Some(id),
+            };
         }
         let period = || event.and_then(|event| *period_units(profile).get(event)?);
         let unit = match weight {
             Weight::Samples => WeightUnit::Samples,
+            Weight::OffCpu => WeightUnit::Nanoseconds,
             Weight::Period => match period() {
                 Some("nanoseconds") => WeightUnit::Nanoseconds,
                 Some(_) => WeightUnit::Events,
@@ -69,7 +79,7 @@ impl Weights {
         let counted = self.events.get(sample.event).is_none_or(|(_, counted)| *counted);
         counted.then(|| match self.weight {
             Weight::Samples => 1,
-            Weight::Period => sample.period.unwrap_or(1),
+            Weight::Period | Weight::OffCpu => sample.period.unwrap_or(1),
         })
     }
 
@@ -93,12 +103,37 @@ impl Weights {
     }
 }
 
+/// The first event that was recorded and has samples.
+fn first_recorded(profile: &Profile, events: &Table<EventId, (u64, bool)>) -> Option<EventId> {
+    let with_samples = events.entries().filter(|(_, (samples, _))| *samples > 0);
+    with_samples.map(|(event, _)| event).find(|event| profile.off_cpu != Some(*event))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::id::{LayoutId, ThreadId};
     use crate::reason::EndReason;
     use crate::tables::EventRow;
+
+    fn sample(event: u16, period: u64) -> SampleRow {
+        SampleRow {
+            time: None,
+            thread: ThreadId::new(0),
+            event: EventId::new(event),
+            end: EndReason::Root,
+            cpu: None,
+            period: Some(period),
+            stack: None,
+            layout: LayoutId::new(0),
+        }
+    }
+
+    fn sum(profile: &Profile, weight: Weight) -> (u64, WeightUnit) {
+        let weights = Weights::new(profile, weight);
+        let counted = profile.samples.entries().filter_map(|(id, row)| weights.of(id, row));
+        (counted.sum::<u64>(), weights.unit())
+    }
 
     #[test]
     fn events_are_not_added_together() {
@@ -109,27 +144,30 @@ mod tests {
             profile.events.push(event);
         }
         for (event, period) in [(2, 7), (1, 250), (3, 50), (1, 250), (2, 1)] {
-            profile.samples.push(SampleRow {
-                time: None,
-                thread: ThreadId::new(0),
-                event: EventId::new(event),
-                end: EndReason::Root,
-                cpu: None,
-                period: Some(period),
-                stack: None,
-                layout: LayoutId::new(0),
-            });
+            profile.samples.push(sample(event, period));
         }
-        let sum = |weight| {
-            let weights = Weights::new(&profile, weight);
-            let counted = profile.samples.entries().filter_map(|(id, row)| weights.of(id, row));
-            (counted.sum::<u64>(), weights.unit())
-        };
-        assert_eq!(sum(Weight::Samples), (3, WeightUnit::Samples));
-        assert_eq!(sum(Weight::Period), (550, WeightUnit::Nanoseconds));
+        assert_eq!(sum(&profile, Weight::Samples), (3, WeightUnit::Samples));
+        assert_eq!(sum(&profile, Weight::Period), (550, WeightUnit::Nanoseconds));
         let weights = Weights::new(&profile, Weight::Period);
         assert_eq!(weights.event(), Some(EventId::new(1)));
         assert_eq!(weights.others().collect::<Vec<_>>(), [(EventId::new(2), 2)]);
         assert_eq!(Weights::new(&Profile::default(), Weight::Period).event(), None);
+    }
+
+    #[test]
+    fn times_off_the_processor_are_counted_alone() {
+        let mut profile = Profile::default();
+        for name in ["sched:sched_switch", "off-cpu"] {
+            let name = profile.strings.intern(name.as_bytes());
+            profile.events.push(EventRow { name, kind: 2, config: 0, frequency: false, rate: 1 });
+        }
+        profile.off_cpu = Some(EventId::new(1));
+        for (event, period) in [(1, 4_000), (0, 1), (1, 2_500), (0, 1), (0, 1)] {
+            profile.samples.push(sample(event, period));
+        }
+        assert_eq!(sum(&profile, Weight::OffCpu), (6_500, WeightUnit::Nanoseconds));
+        assert_eq!(sum(&profile, Weight::Period), (3, WeightUnit::Events));
+        let weights = Weights::new(&profile, Weight::OffCpu);
+        assert_eq!(weights.others().collect::<Vec<_>>(), [(EventId::new(0), 3)]);
     }
 }

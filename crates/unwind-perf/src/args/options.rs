@@ -59,6 +59,9 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
         Error::NoSampleTimes => "--time".to_owned(),
+        Error::NoSwitches | Error::NoReturns { .. } | Error::NoOffCpuSamples { .. } => {
+            "--weight off-cpu".to_owned()
+        }
         Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
         Error::NotAServer { url } => format!("--debuginfod {url}"),
         Error::UnknownProcessor => {
@@ -85,6 +88,7 @@ impl RunArgs {
             names: self.symbols.options(),
             max_frames: self.max_frames.get(),
             join: (&self.join).into(),
+            off_cpu: false,
             limits: Limits { memory: self.max_memory },
         })
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use address::Svma;
 use anyhow::bail;
-use formats::AnnotatedFunction;
+use formats::{AnnotatedFunction, StackWeight};
 use host::Origin;
-use pipeline::{Analysis, Observer};
+use pipeline::{Analysis, Observer, Options};
 use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
 
 use super::nothing_left::nothing_left;
@@ -28,7 +28,8 @@ pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
 
 fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
     let input = args.input.path()?;
-    let options = args.run.options()?;
+    let off_cpu = args.weight.weight() == StackWeight::OffCpu;
+    let options = Options { off_cpu, ..args.run.options()? };
     let inputs = Inputs::new(input, &options, &args.run.files.map_file);
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.run.quiet));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
-use formats::{DiffFormat, DiffPrintOptions, diff_function_name};
+use formats::{DiffFormat, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
@@ -45,7 +45,8 @@ fn run_on_pool(
     sides: &[Vec<&Path>; 2],
     format: DiffFormat,
 ) -> anyhow::Result<Status> {
-    let options = args.run.options()?;
+    let off_cpu = args.weight.weight() == StackWeight::OffCpu;
+    let options = Options { off_cpu, ..args.run.options()? };
     let maps = &args.run.files.map_file;
     let inputs = sides.iter().flatten().map(|path| Inputs::new(path, &options, maps));
     let inputs = inputs.reduce(Inputs::and).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use formats::{Format, FormatOptions, Page, Printer, ScriptFields, StackWeight, TopTable};
 use host::{FileKind, Origin};
-use pipeline::{Observer, StreamOptions};
+use pipeline::{Observer, Options, StreamOptions};
 use profile::Profile;
 use profile::query::GroupBy;
 
@@ -46,6 +46,14 @@ impl Output {
         match self {
             Self::Format(Format::Report, options) => Some(options.inlines),
             _ => None,
+        }
+    }
+
+    /// What samples weigh.
+    const fn weight(&self) -> StackWeight {
+        match self {
+            Self::Format(_, options) => options.weight,
+            Self::Table(_, weight) => *weight,
         }
     }
 }
@@ -105,7 +113,11 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
-    let options = FormatOptions { inlines: !args.run.symbols.no_inline, ..FormatOptions::DEFAULT };
+    let options = FormatOptions {
+        inlines: !args.run.symbols.no_inline,
+        weight: args.weight.weight(),
+        ..FormatOptions::DEFAULT
+    };
     let output = fixed(Format::Report, options, &args.run)?;
     let (input, embed_sources) = (args.input.path()?, args.embed_sources);
     ProfileJob { input, output, embed_sources, args: &args.run }.run()
@@ -184,12 +196,13 @@ fn page(profile: &Profile, input: &Path, embedded: Option<&FileArgs>, inlines: b
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embed_sources, args } = job;
+    let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let Output::Format(Format::Ndjson, options) = &output
         && is_stream(input)
+        && !off_cpu
     {
         return print_lines(input, *options, args);
     }
-    let page_inlines = output.page_inlines();
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {
             let one_event = format.shows_one_event().then_some(options.weight);
@@ -201,7 +214,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         Some(format) => output_path(path, input, format),
         None => path.to_owned(),
     });
-    let options = args.options()?;
+    let options = Options { off_cpu, ..args.options()? };
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet));

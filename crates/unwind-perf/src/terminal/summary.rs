@@ -22,6 +22,9 @@ pub(crate) fn print_summary(profile: &Profile) -> io::Result<()> {
 
 /// Where samples of one event are counted and there are others: says which, and how to see them.
 pub(crate) fn print_other_events(profile: &Profile, weight: StackWeight) {
+    if weight == StackWeight::OffCpu {
+        return;
+    }
     let weights = Weights::new(profile, weight);
     let name = |event| shown(&String::from_utf8_lossy(event_name(profile, event)));
     let others: Vec<String> =

@@ -21,6 +21,7 @@ mod layout;
 mod lengthen;
 mod merge;
 mod needs;
+mod off_cpu;
 mod plan;
 mod recorded;
 mod replayer;
@@ -31,6 +32,7 @@ mod window;
 
 pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::{Filter, LeftOut, matches_pattern};
+pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::Thread;
 pub use replayer::{
     Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,

@@ -15,6 +15,7 @@ use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
 use crate::repair::StackOwner;
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
 use crate::replay::filter::{Filter, LeftOut, matches_pattern};
+use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
 
 /// A thread under one name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -106,6 +107,8 @@ pub(crate) struct Planner<'r> {
     memory: &'r Arc<Memory>,
     /// What its tables take.
     held: Held,
+    /// Times off the processor, where they are wanted.
+    off_cpu: Option<OffCpu>,
 }
 
 /// How far the plan has come in a batch.
@@ -140,6 +143,7 @@ impl<'r> Planner<'r> {
     pub(crate) fn new(
         timeline: &'r mut Timeline,
         filter: &'r Filter,
+        off_cpu: bool,
         memory: &'r Arc<Memory>,
     ) -> Self {
         Self {
@@ -153,6 +157,7 @@ impl<'r> Planner<'r> {
             left_out: LeftOut::default(),
             memory,
             held: Held::new(memory, MemoryUse::Processes),
+            off_cpu: off_cpu.then(OffCpu::default),
         }
     }
 
@@ -168,6 +173,9 @@ impl<'r> Planner<'r> {
     /// Takes in what the recording lists apart from its records.
     pub(crate) fn learn(&mut self, head: &Head) {
         learn_build_ids(self.timeline, head);
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.learn(head);
+        }
     }
 
     /// Takes in what a batch says about the files that paths lead to.
@@ -201,12 +209,16 @@ impl<'r> Planner<'r> {
                 self.filter.comms.iter().any(|wanted| matches_pattern(wanted, name))
             };
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm };
-            if !self.filter.wants(entry, named) {
+            let wanted = self.filter.wants(entry, named);
+            let index = wanted.then(|| self.thread(thread));
+            if let Some(off_cpu) = &mut self.off_cpu {
+                off_cpu.sample(entry, place.batch, index);
+            }
+            let Some(index) = index else {
                 self.filtered += 1;
                 self.left_out.add(entry, thread);
                 continue;
-            }
-            let thread = self.thread(thread);
+            };
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
@@ -219,7 +231,7 @@ impl<'r> Planner<'r> {
                 kernel,
                 process_image,
                 later: None,
-                thread,
+                thread: index,
                 owner,
             });
         }
@@ -246,6 +258,9 @@ impl<'r> Planner<'r> {
             // What is listed was decoded before; a batch whose bytes changed under us has lost it.
             let Some(record) = batch.record(entry.position) else { return };
             apply(self.timeline, &record);
+            if let Some(off_cpu) = &mut self.off_cpu {
+                off_cpu.record(&record);
+            }
             if let Record::Fork(task) = &record.record
                 && !task.synthesized
             {
@@ -310,7 +325,8 @@ impl<'r> Planner<'r> {
         &self.threads
     }
 
-    pub(crate) fn into_threads(self) -> Vec<Thread> {
-        self.threads
+    /// The threads of the samples that were planned, and their times off the processor, where those are wanted.
+    pub(crate) fn into_parts(self) -> (Vec<Thread>, Option<OffCpuTimes>) {
+        (self.threads, self.off_cpu.map(OffCpu::finish))
     }
 }

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::repair::Code;
 use crate::replay::filter::{Filter, LeftOut};
 use crate::replay::merge::Merged;
+use crate::replay::off_cpu::OffCpuTimes;
 use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
 use crate::replay::slice::{WalkedSlice, walk_slice};
 use crate::replay::window::Window;
@@ -42,6 +43,8 @@ pub struct ReplayOptions {
     pub learn_files: bool,
     /// How chains that the dump cut off are continued.
     pub join: Join,
+    /// Whether times off the processor are wanted; the batches must have the records of switches.
+    pub off_cpu: bool,
 }
 
 /// A replayed recording.
@@ -56,6 +59,8 @@ pub struct Replay {
     pub late_maps: u64,
     /// What the samples were of that the filter left out.
     pub left_out: LeftOut,
+    /// Times off the processor, where they were wanted.
+    pub off_cpu: Option<OffCpuTimes>,
     /// Where the time went.
     pub timings: ReplayTimings,
     /// What the tables count as, for as long as the run goes on.
@@ -172,7 +177,7 @@ impl<'r> Replayer<'r> {
             options,
             engine,
             idle: Idle::default(),
-            planner: Planner::new(timeline, &options.filter, memory),
+            planner: Planner::new(timeline, &options.filter, options.off_cpu, memory),
             merged: Merged::default(),
             timings: ReplayTimings::default(),
             head: None,
@@ -298,7 +303,8 @@ impl<'r> Replayer<'r> {
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
         let (late_maps, left_out) = (merged.late_maps, planner.left_out.clone());
-        Replay { profile, threads: planner.into_threads(), late_maps, left_out, timings, held }
+        let (threads, off_cpu) = planner.into_parts();
+        Replay { profile, threads, late_maps, left_out, off_cpu, timings, held }
     }
 }
 

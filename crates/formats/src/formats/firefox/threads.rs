@@ -151,10 +151,10 @@ impl ThreadTrack {
         let units = period_units(profile);
         let nanoseconds = units.get(self.event) == Some(&Some("nanoseconds"));
         let kind = match shared.printer.weight {
-            StackWeight::Period if nanoseconds => "tracing-ms",
+            StackWeight::Period | StackWeight::OffCpu if nanoseconds => "tracing-ms",
             _ => "samples",
         };
-        if shared.printer.weight == StackWeight::Period {
+        if shared.printer.weight != StackWeight::Samples {
             sink.raw(b",");
             let periods = self.rows(profile).map(|row| row.period.unwrap_or(1));
             let put = |text: &mut Vec<u8>, period: u64| {
@@ -169,7 +169,7 @@ impl ThreadTrack {
             sink.raw(b",\"weight\":null");
         }
         // A clock's period is the time that the thread ran since its last sample.
-        if nanoseconds {
+        if nanoseconds && profile.off_cpu != Some(self.event) {
             sink.raw(b",");
             let periods = self.rows(profile).map(|row| row.period.unwrap_or(0));
             sink.column("threadCPUDelta", periods, push_number)?;

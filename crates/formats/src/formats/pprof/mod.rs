@@ -120,8 +120,11 @@ fn head(
             value_type(field::SAMPLE_TYPE, event_name(profile, event), unit, names);
         }
     }
-    // Readers show one kind of value at a time: as perf report does, periods where there are any.
-    let first = units.entries().find_map(|(event, unit)| Some((event, (*unit)?)));
+    // Readers show one kind of value at a time: as perf report does, periods where there are any; times off the processor
+    // where they were asked for.
+    let unit = |event| units.get(event).copied().flatten().map(|unit| (event, unit));
+    let first = profile.off_cpu.and_then(unit);
+    let first = first.or_else(|| units.ids().find_map(unit));
     if let Some((event, unit)) = first {
         value_type(field::PERIOD_TYPE, event_name(profile, event), unit, names);
         top.number(field::PERIOD, common_period(profile, event).unwrap_or(0));

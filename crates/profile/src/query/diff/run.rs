@@ -82,8 +82,12 @@ pub(super) fn common_event(inputs: &[DiffInput<'_>]) -> Result<Vec<u8>, DiffErro
     common.first().map(|event| event.to_vec()).ok_or(DiffError::NoRecording)
 }
 
-/// The names of the events that have samples, in the order of the recording's attributes.
+/// The names of the events that have samples, in the order of the recording's attributes; where there are times off the
+/// processor, that one alone.
 fn sampled_events(profile: &Profile) -> Vec<&[u8]> {
+    if let Some(event) = profile.off_cpu {
+        return vec![event_name(profile, event)];
+    }
     let mut seen = vec![false; profile.events.len()];
     for sample in &profile.samples {
         if let Some(seen) = seen.get_mut(sample.event.index()) {
@@ -146,6 +150,10 @@ pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (Di
             let (first, last) = times.unwrap_or((time.0, time.0));
             times = Some((first.min(time.0), last.max(time.0)));
         }
+    }
+    if profile.off_cpu.is_some() {
+        // Times off the processor were asked for, not an event.
+        run.other_events = 0;
     }
     run.seconds = times.and_then(|(first, last)| seconds(last - first, run.total.samples));
     let (threads, names) = threads(profile, &by_thread);

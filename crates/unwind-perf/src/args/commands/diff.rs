@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum, ValueHint};
-use formats::DiffFormat;
+use formats::{DiffFormat, StackWeight};
 use profile::query::diff::Normalization;
 
 use super::profile::RunArgs;
+use crate::args::groups::OffCpuArgs;
 use crate::args::values::{Percent, parse_percent};
 
 /// The arguments of `diff`.
@@ -38,7 +39,8 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) exact_names: bool,
 
-    /// By which cost functions are ranked, and judged by --fail-above [default: own]
+    /// By which cost functions are ranked, and judged by --fail-above [default: own; with --weight off-cpu inclusive,
+    /// since all threads leave in one function of the kernel]
     #[arg(long, value_name = "COST", value_enum)]
     by: Option<CostArg>,
 
@@ -50,6 +52,9 @@ pub(crate) struct DiffArgs {
     /// before by a larger part than this of the total before
     #[arg(long, value_name = "PCT", value_parser = parse_share)]
     pub(crate) fail_above: Option<Percent>,
+
+    #[command(flatten)]
+    pub(crate) weight: OffCpuArgs,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -92,7 +97,10 @@ impl DiffArgs {
 
     /// Whether functions are ranked by their inclusive cost.
     pub(crate) fn inclusive(&self) -> bool {
-        self.by == Some(CostArg::Inclusive)
+        match self.by {
+            Some(by) => by == CostArg::Inclusive,
+            None => self.weight.weight() == StackWeight::OffCpu,
+        }
     }
 
     /// The most rows of the table.

@@ -12,6 +12,7 @@ use crate::args::Cli;
 use crate::args::groups::FileArgs;
 use crate::args::groups::FilterArgs;
 use crate::args::groups::JoinArgs;
+use crate::args::groups::OffCpuArgs;
 use crate::args::groups::SymbolArgs;
 use crate::args::groups::{FoldedArgs, ScriptArgs};
 use crate::args::misspelt::suggestion;
@@ -96,6 +97,9 @@ pub(crate) struct ReportArgs {
     /// debug information says (with --path-map and --sysroot). Only files with the endings of sources are taken
     #[arg(long)]
     pub(crate) embed_sources: bool,
+
+    #[command(flatten)]
+    pub(crate) weight: OffCpuArgs,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,

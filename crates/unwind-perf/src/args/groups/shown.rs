@@ -21,6 +21,31 @@ pub(crate) struct WeightArgs {
     pub(crate) weight: Option<WeightArg>,
 }
 
+/// The argument of what offers samples and periods by itself.
+#[derive(Debug, Args)]
+pub(crate) struct OffCpuArgs {
+    /// Count the time that threads were off the processor, of recordings with context switches
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) weight: Option<OffCpuArg>,
+}
+
+/// What is not offered without being asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OffCpuArg {
+    /// The time that its thread was off the processor
+    OffCpu,
+}
+
+impl OffCpuArgs {
+    /// What was chosen.
+    pub(crate) fn weight(&self) -> StackWeight {
+        match self.weight {
+            Some(OffCpuArg::OffCpu) => StackWeight::OffCpu,
+            None => StackWeight::Samples,
+        }
+    }
+}
+
 /// The arguments of formats that count stacks.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Folded stacks, flame graph, speedscope, Firefox")]
@@ -50,8 +75,13 @@ impl FoldedArgs {
     pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
         let counts = format.shows_one_event();
         let splits = matches!(format, Format::Speedscope | Format::Firefox);
+        let weighs = match self.weight.weight {
+            // The stream has the records of the switches, of which hotspot makes its own times.
+            Some(WeightArg::OffCpu) => format != Format::Hotspot,
+            _ => counts || splits,
+        };
         let given = [
-            ("--weight", self.weight.weight.is_some(), counts || splits),
+            ("--weight", self.weight.weight.is_some(), weighs),
             ("--kernel-suffix", self.kernel_suffix, counts),
             ("--root", self.root.is_some(), counts),
             ("--reverse", self.reverse, counts),
@@ -67,6 +97,8 @@ pub(crate) enum WeightArg {
     Samples,
     /// The sum of their periods
     Period,
+    /// The time that their threads were off the processor, of recordings with context switches; in any format
+    OffCpu,
 }
 
 /// The outermost frame of a folded stack.
@@ -105,6 +137,7 @@ impl From<WeightArg> for StackWeight {
         match weight {
             WeightArg::Samples => Self::Samples,
             WeightArg::Period => Self::Period,
+            WeightArg::OffCpu => Self::OffCpu,
         }
     }
 }

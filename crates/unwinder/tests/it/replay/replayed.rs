@@ -44,6 +44,7 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
         max_frames: 127,
         join: Join::Gaps,
         learn_files: true,
+        off_cpu: false,
     };
     let engine = engine.clone();
     let mut replayer = Replayer::with_engine(engine, &mut timeline, images, &options);

@@ -194,8 +194,13 @@ impl Recording {
             Input::File(SharedBytes::from(self.data.build()))
         };
         let options = SessionOptions { batch_bytes: 1, ..SessionOptions::default() };
-        let replay_options =
-            ReplayOptions { filter: Filter::default(), max_frames, learn_files: true, join };
+        let replay_options = ReplayOptions {
+            filter: Filter::default(),
+            max_frames,
+            learn_files: true,
+            join,
+            off_cpu: false,
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut found = Findings::default();

@@ -1,0 +1,114 @@
+//! Times off the processor as samples of a profile: of an event of their own, beside what was recorded.
+
+use profile::{EventId, EventRow, FindingRow, Profile, SampleRow, Table, ThreadId};
+use unwinder::{OffCpuTimes, SampleKey};
+
+use crate::error::Error;
+
+/// The name of the event.
+const NAME: &[u8] = b"off-cpu";
+
+/// Adds the times to the samples, each at the time at which its thread left.
+///
+/// # Errors
+/// Where there are none that could be shown.
+pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<(), Error> {
+    let event = profile.events.next_id();
+    let mut added: Vec<SampleRow> = Vec::with_capacity(times.spans.len());
+    for span in &times.spans {
+        let shown_by = find(profile, span.shown_by);
+        added.extend(shown_by.map(|row| SampleRow {
+            time: Some(span.since),
+            event,
+            period: Some(span.duration),
+            ..*row
+        }));
+    }
+    let switches = times.switches;
+    if added.is_empty() {
+        return Err(match times {
+            _ if switches == 0 => Error::NoSwitches,
+            _ if times.without_end == switches => Error::NoReturns { switches },
+            _ => Error::NoOffCpuSamples { switches },
+        });
+    }
+    // What leaves at one time stays in the order of the samples that show it.
+    added.sort_by_key(|row| row.time);
+    merge(profile, added);
+    // A software event, of which each is counted.
+    let name = profile.strings.intern(NAME);
+    profile.events.push(EventRow { name, kind: 1, config: 0, frequency: false, rate: 1 });
+    profile.off_cpu = Some(event);
+    profile.summary.samples = profile.samples.len() as u64;
+    Ok(())
+}
+
+/// The sample of that key.
+fn find(profile: &Profile, key: SampleKey) -> Option<&SampleRow> {
+    let (time, event) = (Some(key.time), EventId::new(key.event));
+    let rows = profile.samples.as_slice();
+    let first = rows.partition_point(|row| row.time < time);
+    let mut same_time = rows.get(first..)?.iter().take_while(|row| row.time == time);
+    same_time.find(|row| row.thread == ThreadId::new(key.thread) && row.event == event)
+}
+
+/// Puts samples among the others: after those of the same time.
+fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
+    let recorded = std::mem::take(&mut profile.samples);
+    let mut all = Vec::with_capacity(recorded.len() + added.len());
+    let mut added = added.into_iter().peekable();
+    for &row in &recorded {
+        while let Some(before) = added.next_if(|it| it.time < row.time) {
+            all.push(before);
+        }
+        all.push(row);
+    }
+    all.extend(added);
+    profile.samples = Table::from_vec(all);
+}
+
+/// What is to be said of the times.
+pub(super) fn off_cpu_findings(times: &OffCpuTimes) -> Vec<FindingRow> {
+    let (unshown, nanoseconds) = times.without_sample;
+    let seconds = nanoseconds as f64 / 1e9;
+    let rows = [
+        (
+            "off-cpu-last-sample",
+            times.by_last_sample,
+            "times off the processor have the stack of the last sample before them, for none was taken when the thread \
+             left; record sched:sched_switch as well"
+                .to_owned(),
+        ),
+        (
+            "off-cpu-without-sample",
+            unshown,
+            format!(
+                "times off the processor, {seconds:.6} s in all, are left out, for no sample shows where the thread left; \
+                 record each sched:sched_switch (-e sched:sched_switch)"
+            ),
+        ),
+        (
+            "off-cpu-ended-by-sample",
+            times.ended_by_sample,
+            "times off the processor end with a sample that shows the thread running, for its return was not recorded, \
+             and may be too long; record with --switch-events"
+                .to_owned(),
+        ),
+        (
+            "off-cpu-without-end",
+            times.without_end,
+            "times off the processor are left out, for nothing shows when the thread came back; record with \
+             --switch-events"
+                .to_owned(),
+        ),
+        (
+            "off-cpu-at-end",
+            times.at_end,
+            "threads were off the processor when the recording ended; their times end there"
+                .to_owned(),
+        ),
+    ];
+    let said = rows.into_iter().filter(|(_, count, _)| *count > 0);
+    said.map(|(kind, count, message)| FindingRow { kind: kind.to_owned(), message, count })
+        .collect()
+}

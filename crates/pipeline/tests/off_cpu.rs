@@ -1,0 +1,293 @@
+//! Times off the processor: what each kind of recording tells of them, to the nanosecond.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use host::MemoryHost;
+use pipeline::{Analysis, Error, Observer, Options, Pipeline, SampleFilter, Source, Unobserved};
+use synth::{
+    Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder, SampleId, attr_flag,
+    sample_type,
+};
+
+/// The events of the recordings.
+const CLOCK: usize = 0;
+const SWITCH: usize = 1;
+
+/// Something that happens to a thread at a time.
+#[derive(Clone, Copy)]
+enum Happens {
+    /// A sample of the clock in user mode, at that address.
+    Runs(u64),
+    /// The same in the kernel.
+    InKernel(u64),
+    /// A sample of the tracepoint at that address, by which another thread comes.
+    Leaves(u64, u32),
+    Out,
+    In,
+    Begins,
+    Ends,
+}
+use Happens::{Begins, Ends, In, InKernel, Leaves, Out, Runs};
+
+/// How a recording is made.
+#[derive(Clone, Copy)]
+struct How {
+    /// With records of switches.
+    records: bool,
+    /// With the tracepoint.
+    tracepoint: bool,
+}
+
+const BOTH: How = How { records: true, tracepoint: true };
+
+/// What the kernel says of the tracepoint, as short as it can be.
+fn tracing_data() -> Vec<u8> {
+    const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\
+        \tfield:pid_t prev_pid;\toffset:0;\tsize:4;\tsigned:1;\n\
+        \tfield:pid_t next_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+    let mut data = b"\x17\x08\x44tracing0.6\0\0\x08\0\x10\0\0".to_vec();
+    for name in [&b"header_page\0"[..], b"header_event\0"] {
+        data.extend(name);
+        data.extend(0_u64.to_le_bytes());
+    }
+    data.extend(0_u32.to_le_bytes());
+    data.extend(1_u32.to_le_bytes());
+    data.extend(b"sched\0");
+    data.extend(1_u32.to_le_bytes());
+    data.extend((FORMAT.len() as u64).to_le_bytes());
+    data.extend(FORMAT.as_bytes());
+    data
+}
+
+/// The machine's own id of a thread, which the tracepoint states.
+const fn machine_id(tid: u32) -> u32 {
+    if tid == 0 { 0 } else { tid + 1000 }
+}
+
+/// A recording of what happens to threads, each of the process 1.
+fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
+    let mut data = PerfDataBuilder::new(Endian::Little);
+    let fields = sample_type::IDENTIFIER | sample_type::IP | sample_type::TID | sample_type::TIME;
+    let sample_type = fields | sample_type::CPU | sample_type::PERIOD | sample_type::RAW;
+    let switches = if how.records { attr_flag::CONTEXT_SWITCH } else { 0 };
+    let flags = attr_flag::SAMPLE_ID_ALL | switches;
+    let attr = EventAttr { sample_type, flags, ..EventAttr::default() };
+    data.event("cpu-clock", attr.clone(), &[7]);
+    if how.tracepoint {
+        data.feature(&Feature::TracingData(&tracing_data()));
+        data.event("sched:sched_switch", EventAttr { event_type: 2, config: 372, ..attr }, &[8]);
+    }
+    data.describe_events();
+    for &(time, tid, happens) in events {
+        let at = SampleId { id: 7, ..SampleId::at(1, tid, time) };
+        let sample = |ip| SampleBuilder { id: 7, ..SampleBuilder::at(ip, 1, tid, time) };
+        let (pid, ppid, ptid) = (1, 1, 1);
+        match happens {
+            Runs(ip) => data.sample_of(CLOCK, &sample(ip)),
+            InKernel(ip) => data.sample_of(CLOCK, &SampleBuilder { misc: 1, ..sample(ip) }),
+            Leaves(ip, next) => {
+                let tasks = [machine_id(tid), machine_id(next)];
+                let raw = tasks.into_iter().flat_map(u32::to_le_bytes).collect();
+                let sample = SampleBuilder { id: 8, misc: 1, raw, ..sample(ip) };
+                data.sample_of(SWITCH, &sample)
+            }
+            Out => data.record_at(&Record::Switch { out: true }, at),
+            In => data.record_at(&Record::Switch { out: false }, at),
+            Begins => data.record_at(&Record::Fork { pid, ppid, tid, ptid, time }, at),
+            Ends => data.record_at(&Record::Exit { pid, ppid, tid, ptid, time }, at),
+        };
+    }
+    data.build()
+}
+
+fn analyze(bytes: Vec<u8>, samples: SampleFilter) -> Result<Analysis, Error> {
+    let host = MemoryHost::new();
+    host.insert("perf.data", bytes);
+    let pipeline = Pipeline::new(Arc::new(host));
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let options = Options { off_cpu: true, samples, ..Options::default() };
+    pipeline.analyze(Source::Path(PathBuf::from("perf.data")), &options, &observer)
+}
+
+/// The times off the processor: when, which thread, how long, and the address of the innermost frame; and the findings.
+fn off_cpu(analysis: &Analysis) -> (Vec<(u64, i32, u64, u64)>, Vec<(&str, u64)>) {
+    let profile = &analysis.profile;
+    let mut last = None;
+    for row in &profile.samples {
+        assert!(row.time >= last, "samples are in the order of time");
+        last = row.time;
+    }
+    assert_eq!(profile.summary.samples, profile.samples.len() as u64);
+    let times = profile.samples.iter().filter(|row| Some(row.event) == profile.off_cpu);
+    let times = times.map(|row| {
+        let stack = row.stack.and_then(|stack| profile.stacks.get(stack)).unwrap();
+        let frame = profile.frames.get(stack.frame).unwrap();
+        let location = profile.locations.get(frame.location).unwrap();
+        let thread = profile.threads.get(row.thread).unwrap();
+        (row.time.unwrap().0, thread.tid.0, row.period.unwrap(), location.relative)
+    });
+    let findings = profile.summary.findings.iter();
+    let findings = findings.filter(|row| row.kind.starts_with("off-cpu"));
+    (times.collect(), findings.map(|row| (row.kind.as_str(), row.count)).collect())
+}
+
+fn of(how: How, events: &[(u64, u32, Happens)]) -> (Vec<(u64, i32, u64, u64)>, Vec<(String, u64)>) {
+    let analysis = analyze(recording(how, events), SampleFilter::default()).expect("a recording");
+    let (times, findings) = off_cpu(&analysis);
+    (times, findings.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect())
+}
+
+fn said(findings: &[(&str, u64)]) -> Vec<(String, u64)> {
+    findings.iter().map(|&(kind, count)| (kind.to_owned(), count)).collect()
+}
+
+/// Between the sample of the switch and the record of the return; samples in the kernel on the way out change nothing.
+#[test]
+fn switches_with_samples_and_records() {
+    let (times, findings) = of(
+        BOTH,
+        &[
+            (100, 5, In),
+            (150, 5, Runs(0x10)),
+            (200, 5, Leaves(0x20, 6)),
+            (205, 5, InKernel(0x30)),
+            (210, 5, Out),
+            (212, 6, In),
+            (300, 6, Leaves(0x60, 5)),
+            (310, 6, Out),
+            (315, 5, In),
+            (400, 5, Leaves(0x40, 6)),
+            (401, 5, Out),
+            (402, 6, In),
+            (1000, 6, Runs(0x61)),
+        ],
+    );
+    assert_eq!(times, [(200, 5, 115, 0x20), (300, 6, 102, 0x60), (400, 5, 600, 0x40)]);
+    assert_eq!(findings, said(&[("off-cpu-at-end", 1)]));
+}
+
+/// Without the tracepoint the last sample since the thread came shows where; without such a sample the time is counted
+/// apart.
+#[test]
+fn records_alone() {
+    let (times, findings) = of(
+        How { records: true, tracepoint: false },
+        &[
+            (100, 5, Runs(0x10)),
+            (150, 5, InKernel(0x11)),
+            (200, 5, Out),
+            (260, 5, In),
+            (270, 5, Out),
+            (300, 5, In),
+            (310, 5, Runs(0x12)),
+            (320, 5, Out),
+            (400, 5, In),
+        ],
+    );
+    assert_eq!(times, [(200, 5, 60, 0x11), (320, 5, 80, 0x12)]);
+    assert_eq!(findings, said(&[("off-cpu-last-sample", 2), ("off-cpu-without-sample", 1)]));
+}
+
+/// Of all processors the tracepoint alone tells who comes, by the machine's ids of threads.
+#[test]
+fn the_tracepoint_on_all_processors() {
+    let (times, findings) = of(
+        How { records: false, tracepoint: true },
+        &[
+            (100, 5, Leaves(0x10, 0)),
+            (130, 0, Leaves(0x99, 5)),
+            (200, 5, Leaves(0x20, 6)),
+            (300, 6, Leaves(0x60, 5)),
+            (900, 0, Leaves(0x99, 0)),
+        ],
+    );
+    assert_eq!(times, [(100, 5, 30, 0x10), (200, 5, 100, 0x20), (300, 6, 600, 0x60)]);
+    assert_eq!(findings, said(&[("off-cpu-at-end", 1)]));
+}
+
+/// Where returns are not recorded, a sample in user mode shows that a thread is back; without it nothing is known.
+#[test]
+fn returns_that_are_not_recorded() {
+    let how = How { records: false, tracepoint: true };
+    let (times, findings) = of(
+        how,
+        &[
+            (100, 5, Leaves(0x10, 77)),
+            (101, 5, InKernel(0x11)),
+            (150, 5, Runs(0x12)),
+            (200, 5, Leaves(0x13, 77)),
+            (300, 5, Leaves(0x14, 77)),
+        ],
+    );
+    assert_eq!(times, [(100, 5, 50, 0x10)]);
+    assert_eq!(findings, said(&[("off-cpu-ended-by-sample", 1), ("off-cpu-without-end", 2)]));
+    let alone = [(100, 5, Leaves(0x10, 77)), (200, 5, Leaves(0x13, 77))];
+    let error = analyze(recording(how, &alone), SampleFilter::default()).err();
+    assert!(matches!(error, Some(Error::NoReturns { switches: 2 })), "{error:?}");
+}
+
+/// The last switch of a thread is its end. Its id may be another thread's later.
+#[test]
+fn ends_of_threads() {
+    let (times, findings) = of(
+        BOTH,
+        &[
+            (100, 5, Runs(0x10)),
+            (110, 5, Ends),
+            (120, 5, Leaves(0x11, 0)),
+            (121, 5, Out),
+            (500, 5, Begins),
+            (510, 5, In),
+            (600, 5, Leaves(0x12, 0)),
+            (601, 5, Out),
+            (650, 5, In),
+        ],
+    );
+    assert_eq!((times, findings), (vec![(600, 5, 50, 0x12)], vec![]));
+}
+
+/// A switch whose return was lost is not counted, whatever comes next.
+#[test]
+fn lost_returns() {
+    let (times, findings) = of(
+        BOTH,
+        &[
+            (100, 5, Leaves(0x10, 0)),
+            (101, 5, Out),
+            (200, 5, Leaves(0x11, 0)),
+            (201, 5, Out),
+            (230, 5, In),
+        ],
+    );
+    assert_eq!(times, [(200, 5, 30, 0x11)]);
+    assert_eq!(findings, said(&[("off-cpu-without-end", 1)]));
+}
+
+/// Filters choose samples; what they leave out still ends times.
+#[test]
+fn filters() {
+    let events = [
+        (100, 5, Leaves(0x10, 0)),
+        (101, 5, Out),
+        (150, 5, In),
+        (160, 6, Leaves(0x60, 0)),
+        (161, 6, Out),
+        (190, 6, In),
+    ];
+    let only = |samples| analyze(recording(BOTH, &events), samples);
+    let six = SampleFilter { tids: vec![address::Tid(6)], ..SampleFilter::default() };
+    let analysis = only(six).expect("samples");
+    assert_eq!(off_cpu(&analysis).0, [(160, 6, 30, 0x60)]);
+    let clock = SampleFilter { events: vec!["cpu-clock".to_owned()], ..SampleFilter::default() };
+    let error = only(clock).err();
+    assert!(matches!(error, Some(Error::NoOffCpuSamples { switches: 2 })), "{error:?}");
+}
+
+/// Recordings without switches are refused.
+#[test]
+fn no_switches() {
+    let how = How { records: false, tracepoint: false };
+    let error = analyze(recording(how, &[(100, 5, Runs(0x10))]), SampleFilter::default()).err();
+    assert!(matches!(error, Some(Error::NoSwitches)), "{error:?}");
+}
