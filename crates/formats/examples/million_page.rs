@@ -85,11 +85,13 @@ fn profile(samples: u32) -> Profile {
         pid: Pid(1000),
         tid: Tid(1000 + at as i32),
         comm: strings.intern(format!("worker{at}").as_bytes()),
+        cgroup: None,
     });
     let threads = threads.collect();
     let name = strings.intern(b"cycles");
     Profile {
         recording: RecordingInfo::default(),
+        off_cpu: None,
         events: Table::from_vec(vec![EventRow {
             name,
             kind: 0,

@@ -36,7 +36,7 @@
 //!     stack = Some(profile.stacks.push(StackRow { parent: stack, frame }));
 //! }
 //! let comm = profile.strings.intern(b"program");
-//! let thread = profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm });
+//! let thread = profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None });
 //! let sample = SampleRow {
 //!     time: None,
 //!     thread,

@@ -47,6 +47,9 @@ pub enum Error {
         "the recording does not state the times of its first and last sample; give seconds of its clock"
     )]
     NoSampleTimes,
+    /// The filter names control groups, and the recording has none.
+    #[error("the recording has no control groups; record it with perf record --all-cgroups")]
+    NoCgroups,
     /// Times off the processor were asked for, and the recording has no switches.
     #[error(
         "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \

@@ -9,6 +9,8 @@ use perf_data::Event;
 pub struct LeftOut {
     /// Their threads, under each of their names, sorted.
     pub threads: Vec<(Pid, Tid, Vec<u8>)>,
+    /// The paths of their control groups, sorted.
+    pub cgroups: Vec<Vec<u8>>,
     /// The names of their events, in the order of the recording.
     pub events: Vec<String>,
     /// The first and the last of their times.
@@ -22,10 +24,16 @@ impl LeftOut {
         };
         let mut threads: Vec<_> = found.threads.iter().map(named).collect();
         threads.sort();
+        let mut cgroups: Vec<_> =
+            found.threads.iter().filter_map(|it| Some(timeline.cgroup_path(it.cgroup?))).collect();
+        cgroups.sort();
+        cgroups.dedup();
         let mut indexes: Vec<u16> = found.events.iter().copied().collect();
         indexes.sort_unstable();
         let events = indexes.iter().filter_map(|&index| events.get(usize::from(index)));
         let events = events.map(|event| event.name.clone()).collect();
-        Self { threads, events, times: found.times }
+        // One thread has as many entries as it has groups.
+        threads.dedup();
+        Self { threads, cgroups, events, times: found.times }
     }
 }

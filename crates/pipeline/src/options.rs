@@ -81,6 +81,8 @@ pub struct SampleFilter {
     pub tids: Vec<Tid>,
     /// Names of threads; `*` stands for any bytes, `?` for one.
     pub comms: Vec<Vec<u8>>,
+    /// Paths of control groups, with `*` and `?` as in names of threads.
+    pub cgroups: Vec<Vec<u8>>,
     /// Names of events, as the recording has them, with `*` and `?` as in those of threads, with modifiers (`:u`) or
     /// without.
     pub events: Vec<String>,

@@ -110,8 +110,11 @@ fn analyze(bytes: Vec<u8>, samples: SampleFilter) -> Result<Analysis, Error> {
     pipeline.analyze(Source::Path(PathBuf::from("perf.data")), &options, &observer)
 }
 
-/// The times off the processor: when, which thread, how long, and the address of the innermost frame; and the findings.
-fn off_cpu(analysis: &Analysis) -> (Vec<(u64, i32, u64, u64)>, Vec<(&str, u64)>) {
+/// A time off the processor: since when, of which thread, how long, and the address of the innermost frame.
+type Time = (u64, i32, u64, u64);
+
+/// The times off the processor, and the findings.
+fn off_cpu(analysis: &Analysis) -> (Vec<Time>, Vec<(&str, u64)>) {
     let profile = &analysis.profile;
     let mut last = None;
     for row in &profile.samples {
@@ -121,18 +124,18 @@ fn off_cpu(analysis: &Analysis) -> (Vec<(u64, i32, u64, u64)>, Vec<(&str, u64)>)
     assert_eq!(profile.summary.samples, profile.samples.len() as u64);
     let times = profile.samples.iter().filter(|row| Some(row.event) == profile.off_cpu);
     let times = times.map(|row| {
-        let stack = row.stack.and_then(|stack| profile.stacks.get(stack)).unwrap();
-        let frame = profile.frames.get(stack.frame).unwrap();
-        let location = profile.locations.get(frame.location).unwrap();
-        let thread = profile.threads.get(row.thread).unwrap();
-        (row.time.unwrap().0, thread.tid.0, row.period.unwrap(), location.relative)
+        let frame = profile.frames.get(profile.stacks.get(row.stack?)?.frame)?;
+        let location = profile.locations.get(frame.location)?;
+        let thread = profile.threads.get(row.thread)?;
+        Some((row.time?.0, thread.tid.0, row.period?, location.relative))
     });
+    let times = times.map(|time| time.expect("a sample with time and stack"));
     let findings = profile.summary.findings.iter();
     let findings = findings.filter(|row| row.kind.starts_with("off-cpu"));
     (times.collect(), findings.map(|row| (row.kind.as_str(), row.count)).collect())
 }
 
-fn of(how: How, events: &[(u64, u32, Happens)]) -> (Vec<(u64, i32, u64, u64)>, Vec<(String, u64)>) {
+fn of(how: How, events: &[(u64, u32, Happens)]) -> (Vec<Time>, Vec<(String, u64)>) {
     let analysis = analyze(recording(how, events), SampleFilter::default()).expect("a recording");
     let (times, findings) = off_cpu(&analysis);
     (times, findings.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect())

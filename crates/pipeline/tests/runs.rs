@@ -65,6 +65,52 @@ fn a_recording_in_memory() {
     );
 }
 
+/// Threads in control groups: one that is named, one that changes to another, one whose path was not recorded.
+#[test]
+fn control_groups() {
+    let recording = |recorded: bool| {
+        let mut data = PerfDataBuilder::new(Endian::Little);
+        let fields = sample_type::IP | sample_type::TID | sample_type::TIME;
+        let sample_type = fields | if recorded { sample_type::CGROUP } else { 0 };
+        data.event("cycles", EventAttr { sample_type, ..EventAttr::default() }, &[7]);
+        data.describe_events();
+        for (id, path) in [(1, &b"/"[..]), (40, b"/user.slice/a"), (41, b"/user.slice/b")] {
+            data.record(&Record::Cgroup { id, path });
+        }
+        for (time, tid, cgroup) in [(1, 5, 40), (2, 6, 1), (3, 5, 41), (4, 7, 99), (5, 5, 40)] {
+            let sample = SampleBuilder::at(0x1000, 5, tid, time);
+            data.sample(&SampleBuilder { cgroup, ..sample });
+        }
+        data.build()
+    };
+    let paths = |recorded: bool, patterns: &[&str]| {
+        let host = MemoryHost::new();
+        host.insert("perf.data", recording(recorded));
+        let cgroups = patterns.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let samples = SampleFilter { cgroups, ..SampleFilter::default() };
+        let options = Options { samples, ..Options::default() };
+        let analysis =
+            Pipeline::new(Arc::new(host)).analyze(perf_data(), &options, &unobserved())?;
+        let profile = analysis.profile;
+        let path = |row: &profile::SampleRow| {
+            let cgroup = profile.threads.get(row.thread).and_then(|thread| thread.cgroup);
+            cgroup.map(|id| String::from_utf8_lossy(profile.strings.get(id)).into_owned())
+        };
+        let paths = profile.samples.iter().map(|row| path(row).unwrap_or_default());
+        Ok::<_, Error>((paths.collect::<Vec<_>>(), profile.threads.len()))
+    };
+    let (a, b) = ("/user.slice/a", "/user.slice/b");
+    let found = paths(true, &[]).expect("a recording");
+    assert_eq!(found, ([a, "/", b, "[cgroup 99]", a].map(str::to_owned).to_vec(), 4));
+    let found = paths(true, &["/user.slice/*", "/none"]).expect("a recording");
+    assert_eq!(found, ([a, b, a].map(str::to_owned).to_vec(), 2));
+    let found = paths(true, &["/"]).expect("a recording");
+    assert_eq!(found, (vec!["/".to_owned()], 1));
+    let found = paths(false, &[]).expect("a recording");
+    assert_eq!(found, (vec![String::new(); 5], 3));
+    assert!(matches!(paths(false, &["*"]), Err(Error::NoCgroups)));
+}
+
 /// Samples at the times 1 to 11, without a word of that in the head, or with zeros, as perf writes them with compressed
 /// records.
 #[test]

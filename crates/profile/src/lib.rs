@@ -55,7 +55,7 @@
 //! let event = EventRow { name: cycles, kind: 0, config: 0, frequency: true, rate: 997 };
 //! let sample = SampleRow {
 //!     time: None,
-//!     thread: profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm }),
+//!     thread: profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None }),
 //!     event: profile.events.push(event),
 //!     end: EndReason::Root,
 //!     cpu: None,

@@ -42,7 +42,8 @@ pub struct Profile {
     pub stacks: Table<StackId, StackRow>,
     /// Where the modules lay, a row for each process image (and for each change of one that matters).
     pub layouts: Table<LayoutId, LayoutRow>,
-    /// Threads that have samples, with the name they had: a thread that changed its name has several rows.
+    /// Threads that have samples, with the name they had: a thread that changed its name or its control group
+    /// has several rows.
     pub threads: Table<ThreadId, ThreadRow>,
     /// The samples in time order.
     pub samples: Table<SampleId, SampleRow>,

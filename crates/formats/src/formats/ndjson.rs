@@ -104,6 +104,11 @@ impl<'a> JsonLines<'a> {
                 format!("\"pid\":{},\"tid\":{},\"comm\":\"", thread.pid, thread.tid).into_bytes();
             text.extend_from_slice(strings.get(thread.comm));
             text.push(b'"');
+            if let Some(cgroup) = thread.cgroup {
+                text.extend_from_slice(b",\"cgroup\":\"");
+                text.extend_from_slice(strings.get(cgroup));
+                text.push(b'"');
+            }
             text.into()
         });
         let threads = threads.collect();

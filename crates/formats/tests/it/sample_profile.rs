@@ -169,6 +169,7 @@ fn fill_samples(profile: &mut Profile) {
         pid: Pid(pid),
         tid: Tid(tid),
         comm: profile.strings.intern(comm),
+        cgroup: None,
     };
     profile.threads = Table::from_vec(vec![
         thread(42, 43, b"a b;\"c"),

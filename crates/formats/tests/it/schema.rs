@@ -36,6 +36,27 @@ fn ndjson_fits_its_schema() {
     }
 }
 
+/// Where control groups were recorded, each format of one sample a row has them.
+#[test]
+fn control_groups_fit() {
+    let mut profile = one_of_everything();
+    let path = profile.strings.intern(b"/user.slice");
+    profile.threads.as_mut_slice()[1].cgroup = Some(path);
+    let options = FormatOptions::DEFAULT;
+    let json = parsed(&printed(&profile, Format::Json, options));
+    check(&parsed(document("stacks.schema.json").as_bytes()), &json);
+    let cgroups = serde_json::json!([null, path.as_u32(), null]);
+    assert_eq!(json["threads"]["cgroup"], cgroups);
+    let schema = parsed(document("ndjson.schema.json").as_bytes());
+    let text = printed(&profile, Format::Ndjson, options);
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    for line in lines.map(parsed) {
+        check(&schema, &line);
+        let expected = if line["tid"] == 123_456 { "/user.slice".into() } else { Value::Null };
+        assert_eq!(line["cgroup"], expected);
+    }
+}
+
 /// The outputs of real recordings, which the tests of the command hold to what is stored, fit as well.
 #[test]
 fn expected_outputs_of_recordings_fit() {

@@ -1,6 +1,7 @@
 //! Processes over time: what records of maps, forks, execs and exits say, and what hints, dumps of JIT code and
 //! inference add to it, becomes the address space of each process at each time.
 
+mod cgroups;
 mod comms;
 mod event;
 mod file_history;
@@ -16,6 +17,7 @@ mod recent;
 mod reported;
 mod timeline;
 
+pub use cgroups::CgroupId;
 pub use comms::CommId;
 pub use event::MapEvent;
 pub use hint::{Hint, HintError, HintScope};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use address::{Avma, BuildId, Pid, Tid};
 use budget::{Held, Memory, MemoryUse};
 
+use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
 use super::file_history::FileHistory;
 use super::infer::Inference;
@@ -23,6 +24,7 @@ use crate::space::Space;
 pub struct Timeline {
     pub(super) processes: Processes,
     pub(super) comms: Comms,
+    cgroups: Cgroups,
     pub(super) file_history: FileHistory,
     pub(super) kernel: KernelMap,
     pub(super) modules: ModuleTable,
@@ -60,6 +62,7 @@ impl Timeline {
             kernel: KernelMap::new(empty.clone()),
             processes: Processes::new(empty, held.another(0)),
             comms: Comms::new(held.another(0)),
+            cgroups: Cgroups::default(),
             file_history: FileHistory::default(),
             modules,
             recent: RecentModules::default(),
@@ -204,6 +207,17 @@ impl Timeline {
     #[must_use]
     pub fn comm_name(&self, comm: CommId) -> &[u8] {
         self.comms.name(comm)
+    }
+
+    /// A control group has that path.
+    pub fn cgroup(&mut self, id: CgroupId, path: &[u8]) {
+        self.cgroups.name(id, path);
+    }
+
+    /// The path of a control group below the root of the hierarchy; `[cgroup ID]` where the recording does not state it.
+    #[must_use]
+    pub fn cgroup_path(&self, id: CgroupId) -> Vec<u8> {
+        self.cgroups.path(id)
     }
 
     /// All modules so far; a module's id is its index.

@@ -42,7 +42,8 @@ fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
 
 fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Strings) -> ThreadRow {
     let comm = strings.intern(timeline.comm_name(thread.comm));
-    ThreadRow { pid: thread.pid, tid: thread.tid, comm }
+    let cgroup = thread.cgroup.map(|cgroup| strings.intern(&timeline.cgroup_path(cgroup)));
+    ThreadRow { pid: thread.pid, tid: thread.tid, comm, cgroup }
 }
 
 fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {

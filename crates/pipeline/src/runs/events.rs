@@ -2,7 +2,7 @@
 
 use address::Timestamp;
 use perf_data::{Event, Head};
-use unwinder::{Filter, matches_pattern};
+use unwinder::{Filter, has_cgroups, matches_pattern};
 
 use crate::error::Error;
 use crate::options::{SampleFilter, TimePoint};
@@ -15,6 +15,9 @@ pub(crate) fn filter(
     head: &Head,
     times: impl Fn() -> Result<Option<(Timestamp, Timestamp)>, Error>,
 ) -> Result<Filter, Error> {
+    if !wanted.cgroups.is_empty() && !has_cgroups(head) {
+        return Err(Error::NoCgroups);
+    }
     let mut indexes = Vec::new();
     for name in &wanted.events {
         let before = indexes.len();
@@ -32,6 +35,7 @@ pub(crate) fn filter(
         pids: wanted.pids.clone(),
         tids: wanted.tids.clone(),
         comms: wanted.comms.clone(),
+        cgroups: wanted.cgroups.clone(),
         events: indexes,
         from: resolved(wanted.from)?,
         to: resolved(wanted.to)?,

@@ -1,4 +1,4 @@
-//! What costs most: functions, modules, lines, threads, processes, names of threads or events, each with its own and
+//! What costs most: functions, modules, lines, threads, processes, names of threads, control groups or events, each with its own and
 //! its inclusive cost.
 
 use address::Pid;
@@ -24,6 +24,8 @@ pub enum GroupBy {
     Process,
     /// Names of threads.
     Comm,
+    /// Control groups.
+    Cgroup,
     /// Events. Samples of all events are counted, each for its own.
     Event,
 }
@@ -43,6 +45,8 @@ pub enum TopKey {
     Process(Pid),
     /// The name of threads; `None` where it is unknown.
     Comm(Option<StringId>),
+    /// The path of a control group; `None` where it was not recorded.
+    Cgroup(Option<StringId>),
     /// An event.
     Event(EventId),
 }
@@ -103,6 +107,10 @@ impl Top {
                 GroupBy::Comm => {
                     let row = profile.threads.get(group.thread);
                     Some(TopKey::Comm(row.map(|row| row.comm)))
+                }
+                GroupBy::Cgroup => {
+                    let row = profile.threads.get(group.thread);
+                    Some(TopKey::Cgroup(row.and_then(|row| row.cgroup)))
                 }
                 GroupBy::Event => Some(TopKey::Event(group.event)),
             };

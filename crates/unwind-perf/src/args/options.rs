@@ -58,6 +58,7 @@ fn read_text(path: &Path) -> io::Result<String> {
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
+        Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoSwitches | Error::NoReturns { .. } | Error::NoOffCpuSamples { .. } => {
             "--weight off-cpu".to_owned()
@@ -120,6 +121,7 @@ impl FilterArgs {
             pids: self.pid.iter().copied().map(Pid).collect(),
             tids: self.tid.iter().copied().map(Tid).collect(),
             comms: self.comm.iter().map(|name| name.clone().into_bytes()).collect(),
+            cgroups: self.cgroup.iter().map(|path| path.clone().into_bytes()).collect(),
             events: self.event.clone(),
             from,
             to,

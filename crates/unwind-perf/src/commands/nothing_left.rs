@@ -41,6 +41,7 @@ pub(super) fn none_of(
         comms.dedup();
         comms
     };
+    let cgroups = || left_out.cgroups.iter().map(|path| name(path)).collect();
     let times = || {
         let seconds = |time: Timestamp| format!("{:.6}", time.0 as f64 / 1e9);
         let times = left_out.times.iter();
@@ -48,10 +49,11 @@ pub(super) fn none_of(
     };
     /// An option, whether it was given, and what there is for it.
     type Kind<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
-    let kinds: [Kind<'_>; 5] = [
+    let kinds: [Kind<'_>; 6] = [
         ("--pid", !filters.pid.is_empty(), &processes),
         ("--tid", !filters.tid.is_empty(), &threads),
         ("--comm", !filters.comm.is_empty(), &comms),
+        ("--cgroup", !filters.cgroup.is_empty(), &cgroups),
         ("--event", !filters.event.is_empty(), &|| left_out.events.clone()),
         ("--time", filters.time.is_some(), &times),
     ];

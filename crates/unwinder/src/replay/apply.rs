@@ -2,7 +2,7 @@
 
 use address::Pid;
 use hashbrown::HashMap;
-use module_map::{FileIdentity, Inode, MapEvent, Timeline};
+use module_map::{CgroupId, FileIdentity, Inode, MapEvent, Timeline};
 use perf_data::{Batch, CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord};
 
 /// Reports to the timeline the build-ids that the header lists by path, for maps whose records carry none. To be called
@@ -51,6 +51,7 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
         }
         Record::Fork(task) => timeline.fork(task.pid, task.tid, task.ppid, task.ptid),
         Record::Exit(task) => timeline.exit(task.pid, task.tid),
+        Record::Cgroup(cgroup) => timeline.cgroup(CgroupId(cgroup.id), cgroup.path),
         Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
         _ => {}
     }

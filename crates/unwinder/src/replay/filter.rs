@@ -15,6 +15,8 @@ pub struct Filter {
     pub tids: Vec<Tid>,
     /// Thread names, as [patterns](matches_pattern).
     pub comms: Vec<Vec<u8>>,
+    /// Paths of control groups, as patterns.
+    pub cgroups: Vec<Vec<u8>>,
     /// Indexes of events.
     pub events: Vec<u16>,
     /// The earliest time that is wanted.
@@ -24,14 +26,15 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub(crate) fn wants(&self, entry: &SampleEntry, comm: impl FnOnce() -> bool) -> bool {
+    /// Whether a sample is wanted; `named` tells that of its thread's name and control group.
+    pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
         let any = |empty: bool, found: bool| empty || found;
         any(self.pids.is_empty(), self.pids.contains(&entry.pid))
             && any(self.tids.is_empty(), self.tids.contains(&entry.tid))
             && any(self.events.is_empty(), self.events.contains(&entry.event))
             && self.from.is_none_or(|from| from <= entry.time)
             && self.to.is_none_or(|to| entry.time <= to)
-            && any(self.comms.is_empty(), comm())
+            && ((self.comms.is_empty() && self.cgroups.is_empty()) || named())
     }
 }
 

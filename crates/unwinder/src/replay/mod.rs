@@ -33,7 +33,7 @@ mod window;
 pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::{Filter, LeftOut, matches_pattern};
 pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
-pub use plan::Thread;
+pub use plan::{Thread, has_cgroups};
 pub use replayer::{
     Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };

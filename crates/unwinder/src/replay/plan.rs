@@ -9,15 +9,15 @@ use std::sync::Arc;
 use address::{Pid, Tid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
 use hashbrown::HashMap;
-use module_map::{CommId, ProcessImage, Space, Timeline};
-use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry};
+use module_map::{CgroupId, CommId, ProcessImage, Space, Timeline};
+use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType};
 
 use crate::repair::StackOwner;
 use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
 use crate::replay::filter::{Filter, LeftOut, matches_pattern};
 use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
 
-/// A thread under one name.
+/// A thread under one name, in one control group.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Thread {
     /// Its process.
@@ -26,6 +26,8 @@ pub struct Thread {
     pub tid: Tid,
     /// Its name at the time; [`Timeline::comm_name`] has the bytes.
     pub comm: CommId,
+    /// Its control group at the time, where that was recorded; [`Timeline::cgroup_path`] has its path.
+    pub cgroup: Option<CgroupId>,
 }
 
 /// A sample and what it needs for its walk.
@@ -107,6 +109,8 @@ pub(crate) struct Planner<'r> {
     memory: &'r Arc<Memory>,
     /// What its tables take.
     held: Held,
+    /// Whether samples of any event have a control group.
+    has_cgroups: bool,
     /// Times off the processor, where they are wanted.
     off_cpu: Option<OffCpu>,
 }
@@ -139,6 +143,12 @@ impl<'b> PlanPosition<'b> {
     }
 }
 
+/// Whether samples of recordings with that head have a control group.
+#[must_use]
+pub fn has_cgroups(head: &Head) -> bool {
+    head.events().iter().any(|event| event.attr.sample_type.has(SampleType::CGROUP))
+}
+
 impl<'r> Planner<'r> {
     pub(crate) fn new(
         timeline: &'r mut Timeline,
@@ -157,6 +167,7 @@ impl<'r> Planner<'r> {
             left_out: LeftOut::default(),
             memory,
             held: Held::new(memory, MemoryUse::Processes),
+            has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
         }
     }
@@ -173,6 +184,7 @@ impl<'r> Planner<'r> {
     /// Takes in what the recording lists apart from its records.
     pub(crate) fn learn(&mut self, head: &Head) {
         learn_build_ids(self.timeline, head);
+        self.has_cgroups = has_cgroups(head);
         if let Some(off_cpu) = &mut self.off_cpu {
             off_cpu.learn(head);
         }
@@ -204,12 +216,9 @@ impl<'r> Planner<'r> {
             }
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
-            let named = || {
-                let name = self.timeline.comm_name(comm);
-                self.filter.comms.iter().any(|wanted| matches_pattern(wanted, name))
-            };
-            let thread = Thread { pid: entry.pid, tid: entry.tid, comm };
-            let wanted = self.filter.wants(entry, named);
+            let cgroup = self.cgroup(entry, place.batch);
+            let thread = Thread { pid: entry.pid, tid: entry.tid, comm, cgroup };
+            let wanted = self.filter.wants(entry, || self.is_named_so(thread));
             let index = wanted.then(|| self.thread(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, place.batch, index);
@@ -246,6 +255,30 @@ impl<'r> Planner<'r> {
 
     /// Moves the timeline over a record, and gives samples of just before it the space that it made. Where too much is
     /// held, the run ends after this chunk, and nothing more is taken.
+    /// The control group of a sample. Few recordings have any, so samples are decoded for it a second time.
+    #[inline]
+    fn cgroup(&self, entry: &SampleEntry, batch: &Batch) -> Option<CgroupId> {
+        if !self.has_cgroups {
+            return None;
+        }
+        batch.sample(entry).ok()?.cgroup.map(CgroupId)
+    }
+
+    /// Whether the names of a thread and of its control group are wanted.
+    fn is_named_so(&self, thread: Thread) -> bool {
+        let Filter { comms, cgroups, .. } = self.filter;
+        let fits = |patterns: &[Vec<u8>], name: &[u8]| {
+            patterns.iter().any(|wanted| matches_pattern(wanted, name))
+        };
+        let in_cgroup = || {
+            let path = thread.cgroup.map(|cgroup| self.timeline.cgroup_path(cgroup));
+            path.is_some_and(|path| fits(cgroups, &path))
+        };
+        (comms.is_empty() || fits(comms, self.timeline.comm_name(thread.comm)))
+            && (cgroups.is_empty() || in_cgroup())
+    }
+
+    /// Moves the timeline over a record, and gives samples of just before it the space that it made.
     fn apply(&mut self, entry: &RecordEntry, batch: &Batch, chunk: &mut [Planned]) {
         if self.memory.is_exceeded() {
             return;

@@ -130,6 +130,7 @@ impl TopTable {
             GroupBy::Thread => ["thread", "tid"],
             GroupBy::Process => ["process", "pid"],
             GroupBy::Comm => ["name of threads", ""],
+            GroupBy::Cgroup => ["control group", ""],
             GroupBy::Event => ["event", ""],
         }
     }
@@ -165,6 +166,8 @@ impl TopTable {
             }
             TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
             TopKey::Comm(None) => alone("[unknown]".to_owned()),
+            TopKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
+            TopKey::Cgroup(None) => alone("[not recorded]".to_owned()),
             TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
         }
     }

@@ -81,6 +81,9 @@ fn fill_samples(
         ParquetColumn::End => {
             each_sample::<ByteArrayType>(writer, samples, |one| Some(names.end(one.end)))
         }
+        ParquetColumn::Cgroup => each_sample::<ByteArrayType>(writer, samples, |one| {
+            Some(names.get(thread(one)?.cgroup?))
+        }),
         _ => each_sample::<BoolType>(writer, samples, |one| Some(one.end.is_complete())),
     }
 }

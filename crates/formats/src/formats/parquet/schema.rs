@@ -22,6 +22,7 @@ const SCHEMA: &str = "message samples {
     REQUIRED INT64 weight (INTEGER(64, false));
     REQUIRED BYTE_ARRAY end (STRING);
     REQUIRED BOOLEAN complete;
+    OPTIONAL BYTE_ARRAY cgroup (STRING);
     REQUIRED group frames (LIST) {
         REPEATED group list {
             REQUIRED group element {
@@ -55,6 +56,7 @@ pub(super) enum ParquetColumn {
     Weight,
     End,
     Complete,
+    Cgroup,
     Addr,
     Module,
     BuildId,
@@ -81,6 +83,7 @@ impl ParquetColumn {
         Self::Weight,
         Self::End,
         Self::Complete,
+        Self::Cgroup,
         Self::Addr,
         Self::Module,
         Self::BuildId,

@@ -210,6 +210,7 @@ struct Labels {
     comm: u64,
     event: u64,
     end: u64,
+    cgroup: u64,
     comms: Table<ThreadId, u64>,
     events: Table<EventId, u64>,
     scratch: PprofMessage,
@@ -233,6 +234,7 @@ impl Labels {
             comm: names.index(b"comm"),
             event: names.index(b"event"),
             end: names.index(b"end"),
+            cgroup: names.index(b"cgroup"),
             comms,
             events,
             scratch: PprofMessage::default(),
@@ -256,6 +258,11 @@ impl Labels {
         self.word(comm, name, sample);
         let name = self.events.get(key.event).copied().unwrap_or(0);
         self.word(event, name, sample);
+        let cgroup = profile.threads.get(key.thread).and_then(|thread| thread.cgroup);
+        if let Some(path) = cgroup {
+            let path = names.index(profile.strings.get(path));
+            self.word(self.cgroup, path, sample);
+        }
         if !key.end.is_complete() {
             self.word(end, names.index(key.end.as_str().as_bytes()), sample);
         }

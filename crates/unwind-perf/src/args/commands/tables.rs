@@ -72,6 +72,8 @@ pub(crate) enum GroupArg {
     Process,
     /// Names of threads
     Comm,
+    /// Control groups, where they were recorded
+    Cgroup,
     /// Events
     Event,
 }
@@ -85,6 +87,7 @@ impl From<GroupArg> for GroupBy {
             GroupArg::Thread => Self::Thread,
             GroupArg::Process => Self::Process,
             GroupArg::Comm => Self::Comm,
+            GroupArg::Cgroup => Self::Cgroup,
             GroupArg::Event => Self::Event,
         }
     }

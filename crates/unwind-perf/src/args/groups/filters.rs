@@ -18,6 +18,11 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) comm: Vec<String>,
 
+    /// Only samples of these control groups: their paths, such as /user.slice, or patterns, such as '/user.slice/*', for
+    /// recordings made with --all-cgroups
+    #[arg(long, value_name = "PATH,…", value_delimiter = ',')]
+    pub(crate) cgroup: Vec<String>,
+
     /// Only samples of these events: names or patterns, with or without modifiers such as :u
     #[arg(long, value_name = "EVENT,…", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
