@@ -1,16 +1,27 @@
 // @ts-check
-// Starts the page with the tables that lie in it.
-import { readTables } from "./data/columns.js";
+// Starts the page with the tables that lie in it: those of a profile, or of a difference.
+import { readParts, readTables } from "./data/columns.js";
+import { readDiff } from "./data/diff.js";
 import { App } from "./views/app.js";
+import { DiffApp } from "./views/diffapp.js";
+import { startDiffPage } from "./views/diffpage.js";
 import { byId } from "./views/element.js";
 import { startPage } from "./views/page.js";
 import { fromDocument } from "./views/source.js";
 
 async function start() {
-  const app = new App(readTables(await fromDocument()));
-  startPage(app);
+  const parts = readParts(await fromDocument());
   // For those who look at the page from outside: its checks, and the console.
-  Object.assign(globalThis, { profile: app });
+  const show = (/** @type {import("./views/shell.js").Shell} */ profile) => Object.assign(globalThis, { profile });
+  if (parts.head.kind === "diff") {
+    const app = new DiffApp(readDiff(parts));
+    show(app);
+    startDiffPage(app);
+  } else {
+    const app = new App(readTables(parts));
+    show(app);
+    startPage(app);
+  }
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf, bottomUp, callersOf, functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
-import { NONE, readTables } from "../src/data/columns.js";
+import { NONE, readParts, readTables } from "../src/data/columns.js";
 import { ROWS, heatCells, heatShape } from "../src/data/heat.js";
 import { boxAt, layout } from "../src/data/layout.js";
 import { Model } from "../src/data/model.js";
 import { baseName, folded, matcher, shortName } from "../src/data/names.js";
-import { axisStep, duration, interval, percent, spread } from "../src/data/numbers.js";
+import { axisStep, duration, effective, interval, percent, spread } from "../src/data/numbers.js";
 import { samplesByThread, timeOrder } from "../src/data/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
 import { VIEW, tables } from "./tables.js";
@@ -48,8 +48,14 @@ test("numbers are never rounded to none or all", () => {
 test("shares of few samples have an interval", () => {
   const [low, high] = interval(0.1, 100);
   assert.ok(Math.abs(low - 0.05523) < 1e-4 && Math.abs(high - 0.17437) < 1e-4, "Wilson's interval of 10 of 100");
-  assert.equal(spread(10, 100, 100), "5.5–17.4 %");
-  assert.equal(spread(5000, 10000, 10000), "", "many samples need none");
+  assert.equal(spread(10, 100, 10, 100), "5.5–17.4 %");
+  assert.equal(spread(5000, 10000, 5000, 10000), "", "many samples need none");
+  // Samples of equal weight tell as much as their number, whatever each stands for.
+  assert.equal(spread(10 * 7, 100 * 7, 10 * 49, 100 * 49), "5.5–17.4 %");
+  assert.equal(effective(70, 700, 490, 4900), 100);
+  // One sample of 91 and nine of 1 are little more than one sample.
+  assert.ok(effective(91, 100, 91 ** 2, 91 ** 2 + 9) < 2);
+  assert.equal(effective(100, 100, 1000, 1000), 10);
   assert.deepEqual(interval(0, 0), [0, 1]);
 });
 
@@ -133,7 +139,7 @@ test("tables of another layout are refused", () => {
   const bytes = new Uint8Array(8 + Math.ceil(head.length / 8) * 8);
   new DataView(bytes.buffer).setUint32(0, head.length, true);
   bytes.set(head, 8);
-  assert.throws(() => readTables(bytes.buffer), /layout 1, not 2/);
+  assert.throws(() => readTables(readParts(bytes.buffer)), /layout 1, not 2/);
 });
 
 test("columns are read as they are written", () => {
@@ -146,6 +152,6 @@ test("columns are read as they are written", () => {
   view.setUint32(first, NONE, true);
   for (const [at, delta] of [5, 2, 3].entries()) view.setUint32(first + 72 + 4 * at, delta, true);
   view.setFloat64(bytes.length - 8, 7, true);
-  const made = readTables(bytes.buffer);
+  const made = readTables(readParts(bytes.buffer));
   assert.deepEqual([[...made.time], made.span, made.samples, made.lines.parent[0], made.period[2]], [[5, 7, 10], 10, 3, NONE, 7]);
 });

@@ -51,6 +51,7 @@ const CHECKS: &[Check] = &[
     Check { name: "inferno-collapse-perf", run: perf_text::collapse },
     Check { name: "inferno-flamegraph", run: perf_text::flame_graph },
     Check { name: "the page in Chromium", run: report::check },
+    Check { name: "the page of a difference in Chromium", run: report::differences },
     Check { name: "speedscope", run: speedscope::check },
 ];
 

@@ -9,8 +9,29 @@ use super::truth::Costs;
 use super::{Bench, Missing, tools};
 use crate::command;
 
-/// Opens the page and uses it, prints its table of functions: `own<tab>inclusive<tab>name`.
-const SCRIPT: &str = include_str!("report.mjs");
+macro_rules! scripts {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("page/", $name))),)*]
+    };
+}
+
+/// What opens pages and uses them.
+const SCRIPTS: &[(&str, &str)] = scripts![
+    "harness.mjs",
+    "graphs.mjs",
+    "links.mjs",
+    "tables.mjs",
+    "times.mjs",
+    "looks.mjs",
+    "report.mjs",
+    "diff.mjs",
+];
+
+/// Uses the page of a recording, prints its table of functions: `own<tab>inclusive<tab>name`.
+const REPORT: &str = "report.mjs";
+
+/// Uses the page of a difference; its numbers must be those of the JSON that comes after it.
+const DIFF: &str = "diff.mjs";
 
 /// Within how many milliseconds a page of a million samples can be used.
 const SOON: &str = "3000";
@@ -21,7 +42,7 @@ const WEB: &str = "crates/web";
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let file = bench.write("ours.html", &["--format", "report"])?;
-    let output = open(bench, &file, None)?;
+    let output = open(bench, REPORT, &[&file], None)?;
     let mut costs = Costs::default();
     for line in output.lines() {
         let mut parts = line.splitn(3, '\t');
@@ -34,6 +55,27 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let total = costs.own.values().sum();
     let reported = bench.truth.compare(total, &costs)?;
     Ok(format!("{reported}; controls work, nothing is asked for"))
+}
+
+/// The pages of a recording beside itself: as it is, and as if it had done a tenth of the work before.
+pub(super) fn differences(bench: &Bench<'_>) -> Result<String> {
+    let mut marked = Vec::new();
+    for (name, normalize) in [("same", "samples"), ("more", "A=10,B=1")] {
+        let write = |format: &str, ending: &str| -> Result<PathBuf> {
+            let path = bench.scratch.join(format!("{name}.{ending}"));
+            let mut command = Command::new(bench.ours);
+            command.args(["diff", "--quiet", "--normalize", normalize, "--format", format]);
+            if let Some(sysroot) = bench.sysroot {
+                command.arg("--sysroot").arg(sysroot);
+            }
+            command.arg("--output").arg(&path).args([bench.recording; 2]);
+            command::quiet_output(&mut command)?;
+            Ok(path)
+        };
+        let (page, json) = (write("report", "html")?, write("json", "json")?);
+        marked.push(open(bench, DIFF, &[&page, &json], None)?.trim().to_owned());
+    }
+    Ok(format!("numbers are those of the JSON; marked: {}", marked.join(", then ")))
 }
 
 /// What the page counts, by its tests in Node, which has a runner for them since version 20.
@@ -79,21 +121,23 @@ pub(super) fn million(bench: &Bench<'_>) -> Result<String> {
     if !status.context("cargo run")?.success() {
         bail!("the example failed");
     }
-    open(bench, &file, Some(SOON))?;
+    open(bench, REPORT, &[&file], Some(SOON))?;
     Ok(format!("a page of 1,000,000 samples can be used within {SOON} ms"))
 }
 
-fn open(bench: &Bench<'_>, file: &Path, soon: Option<&str>) -> Result<String> {
+/// Runs a script with files. Pictures go to the folder that `SCREENSHOTS` names.
+fn open(bench: &Bench<'_>, script: &str, files: &[&Path], soon: Option<&str>) -> Result<String> {
     bench.need(
         "chromium --version",
         "apt-get install --quiet --yes --no-install-recommends chromium",
     )?;
     let modules = tools::npm(bench)?;
     let folder = modules.parent().context("the packages' folder")?;
-    let script = folder.join("report.mjs");
-    std::fs::write(&script, SCRIPT)?;
+    for (name, text) in SCRIPTS {
+        std::fs::write(folder.join(name), text)?;
+    }
     let mut node = Command::new("node");
-    node.arg(&script).arg(file).current_dir(folder);
+    node.arg(folder.join(script)).args(files).current_dir(folder);
     if let Some(shots) = std::env::var_os("SCREENSHOTS").map(PathBuf::from) {
         std::fs::create_dir_all(&shots).map_err(|error| Missing(error.to_string()))?;
         node.arg(shots);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use profile::query::diff::Diff;
 
-use super::{folded, json, pprof, text};
+use super::{folded, json, page, pprof, text};
 use crate::formats::ConsoleLook;
 
 /// The formats that a difference can be printed in.
@@ -17,6 +17,8 @@ pub enum DiffFormat {
     Json,
     /// A line for each stack, with its cost before and after, as `inferno-diff-folded` writes it.
     Folded,
+    /// A page that shows it in a browser; one file.
+    Report,
     /// pprof's protocol buffer, with what was before as negative samples of the base.
     Pprof,
 }
@@ -34,7 +36,7 @@ pub struct DiffPrintOptions {
 
 impl DiffFormat {
     /// Every format, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Text, Self::Json, Self::Folded, Self::Pprof];
+    pub const ALL: &[Self] = &[Self::Text, Self::Json, Self::Report, Self::Folded, Self::Pprof];
 
     /// The name on the command line.
     #[must_use]
@@ -42,6 +44,7 @@ impl DiffFormat {
         match self {
             Self::Text => "text",
             Self::Json => "json",
+            Self::Report => "report",
             Self::Folded => "folded",
             Self::Pprof => "pprof",
         }
@@ -53,6 +56,7 @@ impl DiffFormat {
         match self {
             Self::Text => "a table of the functions that changed most (the default)",
             Self::Json => "all functions and stacks with their costs on both sides",
+            Self::Report => "a page that shows it in a browser",
             Self::Folded => "a line for each stack with both costs, for differential flame graphs",
             Self::Pprof => {
                 "pprof's protocol buffer, compressed with gzip; what was before is its base"
@@ -66,6 +70,7 @@ impl DiffFormat {
         match self {
             Self::Text => ".txt",
             Self::Json => ".json",
+            Self::Report => ".html",
             Self::Folded => ".folded",
             Self::Pprof => ".pb.gz",
         }
@@ -105,6 +110,7 @@ impl DiffFormat {
         match self {
             Self::Text => text::print(diff, options, out),
             Self::Json => json::print(diff, out),
+            Self::Report => page::print(diff, out),
             Self::Folded => folded::print(diff, out),
             Self::Pprof => pprof::print(diff, out),
         }

@@ -5,6 +5,7 @@ mod format;
 mod json;
 mod labels;
 mod notes;
+mod page;
 mod pprof;
 mod scale;
 mod stacks;

@@ -43,6 +43,11 @@ impl Scale {
         Self { divisor, decimals: 1, suffix: format!("{suffix}{space}{per}") }
     }
 
+    /// What values are divided by, the digits behind the point, and what stands behind the number.
+    pub(super) fn parts(&self) -> (f64, usize, &str) {
+        (self.divisor, self.decimals, &self.suffix)
+    }
+
     /// A cost: `201.2 ms/s`.
     pub(super) fn cost(&self, value: f64) -> String {
         format!("{:.*}{}", self.decimals, value / self.divisor, self.suffix)

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::document;
 use crate::graphs::{fields, numbers};
+use crate::page::{columns, tables_of};
 use crate::sample_profile::one_of_everything;
 use crate::validator::violations;
 
@@ -198,6 +199,53 @@ fn json_fits_its_schema() {
         let length = tree["length"].as_u64().expect("a length") as usize;
         for (name, column) in tree.as_object().expect("columns") {
             assert!(name == "length" || column.as_array().expect("a column").len() == length);
+        }
+    }
+}
+
+/// The page counts from the same tree, function by function and recording by recording, as the document states them.
+#[test]
+fn the_page_has_the_tree_of_the_document() {
+    let (plain, other, everything) =
+        (program(60, 30, 10), program(30, 60, 10), one_of_everything());
+    for (before, after) in [(&plain, &other), (&everything, &everything)] {
+        let diff = compared(before, after, DiffOptions::default());
+        let json: Value =
+            serde_json::from_slice(&printed(&diff, DiffFormat::Json, 10)).expect("JSON");
+        let (head, bytes) = tables_of(printed(&diff, DiffFormat::Report, 10));
+        let columns = columns(&head, &bytes);
+        let tree = |name: &str| json["tree"][name].as_array().expect("a column").clone();
+        let functions = head["functions"].as_array().expect("functions");
+        assert_eq!(functions.len(), json["functions"].as_array().expect("functions").len());
+        for (row, known) in functions.iter().zip(json["functions"].as_array().expect("rows")) {
+            let name = head["names"][row[0].as_u64().expect("a name") as usize].as_str();
+            let expected = known["name"].as_str();
+            assert_eq!(name, Some(expected.filter(|name| *name != "[unknown]").unwrap_or("")));
+            assert_eq!(row[2].as_u64(), known["module"].as_u64());
+        }
+        let named = |number: usize| {
+            let first_thread = functions.len() + head["modules"].as_array().expect("rows").len();
+            let thread = number.checked_sub(first_thread)?;
+            Some(head["threads"][thread].as_str().unwrap_or("[truncated]").to_owned())
+        };
+        for (at, parent) in tree("parent").iter().enumerate() {
+            let number = |name: &str| columns[name][at];
+            assert_eq!(number("parent"), parent.as_f64().unwrap_or(f64::from(u32::MAX)));
+            match tree("function")[at].as_f64() {
+                Some(function) => assert_eq!(number("func"), function),
+                None => {
+                    let thread = tree("thread")[at].as_str().unwrap_or("[truncated]").to_owned();
+                    assert_eq!(named(number("func") as usize), Some(thread));
+                }
+            }
+            for (run, side) in ["before", "after"].into_iter().enumerate() {
+                let samples = tree(&format!("{side}_samples"))[at].as_f64().expect("a number");
+                assert_eq!(number(&format!("samples{run}")), samples);
+                let value = tree(&format!("{side}_value"))[at].as_f64().expect("a number");
+                let factor = head[side][0]["factor"].as_f64().expect("a number");
+                let cost = columns.get(&format!("cost{run}")).map_or(samples, |costs| costs[at]);
+                assert_eq!(cost * factor, value);
+            }
         }
     }
 }

@@ -12,8 +12,12 @@ use crate::sample_profile::{empty, one_of_everything};
 
 /// The head and the columns of the page.
 pub(crate) fn tables(profile: &Profile) -> (Value, Vec<u8>) {
-    let page = String::from_utf8(printed(profile, Format::Report, FormatOptions::DEFAULT));
-    let page = page.expect("UTF-8");
+    tables_of(printed(profile, Format::Report, FormatOptions::DEFAULT))
+}
+
+/// The head and the columns of a page's bytes.
+pub(crate) fn tables_of(page: Vec<u8>) -> (Value, Vec<u8>) {
+    let page = String::from_utf8(page).expect("UTF-8");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("/*STYLE*/") && !page.contains("/*SCRIPT*/"));
     for outside in ["http://", "https://", " src=", "@import", "url(", "unsafe-inline"] {

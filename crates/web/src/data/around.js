@@ -5,61 +5,83 @@ import { GONE, ROOT, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
 
 /** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./layout.js").Picture} Picture */
-/** A picture that also knows what its nodes cost alone, and in samples.
- * @typedef {Picture & { own: Float64Array, n: Float64Array, ownN: Float64Array, allN: number }} CostPicture */
+/** What nodes cost: alone, and with all below; in samples; and the squares of what samples cost, which say how sure a
+ * share is.
+ * @typedef {{ own: Float64Array, total: Float64Array, n: Float64Array, ownN: Float64Array, ownSquares: Float64Array,
+ *   squares: Float64Array, all: number, allN: number, allSquares: number }} Counted */
+/** A picture with that.
+ * @typedef {Picture & Counted} CostPicture */
+/** A tree with its costs, and the modules of its functions.
+ * @typedef {{ tree: Tree | null, costs: Counted | null, functions: number, moduleOf: () => Int32Array }} CountedTree */
 
 /** Two trees with the function as their root: of what it calls, and of what calls it.
- * @param {Model} model @param {number} f @returns {{ callees: CostPicture, callers: CostPicture }} */
+ * @param {CountedTree} model @param {number} f @returns {{ callees: CostPicture, callers: CostPicture }} */
 export function sandwich(model, f) {
-  const tree = /** @type {any} */ (model.tree), costs = /** @type {any} */ (model.costs);
+  const tree = /** @type {Tree} */ (model.tree), costs = /** @type {Counted} */ (model.costs), { n } = costs;
   const below = transform(tree, { kind: "focus", at: f }, model.moduleOf(), model.functions);
-  const own = new Float64Array(below.tree.n), ownN = new Float64Array(below.tree.n);
   const made = new TreeBuilder(1024);
   /** @type {number[]} */
-  const cost = [];
+  const outer = [];
   /** @type {number[]} */
-  const count = [];
+  const node = [];
   for (let i = 0; i < tree.n; i++) {
-    if (costs.n[i] === 0 || below.to[i] === GONE) continue;
-    own[below.to[i]] += costs.own[i];
-    ownN[below.to[i]] += costs.ownN[i];
+    if (n[i] === 0 || below.to[i] === GONE || tree.func[i] !== f) continue;
     const p = tree.parent[i];
-    if (tree.func[i] !== f || (p !== NONE && below.to[p] !== GONE)) continue;
+    if (p !== NONE && below.to[p] !== GONE) continue;
     // An outermost call: its callers, one after the other.
-    let node = ROOT;
-    for (let at = i; at !== NONE; at = tree.parent[at]) {
-      node = made.child(node, tree.func[at], tree.flags[at] & 47, tree.src[at]);
-      cost[node] = (cost[node] || 0) + costs.total[i];
-      count[node] = (count[node] || 0) + costs.n[i];
+    let at = ROOT;
+    for (let k = i; k !== NONE; k = tree.parent[k]) {
+      at = made.child(at, tree.func[k], tree.flags[k] & 47, tree.src[k]);
+      outer.push(i);
+      node.push(at);
     }
   }
-  const above = made.done(), total = Float64Array.from(cost), n = Float64Array.from(count);
-  const belowTotal = totals(below.tree, own), belowN = totals(below.tree, ownN);
-  const sum = (/** @type {import("./tree.js").Tree} */ tree, /** @type {Float64Array} */ values) => {
+  const above = made.done(), { tree: inside, to } = below;
+  /** @type {(values: Float64Array) => Float64Array} */
+  const sumAbove = (values) => {
+    const sums = new Float64Array(above.n);
+    for (let k = 0; k < node.length; k++) sums[node[k]] += values[outer[k]];
+    return sums;
+  };
+  /** @type {(values: Float64Array) => Float64Array} */
+  const sumBelow = (values) => {
+    const sums = new Float64Array(inside.n);
+    for (let i = 0; i < tree.n; i++) if (to[i] !== GONE && n[i] !== 0) sums[to[i]] += values[i];
+    return sums;
+  };
+  const alike = costs.own === costs.ownN, none = new Float64Array(above.n);
+  const ownN = sumBelow(costs.ownN), own = alike ? ownN : sumBelow(costs.own), ownSquares = alike ? ownN : sumBelow(costs.ownSquares);
+  const belowN = totals(inside, ownN), total = alike ? belowN : totals(inside, own);
+  const callees = { own, total, ownN, n: belowN, ownSquares, squares: alike ? belowN : totals(inside, ownSquares) };
+  const aboveN = sumAbove(n), aboveTotal = alike ? aboveN : sumAbove(costs.total);
+  const callers = { own: none, total: aboveTotal, ownN: none, n: aboveN, ownSquares: none, squares: alike ? aboveN : sumAbove(costs.squares) };
+  return { callees: picture(inside, callees), callers: picture(above, callers) };
+}
+
+/** A picture of a tree whose roots are all of it.
+ * @param {Tree} tree @param {Omit<Counted, "all" | "allN" | "allSquares">} counted @returns {CostPicture} */
+function picture(tree, counted) {
+  const sum = (/** @type {Float64Array} */ values) => {
     let sum = 0;
     for (let i = 0; i < tree.n; i++) if (tree.parent[i] === NONE) sum += values[i];
     return sum;
   };
-  const none = (/** @type {number} */ length) => new Float64Array(length);
-  return {
-    callees: { tree: below.tree, children: childrenOf(below.tree), total: belowTotal, own, n: belowN, ownN,
-      all: sum(below.tree, belowTotal), allN: sum(below.tree, belowN), title: "" },
-    callers: { tree: above, children: childrenOf(above), total, own: none(above.n), n, ownN: none(above.n),
-      all: sum(above, total), allN: sum(above, n), title: "" },
-  };
+  return { tree, children: childrenOf(tree), title: "", ...counted, all: sum(counted.total), allN: sum(counted.n), allSquares: sum(counted.squares) };
 }
 
 /** Callers of what ran: a function under those that it called, with the nodes that stand for it here.
- * @typedef {{ func: number, cost: number, n: number, pairs: [number, number, number][] }} Caller */
+ * @typedef {{ func: number, cost: number, squares: number,
+ *   pairs: [number, number, number][] }} Caller */
 
-/** Functions by their own cost; `pairs` are the nodes with what they cost, to go on from.
+/** Functions by their own cost; `pairs` are the nodes with what they cost and the squares of that, to go on from.
  * @param {Model} model @returns {Caller[]} */
 export function bottomUp(model) {
   const tree = /** @type {any} */ (model.tree), costs = /** @type {any} */ (model.costs);
   /** @type {Map<number, Caller>} */
   const by = new Map();
-  for (let i = 0; i < tree.n; i++) if (costs.ownN[i] > 0) add(by, tree.func[i], i, costs.own[i], costs.ownN[i]);
+  for (let i = 0; i < tree.n; i++) if (costs.ownN[i] > 0) add(by, tree.func[i], i, costs.own[i], costs.ownSquares[i]);
   return sorted(by);
 }
 
@@ -69,20 +91,20 @@ export function callersOf(model, caller) {
   const tree = /** @type {any} */ (model.tree);
   /** @type {Map<number, Caller>} */
   const by = new Map();
-  for (const [node, cost, n] of caller.pairs) {
+  for (const [node, cost, squares] of caller.pairs) {
     const p = tree.parent[node];
-    if (p !== NONE) add(by, tree.func[p], p, cost, n);
+    if (p !== NONE) add(by, tree.func[p], p, cost, squares);
   }
   return sorted(by);
 }
 
-/** @param {Map<number, Caller>} by @param {number} func @param {number} node @param {number} cost @param {number} n */
-function add(by, func, node, cost, n) {
+/** @param {Map<number, Caller>} by @param {number} func @param {number} node @param {number} cost @param {number} squares */
+function add(by, func, node, cost, squares) {
   let row = by.get(func);
-  if (!row) by.set(func, row = { func, cost: 0, n: 0, pairs: [] });
+  if (!row) by.set(func, row = { func, cost: 0, squares: 0, pairs: [] });
   row.cost += cost;
-  row.n += n;
-  row.pairs.push([node, cost, n]);
+  row.squares += squares;
+  row.pairs.push([node, cost, squares]);
 }
 
 /** @param {Map<number, Caller>} by */
@@ -136,7 +158,7 @@ export function functionsOfFile(model, file) {
 }
 
 /** The node that a path of functions leads to, as far as there are such nodes.
- * @param {Model} model @param {number[]} path */
+ * @param {import("./labels.js").Labels} model @param {number[]} path */
 export function nodeAt(model, path) {
   const tree = /** @type {any} */ (model.tree), children = /** @type {any} */ (model.children);
   let node = NONE;

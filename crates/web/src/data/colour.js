@@ -90,7 +90,7 @@ const lightness = (shade, theme) => (theme === "dark" ? 60 : 71) + (shade % 5) *
  * @param {number} lean from -1 to 1 @param {boolean} sure @param {Theme} theme */
 export function leanColour(lean, sure, theme) {
   if (!sure) return paint(240, 4, lightness(2, theme), theme);
-  const strength = Math.min(1, Math.abs(lean) * 1.5);
+  const strength = Math.min(1, 0.25 + Math.abs(lean) * 1.5);
   return paint(lean > 0 ? 10 : 212, 20 + 70 * strength, lightness(2, theme) - 6 * strength + 4, theme);
 }
 

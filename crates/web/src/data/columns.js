@@ -35,14 +35,12 @@ export const VERSION = 2;
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
-/** The tables in the bytes of a profile.
+/** The head and the columns in the bytes that the page gets.
  * @param {ArrayBuffer} buffer
- * @returns {Tables} */
-export function readTables(buffer) {
+ * @returns {{ head: any, found: Record<string, any> }} */
+export function readParts(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
-  /** @type {Head} */
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
-  if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
   /** @type {Record<string, any>} */
   const found = {};
   let at = 8 + Math.ceil(length / 8) * 8;
@@ -51,6 +49,14 @@ export function readTables(buffer) {
     found[name] = column;
     at += Math.ceil(column.byteLength / 8) * 8;
   }
+  return { head, found };
+}
+
+/** The tables of a profile.
+ * @param {{ head: Head, found: Record<string, any> }} parts
+ * @returns {Tables} */
+export function readTables({ head, found }) {
+  if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
   const time = found.time;
   for (let i = 1; i < time.length; i++) time[i] += time[i - 1];
   const { parent, func, line, flags } = found;

@@ -1,84 +1,131 @@
 // @ts-check
-// Two selections of samples beside each other: costs per second of both, and which differences are more than chance.
+// Two sides beside each other in one tree: recordings before and after, or two times of one recording. What nodes,
+// functions and modules cost on both, and which differences are more than chance.
+import { FEW, LEAST, changeOf, mark } from "./change.js";
+import { outermost, totals } from "./tree.js";
 
-/** @typedef {import("./model.js").Model} Model */
-/** @typedef {import("./model.js").Costs} Costs */
-/** A function in both: samples, the difference of their rates with its interval, and whether it is marked.
- * @typedef {{ func: number, before: number, after: number, ownBefore: number, ownAfter: number, delta: number, ownDelta: number,
- *   low: number, high: number, p: number, marked: boolean }} Difference */
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./tree.js").Children} Children */
+/** @typedef {import("./change.js").Weight} Weight */
+/** @typedef {import("./change.js").Change} Change */
+/** @typedef {import("./change.js").Method} Method */
+/** Weights by node or by key; where samples count 1 each, all three are one array.
+ * @typedef {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} Weights */
+/** A recording or a time: what ends at each node, all that is compared of it, all of its samples, and what costs are
+ * multiplied with.
+ * @typedef {{ own: Weights, all: Weight, whole: Weight, factor: number }} Run */
+/** A function or a module: what it costs alone, and with all that it calls.
+ * @typedef {{ key: number, own: Change, total: Change }} Row */
+/** @typedef {"both" | "before" | "after"} Side */
 
-const Z = 1.959964;
-/** Differences below this part of everything are not marked. */
-const LEAST = 0.001;
-/** Functions with fewer samples in both are not tested. */
-const FEW = 5;
-/** The rate of false discoveries (Benjamini and Hochberg). */
-const RATE = 0.05;
+/** The same weights, each made by a function; what is one array stays one.
+ * @param {Weights} weights @param {(values: Float64Array) => Float64Array} make @returns {Weights} */
+export function eachOf(weights, make) {
+  const n = make(weights.n), cost = weights.cost === weights.n ? n : make(weights.cost);
+  return { n, cost, squares: weights.squares === weights.n ? n : make(weights.squares) };
+}
 
-/** One side: its costs, and how many seconds they are of.
- * @typedef {{ costs: Costs, seconds: number }} Side */
-
-/** Functions by the difference of what they cost a second: marked ones first, then by what they
- * cost alone, so that those which changed come before their callers.
- * @param {Model} model @param {Side} before @param {Side} after @returns {Difference[]} */
-export function differences(model, before, after) {
-  const keys = model.truncatedFunction() + 1, identity = model.identity();
-  const a = model.byKey(identity, keys, before.costs), b = model.byKey(identity, keys, after.costs);
-  const whole = before.costs.allN / before.seconds + after.costs.allN / after.seconds;
-  /** @type {Difference[]} */
-  const rows = [];
-  for (let f = 0; f < keys; f++) {
-    if (a.n[f] + b.n[f] === 0) continue;
-    const test = rates(a.n[f], before.seconds, b.n[f], after.seconds);
-    const own = rates(a.ownN[f], before.seconds, b.ownN[f], after.seconds);
-    rows.push({ func: f, before: a.n[f], after: b.n[f], ownBefore: a.ownN[f], ownAfter: b.ownN[f], ownDelta: own.delta, ...test,
-      p: Math.min(1, 2 * Math.min(test.p, own.p)), marked: false });
+export class Comparison {
+  /** @param {Tree} tree @param {Children} children @param {[Run[], Run[]]} sides @param {Method} method
+   * @param {boolean} shares whether costs are shares of the total */
+  constructor(tree, children, sides, method, shares) {
+    this.tree = tree;
+    this.children = children;
+    this.sides = sides;
+    this.method = method;
+    this.shares = shares;
+    this.totals = sides.map((side) => side.map((run) => eachOf(run.own, (own) => totals(tree, own))));
+    /** By node: its cost with all below it, on each side. */
+    this.before = this.values(0, this.totals[0]);
+    this.after = this.values(1, this.totals[1]);
+    /** The change of all costs together; it is never marked. */
+    this.all = changeOf(method, shares, ...this.parts((run) => run.all));
   }
-  mark(rows, whole / 2);
-  return rows.sort((x, y) => Number(y.marked) - Number(x.marked) || Math.abs(y.ownDelta) - Math.abs(x.ownDelta) || Math.abs(y.delta) - Math.abs(x.delta) || x.func - y.func);
+
+  /** Both sides of something.
+   * @param {(run: Run, side: number, at: number) => Weight} weight @returns {[import("./change.js").Part[], import("./change.js").Part[]]} */
+  parts(weight) {
+    const of = (/** @type {number} */ side) => this.sides[side].map((run, at) => ({ weight: weight(run, side, at), all: run.whole, factor: run.factor }));
+    return [of(0), of(1)];
+  }
+
+  /** Normalized costs of a side: the mean of its runs.
+   * @param {number} side @param {Weights[]} weights */
+  values(side, weights) {
+    const runs = this.sides[side], sums = new Float64Array(this.tree.n);
+    runs.forEach((run, at) => {
+      const { cost } = weights[at], { factor } = run;
+      for (let i = 0; i < sums.length; i++) sums[i] += cost[i] * factor;
+    });
+    if (runs.length > 1) for (let i = 0; i < sums.length; i++) sums[i] /= runs.length;
+    return sums;
+  }
+
+  /** Changes by a key of functions, such as their modules; a stack in which a key is several times counts once.
+   * @param {Int32Array} keyOf by function; below 0 for none @param {number} keys
+   * @param {(key: number) => boolean} [isTested] @returns {{ rows: Row[], tested: [number, number] }} */
+  byKey(keyOf, keys, isTested) {
+    const { tree } = this, outer = outermost(tree, this.children, keyOf, keys);
+    const sum = (/** @type {boolean} */ inclusive) => this.sides.map((side, s) => side.map((run, at) => eachOf(inclusive ? this.totals[s][at] : run.own, (values) => {
+      const sums = new Float64Array(keys);
+      for (let i = 0; i < tree.n; i++) {
+        const key = keyOf[tree.func[i]];
+        if (key >= 0 && values[i] !== 0 && (!inclusive || outer[i])) sums[key] += values[i];
+      }
+      return sums;
+    })));
+    const own = sum(false), total = sum(true);
+    const at = (/** @type {Weights} */ weights, /** @type {number} */ key) => ({ n: weights.n[key], cost: weights.cost[key], squares: weights.squares[key] });
+    const change = (/** @type {Weights[][]} */ sums, /** @type {number} */ key) => changeOf(this.method, this.shares, ...this.parts((_, side, run) => at(sums[side][run], key)));
+    /** @type {Row[]} */
+    const rows = [];
+    for (let key = 0; key < keys; key++) {
+      if (total.some((side) => side.some((weights) => weights.n[key] > 0))) rows.push({ key, own: change(own, key), total: change(total, key) });
+    }
+    const tested = isTested ? rows.filter((row) => isTested(row.key)) : rows, { before, after } = this.all;
+    return { rows, tested: [mark(tested.map((row) => row.own), before, after), mark(tested.map((row) => row.total), before, after)] };
+  }
+
+  /** Nodes that differ by more than chance: of themselves, or since their function does, in the same direction.
+   * @param {Map<number, Row>} rows by function @returns {Uint8Array} */
+  sureNodes(rows) {
+    const { tree, before, after } = this, sure = new Uint8Array(tree.n);
+    const smallest = LEAST * (this.all.before + this.all.after) / 2, changes = [];
+    /** @type {number[]} */
+    const nodes = [];
+    for (let i = 0; i < tree.n; i++) {
+      const delta = after[i] - before[i], row = rows.get(tree.func[i]);
+      if (row && [row.own, row.total].some((change) => change.marked && change.delta * delta > 0)) sure[i] = 1;
+      if (before[i] + after[i] < smallest) continue;
+      const change = changeOf(this.method, this.shares, ...this.parts((_, side, run) => {
+        const { n, cost, squares } = this.totals[side][run];
+        return { n: n[i], cost: cost[i], squares: squares[i] };
+      }));
+      if (change.n[0] + change.n[1] < FEW) continue;
+      nodes.push(i);
+      changes.push(change);
+    }
+    mark(changes, this.all.before, this.all.after);
+    changes.forEach((change, at) => { if (change.marked) sure[nodes[at]] = 1; });
+    return sure;
+  }
+
+  /** What the union weighs: the sum of both sides, so that what vanished stays visible, or one of them.
+   * @param {Side} side */
+  union(side) {
+    const a = side === "after" ? 0 : 1, b = side === "before" ? 0 : 1, total = new Float64Array(this.tree.n);
+    for (let i = 0; i < total.length; i++) total[i] = this.before[i] * a + this.after[i] * b;
+    return { total, all: this.all.before * a + this.all.after * b };
+  }
 }
 
-/** Marks what is left of tested rows when so many are tested.
- * @param {Difference[]} rows @param {number} whole what everything costs a second */
-export function mark(rows, whole) {
-  const tested = rows.filter((row) => row.before + row.after >= FEW).sort((x, y) => x.p - y.p);
-  let last = -1;
-  tested.forEach((row, at) => { if (row.p <= RATE * (at + 1) / tested.length) last = at; });
-  tested.forEach((row, at) => { row.marked = at <= last && Math.max(Math.abs(row.delta), Math.abs(row.ownDelta)) >= LEAST * whole; });
-}
-
-/** The difference of two rates, its 95 % interval, and how probable one as large is by chance: counts of both are
- * those of Poisson processes.
- * @param {number} a @param {number} secondsA @param {number} b @param {number} secondsB */
-export function rates(a, secondsA, b, secondsB) {
-  const delta = b / secondsB - a / secondsA;
-  const error = Math.sqrt(a / secondsA ** 2 + b / secondsB ** 2);
-  const chance = Math.sqrt((a + b) / (secondsA + secondsB) * (1 / secondsA + 1 / secondsB));
-  const p = chance > 0 ? 2 * (1 - normal(Math.abs(delta) / chance)) : 1;
-  return { delta, low: delta - Z * error, high: delta + Z * error, p };
-}
-
-/** The distribution function of the normal distribution.
- * Source: Abramowitz and Stegun, 7.1.26; its error is below 1.5e-7.
- * @param {number} z */
-export function normal(z) {
-  const x = Math.abs(z) / Math.SQRT2, t = 1 / (1 + 0.3275911 * x);
-  const tail = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t * Math.exp(-x * x);
-  return z < 0 ? tail / 2 : 1 - tail / 2;
-}
-
-/** What a union of both trees weighs: the sum of both rates, so that what vanished stays visible.
- * @param {Side} before @param {Side} after @param {"both" | "before" | "after"} side */
-export function unionWeights(before, after, side) {
-  const a = side === "after" ? 0 : 1 / before.seconds, b = side === "before" ? 0 : 1 / after.seconds;
-  const total = new Float64Array(before.costs.n.length);
-  for (let i = 0; i < total.length; i++) total[i] = before.costs.n[i] * a + after.costs.n[i] * b;
-  return { total, all: before.costs.allN * a + after.costs.allN * b };
+/** Marked ones first, then those of the larger difference.
+ * @param {Row[]} rows @param {"own" | "total"} which */
+export function ranked(rows, which) {
+  return rows.filter((row) => row[which].delta !== 0).sort((x, y) => Number(y[which].marked) - Number(x[which].marked)
+    || Math.abs(y[which].delta) - Math.abs(x[which].delta) || x.key - y.key);
 }
 
 /** From -1 (only before) to 1 (only after).
- * @param {number} before @param {number} secondsA @param {number} after @param {number} secondsB */
-export function lean(before, secondsA, after, secondsB) {
-  const a = before / secondsA, b = after / secondsB;
-  return a + b > 0 ? (b - a) / (a + b) : 0;
-}
+ * @param {number} before @param {number} after */
+export const lean = (before, after) => before + after > 0 ? (after - before) / (before + after) : 0;

@@ -1,12 +1,12 @@
 // @ts-check
 // The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
 // of that. What did not change is not made again: trees depend on filters of frames and groups, costs on the rest.
-import { ANONYMOUS, INLINED, JOINED, KERNEL, NONE } from "./columns.js";
+import { JOINED, NONE } from "./columns.js";
 import { grouped, withGroups } from "./group.js";
-import { UNKNOWN, baseName, shortName } from "./names.js";
+import { Labels } from "./labels.js";
 import { costs, selection } from "./select.js";
 import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
-import { TreeBuilder, childrenOf, outermost, range, totals } from "./tree.js";
+import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -17,31 +17,20 @@ import { TreeBuilder, childrenOf, outermost, range, totals } from "./tree.js";
 /** @typedef {FrameFilter | SampleFilter} Filter */
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
  *   group: import("./group.js").GroupBy, filters: Filter[] }} View */
-/** Costs of nodes: alone, and with all below; in units of the weight, `n` in samples.
- * @typedef {{ own: Float64Array, total: Float64Array, n: Float64Array, ownN: Float64Array, all: number, allN: number,
- *   ends: Float64Array, pair: Float64Array, samples: number }} Costs */
+/** Costs of nodes in units of the weight, which are one array where samples count 1 each; of pairs, in samples.
+ * @typedef {import("./around.js").Counted & { ends: Float64Array, pair: Float64Array, samples: number }} Costs */
 /** Costs by key: of functions, modules, files.
- * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array }} KeyCosts */
+ * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array, ownSquares: Float64Array,
+ *   squares: Float64Array }} KeyCosts */
 
-export class Model {
+export class Model extends Labels {
   /** @param {Tables} tables */
   constructor(tables) {
+    super(tables.head);
     this.tables = tables;
     const { head } = tables;
-    this.functions = head.functions.length;
-    this.names = head.functions.map(([name, , module]) => {
-      const text = name < 0 ? "" : head.names[name];
-      if (text) return text;
-      return module >= 0 ? `${UNKNOWN} in ${baseName(head.modules[module].path)}` : UNKNOWN;
-    });
-    /** The function that stands for the first group; those of modules come before it. */
-    this.firstGroup = this.functions + head.modules.length;
-    /** @type {string[]} */
-    this.groupLabels = [];
-    /** @type {Map<string, string>} */
-    this.short = new Map();
-    /** @type {Map<string, { key: string, value: any }>} */
-    this.made = new Map();
+    /** @type {Costs | null} */
+    this.costs = null;
     /** By leaf: all samples of the recording. */
     this.leafCounts = new Float64Array(tables.leafNode.length);
     for (let i = 0; i < tables.samples; i++) this.leafCounts[tables.leaf[i]]++;
@@ -81,16 +70,6 @@ export class Model {
     this.baseLine = tree.src.map((i) => lines.line[i]);
     for (let i = 0; i < tree.n; i++) tree.src[i] = i;
     return { tree, to };
-  }
-
-  /** A value that is made once for a key.
-   * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
-  once(name, key, make) {
-    const known = this.made.get(name);
-    if (known && known.key === key) return known.value;
-    const value = make();
-    this.made.set(name, { key, value });
-    return value;
   }
 
   /** Looks at the tables in a way.
@@ -141,10 +120,11 @@ export class Model {
     const { event, weight } = /** @type {View} */ (this.view), tree = /** @type {Tree} */ (this.tree);
     const groups = /** @type {import("./group.js").Grouped} */ (this.groups), to = /** @type {Uint32Array} */ (this.to);
     const pairs = costs(this.tables, chosen, event, groups.pairOf, groups.pairs, weight);
-    const weighted = pairs.cost !== pairs.count, factor = pairs.factor;
-    const ownN = new Float64Array(tree.n), own = weighted || factor !== 1 ? new Float64Array(tree.n) : ownN;
+    const weighted = pairs.cost !== pairs.count, factor = pairs.factor, alike = !weighted && factor === 1;
+    const ownN = new Float64Array(tree.n), own = alike ? ownN : new Float64Array(tree.n);
+    const ownSquares = alike ? ownN : new Float64Array(tree.n);
     const ends = new Float64Array(this.tables.head.ends.length);
-    let all = 0, allN = 0;
+    let all = 0, allN = 0, allSquares = 0;
     for (let pair = 0; pair < groups.pairs; pair++) {
       const count = pairs.count[pair];
       if (count === 0) continue;
@@ -152,73 +132,18 @@ export class Model {
       const node = to[pair];
       if (node === GONE) continue;
       const cost = weighted ? pairs.cost[pair] : count * factor;
+      const square = weighted ? pairs.squares[pair] : cost * factor;
       all += cost;
       allN += count;
+      allSquares += square;
       if (node === ROOT) continue;
       ownN[node] += count;
-      if (own !== ownN) own[node] += cost;
+      if (alike) continue;
+      own[node] += cost;
+      ownSquares[node] += square;
     }
-    const n = totals(tree, ownN), total = own === ownN ? n : totals(tree, own);
-    return { own, total, n, ownN, all, allN, ends, pair: pairs.count, samples: pairs.samples };
-  }
-
-  /** The number of the function that stands for stacks which do not reach their root. */
-  truncatedFunction() { return this.firstGroup + this.groupLabels.length; }
-
-  /** By function: its module; below 0 for none. */
-  moduleOf() {
-    return this.once("moduleOf", String(this.groupLabels.length), () => {
-      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
-      this.tables.head.functions.forEach((row, f) => { of[f] = row[2]; });
-      for (let module = 0; module < this.tables.head.modules.length; module++) of[this.functions + module] = module;
-      return of;
-    });
-  }
-
-  /** By function: its source file as a number of the names; below 0 for none. */
-  fileOf() {
-    return this.once("fileOf", String(this.groupLabels.length), () => {
-      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
-      this.tables.head.functions.forEach((row, f) => { of[f] = row[1]; });
-      return of;
-    });
-  }
-
-  /** The name of a function, or of what stands in the place of one.
-   * @param {number} f @param {boolean} [short] */
-  name(f, short) {
-    if (f >= this.functions) {
-      if (f < this.firstGroup) return baseName(this.tables.head.modules[f - this.functions].path);
-      return f === this.truncatedFunction() ? "[truncated]" : this.groupLabels[f - this.firstGroup];
-    }
-    const name = this.names[f];
-    if (!short) return name;
-    let text = this.short.get(name);
-    if (text === undefined) this.short.set(name, text = shortName(name));
-    return text;
-  }
-
-  /** The path of a function's module.
-   * @param {number} f */
-  module(f) {
-    const module = this.moduleOf()[f];
-    return module === undefined || module < 0 ? "" : this.tables.head.modules[module].path;
-  }
-
-  /** A function's source file.
-   * @param {number} f */
-  file(f) {
-    const file = this.fileOf()[f];
-    return file === undefined || file < 0 ? "" : this.tables.head.names[file];
-  }
-
-  /** What kind of code a node is of.
-   * @param {number} flags @param {number} f */
-  kind(flags, f) {
-    if (f >= this.firstGroup) return "group";
-    if (flags & KERNEL) return "kernel";
-    if (flags & ANONYMOUS) return f < this.functions && this.tables.head.functions[f][0] >= 0 ? "jit" : "anonymous";
-    return flags & INLINED ? "inlined" : "user";
+    const n = totals(tree, ownN), total = alike ? n : totals(tree, own), squares = alike ? n : totals(tree, ownSquares);
+    return { own, total, n, ownN, ownSquares, squares, all, allN, allSquares, ends, pair: pairs.count, samples: pairs.samples };
   }
 
   /** Costs of functions.
@@ -248,54 +173,30 @@ export class Model {
     return this.once("fileCosts", this.costsKey || "", () => this.byKey(this.fileOf(), this.tables.head.names.length));
   }
 
-  identity() {
-    const n = this.truncatedFunction() + 1;
-    return this.once("identity", String(n), () => Int32Array.from({ length: n }, (_, f) => f));
-  }
-
   /** Costs by a key of functions; a stack in which a key is several times counts once.
-   * @param {Int32Array} keyOf @param {number} keys @param {Costs} [costs] @returns {KeyCosts} */
-  byKey(keyOf, keys, costs) {
+   * @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
+  byKey(keyOf, keys) {
     const tree = /** @type {Tree} */ (this.tree), children = /** @type {Children} */ (this.children);
-    const counted = costs || /** @type {Costs} */ (this.costs);
+    const counted = /** @type {Costs} */ (this.costs);
     const outer = this.once(`outer${keys}`, this.treeKey || "", () => outermost(tree, children, keyOf, keys));
     const one = counted.own === counted.ownN, make = () => new Float64Array(keys);
     const own = make(), total = make(), ownN = one ? own : make(), n = one ? total : make();
+    const ownSquares = one ? own : make(), squares = one ? total : make();
     for (let i = 0; i < tree.n; i++) {
       const key = keyOf[tree.func[i]];
       if (key < 0 || counted.n[i] === 0) continue;
       own[key] += counted.own[i];
-      if (!one) ownN[key] += counted.ownN[i];
+      if (!one) {
+        ownN[key] += counted.ownN[i];
+        ownSquares[key] += counted.ownSquares[i];
+      }
       if (!outer[i]) continue;
       total[key] += counted.total[i];
-      if (!one) n[key] += counted.n[i];
+      if (!one) {
+        n[key] += counted.n[i];
+        squares[key] += counted.squares[i];
+      }
     }
-    return { own, total, ownN, n };
-  }
-
-  /** Functions that a search finds, and the cost of the stacks that have one.
-   * @param {((name: string) => boolean) | null} test */
-  find(test) {
-    if (!test) return null;
-    const tree = /** @type {Tree} */ (this.tree), counted = /** @type {Costs} */ (this.costs);
-    const hits = new Uint8Array(this.truncatedFunction() + 1);
-    for (let f = 0; f < hits.length; f++) hits[f] = test(this.name(f)) ? 1 : 0;
-    const under = new Uint8Array(tree.n);
-    let found = 0;
-    for (let i = 0; i < tree.n; i++) {
-      under[i] = hits[tree.func[i]] | (tree.parent[i] === NONE ? 0 : under[tree.parent[i]]);
-      if (under[i]) found += counted.own[i];
-    }
-    return { hits, under, found };
-  }
-
-  /** The children of a node that cost something, those that cost most first.
-   * @param {number} node */
-  costly(node) {
-    const children = /** @type {Children} */ (this.children), total = /** @type {Costs} */ (this.costs).n;
-    const [from, to] = range(children, node), found = [];
-    for (let k = from; k < to; k++) if (total[children.list[k]] > 0) found.push(children.list[k]);
-    const cost = /** @type {Costs} */ (this.costs).total;
-    return found.sort((a, b) => cost[b] - cost[a] || a - b);
+    return { own, total, ownN, n, ownSquares, squares };
   }
 }

@@ -40,14 +40,54 @@ export function interval(share, n) {
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
+/** How many samples of equal weight would tell as much of a share: the variance of a share of weighted samples comes from
+ * the squares of what each of them costs. Those of equal weight tell as much as there are of them; few heavy ones never
+ * tell more than all samples together do (Kish's effective size), since a share that one sample makes vouches for itself.
+ * @param {number} part @param {number} whole @param {number} squares of the part @param {number} allSquares */
+export function effective(part, whole, squares, allSquares) {
+  const share = part / whole, most = whole * whole / allSquares;
+  if (!(share > 0 && share < 1)) return most;
+  const variance = ((1 - share) ** 2 * squares + share ** 2 * Math.max(0, allSquares - squares)) / (whole * whole);
+  return Math.min(most, share * (1 - share) / variance);
+}
+
 /** The interval of a share as text where it is wide enough to matter (a tenth of the share or more), else nothing.
- * @param {number} part @param {number} whole @param {number} n samples of the whole */
-export function spread(part, whole, n) {
-  if (!whole || !part || !n) return "";
-  const share = Math.min(1, part / whole), [low, high] = interval(share, n);
+ * @param {number} part @param {number} whole @param {number} squares of what samples of the part cost: their number where each
+ * counts 1 @param {number} allSquares */
+export function spread(part, whole, squares, allSquares) {
+  if (!whole || !part || !allSquares) return "";
+  const share = Math.min(1, part / whole), [low, high] = interval(share, effective(part, whole, squares, allSquares));
   if (high - low < 0.2 * share) return "";
   const digits = high < 0.1 ? 2 : 1;
   return `${(100 * low).toFixed(digits)}–${(100 * high).toFixed(digits)} %`;
+}
+
+/** A number on a scale: what it is divided by, the digits behind the point, what follows.
+ * @param {number} value @param {[number, number, string]} scale @param {boolean} [signed] */
+export function scaled(value, [divisor, digits, suffix], signed) {
+  const text = (value / divisor).toFixed(digits), isZero = !/[1-9]/.test(text);
+  return (isZero ? text.replace("-", "") : signed && value > 0 ? "+" + text : text) + suffix;
+}
+
+/** Prefixes by thousands, of numbers that are large and of nanoseconds.
+ * @type {[number, string][]} */
+const LARGE = [[1, ""], [1e3, " k"], [1e6, " M"], [1e9, " G"], [1e12, " T"]];
+/** @type {[number, string][]} */
+const NANOSECONDS = [[1, " ns"], [1e3, " µs"], [1e6, " ms"], [1e9, " s"]];
+
+/** The scale of costs by the second: the total has three digits or more before the point.
+ * @param {number} total @param {boolean} isTime whether costs are nanoseconds @returns {[number, number, string]} */
+export function scaleOf(total, isTime) {
+  const units = isTime ? NANOSECONDS : LARGE, [divisor, suffix] = units.findLast(([unit]) => total / unit >= 100) || units[0];
+  return [divisor, 1, `${suffix || " "}/s`];
+}
+
+/** How many times as much; `new` and `gone` where there is nothing on a side.
+ * @param {number} before @param {number} after */
+export function ratio(before, after) {
+  if (before === 0) return "new";
+  const times = after / before;
+  return times === 0 ? "gone" : `×${times.toFixed(times < 100 ? 2 : 0)}`;
 }
 
 /** Steps of an axis that people count in: 1, 2 or 5 times a power of ten, at most so many in a span.

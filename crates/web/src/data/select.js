@@ -41,24 +41,27 @@ export function selection(tables, filters) {
   return { first, last, threads, from, to };
 }
 
-/** What pairs (of a group and a leaf) cost in a selection: samples, and periods where these differ.
+/** What pairs (of a group and a leaf) cost in a selection: samples, and periods with their squares where these differ.
  * @param {Tables} tables @param {Selection} chosen @param {number} event
  * @param {Uint32Array} pairOf @param {number} pairs @param {Weight} weight
- * @returns {{ count: Float64Array, cost: Float64Array, samples: number, factor: number }} */
+ * @returns {{ count: Float64Array, cost: Float64Array, squares: Float64Array, samples: number, factor: number }} */
 export function costs(tables, chosen, event, pairOf, pairs, weight) {
   const count = new Float64Array(pairs), { first, last, threads } = chosen;
   const { event: events, thread } = tables, one = tables.head.events.length < 2;
   const period = weight === "period" ? tables.period : null;
-  const cost = period ? new Float64Array(pairs) : count;
+  const cost = period ? new Float64Array(pairs) : count, squares = period ? new Float64Array(pairs) : count;
   let samples = 0;
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
     if (threads && !threads[thread[i]]) continue;
     const pair = pairOf[i];
     count[pair]++;
-    if (period) cost[pair] += period[i];
+    if (period) {
+      cost[pair] += period[i];
+      squares[pair] += period[i] * period[i];
+    }
     samples++;
   }
   const factor = weight === "period" && !period ? tables.head.events[event]?.period ?? 1 : 1;
-  return { count, cost, samples, factor };
+  return { count, cost, squares, samples, factor };
 }

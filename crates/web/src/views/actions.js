@@ -4,10 +4,11 @@ import { baseName } from "../data/names.js";
 import { openMenu } from "./menu.js";
 
 /** @typedef {import("./app.js").App} App */
+/** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./menu.js").Entry} Entry */
 
 /** Entries for a function.
- * @param {App} app @param {number} f @param {(() => void) | null} zoom
+ * @param {Shell} app @param {number} f @param {(() => void) | null} zoom
  * @returns {Entry[]} */
 export function functionEntries(app, f, zoom) {
   const { model } = app, filter = (/** @type {any} */ kind, /** @type {number} */ at) => () => app.addFilter({ kind, at });
@@ -15,9 +16,8 @@ export function functionEntries(app, f, zoom) {
   const entries = [{ title: app.model.name(f, true) }];
   if (zoom) entries.push({ text: "Zoom", key: "Enter", run: zoom });
   if (f < model.functions) {
-    entries.push(
-      { text: "Callers and callees", key: "c", run: () => app.change({ view: "sandwich", func: f }) },
-      { text: "Source and addresses", key: "a", run: () => app.change({ view: "source", func: f }) });
+    entries.push({ text: "Callers and callees", key: "c", run: () => app.change({ view: "sandwich", func: f }) });
+    if (app.views.includes("source")) entries.push({ text: "Source and instructions", key: "a", run: () => app.change({ view: "source", func: f }) });
   }
   entries.push(
     { text: "Focus on it", key: "f", run: filter("focus", f) },
@@ -30,7 +30,7 @@ export function functionEntries(app, f, zoom) {
     { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) });
   const module = model.moduleOf()[f];
   if (module >= 0) {
-    const name = baseName(app.tables.head.modules[module].path);
+    const name = baseName(app.model.named.modules[module].path);
     entries.push({ title: name },
       { text: "Only this module", key: "d", run: filter("module", module) },
       { text: "Hide this module", key: "D", run: filter("hideModule", module) },
@@ -44,15 +44,15 @@ export function functionEntries(app, f, zoom) {
 }
 
 /** The kernel's own module, where it was sampled.
- * @param {App} app */
-const kernelModule = (app) => app.tables.head.modules.findIndex((module) => module.kind === "kernel");
+ * @param {Shell} app */
+const kernelModule = (app) => app.model.named.modules.findIndex((module) => module.kind === "kernel" || module.path === "[kernel]");
 
 /** Opens the menu of a function.
- * @param {App} app @param {number} f @param {number} x @param {number} y @param {(() => void) | null} [zoom] */
+ * @param {Shell} app @param {number} f @param {number} x @param {number} y @param {(() => void) | null} [zoom] */
 export function functionMenu(app, f, x, y, zoom) { openMenu(functionEntries(app, f, zoom || null), x, y); }
 
 /** Runs the entry of a key.
- * @param {App} app @param {number} f @param {string} key */
+ * @param {Shell} app @param {number} f @param {string} key */
 export function functionKey(app, f, key) {
   for (const entry of functionEntries(app, f, null)) {
     if ("key" in entry && entry.key === key) {

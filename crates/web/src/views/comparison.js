@@ -1,80 +1,75 @@
 // @ts-check
 // Two times of one recording beside each other: the baseline and what is chosen.
-import { leanColour } from "../data/colour.js";
-import { NONE } from "../data/columns.js";
-import { differences, lean, unionWeights } from "../data/compare.js";
-import { amount, percent } from "../data/numbers.js";
+import { Comparison } from "../data/compare.js";
+import { amount, scaleOf } from "../data/numbers.js";
 import { selection } from "../data/select.js";
 import { functionMenu } from "./actions.js";
+import { changeColour, changeRows, describeChange, inOrder, isOneSided } from "./changes.js";
+import { NONE } from "../data/columns.js";
 import { make } from "./element.js";
 import { Graph } from "./graph.js";
-import { Rows } from "./rows.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./app.js").ViewPart} ViewPart */
-/** @typedef {import("../data/compare.js").Difference} Difference */
+/** @typedef {import("../data/model.js").Costs} Costs */
 
-/** Differences a second, with their sign.
- * @param {number} value */
-const signed = (value) => (value > 0 ? "+" : "") + value.toFixed(Math.abs(value) < 10 ? 2 : 0);
+/** A side of the comparison: rates by the second.
+ * @param {Costs} costs @param {number} seconds @returns {import("../data/compare.js").Run} */
+function run(costs, seconds) {
+  const all = { n: costs.allN, cost: costs.all, squares: costs.allSquares };
+  return { own: { n: costs.ownN, cost: costs.own, squares: costs.ownSquares }, all, whole: all, factor: 1 / seconds };
+}
 
 /** @param {App} app @returns {ViewPart} */
 export function comparisonView(app) {
   const note = make("p", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const graph = new Graph(app, { label: "Union of both times", down: true, tell: (text) => { status.textContent = text; } });
-  /** @type {{ before: import("../data/compare.js").Side, after: import("../data/compare.js").Side } | null} */
-  let sides = null;
-  let whole = 1;
-  const sideButtons = /** @type {const} */ (["before", "both", "after"]).map((side) => make("button", { type: "button", "data-side": side, text: side, click: () => app.change({ side }) }));
-  const end = make("button", { type: "button", text: "End the comparison", click: () => app.change({ base: null, view: "heat" }) });
-  /** @type {Rows<Difference>} */
-  const rows = new Rows({
-    label: "Functions by their differences",
-    columns: [
-      { title: "Function", width: "minmax(12em, 1fr)", kind: "name", text: (row) => app.label(row.func), hint: (row) => app.model.name(row.func), mark: (row) => app.found?.hits[row.func] ? "hit" : "" },
-      { title: "Before, /s", width: "6.5em", kind: "number", text: (row) => sides ? (row.before / sides.before.seconds).toFixed(1) : "" },
-      { title: "After, /s", width: "6.5em", kind: "number", text: (row) => sides ? (row.after / sides.after.seconds).toFixed(1) : "" },
-      { title: "Inclusive, /s", width: "7em", kind: "number", sort: "total", text: (row) => signed(row.delta), mark: (row) => row.marked ? (row.delta > 0 ? "more" : "less") : "" },
-      { title: "Own, /s", width: "7em", kind: "number", sort: "own", text: (row) => signed(row.ownDelta), mark: (row) => row.marked && row.ownDelta ? (row.ownDelta > 0 ? "more" : "less") : "" },
-      { title: "95 % of inclusive", width: "10em", kind: "where", text: (row) => `${signed(row.low)} to ${signed(row.high)}` },
-      { title: "Of all", width: "5.5em", kind: "number", text: (row) => percent(row.delta, whole) },
-      { title: "More than chance", width: "10em", kind: "where", text: (row) => row.marked ? "yes" : "" },
-    ],
-    sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
-    act: (row) => app.change({ view: "sandwich", func: row.func }),
-    menu: (row, x, y) => functionMenu(app, row.func, x, y),
+  /** @type {[number, number, string]} */
+  let scale = [1, 1, " /s"];
+  const sideButtons = sidesOf(app), end = make("button", { type: "button", text: "End the comparison", click: () => app.change({ base: null, view: "heat" }) });
+  const rows = changeRows(app, {
+    label: "Functions by their differences", what: "Function", name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => scale,
+    act: (row) => app.change({ view: "sandwich", func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
   });
-  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, make("div", { role: "group", "aria-label": "Widths are of", class: "bar" }, ...sideButtons), end, note), graph.element, status, rows.element);
+  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, sideButtons.element, end, note), graph.element, status, rows.element);
   let shown = "";
   const secondsOf = (/** @type {number} */ from, /** @type {number} */ to) => Math.max(app.seconds(Math.min(to, app.tables.span) - from + 1), 1e-9);
-  const draw = () => {
-    const { base, filters, side } = app.state, { chosen } = app.model;
-    if (!base || !chosen) return;
+  const compare = (/** @type {[number, number]} */ base) => {
+    const { filters } = app.state, chosen = /** @type {import("../data/select.js").Selection} */ (app.model.chosen);
     const others = /** @type {any[]} */ (filters.filter((filter) => ["process", "comm", "threads", "notThreads"].includes(filter.kind)));
-    const before = { costs: app.model.count(selection(app.tables, [...others, { kind: "time", from: base[0], to: base[1] }])), seconds: secondsOf(base[0], base[1]) };
-    const after = { costs: app.costs, seconds: secondsOf(chosen.from, chosen.to) };
-    sides = { before, after };
-    whole = Math.max(before.costs.allN / before.seconds, after.costs.allN / after.seconds);
-    const list = differences(app.model, before, after), marked = new Uint8Array(app.model.truncatedFunction() + 1);
-    for (const row of list) if (row.marked) marked[row.func] = 1;
-    const { total, all } = unionWeights(before, after, side), tree = app.picture.tree;
-    graph.options.colour = (node) => node === NONE ? leanColour(0, false, app.theme)
-      : leanColour(lean(before.costs.n[node], before.seconds, after.costs.n[node], after.seconds), marked[tree.func[node]] === 1, app.theme);
-    graph.options.describe = (node) => {
-      const a = node === NONE ? before.costs.allN : before.costs.n[node], b = node === NONE ? after.costs.allN : after.costs.n[node];
-      const name = node === NONE ? "all" : app.model.name(tree.func[node]);
-      return [name, `before ${amount(a)} samples, ${(a / before.seconds).toFixed(1)} a second`, `after ${amount(b)} samples, ${(b / after.seconds).toFixed(1)} a second`,
-        `difference ${signed(b / after.seconds - a / before.seconds)} a second` + (node !== NONE && !marked[tree.func[node]] ? "; of this function it may be chance" : "")];
-    };
+    const before = app.model.count(selection(app.tables, [...others, { kind: "time", from: base[0], to: base[1] }]));
+    const { tree, children } = /** @type {any} */ (app.model);
+    const compared = new Comparison(tree, children, [[run(before, secondsOf(base[0], base[1]))], [run(app.costs, secondsOf(chosen.from, chosen.to))]], "rates", false);
+    const found = compared.byKey(app.model.identity(), app.model.truncatedFunction() + 1, (f) => f < app.model.firstGroup);
+    return { before, compared, found, chosen, sure: compared.sureNodes(new Map(found.rows.map((row) => [row.key, row]))) };
+  };
+  const draw = () => {
+    const { base, side } = app.state;
+    if (!base || !app.model.chosen) return;
+    const { before, compared, found, chosen, sure } = app.model.once("comparison", `${app.model.costsKey} ${base}`, () => compare(base));
+    const tree = app.picture.tree, time = app.state.weight === "period" && app.tables.head.events[app.event]?.unit === "nanoseconds";
+    scale = scaleOf(Math.max(compared.all.before, compared.all.after), time);
+    graph.options.colour = (node) => changeColour(compared, node, sure, app.theme);
+    graph.options.hatched = (node) => isOneSided(compared, node);
+    graph.options.describe = (node) => describeChange(compared, node, node === NONE ? "all" : app.model.name(tree.func[node]), scale, sure);
     const key = `${app.model.treeKey} ${side}`;
-    graph.show({ ...app.picture, total, all }, key === shown ? graph.zoom : NONE, key !== shown);
+    graph.show({ ...app.picture, ...compared.union(side) }, key === shown ? graph.zoom : NONE, key !== shown);
     shown = key;
-    for (const button of sideButtons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
-    const count = list.filter((row) => row.marked).length;
-    note.textContent = `Before: ${app.seconds(base[0]).toFixed(3)} s to ${app.seconds(base[1] + 1).toFixed(3)} s, ${amount(before.costs.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(after.costs.allN)} samples. ` +
-      `${count ? `${count} function${count > 1 ? "s differ" : " differs"}` : "No function differs"} by more than chance. Red is more, blue less, grey may be chance.`;
-    if (app.state.sort === "total") list.sort((a, b) => Number(b.marked) - Number(a.marked) || Math.abs(b.delta) - Math.abs(a.delta) || a.func - b.func);
-    rows.show(list, true);
+    sideButtons.press();
+    const marked = found.rows.filter((row) => row.own.marked || row.total.marked).length;
+    note.textContent = `Before: ${app.seconds(base[0]).toFixed(3)} s to ${app.seconds(base[1] + 1).toFixed(3)} s, ${amount(before.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(app.costs.allN)} samples. ` +
+      `${marked ? `${marked} function${marked > 1 ? "s differ" : " differs"}` : "No function differs"} by more than chance. Red is more, blue less, grey may be chance, hatched is on one side only.`;
+    rows.show(inOrder(app, found.rows, (f) => app.model.name(f)), true);
   };
   return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); } };
+}
+
+/** Buttons that choose what widths are of.
+ * @param {import("./shell.js").Shell} app */
+export function sidesOf(app) {
+  const buttons = /** @type {const} */ (["before", "both", "after"]).map((side) => make("button", { type: "button", "data-side": side, text: side, click: () => app.change({ side }) }));
+  return {
+    element: make("div", { role: "group", "aria-label": "Widths are of", class: "bar" }, ...buttons),
+    press: () => { for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === app.state.side)); },
+  };
 }

@@ -10,26 +10,29 @@ import { make } from "./element.js";
 import { Graph } from "./graph.js";
 
 /** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("./shell.js").Shell} Shell */
+/** @typedef {import("./shell.js").ViewPart} ViewPart */
 
 /** Modules in the legend. */
 const SHOWN = 7;
 
-/** @param {App} app @param {boolean} down @returns {ViewPart} */
-export function flameView(app, down) {
+/** @param {Shell} app @param {boolean} down
+ * @param {{ legend: (element: HTMLElement) => void, tools?: HTMLElement[], hatched?: (node: number) => boolean }} parts
+ * @returns {ViewPart} */
+export function flameView(app, down, { legend: drawLegend, tools = [], hatched }) {
   const title = down ? "Icicle" : "Flame graph", crumbs = make("nav", { class: "crumbs", "aria-label": "Way to what is zoomed" });
   const legend = make("div", { class: "legend" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const graph = new Graph(app, {
-    label: title, down,
+    label: title, down, hatched,
     tell: (text) => { status.textContent = text; },
     zoomed: (node) => app.change({ zoom: node === NONE ? [] : pathTo(/** @type {any} */ (app.model.tree), node).map((at) => /** @type {any} */ (app.model.tree).func[at]) }),
   });
-  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, crumbs, legend), graph.element, status);
+  const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, ...tools, crumbs, legend), graph.element, status);
   let shown = "", match = -1;
   const draw = () => {
     const node = nodeAt(app.model, app.state.zoom), key = `${app.model.treeKey} ${app.state.zoom}`;
     drawCrumbs(app, crumbs, node);
-    drawLegend(app, legend);
+    drawLegend(legend);
     graph.show(app.picture, node, key !== shown);
     if (key !== shown) match = -1;
     shown = key;
@@ -37,7 +40,7 @@ export function flameView(app, down) {
   };
   const next = (/** @type {number} */ step) => {
     if (!app.found) return;
-    const { tree } = app.picture, { hits } = app.found, total = app.costs.total, inside = new Set();
+    const { tree, total } = app.picture, { hits } = app.found, inside = new Set();
     // What is drawn and found, those that cost most first.
     for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
     const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
@@ -55,7 +58,7 @@ export function flameView(app, down) {
   return { id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next };
 }
 
-/** @param {App} app @param {HTMLElement} crumbs @param {number} node */
+/** @param {Shell} app @param {HTMLElement} crumbs @param {number} node */
 function drawCrumbs(app, crumbs, node) {
   const tree = /** @type {any} */ (app.model.tree), path = node === NONE ? [] : pathTo(tree, node);
   const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here) =>
@@ -66,8 +69,9 @@ function drawCrumbs(app, crumbs, node) {
   crumbs.replaceChildren(button("all", [], !path.length), ...cut);
 }
 
-/** @param {App} app @param {HTMLElement} legend */
-function drawLegend(app, legend) {
+/** What colours mean.
+ * @param {App} app @param {HTMLElement} legend */
+export function drawLegend(app, legend) {
   const entry = (/** @type {string} */ colour, /** @type {string} */ text, /** @type {(() => void) | null} */ act) => {
     const box = make("i", { class: "swatch", "aria-hidden": "true" });
     box.style.background = colour;

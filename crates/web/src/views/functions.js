@@ -19,7 +19,10 @@ function functionRows(app, isWide, act) {
     const value = app.model.functionCosts()[which][f];
     return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
   };
-  const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => spread(app.model.functionCosts()[which][f], app.costs.all, app.costs.allN);
+  const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
+    const costs = app.model.functionCosts();
+    return spread(costs[which][f], app.costs.all, (which === "own" ? costs.ownSquares : costs.squares)[f], app.costs.allSquares);
+  };
   /** @type {import("./rows.js").Column<number>[]} */
   const columns = [
     { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
@@ -83,7 +86,7 @@ export function sandwichView(app) {
     if (index >= 0 && rows.at !== index) rows.pick(index);
     if (f < 0) return;
     const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
-    head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], app.costs.all, app.costs.allN)}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], app.costs.all, app.costs.allN)}: ${app.costText(costs.total[f])}`;
+    head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`;
     head.title = app.model.name(f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     shown = key;

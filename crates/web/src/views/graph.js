@@ -9,16 +9,17 @@ import { functionKey, functionMenu } from "./actions.js";
 import { make, sized, styled } from "./element.js";
 import { hideTip, showTip } from "./tip.js";
 
-/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("../data/around.js").CostPicture} CostPicture */
 /** @typedef {import("../data/layout.js").Box} Box */
 
 const ROW = 19;
 
 export class Graph {
-  /** @param {App} app
+  /** @param {Shell} app
    * @param {{ label: string, down: boolean, zoomed?: (node: number) => void, tell: (text: string) => void,
-   *   describe?: (node: number) => string[], colour?: (node: number) => string, act?: (node: number) => void }} options */
+   *   describe?: (node: number) => string[], colour?: (node: number) => string,
+   *   hatched?: (node: number) => boolean, act?: (node: number) => void }} options */
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -90,6 +91,7 @@ export class Graph {
     pen.globalAlpha = box.outer ? 0.6 : found && !hit ? 0.55 : 1;
     pen.fillStyle = hit ? mark : this.options.colour ? this.options.colour(node) : app.colour(tree, node);
     pen.fillRect(box.x, y, w, ROW - 1);
+    if (this.options.hatched?.(node) && w > 1.5) hatch(pen, box.x, y, w);
     const flags = node === NONE ? 0 : tree.flags[node];
     if (flags & INLINED && w > 6) {
       pen.fillStyle = "rgba(255,255,255,.45)";
@@ -234,4 +236,23 @@ export class Graph {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+/** Diagonal lines over a frame: colours alone are not seen by all.
+ * @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
+function hatch(pen, x, y, w) {
+  const height = ROW - 1;
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, w, height);
+  pen.clip();
+  pen.beginPath();
+  for (let at = x - height; at < x + w; at += 7) {
+    pen.moveTo(at, y + height);
+    pen.lineTo(at + height, y);
+  }
+  pen.strokeStyle = "rgba(255,255,255,.5)";
+  pen.lineWidth = 2;
+  pen.stroke();
+  pen.restore();
 }

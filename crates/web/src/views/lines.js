@@ -24,7 +24,7 @@ export function sourceView(app) {
     label: "Lines",
     columns: [
       { title: "Own", width: "9em", kind: "number", text: (row) => share(row.own) },
-      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.own, app.costs.allN, app.costs.allN) },
+      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.own, app.costs.allN, row.own, app.costs.allN) },
       { title: "Inclusive", width: "9em", kind: "number", text: (row) => share(row.total) },
       { title: "Line", width: "4.5em", kind: "number", text: (row) => row.line ? String(row.line) : "?" },
       { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text, mark: (row) => "code" + (row.own || row.total ? " hot" : "") },
@@ -35,7 +35,7 @@ export function sourceView(app) {
     label: "Addresses",
     columns: [
       { title: "Own", width: "9em", kind: "number", text: (row) => share(row.n) },
-      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.n, app.costs.allN, app.costs.allN) },
+      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.n, app.costs.allN, row.n, app.costs.allN) },
       { title: "Address", width: "minmax(10em, 1fr)", kind: "name", text: (row) => "0x" + addressOf(app.tables, row.place), mark: () => "code" },
     ],
   });

@@ -25,7 +25,7 @@ export function modulesView(app) {
       label, ...options, sorted: () => sort, sort: (by) => { sort = by; draw(); },
       columns: [
         { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
-        { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, app.costs.allN) },
+        { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, costs().ownSquares[key], app.costs.allSquares) },
         { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },
         { title: label === "Modules" ? "Module" : "Source file", width: "minmax(10em, 1fr)", kind: "name", sort: "name", text: name },
       ],

@@ -74,26 +74,26 @@ function stacks(app) {
 }
 
 /** A line of a list: a share, a name that can be chosen, and its interval.
- * @param {App} app @param {number} cost @param {string} text @param {string} title @param {() => void} act */
-function line(app, cost, text, title, act) {
+ * @param {App} app @param {number} cost @param {number} squares of what its samples cost @param {string} text @param {string} title @param {() => void} act */
+function line(app, cost, squares, text, title, act) {
   const bar = make("i", { class: "bar" });
   bar.style.width = app.costs.all ? `${100 * cost / app.costs.all}%` : "0";
   return make("li", {}, make("span", { class: "share", text: percent(cost, app.costs.all) }), make("button", { type: "button", title, click: act, text }),
-    make("small", { text: spread(cost, app.costs.all, app.costs.allN) }), bar);
+    make("small", { text: spread(cost, app.costs.all, squares, app.costs.allSquares) }), bar);
 }
 
 /** @param {App} app */
 function topFunctions(app) {
-  const { own } = app.model.functionCosts();
+  const { own, ownSquares } = app.model.functionCosts();
   const top = [...own.keys()].filter((f) => own[f] > 0).sort((a, b) => own[b] - own[a] || a - b).slice(0, SHOWN);
-  return make("ol", { class: "top" }, ...top.map((f) => line(app, own[f], app.label(f), app.model.name(f), () => app.change({ view: "sandwich", func: f }))));
+  return make("ol", { class: "top" }, ...top.map((f) => line(app, own[f], ownSquares[f], app.label(f), app.model.name(f), () => app.change({ view: "sandwich", func: f }))));
 }
 
 /** @param {App} app */
 function topModules(app) {
-  const { own } = app.model.moduleCosts(), modules = app.tables.head.modules;
+  const { own, ownSquares } = app.model.moduleCosts(), modules = app.tables.head.modules;
   const top = [...own.keys()].filter((module) => own[module] > 0).sort((a, b) => own[b] - own[a] || a - b).slice(0, SHOWN);
-  return make("ol", { class: "top" }, ...top.map((module) => line(app, own[module], baseName(modules[module].path), modules[module].path, () => app.addFilter({ kind: "module", at: module }))));
+  return make("ol", { class: "top" }, ...top.map((module) => line(app, own[module], ownSquares[module], baseName(modules[module].path), modules[module].path, () => app.addFilter({ kind: "module", at: module }))));
 }
 
 /** Threads, those whose names differ by numbers only together.

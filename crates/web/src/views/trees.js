@@ -11,7 +11,7 @@ import { Rows } from "./rows.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./app.js").ViewPart} ViewPart */
 /** A row: a function, what it costs, the way to it, and how to go on.
- * @typedef {{ func: number, total: number, own: number, n: number, path: string, inside: () => Item[], more: boolean }} Item */
+ * @typedef {{ func: number, total: number, own: number, squares: number, path: string, inside: () => Item[], more: boolean }} Item */
 
 /** Rows below this part of everything are not opened on their own. */
 const HOT = 0.5;
@@ -28,7 +28,7 @@ export function treeView(app, which) {
     tree: true,
     columns: [
       { title: isTop ? "Inclusive" : "Cost", width: "var(--cost)", kind: "number", text: share((item) => item.total) },
-      { title: "95 %", width: "8.5em", kind: "where", text: (item) => spread(item.total, app.costs.all, app.costs.allN) },
+      { title: "95 %", width: "8.5em", kind: "where", text: (item) => spread(item.total, app.costs.all, item.squares, app.costs.allSquares) },
       ...(isTop ? [{ title: "Own", width: "var(--cost)", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own) }] : []),
       { title: "Function", width: "minmax(14em, 1fr)", kind: "name", text: (item) => app.label(item.func), hint: (item) => app.model.name(item.func),
         mark: (item) => app.found?.hits[item.func] ? "hit" : "" },
@@ -95,12 +95,12 @@ export function where(app, f) { return baseName(app.model.file(f)) || baseName(a
 
 /** @param {App} app @param {number} node @param {string} path @returns {Item[]} */
 function topItems(app, node, path) {
-  const { tree, total, own, n, children } = app.picture;
+  const { tree, total, own, n, squares, children } = app.picture;
   return app.model.costly(node).map((child) => {
     const way = `${path}.${tree.func[child]}.${tree.flags[child]}`;
     let more = false;
     for (let k = children.start[child + 1]; k < children.start[child + 2] && !more; k++) more = n[children.list[k]] > 0;
-    return { func: tree.func[child], total: total[child], own: own[child], n: n[child], path: way, more, inside: () => topItems(app, child, way) };
+    return { func: tree.func[child], total: total[child], own: own[child], squares: squares[child], path: way, more, inside: () => topItems(app, child, way) };
   });
 }
 
@@ -110,6 +110,6 @@ function bottomItems(app, callers, path) {
   return callers.map((caller) => {
     const way = `${path}.${caller.func}`;
     const more = caller.pairs.some(([node]) => tree.parent[node] !== NONE);
-    return { func: caller.func, total: caller.cost, own: 0, n: caller.n, path: way, more, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
+    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
   });
 }

@@ -7,14 +7,14 @@ use profile::{EventId, Profile, Table};
 use super::tree::{NodeId, PageTree, PlaceId};
 
 /// What stands for "none" in columns of numbers. `data/columns.js` has the same.
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Bytes of a column that are collected before they are compressed.
 const FLUSH_SIZE: usize = 1 << 16;
 
 /// How many bytes a number of a column takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     U8,
     U16,
     U32,
@@ -152,7 +152,7 @@ fn fixed_periods(profile: &Profile) -> (Table<EventId, Option<u64>>, bool) {
 }
 
 /// Writes a column: the low bytes of each number, the lowest first.
-fn column(
+pub(crate) fn column(
     sink: &mut dyn io::Write,
     width: Width,
     values: impl Iterator<Item = u64>,

@@ -4,13 +4,13 @@ use crate::render::text::push_json;
 
 /// JSON that is being written.
 #[derive(Default)]
-pub(super) struct HeadJson {
+pub(crate) struct HeadJson {
     text: Vec<u8>,
 }
 
 impl HeadJson {
     /// An object.
-    pub(super) fn object(&mut self, inside: impl FnOnce(&mut Self)) {
+    pub(crate) fn object(&mut self, inside: impl FnOnce(&mut Self)) {
         self.comma();
         self.text.push(b'{');
         inside(self);
@@ -18,7 +18,7 @@ impl HeadJson {
     }
 
     /// An array of what `put` makes of each value.
-    pub(super) fn array<T>(
+    pub(crate) fn array<T>(
         &mut self,
         values: impl IntoIterator<Item = T>,
         put: impl Fn(&mut Self, T),
@@ -30,26 +30,33 @@ impl HeadJson {
     }
 
     /// The name of the next value.
-    pub(super) fn key(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn key(&mut self, name: &str) -> &mut Self {
         self.string(name.as_bytes());
         self.text.push(b':');
         self
     }
 
-    pub(super) fn string(&mut self, text: &[u8]) {
+    pub(crate) fn string(&mut self, text: &[u8]) {
         self.comma();
         self.text.push(b'"');
         push_json(&mut self.text, text);
         self.text.push(b'"');
     }
 
-    pub(super) fn number(&mut self, number: impl Into<i128>) {
+    pub(crate) fn number(&mut self, number: impl Into<i128>) {
         self.comma();
         self.text.extend_from_slice(number.into().to_string().as_bytes());
     }
 
+    /// The shortest number that is read as the same one; null for what is none.
+    pub(crate) fn float(&mut self, number: f64) {
+        self.comma();
+        let text = if number.is_finite() { format!("{number:?}") } else { "null".to_owned() };
+        self.text.extend_from_slice(text.as_bytes());
+    }
+
     /// A number, or null.
-    pub(super) fn maybe(&mut self, number: Option<impl Into<i128>>) {
+    pub(crate) fn maybe(&mut self, number: Option<impl Into<i128>>) {
         match number {
             Some(number) => self.number(number),
             None => {
@@ -59,7 +66,7 @@ impl HeadJson {
         }
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.text
     }
 
@@ -84,10 +91,11 @@ mod tests {
             json.key("c").string(b"\"");
             json.key("d").maybe(None::<u8>);
             json.key("e").object(|_| ());
+            json.key("f").array([0.1, 1e300, f64::NAN], HeadJson::float);
         });
         assert_eq!(
             String::from_utf8(json.into_bytes()).unwrap(),
-            r#"{"a":1,"b":[[1],[2]],"c":"\"","d":null,"e":{}}"#
+            r#"{"a":1,"b":[[1],[2]],"c":"\"","d":null,"e":{},"f":[0.1,1e300,null]}"#
         );
     }
 }

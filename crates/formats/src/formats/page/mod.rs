@@ -18,6 +18,8 @@ use flate2::write::GzEncoder;
 
 use crate::printer::Printer;
 use columns::PageColumns;
+pub(crate) use columns::{NONE as PAGE_NONE, Width as PageWidth, column as page_column};
+pub(crate) use head_json::HeadJson;
 use profile::Profile;
 use tree::PageTree;
 
@@ -43,13 +45,10 @@ pub struct Page {
 
 impl Printer for Page {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let document = web::document();
-        let document = document.map_err(|error| io::Error::other(format!("{error:?}")))?;
-        out.write_all(document.as_bytes())?;
-        let sink = EncoderWriter::new(out, &STANDARD);
-        let sink = self.write_tables(profile, GzEncoder::new(sink, Compression::new(6)))?;
-        let out = sink.finish()?.finish()?;
-        out.write_all(web::END.as_bytes())
+        let tree = PageTree::new(profile, self.inlines);
+        let columns = PageColumns::new(profile, &tree);
+        let head = head::head(profile, &tree, &columns, self)?;
+        write_page(out, &head, |sink| columns.write(profile, &tree, sink))
     }
 }
 
@@ -59,21 +58,38 @@ impl Page {
     /// # Errors
     /// Where writing to `out` fails: its error, unchanged.
     pub fn print_tables(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_tables(profile, GzEncoder::new(out, Compression::new(6)))?.finish()?;
-        Ok(())
-    }
-
-    /// The head's length in 8 bytes, the head, filled up to 8 bytes, and the columns.
-    fn write_tables<W: io::Write>(&self, profile: &Profile, mut sink: W) -> io::Result<W> {
         let tree = PageTree::new(profile, self.inlines);
         let columns = PageColumns::new(profile, &tree);
         let head = head::head(profile, &tree, &columns, self)?;
-        sink.write_all(&(head.len() as u64).to_le_bytes())?;
-        sink.write_all(&head)?;
-        sink.write_all(&[0; 8][..(8 - head.len() % 8) % 8])?;
+        let mut sink = GzEncoder::new(out, Compression::new(6));
+        write_head(&head, &mut sink)?;
         columns.write(profile, &tree, &mut sink)?;
-        Ok(sink)
+        sink.finish()?;
+        Ok(())
     }
+}
+
+/// Writes a page with the tables that it shows: a head, and columns that `put_columns` writes.
+pub(crate) fn write_page(
+    out: &mut dyn io::Write,
+    head: &[u8],
+    put_columns: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let document = web::document();
+    let document = document.map_err(|error| io::Error::other(format!("{error:?}")))?;
+    out.write_all(document.as_bytes())?;
+    let mut sink = GzEncoder::new(EncoderWriter::new(out, &STANDARD), Compression::new(6));
+    write_head(head, &mut sink)?;
+    put_columns(&mut sink)?;
+    let out = sink.finish()?.finish()?;
+    out.write_all(web::END.as_bytes())
+}
+
+/// The head's length in 8 bytes, and the head, filled up to 8 bytes.
+fn write_head(head: &[u8], sink: &mut dyn io::Write) -> io::Result<()> {
+    sink.write_all(&(head.len() as u64).to_le_bytes())?;
+    sink.write_all(head)?;
+    sink.write_all(&[0; 8][..(8 - head.len() % 8) % 8])
 }
 
 #[cfg(test)]
@@ -81,12 +97,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_begin_with_a_head_and_are_filled_up() {
-        let page = Page { inlines: true, written: None, sources: Vec::new() };
-        let bytes = page.write_tables(&Profile::default(), Vec::new()).unwrap();
-        let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
-        let head = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
-        assert!(head.starts_with("{\"version\":2,\"title\":\"Profile\","), "{head}");
-        assert_eq!(bytes.len(), (8 + length).next_multiple_of(8));
+    fn tables_begin_with_a_head_that_is_filled_up() {
+        for head in [&b"{}"[..], b"{\"a\":12}", b""] {
+            let mut bytes = Vec::new();
+            write_head(head, &mut bytes).unwrap();
+            assert_eq!(bytes[..8], (head.len() as u64).to_le_bytes());
+            assert_eq!(bytes[8..8 + head.len()], *head);
+            assert_eq!(bytes.len(), (8 + head.len()).next_multiple_of(8));
+        }
     }
 }

@@ -94,6 +94,8 @@ pub struct Diff {
     pub functions: Table<DiffFunctionId, DiffFunction>,
     /// The union of all stacks. A parent comes before its children.
     pub tree: Table<DiffNodeId, DiffNode>,
+    /// By recording, those before first: what ends at each node. Nodes at the end that a recording has not are missing.
+    pub weights: Vec<Vec<DiffWeight>>,
 }
 
 /// The recordings of a side.
@@ -101,6 +103,8 @@ pub struct Diff {
 pub struct DiffSide {
     /// Each of them.
     pub runs: Vec<DiffRun>,
+    /// By recording: what its costs are multiplied with before they are compared.
+    pub factors: Vec<f64>,
 }
 
 impl DiffSide {
@@ -233,7 +237,7 @@ pub fn diff(
     let matching = Matching::new(strings, modules, options.exact_names, options.inlines);
     let (matching, tree) = union(&inputs, &event, by_samples, matching);
     let (functions, total, tested) = functions(&matching, &tree, &confidence);
-    let tree = nodes(&tree, &confidence);
+    let nodes = nodes(&tree, &confidence);
     let mut diff = Diff {
         strings: matching.strings,
         event: String::from_utf8_lossy(&event).into_owned(),
@@ -242,15 +246,16 @@ pub fn diff(
         not_by_time,
         inlines: options.inlines,
         exact_names: options.exact_names,
-        before: DiffSide { runs: runs_before },
-        after: DiffSide { runs: runs_after },
+        before: DiffSide { runs: runs_before, factors: confidence.before.factors.clone() },
+        after: DiffSide { runs: runs_after, factors: confidence.after.factors.clone() },
         total,
         method: confidence.method,
         tested,
         notes: Vec::new(),
         modules: matching.modules.rows,
         functions,
-        tree,
+        tree: nodes,
+        weights: tree.own,
     };
     diff.notes = notes::notes(&diff, &confidence);
     Ok(diff)

@@ -10,7 +10,7 @@ pub struct DiffWeight {
     /// What they cost, in the unit of the comparison; a sum beyond 64 bits stays at their maximum.
     pub cost: u64,
     /// The sum of the squares of what each costs: the variance of a sum of samples that come at random.
-    pub(super) squares: u128,
+    pub squares: u128,
 }
 
 impl DiffWeight {

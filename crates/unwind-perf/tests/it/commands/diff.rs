@@ -74,7 +74,7 @@ fn what_cannot_be_compared_is_refused() {
         ),
         (&[SPIN, SPIN, "-f", "json", "--limit", "1"], "--limit has no effect on the format json"),
         (&[SPIN, SPIN, "-f", "json", "--by", "own"], "--by has no effect on the format json"),
-        (&[SPIN, SPIN, "-f", "svg"], "possible values: text, json, folded, pprof"),
+        (&[SPIN, SPIN, "-f", "svg"], "possible values: text, json, report, folded, pprof"),
         (&[SPIN, SPIN, "--normalize", "A=1"], "expected time, share, samples, or amounts of work"),
         (&[SPIN, SPIN, "-o", SPIN], "perf.data is the recording itself; name another file"),
     ];
@@ -97,9 +97,10 @@ fn the_ending_of_the_file_chooses_the_format() {
     let folder = empty_folder("diff-endings");
     let case = root().join(SPIN);
     let case = case.to_str().expect("UTF-8");
-    let begins: [(&str, &[u8]); 4] = [
+    let begins: [(&str, &[u8]); 5] = [
         ("x.txt", b"before    "),
         ("x.json", b"{\"meta\":{\"schema\":\"unwind-perf-diff\",\"version\":1,"),
+        ("x.html", b"<!DOCTYPE html>"),
         ("x.folded", b"spin-lld;"),
         ("x.pb.gz", b"\x1f\x8b"),
     ];
@@ -110,7 +111,7 @@ fn the_ending_of_the_file_chooses_the_format() {
     }
     run(&folder, &["diff", "-q", case, case, "-o", ".", "-f", "json"]).expect_status(0);
     let names = listing(&folder);
-    assert_eq!(names, ["diff.json", "x.folded", "x.json", "x.pb.gz", "x.txt"]);
+    assert_eq!(names, ["diff.json", "x.folded", "x.html", "x.json", "x.pb.gz", "x.txt"]);
 }
 
 /// A stream is a recording, too; and threads do not change a byte.

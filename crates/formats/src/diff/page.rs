@@ -1,0 +1,178 @@
+//! A difference as a page for a browser: the union of all stacks with what ends at each node in each recording. The
+//! scripts of the crate `web` count functions from that, also of a part of the stacks, and say what is no chance.
+
+use std::io;
+
+use profile::query::diff::{
+    Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight,
+};
+
+use super::labels::{function, module};
+use super::notes::{normalization, not_by_time, sentence};
+use super::scale::Scale;
+use crate::formats::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page};
+
+/// The layout of the head and the columns. `data/diff.js` has the same.
+const VERSION: u8 = 1;
+
+/// Prints the page.
+pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
+    write_page(out, &head(diff), |sink| {
+        let tree = || diff.tree.iter();
+        let parent = |id: Option<DiffNodeId>| id.map_or(PAGE_NONE, |id| id.index() as u32);
+        let labels = Labels::new(diff);
+        page_column(sink, PageWidth::U32, tree().map(|node| parent(node.parent).into()))?;
+        page_column(sink, PageWidth::U32, tree().map(|node| labels.number(node.label)))?;
+        for run in &diff.weights {
+            let weight = |node| run.get(node).copied().unwrap_or_default();
+            let weights = || (0..diff.tree.len()).map(weight);
+            page_column(sink, PageWidth::U32, weights().map(|weight| weight.samples))?;
+            if diff.unit.is_some() {
+                let float = |of: fn(DiffWeight) -> f64| weights().map(move |it| of(it).to_bits());
+                page_column(sink, PageWidth::F64, float(|weight| weight.cost as f64))?;
+                page_column(sink, PageWidth::F64, float(|weight| weight.squares as f64))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What nodes stand for, as one row of numbers: the functions, the modules (which filters put in the place of
+/// functions), the names of threads, and the stacks that do not reach their root.
+struct Labels {
+    threads: Vec<profile::StringId>,
+    first_thread: usize,
+}
+
+impl Labels {
+    fn new(diff: &Diff) -> Self {
+        let mut threads = Vec::new();
+        for node in &diff.tree {
+            if let DiffLabel::Thread(name) = node.label {
+                threads.push(name);
+            }
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        Self { threads, first_thread: diff.functions.len() + diff.modules.len() }
+    }
+
+    fn number(&self, label: DiffLabel) -> u64 {
+        let number = match label {
+            DiffLabel::Function(function) => function.index(),
+            DiffLabel::Thread(name) => {
+                self.first_thread + self.threads.binary_search(&name).unwrap_or_default()
+            }
+            DiffLabel::Truncated => self.first_thread + self.threads.len(),
+        };
+        number as u64
+    }
+}
+
+/// What the page must know beside its columns.
+fn head(diff: &Diff) -> Vec<u8> {
+    let mut json = HeadJson::default();
+    json.object(|json| {
+        json.key("kind").string(b"diff");
+        json.key("version").number(VERSION);
+        json.key("title").string(title(diff).as_bytes());
+        json.key("event").string(diff.event.as_bytes());
+        json.key("unit").string(diff.unit.unwrap_or("samples").as_bytes());
+        json.key("normalization").string(diff.normalization.as_str().as_bytes());
+        json.key("normalized").string(normalization(diff).as_bytes());
+        let scale = Scale::new(diff);
+        let (divisor, decimals, suffix) = scale.parts();
+        json.key("scale").array([()], |json, ()| {
+            json.float(divisor);
+            json.number(decimals as u64);
+            json.string(suffix.as_bytes());
+        });
+        json.key("method").string(diff.method.as_str().as_bytes());
+        json.key("exactNames").number(u8::from(diff.exact_names));
+        json.key("inlines").number(u8::from(diff.inlines));
+        let why = not_by_time(diff).into_iter();
+        let notes = why.chain(diff.notes.iter().map(|note| sentence(diff, note)));
+        json.key("notes").array(notes, |json, note| json.string(note.as_bytes()));
+        for (name, side) in [("before", &diff.before), ("after", &diff.after)] {
+            let runs = side.runs.iter().zip(&side.factors);
+            json.key(name).array(runs, |json, (row, factor)| run(json, row, *factor));
+        }
+        tables(json, diff);
+    });
+    json.into_bytes()
+}
+
+/// The recordings of both sides.
+fn title(diff: &Diff) -> String {
+    let [before, after] = [&diff.before, &diff.after].map(|side| {
+        let names: Vec<&str> = side.runs.iter().map(|run| &*run.name).collect();
+        names.join(" ")
+    });
+    format!("{before} → {after}")
+}
+
+fn run(json: &mut HeadJson, run: &DiffRun, factor: f64) {
+    json.object(|json| {
+        json.key("name").string(run.name.as_bytes());
+        match run.seconds {
+            Some(seconds) => json.key("seconds").float(seconds),
+            None => json.key("seconds").maybe(None::<u8>),
+        }
+        json.key("factor").float(factor);
+        json.key("samples").number(run.total.samples);
+        json.key("cost").number(run.total.cost);
+        json.key("squares").float(run.total.squares as f64);
+        json.key("complete").number(run.complete);
+        json.key("truncated").number(run.truncated);
+        json.key("lost").number(run.lost);
+        json.key("threads").number(run.threads as u64);
+    });
+}
+
+/// Modules, functions, names of threads, and which columns there are.
+fn tables(json: &mut HeadJson, diff: &Diff) {
+    json.key("modules").array(diff.modules.entries(), |json, (id, row)| {
+        json.object(|json| {
+            json.key("path").string(module(diff, id));
+            json.key("before").number(u8::from(row.seen[0]));
+            json.key("after").number(u8::from(row.seen[1]));
+            json.key("sameFile").maybe(row.same_file.map(u8::from));
+        });
+    });
+    // The name, the source file, which is not known here, and the module.
+    json.key("functions").array(diff.functions.entries(), |json, (id, row)| {
+        json.array([row], |json, row| {
+            json.number(id.index() as u64);
+            json.number(-1);
+            json.number(row.module.map_or(-1, |module| module.index() as i64));
+        });
+    });
+    json.key("names").array(&diff.functions, |json, row| json.string(&name(diff, row)));
+    let is_gap = |row: &DiffFunction| row.name == DiffName::Gap;
+    let gap = diff.functions.iter().position(is_gap);
+    json.key("gap").number(gap.map_or(-1, |at| at as i64));
+    let labels = Labels::new(diff);
+    json.key("threads").array(&labels.threads, |json, &name| json.string(diff.text(name)));
+    let mut shapes = vec![("parent".to_owned(), "u32"), ("func".to_owned(), "u32")];
+    for run in 0..diff.weights.len() {
+        shapes.push((format!("samples{run}"), "u32"));
+        if diff.unit.is_some() {
+            shapes.extend(["cost", "squares"].map(|name| (format!("{name}{run}"), "f64")));
+        }
+    }
+    json.key("columns").array(shapes, |json, shape| {
+        json.array([shape], |json, (name, width)| {
+            json.string(name.as_bytes());
+            json.string(width.as_bytes());
+            json.number(diff.tree.len() as u64);
+        });
+    });
+}
+
+/// A function's name; nothing for code whose function is not known, which the page names by its module.
+fn name<'a>(diff: &'a Diff, row: &DiffFunction) -> std::borrow::Cow<'a, [u8]> {
+    match row.name {
+        DiffName::Unknown => b"".into(),
+        _ => function(diff, row),
+    }
+}

@@ -1,0 +1,131 @@
+// @ts-check
+// The difference of recordings: the union of their stacks with what ends at each node in each recording, looked at
+// through filters of frames.
+import { GAP } from "./columns.js";
+import { Comparison } from "./compare.js";
+import { Labels } from "./labels.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
+import { childrenOf } from "./tree.js";
+
+/** The layout that this reads. */
+const VERSION = 1;
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./compare.js").Row} Row */
+/** @typedef {import("./compare.js").Weights} Weights */
+/** @typedef {import("./transform.js").FrameFilter} FrameFilter */
+/** How normalized costs are written: what they are divided by, the digits behind the point, what follows.
+ * @typedef {[number, number, string]} Scale */
+/** @typedef {{ name: string, seconds: number | null, factor: number, samples: number, cost: number, squares: number,
+ *   complete: number, truncated: number, lost: number, threads: number }} RunHead */
+/** @typedef {{ kind: "diff", version: number, title: string, event: string, unit: string, normalization: string,
+ *   normalized: string, scale: Scale, method: import("./change.js").Method, exactNames: number, inlines: number, notes: string[],
+ *   before: RunHead[], after: RunHead[], modules: { path: string, before: number, after: number, sameFile: number | null }[],
+ *   functions: [number, number, number][], names: string[], gap: number, threads: string[] }} DiffHead */
+/** @typedef {{ head: DiffHead, tree: Tree, runs: Weights[] }} DiffTables */
+
+/** The tables of a difference.
+ * @param {{ head: any, found: Record<string, any> }} parts @returns {DiffTables} */
+export function readDiff({ head, found }) {
+  if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
+  const { parent, func } = found, n = parent.length;
+  const flags = Uint8Array.from(func, (f) => f === head.gap ? GAP : 0), src = Uint32Array.from({ length: n }, (_, i) => i);
+  const runs = [...head.before, ...head.after].map((_, at) => {
+    const count = Float64Array.from(found[`samples${at}`]), cost = found[`cost${at}`] || count;
+    return { n: count, cost, squares: found[`squares${at}`] || count };
+  });
+  return { head, tree: { n, parent, func, flags, src }, runs };
+}
+
+export class DiffModel extends Labels {
+  /** @param {DiffTables} tables */
+  constructor(tables) {
+    super(tables.head);
+    this.tables = tables;
+    this.groupLabels = tables.head.threads;
+    /** @type {import("./around.js").Counted | null} */
+    this.costs = null;
+  }
+
+  /** Looks at the stacks through filters, with widths of a side.
+   * @param {{ filters: import("./model.js").Filter[], side: import("./compare.js").Side }} view */
+  look({ filters, side }) {
+    const frames = /** @type {FrameFilter[]} */ (filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
+    this.treeKey = JSON.stringify(frames);
+    const { compared, functions, sure } = this.once("compared", this.treeKey, () => this.compare(frames));
+    this.compared = compared;
+    this.functionRows = functions.rows;
+    this.tested = functions.tested;
+    this.rowOf = new Map(functions.rows.map((row) => [row.key, row]));
+    this.sure = sure;
+    this.tree = compared.tree;
+    this.children = compared.children;
+    this.costs = this.once("costs", `${this.treeKey} ${side}`, () => sideCosts(compared, side));
+  }
+
+  /** @param {FrameFilter[]} filters */
+  compare(filters) {
+    const { head, runs } = this.tables;
+    /** @type {Tree} */
+    let tree = this.tables.tree;
+    let to = tree.src;
+    for (const filter of filters) {
+      const moved = transform(tree, filter, this.moduleOf(), this.functions);
+      to = composed(to, moved.to);
+      tree = moved.tree;
+    }
+    const all = [...head.before, ...head.after].map((run, at) => {
+      // Shares stay those of everything, whatever filters leave.
+      return { ...placed(runs[at], to, tree.n), whole: { n: run.samples, cost: run.cost, squares: run.squares }, factor: run.factor };
+    });
+    const sides = /** @type {[any, any]} */ ([all.slice(0, head.before.length), all.slice(head.before.length)]);
+    const compared = new Comparison(tree, childrenOf(tree), sides, head.method, head.normalization === "share");
+    const functions = compared.byKey(this.identity(), this.truncatedFunction() + 1, (f) => f < this.firstGroup && f !== head.gap);
+    return { compared, functions, sure: compared.sureNodes(new Map(functions.rows.map((row) => [row.key, row]))) };
+  }
+
+  /** Modules with what they cost on both sides.
+   * @returns {Row[]} */
+  moduleRows() {
+    const { compared } = this, modules = this.named.modules.length;
+    return this.once("modules", this.treeKey, () => /** @type {Comparison} */ (compared).byKey(this.moduleOf(), modules).rows);
+  }
+}
+
+/** What ends at each node after filters, and all of it.
+ * @param {Weights} own @param {Uint32Array} to @param {number} n */
+function placed(own, to, n) {
+  const all = { n: 0, cost: 0, squares: 0 };
+  const move = (/** @type {Float64Array} */ values, /** @type {"n" | "cost" | "squares"} */ name) => {
+    const moved = new Float64Array(n);
+    for (let i = 0; i < to.length; i++) {
+      if (values[i] === 0 || to[i] === GONE) continue;
+      all[name] += values[i];
+      if (to[i] !== ROOT) moved[to[i]] += values[i];
+    }
+    return moved;
+  };
+  const count = move(own.n, "n");
+  if (own.cost === own.n) return { own: { n: count, cost: count, squares: count }, all: { n: all.n, cost: all.n, squares: all.n } };
+  return { own: { n: count, cost: move(own.cost, "cost"), squares: move(own.squares, "squares") }, all };
+}
+
+/** What nodes weigh in pictures: normalized costs, and samples of both sides.
+ * @param {Comparison} compared @param {import("./compare.js").Side} side
+ * @returns {import("./around.js").Counted} */
+export function sideCosts(compared, side) {
+  const { total, all } = compared.union(side), { n: size, parent } = compared.tree;
+  const own = total.slice(), n = new Float64Array(size), ownN = new Float64Array(size);
+  for (let i = 0; i < size; i++) if (parent[i] < size) own[parent[i]] -= total[i];
+  let allN = 0;
+  compared.sides.forEach((runs, at) => runs.forEach((run, r) => {
+    if (side === (at === 0 ? "after" : "before")) return;
+    allN += run.all.n;
+    for (let i = 0; i < size; i++) {
+      n[i] += compared.totals[at][r].n[i];
+      ownN[i] += run.own.n[i];
+    }
+  }));
+  for (let i = 0; i < size; i++) if (ownN[i] === 0) own[i] = 0;
+  return { own, total, n, ownN, ownSquares: ownN, squares: n, all, allN, allSquares: allN };
+}

@@ -1,0 +1,140 @@
+// @ts-check
+// What nodes of trees stand for, by number: functions, then the modules that filters put in their place, then groups
+// (processes, threads), and last the stacks that do not reach their root.
+import { ANONYMOUS, INLINED, KERNEL, NONE } from "./columns.js";
+import { UNKNOWN, baseName, shortName } from "./names.js";
+import { range } from "./tree.js";
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./tree.js").Children} Children */
+/** What is named: functions as the numbers of their names, of their files and of their modules; below 0 for none.
+ * @typedef {{ functions: [number, number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
+
+export class Labels {
+  /** @param {Named} head */
+  constructor(head) {
+    this.named = head;
+    this.functions = head.functions.length;
+    this.names = head.functions.map(([name, , module]) => {
+      const text = name < 0 ? "" : head.names[name];
+      if (text) return text;
+      return module >= 0 ? `${UNKNOWN} in ${baseName(head.modules[module].path)}` : UNKNOWN;
+    });
+    /** The function that stands for the first group; those of modules come before it. */
+    this.firstGroup = this.functions + head.modules.length;
+    /** @type {string[]} */
+    this.groupLabels = [];
+    /** @type {Map<string, string>} */
+    this.short = new Map();
+    /** @type {Map<string, { key: string, value: any }>} */
+    this.made = new Map();
+    /** What the present tree was made by. */
+    this.treeKey = "";
+    /** The present tree, its children, and what its nodes cost: set by those that count.
+     * @type {Tree | null} */
+    this.tree = null;
+    /** @type {Children | null} */
+    this.children = null;
+    /** @type {import("./around.js").Counted | null} */
+    this.costs = null;
+  }
+
+  /** A value that is made once for a key.
+   * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
+  once(name, key, make) {
+    const known = this.made.get(name);
+    if (known && known.key === key) return known.value;
+    const value = make();
+    this.made.set(name, { key, value });
+    return value;
+  }
+
+  /** The number of the function that stands for stacks which do not reach their root. */
+  truncatedFunction() { return this.firstGroup + this.groupLabels.length; }
+
+  /** By function: its module; below 0 for none. */
+  moduleOf() {
+    return this.once("moduleOf", String(this.groupLabels.length), () => {
+      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
+      this.named.functions.forEach((row, f) => { of[f] = row[2]; });
+      for (let module = 0; module < this.named.modules.length; module++) of[this.functions + module] = module;
+      return of;
+    });
+  }
+
+  /** By function: its source file as a number of the names; below 0 for none. */
+  fileOf() {
+    return this.once("fileOf", String(this.groupLabels.length), () => {
+      const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
+      this.named.functions.forEach((row, f) => { of[f] = row[1]; });
+      return of;
+    });
+  }
+
+  identity() {
+    const n = this.truncatedFunction() + 1;
+    return this.once("identity", String(n), () => Int32Array.from({ length: n }, (_, f) => f));
+  }
+
+  /** The name of a function, or of what stands in the place of one.
+   * @param {number} f @param {boolean} [short] */
+  name(f, short) {
+    if (f >= this.functions) {
+      if (f < this.firstGroup) return baseName(this.named.modules[f - this.functions].path);
+      return f === this.truncatedFunction() ? "[truncated]" : this.groupLabels[f - this.firstGroup];
+    }
+    const name = this.names[f];
+    if (!short) return name;
+    let text = this.short.get(name);
+    if (text === undefined) this.short.set(name, text = shortName(name));
+    return text;
+  }
+
+  /** The path of a function's module.
+   * @param {number} f */
+  module(f) {
+    const module = this.moduleOf()[f];
+    return module === undefined || module < 0 ? "" : this.named.modules[module].path;
+  }
+
+  /** A function's source file.
+   * @param {number} f */
+  file(f) {
+    const file = this.fileOf()[f];
+    return file === undefined || file < 0 ? "" : this.named.names[file];
+  }
+
+  /** What kind of code a node is of.
+   * @param {number} flags @param {number} f */
+  kind(flags, f) {
+    if (f >= this.firstGroup) return "group";
+    if (flags & KERNEL) return "kernel";
+    if (flags & ANONYMOUS) return f < this.functions && this.named.functions[f][0] >= 0 ? "jit" : "anonymous";
+    return flags & INLINED ? "inlined" : "user";
+  }
+
+  /** Functions that a search finds, and the cost of the stacks that have one.
+   * @param {((name: string) => boolean) | null} test */
+  find(test) {
+    if (!test) return null;
+    const tree = /** @type {Tree} */ (this.tree), own = /** @type {any} */ (this.costs).own;
+    const hits = new Uint8Array(this.truncatedFunction() + 1);
+    for (let f = 0; f < hits.length; f++) hits[f] = test(this.name(f)) ? 1 : 0;
+    const under = new Uint8Array(tree.n);
+    let found = 0;
+    for (let i = 0; i < tree.n; i++) {
+      under[i] = hits[tree.func[i]] | (tree.parent[i] === NONE ? 0 : under[tree.parent[i]]);
+      if (under[i]) found += own[i];
+    }
+    return { hits, under, found };
+  }
+
+  /** The children of a node that cost something, those that cost most first.
+   * @param {number} node */
+  costly(node) {
+    const children = /** @type {Children} */ (this.children), { n, total } = /** @type {any} */ (this.costs);
+    const [from, to] = range(children, node), found = [];
+    for (let k = from; k < to; k++) if (n[children.list[k]] > 0) found.push(children.list[k]);
+    return found.sort((a, b) => total[b] - total[a] || a - b);
+  }
+}

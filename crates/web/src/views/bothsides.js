@@ -1,0 +1,89 @@
+// @ts-check
+// One function on both sides: what calls it and what it calls, before beside after, on one scale.
+import { leanColour } from "../data/colour.js";
+import { NONE } from "../data/columns.js";
+import { lean } from "../data/compare.js";
+import { sideCosts } from "../data/diff.js";
+import { sandwich } from "../data/around.js";
+import { percent, ratio, scaled } from "../data/numbers.js";
+import { functionMenu } from "./actions.js";
+import { changeRows, inOrder, range } from "./changes.js";
+import { make } from "./element.js";
+import { Graph } from "./graph.js";
+
+/** @typedef {import("./diffapp.js").DiffApp} DiffApp */
+/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+
+/** @param {DiffApp} app @returns {import("./shell.js").ViewPart} */
+export function bothSidesView(app) {
+  const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), facts = make("p", { class: "note" });
+  const rows = changeRows(app, {
+    label: "Functions to choose from", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale,
+    act: (row) => app.change({ func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
+  });
+  const sides = /** @type {const} */ (["before", "after"]).map((side) => {
+    const graph = (/** @type {string} */ label, /** @type {boolean} */ down) => new Graph(app, { label: `${label} ${side}`, down, tell: (text) => { status.textContent = text; } });
+    return { side, title: make("h4"), callers: graph("Callers", false), callees: graph("Callees", true) };
+  });
+  const columns = sides.map(({ title, callers, callees }) => make("div", { class: "halves" }, title, callers.element, callees.element));
+  const right = make("div", { class: "column" }, head, facts, make("div", { class: "two" }, ...columns), status);
+  const panel = make("section", { class: "panel beside" }, rows.element, right);
+  let shown = "";
+  const draw = () => {
+    const list = inOrder(app, app.rows, (f) => app.model.name(f)).filter((row) => !app.found || app.found.hits[row.key]);
+    rows.show(list, true);
+    const f = app.state.func >= 0 && app.state.func < app.model.functions ? app.state.func : list[0]?.key ?? app.rows[0]?.key ?? -1;
+    const index = list.findIndex((row) => row.key === f);
+    if (index >= 0 && rows.at !== index) rows.pick(index);
+    if (f < 0) return;
+    const row = app.model.rowOf?.get(f);
+    head.textContent = app.label(f);
+    head.title = app.model.name(f);
+    facts.textContent = row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of what is shown.";
+    const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;
+    shown = key;
+    const pictures = sides.map(({ side }) => sandwich({ tree: compared.tree, costs: app.model.once(`side ${side}`, app.model.treeKey, () => sideCosts(compared, side)), functions: app.model.functions, moduleOf: () => app.model.moduleOf() }, f));
+    // Both sides have one scale: what is less is narrower.
+    const all = Math.max(...pictures.map((one) => one.callees.all));
+    sides.forEach(({ side, title, callers, callees }, at) => {
+      const whole = compared.all[side];
+      title.textContent = `${side === "before" ? "Before" : "After"}: callers above, callees below; ${scaled(pictures[at].callees.all, app.scale)}, ${percent(pictures[at].callees.all, whole)} of all`;
+      for (const [graph, picture] of /** @type {[Graph, CostPicture][]} */ ([[callers, pictures[at].callers], [callees, pictures[at].callees]])) {
+        graph.options.colour = (node) => colourOf(app, picture.tree.func[node]);
+        graph.options.describe = (node) => describe(app, picture, node, side);
+        graph.show({ ...picture, all }, isFresh || graph.zoom >= picture.tree.n ? NONE : graph.zoom, isFresh);
+      }
+    });
+  };
+  const graphs = sides.flatMap((side) => [side.callers, side.callees]);
+  return { id: "sandwich", title: "Both sides", panel, draw, resize: () => { rows.draw(); for (const graph of graphs) graph.resize(); },
+    next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
+}
+
+/** What a cost is on both sides, in a sentence.
+ * @param {string} word @param {import("../data/change.js").Change} change @param {DiffApp} app */
+function tell(word, change, app) {
+  const { scale } = app, interval = range(change, scale);
+  if (change.before === 0 && change.after === 0) return `${word}: nothing.`;
+  return `${word}: ${scaled(change.before, scale)} before, ${scaled(change.after, scale)} after, ${scaled(change.delta, scale, true)} ${ratio(change.before, change.after)}` +
+    (interval ? ` (95 %: ${interval})` : "") + (change.marked ? ", more than chance." : ", may be chance.");
+}
+
+/** The colour of a function: what it costs with all that it calls, where that is no chance.
+ * @param {DiffApp} app @param {number} f */
+function colourOf(app, f) {
+  const row = app.model.rowOf?.get(f);
+  if (!row) return leanColour(0, false, app.theme);
+  const change = row.total.marked ? row.total : row.own;
+  return leanColour(lean(change.before, change.after), change.marked, app.theme);
+}
+
+/** @param {DiffApp} app @param {CostPicture} picture @param {number} node @param {"before" | "after"} side */
+function describe(app, picture, node, side) {
+  if (node === NONE) return [side];
+  const f = picture.tree.func[node], row = app.model.rowOf?.get(f), lines = [app.model.name(f)];
+  if (app.model.module(f)) lines.push(`in ${app.model.module(f)}`);
+  lines.push(`here ${side}: ${scaled(picture.total[node], app.scale)}, ${picture.n[node].toLocaleString("en")} samples`);
+  if (row) lines.push(`everywhere ${tell("inclusive", row.total, app)}`);
+  return lines;
+}

@@ -1,0 +1,87 @@
+// @ts-check
+// Functions or modules with what they cost before and after, as a table; and how a difference is told and coloured.
+import { leanColour } from "../data/colour.js";
+import { NONE } from "../data/columns.js";
+import { lean, ranked } from "../data/compare.js";
+import { percent, ratio, scaled } from "../data/numbers.js";
+import { Rows } from "./rows.js";
+
+/** @typedef {import("./shell.js").Shell} Shell */
+/** @typedef {import("../data/compare.js").Row} Row */
+/** @typedef {import("../data/compare.js").Comparison} Comparison */
+/** @typedef {[number, number, string]} Scale */
+
+/** The ends of an interval.
+ * @param {import("../data/change.js").Change} change @param {Scale} scale */
+export function range({ low, high }, [divisor, digits]) {
+  if (Number.isNaN(low)) return "";
+  return [low, high].map((value) => scaled(value, [divisor, digits, ""], true)).join(" … ");
+}
+
+/** The cost by which rows are sorted, and to which intervals and ratios belong.
+ * @param {Shell} app @returns {"own" | "total"} */
+const chosen = (app) => app.state.sort === "total" ? "total" : "own";
+
+/** A table of changes.
+ * @param {Shell} app
+ * @param {{ label: string, what: string, name: (key: number) => string, full: (key: number) => string, module?: (key: number) => string,
+ *   scale: () => Scale, act: (row: Row) => void, menu: (row: Row, x: number, y: number) => void, hit?: (key: number) => boolean,
+ *   isNarrow?: boolean }} options
+ * @returns {Rows<Row>} */
+export function changeRows(app, { label, what, name, full, module, scale, act, menu, hit, isNarrow }) {
+  const words = { own: "own", total: "inclusive" };
+  const cost = (/** @type {"own" | "total"} */ which, /** @type {"before" | "after"} */ side) => (/** @type {Row} */ row) => row[which][side] ? scaled(row[which][side], scale()) : "";
+  const delta = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].delta ? scaled(row[which].delta, scale(), true) : "";
+  const mark = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].marked ? (row[which].delta > 0 ? "more" : "less") : "";
+  /** @type {import("./rows.js").Column<Row>[]} */
+  const columns = [
+    { title: "Changed", width: "6.5em", kind: "name", text: (row) => mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => row[chosen(app)].marked ? "by more than chance" : "this may be chance" },
+    { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
+  ];
+  if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key) });
+  for (const which of /** @type {const} */ (["own", "total"])) {
+    const word = which === "own" ? "Own" : "Inclusive";
+    if (!isNarrow) {
+      columns.push({ title: `${word} before`, width: which === "own" ? "8.5em" : "10em", kind: "number", text: cost(which, "before") }, { title: "after", width: "8em", kind: "number", text: cost(which, "after") });
+    }
+    columns.push({ title: isNarrow ? word : "change", width: "8.5em", kind: "number", sort: which, text: delta(which), mark: mark(which) });
+  }
+  if (!isNarrow) {
+    columns.push(
+      { get title() { return `95 % of ${words[chosen(app)]}`; }, width: "11em", kind: "where", text: (row) => range(row[chosen(app)], scale()) },
+      { get title() { return `of ${words[chosen(app)]}`; }, width: "7em", kind: "where", text: (row) => row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "" });
+  }
+  const rows = new Rows({ label, columns, act, menu, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
+  if (!isNarrow) rows.element.style.setProperty("--least", "84em");
+  return rows;
+}
+
+/** Rows in the order that was chosen.
+ * @param {Shell} app @param {Row[]} rows @param {(key: number) => string} name */
+export function inOrder(app, rows, name) {
+  if (app.state.sort === "name") return rows.filter((row) => row.own.delta || row.total.delta).sort((a, b) => name(a.key) < name(b.key) ? -1 : 1);
+  return ranked(rows, chosen(app));
+}
+
+/** What is told about a node: its costs on both sides, and whether that may be chance.
+ * @param {Comparison} compared @param {number} node @param {string} name @param {Scale} scale @param {Uint8Array} sure */
+export function describeChange(compared, node, name, scale, sure) {
+  const { before, after } = node === NONE ? compared.all : { before: compared.before[node], after: compared.after[node] };
+  const samples = compared.totals.map((side, at) => side.reduce((sum, weights, run) => sum + (node === NONE ? compared.sides[at][run].all.n : weights.n[node]), 0));
+  const part = (/** @type {number} */ value, /** @type {number} */ all) => `${scaled(value, scale)}, ${percent(value, all)} of all`;
+  const lines = [name, `before ${part(before, compared.all.before)}, ${samples[0].toLocaleString("en")} samples`, `after ${part(after, compared.all.after)}, ${samples[1].toLocaleString("en")} samples`];
+  const many = before === after ? "no difference" : `difference ${scaled(after - before, scale, true)}, ${ratio(before, after)}`;
+  lines.push(many + (node !== NONE && before !== after && !sure[node] ? "; this may be chance" : ""));
+  return lines;
+}
+
+/** The colour of a node: grey where it may be chance.
+ * @param {Comparison} compared @param {number} node @param {Uint8Array} sure @param {"light" | "dark"} theme */
+export function changeColour(compared, node, sure, theme) {
+  if (node === NONE) return leanColour(0, false, theme);
+  return leanColour(lean(compared.before[node], compared.after[node]), sure[node] === 1, theme);
+}
+
+/** Whether a node is on one side only.
+ * @param {Comparison} compared @param {number} node */
+export const isOneSided = (compared, node) => node !== NONE && (compared.before[node] === 0) !== (compared.after[node] === 0);

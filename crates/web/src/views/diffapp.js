@@ -1,0 +1,47 @@
+// @ts-check
+// The page of a difference: the state with its engine, and texts and colours of what changed.
+import { NONE } from "../data/columns.js";
+import { DiffModel } from "../data/diff.js";
+import { changeColour, describeChange, isOneSided } from "./changes.js";
+import { Shell } from "./shell.js";
+
+/** @typedef {import("../data/diff.js").DiffTables} DiffTables */
+/** @typedef {import("../data/compare.js").Comparison} Comparison */
+/** @typedef {import("../data/compare.js").Row} Row */
+/** @typedef {import("../data/tree.js").Tree} Tree */
+
+export class DiffApp extends Shell {
+  /** @param {DiffTables} tables */
+  constructor(tables) {
+    const model = new DiffModel(tables);
+    super(model);
+    this.tables = tables;
+    /** @type {DiffModel} */
+    this.model = model;
+  }
+
+  get scale() { return this.tables.head.scale; }
+
+  /** Both sides as they are looked at. */
+  get compared() { return /** @type {Comparison} */ (this.model.compared); }
+
+  /** Functions with their changes.
+   * @returns {Row[]} */
+  get rows() { return /** @type {Row[]} */ (this.model.functionRows).filter((row) => row.key < this.model.firstGroup); }
+
+  count() { this.model.look({ filters: this.state.filters, side: this.state.side }); }
+
+  /** @param {import("../data/around.js").CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
+  describe(picture, node, zoom) {
+    const name = node === NONE ? "all" : this.model.name(picture.tree.func[node]), sure = /** @type {Uint8Array} */ (this.model.sure);
+    const lines = describeChange(this.compared, node, name, this.scale, sure);
+    if (node !== NONE && this.model.module(picture.tree.func[node])) lines.splice(1, 0, `in ${this.model.module(picture.tree.func[node])}`);
+    return lines;
+  }
+
+  /** @param {Tree} tree @param {number} node */
+  colour(tree, node) { return changeColour(this.compared, node, /** @type {Uint8Array} */ (this.model.sure), this.theme); }
+
+  /** @param {number} node */
+  hatched(node) { return isOneSided(this.compared, node); }
+}

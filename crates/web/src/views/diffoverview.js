@@ -1,0 +1,69 @@
+// @ts-check
+// What was compared and how, what to keep in mind, and what changed most.
+import { baseName } from "../data/names.js";
+import { ranked } from "../data/compare.js";
+import { amount, duration, percent, ratio, scaled } from "../data/numbers.js";
+import { range } from "./changes.js";
+import { make } from "./element.js";
+
+/** @typedef {import("./diffapp.js").DiffApp} DiffApp */
+/** @typedef {import("../data/diff.js").RunHead} RunHead */
+
+const SHOWN = 10;
+const METHODS = {
+  rates: "The error of sampling tells chance from changes: within these two runs.",
+  proportions: "The error of sampling tells chance from changes: within these two runs.",
+  spread: "The spread between the runs of a side tells chance from changes.",
+  unknown: "Nothing is marked: there have to be one recording, or three or more, on each side.",
+};
+
+/** @param {DiffApp} app @returns {import("./shell.js").ViewPart} */
+export function diffOverview(app) {
+  const { head } = app.tables;
+  const sides = make("section", { "aria-label": "What was compared" }), notes = make("section", { "aria-label": "What to keep in mind" });
+  const own = make("section", { "aria-label": "Functions by the change of their own cost" }), total = make("section", { "aria-label": "Functions by the change of their inclusive cost" });
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, sides, notes, own, total);
+  sides.append(make("h3", { text: "Before" }), facts(head.before, head), make("h3", { text: "After" }), facts(head.after, head));
+  const how = [`Compared is ${head.normalized} of ${head.event}; functions by ${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "with" : "without"} inlined functions.`, METHODS[head.method]];
+  notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
+  const all = make("p");
+  notes.append(all);
+  const draw = () => {
+    const { all: change } = app.compared;
+    all.textContent = `All together: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
+    own.replaceChildren(...changes(app, "own"));
+    total.replaceChildren(...changes(app, "total"));
+  };
+  return { id: "overview", title: "Overview", panel, draw };
+}
+
+/** @param {RunHead[]} runs @param {import("../data/diff.js").DiffHead} head */
+function facts(runs, head) {
+  const list = make("dl"), sum = (/** @type {(run: RunHead) => number} */ of) => runs.reduce((all, run) => all + of(run), 0);
+  const add = (/** @type {string} */ name, /** @type {string} */ text) => { if (text) list.append(make("dt", { text: name }), make("dd", { text })); };
+  add(runs.length > 1 ? `${runs.length} recordings` : "Recording", runs.map((run) => run.name).join(", "));
+  add("Samples", `${amount(sum((run) => run.samples))} of ${head.event}`);
+  const cost = sum((run) => run.cost);
+  add("Cost", head.unit === "nanoseconds" ? duration(cost) : head.unit === "samples" ? "" : `${amount(cost)} ${head.unit === "count" ? "events" : head.unit}`);
+  const seconds = runs.map((run) => run.seconds).filter((one) => one !== null);
+  add("Duration", seconds.length === runs.length ? seconds.map((one) => duration(1e9 * one)).join(", ") : "not known");
+  add("Complete stacks", percent(sum((run) => run.complete), sum((run) => run.samples)));
+  add("Lost by the kernel", sum((run) => run.lost) ? `${amount(sum((run) => run.lost))} samples` : "");
+  return list;
+}
+
+/** What changed most by a cost.
+ * @param {DiffApp} app @param {"own" | "total"} which */
+function changes(app, which) {
+  const marked = ranked(app.rows.filter((row) => row[which].marked), which), word = which === "own" ? "own" : "inclusive";
+  const tested = app.model.tested?.[which === "own" ? 0 : 1] ?? 0;
+  const made = [make("h3", { text: which === "own" ? "Own cost" : "Inclusive cost" }), make("p", { text: `${marked.length ? amount(marked.length) : "None"} of ${amount(tested)} functions changed by more than chance.` })];
+  made.push(make("ol", { class: "top changes" }, ...marked.slice(0, SHOWN).map((row) => {
+    const change = row[which], module = app.model.module(row.key);
+    return make("li", {}, make("span", { class: `share ${change.delta > 0 ? "more" : "less"}`, text: scaled(change.delta, app.scale, true) }),
+      make("button", { type: "button", title: `${app.model.name(row.key)}${module ? ` in ${module}` : ""}`, text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
+      make("small", { text: `${ratio(change.before, change.after)} ${module ? baseName(module) : ""} ${range(change, app.scale)}` }));
+  })));
+  if (marked.length > SHOWN) made.push(make("button", { type: "button", text: `All by their ${word} cost`, click: () => app.change({ view: "functions", sort: which }) }));
+  return made;
+}

@@ -1,0 +1,150 @@
+// @ts-check
+// The frame of a page: tabs, search, keys, dark or light, and the view that is open.
+import { percent } from "../data/numbers.js";
+import { fromFragment } from "../data/state.js";
+import { byId, input, make } from "./element.js";
+import { closeMenu, startMenu } from "./menu.js";
+import { hideTip } from "./tip.js";
+
+/** @typedef {import("./shell.js").Shell} Shell */
+/** @typedef {import("./shell.js").ViewPart} ViewPart */
+
+/** Starts a page of views, and shows what its address asks for.
+ * @param {Shell} app @param {string} title @param {ViewPart[]} views the first one is shown where none was chosen
+ * @param {{ isShown?: (view: ViewPart) => boolean, refreshed: () => void, keys: string[][] }} options */
+export function startFrame(app, title, views, { isShown = () => true, refreshed, keys }) {
+  document.title = title;
+  byId("title").textContent = title;
+  byId("title").title = title;
+  app.views = views.map((view) => view.id);
+  const tabs = startTabs(app, views, isShown);
+  startMenu();
+  /** @type {ViewPart | null} */
+  let open = null;
+  const refresh = () => {
+    hideTip();
+    const view = views.find((view) => view.id === app.state.view && isShown(view)) || views[0];
+    tabs(view);
+    for (const one of views) one.panel.hidden = one !== view;
+    showSearch(app);
+    refreshed();
+    open = view;
+    view.draw();
+  };
+  app.listeners.push(refresh);
+  startSearch(app, () => open);
+  startKeys(app, views);
+  startTheme(app, refresh);
+  byId("keys-list").append(make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])));
+  byId("help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (byId("keys")).showModal());
+  addEventListener("popstate", () => { app.state = fromFragment(location.hash); app.refresh(); });
+  addEventListener("hashchange", () => { app.state = fromFragment(location.hash); app.refresh(); });
+  addEventListener("resize", () => { hideTip(); closeMenu(); open?.resize?.(); });
+  app.refresh();
+}
+
+/** @param {Shell} app @param {ViewPart[]} views @param {(view: ViewPart) => boolean} isShown */
+function startTabs(app, views, isShown) {
+  const strip = byId("tabs"), main = byId("views");
+  const buttons = views.map((view, index) => {
+    const tab = make("button", { type: "button", role: "tab", id: `tab-${view.id}`, "aria-controls": `view-${view.id}`, click: () => app.change({ view: view.id }), text: view.title });
+    view.panel.id = `view-${view.id}`;
+    view.panel.setAttribute("role", "tabpanel");
+    view.panel.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("keydown", (event) => {
+      const shown = buttons.filter((one) => !one.hidden), at = shown.indexOf(tab);
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const next = step ? shown[(at + step + shown.length) % shown.length] : event.key === "Home" ? shown[0] : event.key === "End" ? shown[shown.length - 1] : null;
+      if (!next) return;
+      event.preventDefault();
+      next.click();
+      next.focus();
+    });
+    if (index < 10) tab.title = `Key ${(index + 1) % 10}`;
+    strip.append(tab);
+    main.append(view.panel);
+    return tab;
+  });
+  return (/** @type {ViewPart} */ chosen) => views.forEach((view, index) => {
+    const isChosen = view === chosen;
+    buttons[index].setAttribute("aria-selected", String(isChosen));
+    buttons[index].tabIndex = isChosen ? 0 : -1;
+    buttons[index].hidden = !isShown(view);
+  });
+}
+
+/** @param {Shell} app */
+function showSearch(app) {
+  if (document.activeElement !== byId("search")) input("search").value = app.state.search;
+  byId("matched").textContent = app.found ? `${percent(app.found.found, app.picture.all)} of the stacks match` : "";
+  for (const id of ["next", "previous"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = !app.found;
+}
+
+/** @param {Shell} app @param {() => ViewPart | null} open */
+function startSearch(app, open) {
+  let waiting = 0;
+  byId("search").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = window.setTimeout(() => app.change({ search: input("search").value.trim() }, true), 120);
+  });
+  byId("search").addEventListener("keydown", (event) => {
+    if (event.key === "Enter") open()?.next?.(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape" && input("search").value) { input("search").value = ""; app.change({ search: "" }, true); }
+    else return;
+    event.preventDefault();
+  });
+  byId("next").addEventListener("click", () => open()?.next?.(1));
+  byId("previous").addEventListener("click", () => open()?.next?.(-1));
+  document.addEventListener("keydown", (event) => {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.key === "n" || event.key === "N") open()?.next?.(event.key === "n" ? 1 : -1);
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** Whether a key is meant for a field.
+ * @param {KeyboardEvent} event */
+const isTyping = (event) => event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+
+/** @param {Shell} app @param {ViewPart[]} views */
+function startKeys(app, views) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.altKey) return;
+    if (event.key === "f" && (event.ctrlKey || event.metaKey)) {
+      input("search").select();
+      event.preventDefault();
+      return;
+    }
+    if (isTyping(event) || event.ctrlKey || event.metaKey || /** @type {HTMLDialogElement} */ (byId("keys")).open) return;
+    if (event.key === "/") input("search").select();
+    else if (event.key === "Backspace") app.undo();
+    else if (event.key === "?") /** @type {HTMLDialogElement} */ (byId("keys")).showModal();
+    else if (event.key === "Escape") { hideTip(); closeMenu(); }
+    else if (/^[0-9]$/.test(event.key)) app.change({ view: (views[(Number(event.key) + 9) % 10] || views[0]).id });
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** Dark or light: what the reader chose, else what the system has. Where pages may keep nothing, it is not kept.
+ * @param {Shell} app @param {() => void} refresh */
+function startTheme(app, refresh) {
+  const kept = () => { try { return localStorage.getItem("unwind-perf-theme"); } catch { return null; } };
+  const keep = (/** @type {string} */ name) => { try { localStorage.setItem("unwind-perf-theme", name); } catch { /* not kept */ } };
+  const set = (/** @type {"light" | "dark"} */ name) => {
+    app.theme = name;
+    document.documentElement.dataset.theme = name;
+    byId("theme").setAttribute("aria-pressed", String(name === "dark"));
+  };
+  const system = matchMedia("(prefers-color-scheme: dark)"), ofSystem = () => system.matches ? "dark" : "light";
+  const known = kept();
+  set(known === "dark" || known === "light" ? known : ofSystem());
+  system.addEventListener("change", () => { if (!kept()) { set(ofSystem()); refresh(); } });
+  byId("theme").addEventListener("click", () => {
+    const name = app.theme === "dark" ? "light" : "dark";
+    set(name);
+    keep(name);
+    refresh();
+  });
+}

@@ -1,0 +1,149 @@
+// @ts-check
+// What the pages of a profile and of a difference share: the state and its history, names, colours, and what is found.
+import { kindColour, moduleColour, shadeOf } from "../data/colour.js";
+import { GAP, GUESSED, JOINED, NONE } from "../data/columns.js";
+import { baseName, matcher } from "../data/names.js";
+import { fromFragment, toFragment } from "../data/state.js";
+
+/** @typedef {import("../data/state.js").State} State */
+/** @typedef {import("../data/model.js").Filter} Filter */
+/** @typedef {import("../data/labels.js").Labels} Labels */
+/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+/** A view: its panel, and what draws it; `next` goes to the next match of a search.
+ * @typedef {{ id: string, title: string, panel: HTMLElement, draw: () => void, resize?: () => void,
+ *   next?: (step: number) => void }} ViewPart */
+
+/** What undo leaves as it is. */
+const ELSEWHERE = ["view", "func", "thread", "sort"];
+
+export class Shell {
+  /** @param {Labels} model */
+  constructor(model) {
+    /** @type {Labels} */
+    this.model = model;
+    this.state = fromFragment(location.hash);
+    /** @type {string[]} States that undo goes back to. */
+    this.past = [];
+    /** @type {(() => void)[]} */
+    this.listeners = [];
+    /** @type {ReturnType<Labels["find"]>} */
+    this.found = null;
+    this.theme = /** @type {"light" | "dark"} */ ("light");
+    /** By module: its rank among those that cost most, which gives its colour. */
+    this.ranks = new Int32Array(model.named.modules.length);
+    /** @type {string[]} The views that there are. */
+    this.views = [];
+  }
+
+  /** Counts what the state asks for. */
+  count() {}
+
+  /** The present tree as a picture.
+   * @returns {CostPicture} */
+  get picture() {
+    const { tree, children, costs } = /** @type {any} */ (this.model);
+    return { tree, children, ...costs, title: "all" };
+  }
+
+  /** Changes the state and shows it. Undo goes back to what was before, unless `quiet`.
+   * @param {Partial<State>} patch @param {boolean} [quiet] */
+  change(patch, quiet) {
+    const before = toFragment(this.state);
+    this.state = { ...this.state, ...patch };
+    const after = toFragment(this.state);
+    if (after === before) return;
+    if (quiet) history.replaceState(null, "", "#" + after);
+    else {
+      // Undo takes filters and zooms back, not the way through the views: that is the browser's.
+      if (Object.keys(patch).some((key) => !ELSEWHERE.includes(key))) this.past.push(before);
+      history.pushState(null, "", "#" + after);
+    }
+    this.refresh();
+  }
+
+  /** Takes the last step back. */
+  undo() {
+    const before = this.past.pop();
+    if (before === undefined) return;
+    const { view, func, thread, sort } = this.state;
+    this.state = { ...fromFragment(before), view, func, thread, sort };
+    history.replaceState(null, "", "#" + toFragment(this.state));
+    this.refresh();
+  }
+
+  /** @param {Filter} filter */
+  addFilter(filter) {
+    const filters = this.state.filters.filter((old) => !(filter.kind === "time" && old.kind === "time"));
+    this.change({ filters: [...filters, filter], zoom: [] });
+  }
+
+  /** Counts what the state asks for, and tells all who show it. */
+  refresh() {
+    this.count();
+    this.found = this.model.find(matcher(this.state.search));
+    for (const listener of this.listeners) listener();
+  }
+
+  /** @param {number} f */
+  label(f) { return this.model.name(f, this.state.names === "short"); }
+
+  /** What is told about a node: a title, and lines.
+   * @param {CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
+  describe(picture, node, zoom) { return [node === NONE ? "all" : this.model.name(picture.tree.func[node])]; }
+
+  /** What is special about a node.
+   * @param {import("../data/tree.js").Tree} tree @param {number} node */
+  marks(tree, node) {
+    const f = tree.func[node], flags = tree.flags[node], marks = [], kind = this.model.kind(flags, f);
+    if (kind === "jit") marks.push("compiled at run time");
+    else if (kind === "anonymous") marks.push("code without a file");
+    else if (kind !== "user" && kind !== "group") marks.push(kind);
+    if (flags & GUESSED) marks.push("guessed by frame pointer");
+    if (flags & GAP) marks.push("stands for frames that no sample shows");
+    else if (flags & JOINED) marks.push("in most of these stacks from other samples");
+    return marks;
+  }
+
+  /** The colour of a node.
+   * @param {import("../data/tree.js").Tree} tree @param {number} node */
+  colour(tree, node) {
+    if (node === NONE) return kindColour("group", 2, this.theme);
+    const f = tree.func[node], flags = tree.flags[node];
+    if (flags & GAP || f === this.model.truncatedFunction()) return moduleColour(-1, 0, this.theme);
+    const kind = this.model.kind(flags, f);
+    if (kind === "group") return kindColour("group", 1, this.theme);
+    const shade = shadeOf(this.model.name(f));
+    if (this.state.colour === "kind") return kindColour(kind, shade, this.theme);
+    const module = this.model.moduleOf()[f];
+    return moduleColour(module < 0 ? -1 : this.ranks[module], shade, this.theme);
+  }
+
+  /** The colour of a function in tables.
+   * @param {number} f */
+  swatch(f) {
+    const module = this.model.moduleOf()[f];
+    if (f >= this.model.firstGroup) return kindColour("group", 1, this.theme);
+    return moduleColour(module === undefined || module < 0 ? -1 : this.ranks[module], shadeOf(this.model.name(f)), this.theme);
+  }
+
+  /** What a chip says.
+   * @param {Filter} filter @returns {string} */
+  filterName(filter) {
+    const at = "at" in filter && filter.at !== undefined ? filter.at : -1, { modules } = this.model.named;
+    const f = at >= 0 && at <= this.model.truncatedFunction() ? this.model.name(at, true) : "?";
+    const module = at >= 0 && modules[at] ? baseName(modules[at].path) : "?";
+    switch (filter.kind) {
+      case "focus": return `focus on ${f}`;
+      case "keep": return `only stacks with ${f}`;
+      case "drop": return `no stacks with ${f}`;
+      case "hide": return `without ${f}`;
+      case "charge": return `${f} charged to its callers`;
+      case "fold": return `${f} with all that it calls`;
+      case "recursion": return at < 0 ? "recursion collapsed" : `recursion of ${f} collapsed`;
+      case "module": return `only ${module}`;
+      case "hideModule": return `without ${module}`;
+      case "merge": return at < 0 ? "modules merged" : `${module} merged`;
+      default: return filter.kind;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// The difference of recordings: what its tables become, what filters leave of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readDiff, DiffModel, sideCosts } from "../src/data/diff.js";
+import { NONE } from "../src/data/columns.js";
+import { sandwich } from "../src/data/around.js";
+
+const NAMES = ["main", "old", "new", "same", "[gap]"];
+/** Stacks of a thread, each with its samples in both recordings. */
+function model(stacks, { factors = [1, 1], method = "rates", normalization = "time", each = 1 } = {}) {
+  const parent = [NONE], func = [NAMES.length + 1], own = [[0], [0]];
+  for (const [stack, ...samples] of stacks) {
+    let node = 0;
+    for (const name of stack) {
+      const f = name === "[truncated]" ? NAMES.length + 2 : NAMES.indexOf(name), known = parent.findIndex((p, at) => p === node && func[at] === f);
+      node = known >= 0 ? known : parent.push(node) - 1;
+      func[node] = f;
+    }
+    samples.forEach((n, run) => { own[run][node] = n; });
+  }
+  const found = { parent: Uint32Array.from(parent), func: Uint32Array.from(func) };
+  own.forEach((run, at) => {
+    found[`samples${at}`] = Uint32Array.from(parent, (_, i) => run[i] || 0);
+    if (each !== 1) {
+      found[`cost${at}`] = Float64Array.from(found[`samples${at}`], (n) => n * each);
+      found[`squares${at}`] = Float64Array.from(found[`samples${at}`], (n) => n * each * each);
+    }
+  });
+  const run = (at) => {
+    const samples = own[at].reduce((sum, n) => sum + (n || 0), 0);
+    return { name: `${at}.data`, seconds: 1, factor: factors[at], samples, cost: samples * each, squares: samples * each * each, complete: samples, truncated: 0, lost: 0, threads: 1 };
+  };
+  const head = {
+    kind: "diff", version: 1, title: "", event: "cycles", unit: "samples", normalization, normalized: "", scale: [1, 1, ""], method, exactNames: 0, inlines: 1, notes: [],
+    before: [run(0)], after: [run(1)], modules: [{ path: "prog", before: 1, after: 1, sameFile: 1 }], functions: NAMES.map((_, at) => [at, -1, at === 4 ? -1 : 0]), names: NAMES, gap: 4, threads: ["worker-N"],
+  };
+  const made = new DiffModel(readDiff({ head, found }));
+  made.look({ filters: [], side: "both" });
+  return made;
+}
+const STACKS = [[["main", "old"], 300, 0], [["main", "new"], 0, 200], [["main", "same"], 500, 505], [["[truncated]", "[gap]", "same"], 7, 9]];
+const row = (made, name) => made.functionRows.find((one) => made.name(one.key) === name);
+
+test("functions have what they cost on both sides", () => {
+  const made = model(STACKS), costs = (name) => { const { own, total } = row(made, name); return [own.before, own.after, total.before, total.after, own.marked, total.marked]; };
+  assert.deepEqual(costs("old"), [300, 0, 300, 0, true, true]);
+  assert.deepEqual(costs("new"), [0, 200, 0, 200, true, true]);
+  assert.deepEqual(costs("same"), [500 + 7, 505 + 9, 507, 514, false, false]);
+  assert.deepEqual(costs("main"), [0, 0, 800, 705, false, true]);
+  // What no sample shows is no function.
+  assert.deepEqual(made.tested, [3, 4]);
+  assert.deepEqual([made.compared.all.before, made.compared.all.after], [807, 714]);
+});
+
+test("costs of weighted samples are normalized, their squares decide", () => {
+  const light = model(STACKS, { factors: [2, 0.5] }), heavy = model(STACKS, { factors: [0.2, 0.05], each: 10 });
+  assert.deepEqual([row(heavy, "same").own.before, row(heavy, "same").own.after], [1014, 257]);
+  assert.ok(Math.abs(row(heavy, "same").own.p - row(light, "same").own.p) < 1e-12);
+});
+
+test("nothing differs from itself, whatever is filtered", () => {
+  const same = model([[["main", "old"], 40, 40], [["main", "same"], 60, 60]]);
+  for (const filters of [[], [{ kind: "focus", at: 0 }], [{ kind: "hide", at: 1 }], [{ kind: "merge" }]]) {
+    same.look({ filters, side: "both" });
+    assert.ok(same.functionRows.every((one) => one.own.delta === 0 && one.total.delta === 0 && !one.own.marked), JSON.stringify(filters));
+    assert.ok(!same.sure.some(Boolean));
+  }
+});
+
+test("filters leave a part of both sides", () => {
+  const made = model(STACKS);
+  made.look({ filters: [{ kind: "drop", at: 1 }], side: "both" });
+  assert.deepEqual([made.compared.all.before, made.compared.all.after], [507, 714]);
+  made.look({ filters: [{ kind: "focus", at: 3 }], side: "both" });
+  assert.deepEqual([made.compared.all.before, made.compared.all.after, made.tree.n], [507, 514, 1]);
+  made.look({ filters: [{ kind: "merge", at: 0 }], side: "both" });
+  assert.equal(made.name([...made.tree.func].find((f) => f >= NAMES.length && f < made.firstGroup)), "prog");
+});
+
+test("what is around a function on each side", () => {
+  const made = model(STACKS), f = 3, around = (side) => sandwich({ tree: made.tree, costs: sideCosts(made.compared, side), functions: made.functions, moduleOf: () => made.moduleOf() }, f);
+  for (const [side, all, direct] of [["before", 507, 500], ["after", 514, 505]]) {
+    const { callers, callees } = around(side), names = [...callers.tree.func].map((one) => made.name(one));
+    assert.deepEqual([callees.all, callers.all, callers.total[names.indexOf("main")]], [all, all, direct]);
+  }
+});
+
+test("frames that differ by more than chance are told from others", () => {
+  const made = model(STACKS), sure = [...made.tree.func].filter((_, node) => made.sure[node]).map((f) => made.name(f));
+  assert.deepEqual(sure, ["worker-N", "main", "old", "new"]);
+});

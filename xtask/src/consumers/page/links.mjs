@@ -1,0 +1,38 @@
+// The search, and addresses that keep what is looked at.
+
+/** A link, and a reload. */
+export async function link({ page, opened, ready, same, step, text, key, chips, shot, clear }) {
+  step("link and reload");
+  await page.focus("#view-flame canvas");
+  await key("Home", "ArrowUp", "f");
+  await page.selectOption("#colour", "kind");
+  await page.selectOption("#names", "short");
+  const link = await page.evaluate(() => location.hash), before = [await text("#selected"), await chips()];
+  await page.reload();
+  await ready(page);
+  same([await text("#selected"), await chips(), await page.evaluate(() => location.hash)], [...before, link], "a reload restores what was looked at");
+  const other = await opened({}, link);
+  same(await other.evaluate(() => [profile.state.view, profile.state.colour, profile.state.filters.length]), ["flame", "kind", 1], "so does the link elsewhere");
+  await other.context().close();
+  await shot("kinds");
+  await clear();
+  await page.selectOption("#colour", "module");
+  await page.selectOption("#names", "full");
+}
+
+/** The search for a function. */
+export async function search({ page, expect, same, step, text, key, shot, clear }, name) {
+  step("search");
+  await page.evaluate(() => document.activeElement.blur());
+  await key("/");
+  same(await page.evaluate(() => document.activeElement.id), "search", "/ goes to the search");
+  await page.keyboard.type(name.slice(0, 30));
+  await page.waitForFunction(() => document.getElementById("matched").textContent.includes("match"));
+  expect(!(await text("#matched")).startsWith("0 %"), "the search finds the most costly function");
+  await key("Enter");
+  const told = await text("#view-flame .status");
+  expect(told.includes(name.slice(0, 30)), `Enter goes to a match: ${told}`);
+  await key("n", "N");
+  await shot("search");
+  await clear();
+}

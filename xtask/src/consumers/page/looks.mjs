@@ -1,0 +1,76 @@
+// The tools of a page, its themes, 400 %, touch.
+
+/** Lists and digits. */
+export async function tools({ page, expect, same, step, text, state, key, tab, leading, shot }) {
+  const samples = await page.evaluate(() => profile.costs.allN);
+  step("tools");
+  await tab("flame");
+  for (const [id, values] of [["group", ["process", "thread", "comm", "event", "none"]], ["truncated", ["together", "hidden", "apart"]]]) {
+    for (const value of values) {
+      await page.selectOption(`#${id}`, value);
+      same((await state())[id], value, `${id} is ${value}`);
+      expect((await page.evaluate(() => profile.costs.allN)) === samples || value === "hidden", `${value} loses no sample`);
+      if (value === "thread") await shot("grouped");
+    }
+  }
+  if (await page.isVisible("#weight")) {
+    await page.selectOption("#weight", "period");
+    for (const id of ["functions", "topdown", "modules"]) {
+      await tab(id);
+      const cut = await page.$$eval(`#view-${id} .cell.number`, (all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      same(cut, [], `periods are whole in ${id}`);
+    }
+    await page.selectOption("#weight", "samples");
+  }
+  if (await page.isVisible("#event")) {
+    const values = await page.$$eval("#event option", (all) => all.map((one) => one.value));
+    for (const value of values) {
+      await page.selectOption("#event", value);
+      expect(leading(await text("#selected")) > 0, "every event that is offered has samples");
+    }
+    await page.selectOption("#event", values[0]);
+  }
+  await page.evaluate(() => document.activeElement.blur());
+  await key("?");
+  expect(await page.isVisible("#keys"), "? shows the keys");
+  await key("Escape");
+  for (const [at, id] of ["overview", "flame", "icicle", "sandwich", "topdown", "bottomup", "functions", "modules", "heat", "order"].entries()) {
+    await key(String((at + 1) % 10));
+    same((await state()).view, id, "digits choose views");
+  }
+  await page.focus("#tab-order");
+  await key("ArrowRight", "ArrowLeft", "Home", "End");
+  same((await state()).view, "files", "arrow keys go from tab to tab");
+}
+
+/** The theme is kept. */
+export async function kept({ page, ready, same }) {
+  await page.reload();
+  await ready(page);
+  same(await page.getAttribute("html", "data-theme"), "dark", "the theme is kept");
+}
+
+/** At 400 %, and by touch. */
+export async function zoomed({ shots, opened, expect, same, step }) {
+  step("400 %");
+  const zoomed = await opened({ viewport: { width: 350, height: 215 }, deviceScaleFactor: 4 }, "#view=flame");
+  for (const id of ["overview", "flame", "sandwich", "topdown", "functions", "heat", "order", "source", "files"]) {
+    await zoomed.click(`#tab-${id}`);
+    const over = await zoomed.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(over <= 1, `at 400 % ${id} needs no scrolling to the side: ${over}`);
+  }
+  await zoomed.click("#tab-flame");
+  expect((await zoomed.locator("#view-flame canvas").boundingBox()).height > 80, "at 400 % the graph has room");
+  expect(await zoomed.evaluate(() => { const canvas = document.querySelector("#view-flame canvas"); return canvas.width >= 4 * canvas.clientWidth - 4; }), "it is sharp");
+  if (shots) await zoomed.screenshot({ path: `${shots}/zoomed.png` });
+  await zoomed.context().close();
+
+  step("touch");
+  const touched = await opened({ hasTouch: true, viewport: { width: 800, height: 1000 } }, "#view=flame");
+  const box = await touched.locator("#view-flame canvas").boundingBox();
+  await touched.touchscreen.tap(box.x + box.width / 3, box.y + box.height - 28);
+  expect(/inclusive/.test(await touched.textContent("#tip")), "a touch tells");
+  await touched.touchscreen.tap(box.x + box.width / 3, box.y + box.height - 28);
+  same(await touched.evaluate(() => profile.state.zoom.length), 1, "the second one zooms");
+  await touched.context().close();
+}

@@ -1,0 +1,91 @@
+// The tables of a page: trees, functions, modules, files, source.
+
+/** Top-down and bottom-up. */
+export async function trees({ page, expect, same, step, key, tab, rowsIn, shot }) {
+  for (const id of ["topdown", "bottomup"]) {
+    step(id);
+    await tab(id);
+    const closed = await rowsIn(id);
+    expect(closed.length > 0 && closed.every((row) => row.level === 1), `${id} has rows of one level`);
+    const openable = closed.findIndex((row) => row.open === "false");
+    expect(openable >= 0, `a row of ${id} can be opened`);
+    await page.focus(`#view-${id} .rows`);
+    await key("Home", ...Array(openable).fill("ArrowDown"), "Enter");
+    const open = await rowsIn(id);
+    expect(open[openable].open === "true" && open[openable + 1].level === 2, `Enter opens a row of ${id}`);
+    await page.setViewportSize({ width: 1200, height: 760 });
+    await page.waitForTimeout(200);
+    same((await rowsIn(id))[openable].open, "true", `it stays open when the window's size changes`);
+    await page.setViewportSize({ width: 1400, height: 860 });
+    await page.evaluate(() => profile.refresh());
+    same((await rowsIn(id))[openable].open, "true", `and when it is counted again`);
+    await key("ArrowLeft");
+    same((await rowsIn(id)).length, closed.length, "← closes it");
+    await key("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft");
+    same((await rowsIn(id)).length, closed.length, "→ opens it and goes in, ← goes out and closes it");
+    await page.locator(`#view-${id} [data-index="${openable}"]`).click();
+    same((await rowsIn(id))[openable].open, "true", "a click opens it");
+    await page.locator(`#view-${id} [data-index="${openable}"]`).click();
+    await key("e");
+    expect((await rowsIn(id)).some((row) => row.level > 1), "e opens the way of most cost");
+    await key("m");
+    expect(await page.isVisible("#menu"), "m opens the menu of a row");
+    await key("Escape");
+    await shot(id);
+  }
+}
+
+/** The table of functions; prints what each costs (own, inclusive, name; tabs between). */
+export async function functions({ page, expect, same, step, state, key, tab, rowsIn, leading, shot }) {
+  step("functions");
+  await tab("functions");
+  const sorted = async (column) => {
+    await page.locator("#view-functions .head button", { hasText: column }).click();
+    return rowsIn("functions");
+  };
+  const inclusive = (await sorted("Inclusive")).map((row) => leading(row.cells[2].trim() || "0"));
+  expect(inclusive.every((value, at) => at === 0 || value <= inclusive[at - 1]), `sorted by inclusive cost: ${inclusive}`);
+  const names = (await sorted("Function")).map((row) => row.cells[4]);
+  expect(names.every((value, at) => at === 0 || value >= names[at - 1]), `sorted by name: ${names}`);
+  await sorted("Own");
+  await shot("functions");
+  // Events are shown one at a time; those who compare know all samples together.
+  const costs = await page.evaluate(() => {
+    const rows = new Map(), { events } = profile.tables.head;
+    for (let event = 0; event < events.length; event++) {
+      profile.change({ event }, true);
+      const { own, total } = profile.model.functionCosts();
+      for (let f = 0; f < profile.model.functions; f++) {
+        const row = rows.get(f) || [0, 0];
+        rows.set(f, [row[0] + own[f], row[1] + total[f]]);
+      }
+    }
+    profile.change({ event: -1 }, true);
+    return [...rows].filter(([, row]) => row[1] > 0).map(([f, row]) => [...row, profile.model.name(f)]);
+  });
+  for (const [own, total, called] of costs) console.log(`${own}\t${total}\t${called}`);
+  await page.focus("#view-functions .rows");
+  await key("End", "Home", "PageDown", "PageUp", "Enter");
+  same((await state()).view, "sandwich", "Enter opens a function");
+}
+
+/** Modules, files, source. */
+export async function modules({ page, expect, same, step, text, key, tab, kinds, shot }) {
+  step("modules and files");
+  await tab("modules");
+  await shot("modules");
+  await page.focus("#view-modules .rows");
+  await key("Home", "Enter");
+  same(await kinds(), ["module"], "Enter looks at a module alone");
+  await key("Backspace");
+  await tab("files");
+  await page.locator("#view-files [data-index]").first().click();
+  expect(/opened/.test(await text("#view-files .status")), "what was opened is told");
+  await shot("files");
+
+  step("source");
+  await tab("source");
+  const lines = await page.$$eval("#view-source .rows", (all) => all.map((one) => one.querySelectorAll("[data-index]").length));
+  expect(lines[0] > 0, "a function has lines");
+  await shot("source");
+}

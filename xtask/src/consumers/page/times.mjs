@@ -1,0 +1,105 @@
+// What is told by time: heat map, comparison of two times, time order, timeline.
+
+/** The heat map, and the comparison that it leads to. */
+export async function heat({ page, expect, same, step, text, state, key, tab, rowsIn, kinds, shot, clear, accessible }) {
+  step("heat map");
+  await tab("heat");
+  const heat = await page.locator("#view-heat canvas").boundingBox();
+  const spanned = await page.evaluate(() => profile.tables.span > 0);
+  const cells = await page.evaluate(() => document.querySelector("#view-heat .note").textContent);
+  expect(/A column is .*, a cell/.test(cells), "the cells are explained");
+  await page.mouse.click(heat.x + 2, heat.y + heat.height / 2);
+  same(await kinds(), ["time"], "a click chooses a cell");
+  await key("Backspace");
+  const drag = async (from, to, modifier) => {
+    if (modifier) await page.keyboard.down(modifier);
+    await page.mouse.move(heat.x + from, heat.y + heat.height / 3);
+    await page.mouse.down();
+    await page.mouse.move(heat.x + (from + to) / 2, heat.y + heat.height / 2);
+    await page.mouse.move(heat.x + to, heat.y + heat.height / 3);
+    await page.mouse.up();
+    if (modifier) await page.keyboard.up(modifier);
+  };
+  if (spanned) {
+    const width = await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.columnsWidth));
+    await drag(2, width / 2 - 2);
+    same(await kinds(), ["time"], "dragging chooses a range");
+    await shot("heat");
+    step("comparison");
+    await drag(width / 2 + 4, width - 4, "Control");
+    same((await state()).view, "compare", "dragging with Ctrl chooses a baseline and compares");
+    expect((await rowsIn("compare")).length > 0, "functions are compared");
+    for (const side of ["before", "after", "both"]) {
+      await page.click(`#view-compare [data-side=${side}]`);
+      same((await state()).side, side, `widths are of ${side}`);
+    }
+    await shot("compare");
+    await accessible("the comparison");
+    await page.click("#view-compare button:has-text('End')");
+    same((await state()).base, null, "the comparison ends");
+  }
+  await clear();
+  await tab("heat");
+  await page.focus("#view-heat canvas");
+  await key("ArrowUp", "ArrowRight", "Shift+ArrowUp", "Enter");
+  same(await kinds(), ["time"], "keys choose cells");
+  await page.focus("#view-heat canvas");
+  await key("b");
+  expect((await state()).base !== null, "b makes them the baseline");
+  await clear();
+}
+
+/** Stacks in the order of time. */
+export async function order({ page, same, step, key, tab, kinds, shot, clear }) {
+  step("time order");
+  await tab("order");
+  const order = await page.locator("#view-order canvas").boundingBox();
+  await page.focus("#view-order canvas");
+  await key("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter");
+  same(await kinds(), ["time"], "Enter looks at the time of a stack");
+  await clear();
+  await page.mouse.move(order.x + 20, order.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(order.x + order.width / 2, order.y + 60);
+  await page.mouse.up();
+  same(await kinds(), ["time"], "dragging looks closer");
+  await clear();
+  await shot("order");
+}
+
+/** Lanes. */
+export async function timeline({ page, expect, same, step, text, kinds, leading, clear }) {
+  const spanned = await page.evaluate(() => profile.tables.span > 0), samples = await page.evaluate(() => profile.costs.allN);
+  const threads = await page.evaluate(() => profile.tables.head.threads.length);
+  step("timeline");
+  const lane = await page.locator(".lane canvas").first().boundingBox();
+  await page.mouse.move(lane.x + 1, lane.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(lane.x + lane.width / 2, lane.y + 8);
+  expect(/^[\d.]+ s$/.test(await text("#under")), "the time under the mouse is told");
+  await page.mouse.up();
+  same(await kinds(), ["time"], "dragging over a lane chooses a time");
+  if (spanned) expect(leading(await text("#selected")) < samples, "half of the time has fewer samples");
+  await page.fill("#to", "");
+  await page.fill("#from", "0");
+  await page.locator("#from").press("Enter");
+  same(leading(await text("#selected")), samples, "times can be typed");
+  await page.click("#everything");
+  if (threads > 1) {
+    await page.locator(".lane button.pick").nth(1).click();
+    same(await kinds(), ["threads"], "a lane's name chooses its threads");
+    expect(leading(await text("#selected")) <= samples, "which have no more samples");
+    await page.locator(".lane button.pick").first().click();
+    same(await kinds(), [], "that of all chooses all");
+    await page.locator(".lane button.pick").nth(1).press("m");
+    await page.locator("#menu button", { hasText: "Hide" }).click();
+    same(await kinds(), ["notThreads"], "a lane's menu hides it");
+    await clear();
+  }
+  await page.locator(".lane button.pick").first().press("t");
+  same(await kinds(), ["threads"], "t looks at the lane's threads");
+  await clear();
+  await page.click("#fold");
+  expect(!(await page.isVisible("#lanes")), "the timeline folds");
+  await page.click("#fold");
+}
