@@ -210,9 +210,7 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
-            Self::Report => {
-                Box::new(Page { inlines: options.inlines, written: None, sources: Vec::new() })
-            }
+            Self::Report => Box::new(Page { inlines: options.inlines, ..Page::default() }),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
             #[cfg(feature = "parquet")]

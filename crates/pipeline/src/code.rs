@@ -1,4 +1,6 @@
-//! The machine code of a function of a profile, as instructions.
+//! The machine code of functions of a profile, as instructions.
+
+use std::collections::HashMap;
 
 use address::{ModuleId, Svma};
 use symbolizer::{Instruction, NoInstructions, disassemble};
@@ -21,20 +23,39 @@ pub enum NoCode {
     NoInstructions(#[from] NoInstructions),
 }
 
+/// Reads the code of many functions: what is known of a module is found out once.
+#[derive(Debug)]
+pub struct CodeReader<'a> {
+    analysis: &'a Analysis,
+    starts: HashMap<ModuleId, FunctionStarts>,
+}
+
 impl Analysis {
+    /// Reads the code of functions.
+    #[must_use]
+    pub fn code(&self) -> CodeReader<'_> {
+        CodeReader { analysis: self, starts: HashMap::new() }
+    }
+}
+
+impl CodeReader<'_> {
     /// The instructions of the function that covers an address of a module, as the file states it.
     ///
     /// # Errors
     /// Where the file was not opened, or does not say where the function is, or its code cannot be read.
     pub fn instructions(
-        &self,
+        &mut self,
         module: ModuleId,
         address: Svma,
     ) -> Result<Vec<Instruction>, NoCode> {
-        let images = &self.sources.files.images;
-        let module = self.sources.timeline.modules().get(module.index()).ok_or(NoCode::NoFile)?;
-        let file = images.outcome(module).and_then(Result::ok).ok_or(NoCode::NoFile)?;
-        let starts = FunctionStarts::new(file.clone(), &images.options().budget);
+        let sources = &self.analysis.sources;
+        let images = &sources.files.images;
+        let row = sources.timeline.modules().get(module.index()).ok_or(NoCode::NoFile)?;
+        let file = images.outcome(row).and_then(Result::ok).ok_or(NoCode::NoFile)?;
+        let starts = self
+            .starts
+            .entry(module)
+            .or_insert_with(|| FunctionStarts::new(file.clone(), &images.options().budget));
         let (start, end) = starts.range_of(address, images).ok_or(NoCode::NoEnd)?;
         Ok(disassemble(file.image(), start, end)?)
     }

@@ -62,7 +62,7 @@ use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::Svma;
-pub use code::NoCode;
+pub use code::{CodeReader, NoCode};
 pub use error::Error;
 pub use files::Files;
 pub use left_out::LeftOut;

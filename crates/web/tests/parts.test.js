@@ -1,7 +1,8 @@
 // Names, numbers, colours, the address, and where things lie.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, bottomUp, callersOf, functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
+import { bottomUp, callersOf, functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
+import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
 import { ROWS, heatCells, heatShape } from "../src/data/heat.js";
@@ -104,14 +105,18 @@ test("what is around a function", () => {
   assert.deepEqual(tree(callees), { f: 7, "f;g": 4, "f;f": 1 });
   assert.deepEqual([callers.all, callees.all], [7, 7]);
   const lines = linesOf(model, f);
-  assert.deepEqual([...lines.lines].sort(), [[10, { own: 0, total: 5 }], [11, { own: 2, total: 2 }], [12, { own: 1, total: 0 }]]);
-  assert.deepEqual([...lines.places].map(([place, n]) => [addressOf(model.tables, place), n]), [["1001", 2], ["1002", 1]]);
+  assert.deepEqual([...lines].sort(), [[10, { own: 0, total: 5 }], [11, { own: 2, total: 2 }], [12, { own: 1, total: 0 }]]);
+  assert.deepEqual(placesOf(model, f), [{ address: 0x1001, n: 2 }, { address: 0x1002, n: 1 }]);
+  const block = { module: model.moduleOf()[f], start: 0x0fff, lengths: [1, 2, 3], text: "push %rbp\nmov $1,%eax\nret" };
+  const code = codeLines(model, f, block);
+  assert.deepEqual(code.lines.map((line) => [hex(line.address), line.text, line.own, line.all]), [["0xfff", "push %rbp", 0, 0], ["0x1000", "mov $1,%eax", 2, 6], ["0x1002", "ret", 1, 1]]);
+  assert.deepEqual([code.all, endOf(block)], [7, 0x1005]);
   const ran = bottomUp(model);
   assert.deepEqual(ran.map((row) => [model.name(row.func), row.cost]), [["g", 4], ["f", 3]]);
   assert.deepEqual(callersOf(model, ran[1]).map((row) => [model.name(row.func), row.cost]), [["b", 2], ["f", 1]]);
   assert.deepEqual(functionsOfFile(model, model.fileOf()[f]), [f]);
   model.look({ ...VIEW, filters: [{ kind: "drop", at: model.names.indexOf("g") }] });
-  assert.deepEqual([...linesOf(model, f).lines].map(([line, cost]) => [line, cost.own]), [[11, 2], [10, 0], [12, 1]]);
+  assert.deepEqual([...linesOf(model, f)].map(([line, cost]) => [line, cost.own]), [[11, 2], [10, 0], [12, 1]]);
 });
 
 test("cells of the heat map are a fiftieth of a second of a long recording", () => {

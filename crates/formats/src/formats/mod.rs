@@ -30,7 +30,7 @@ pub use hotspot::{
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub(crate) use page::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page};
-pub use page::{Page, PageSource};
+pub use page::{Page, PageCode, PageFunctionCode, PageSource};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;

@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 
-use formats::{Format, FormatOptions};
+use formats::{Format, FormatOptions, Page, PageCode, PageFunctionCode, Printer as _};
 use profile::Profile;
 use serde_json::{Value, json};
 
@@ -121,6 +121,27 @@ fn the_tables_of_a_page() {
     assert_eq!(columns["period"], [4_000_000.0, 3.0, 1.0, 1.0, 1.0]);
     assert_eq!(columns["thread"], [0.0, 0.0, 1.0, 1.0, 2.0]);
     assert_eq!(head["unit"], 332, "1425 s fit into 32 bits");
+}
+
+/// Instructions stand with the row of their module; a path has one row, however many modules it has.
+#[test]
+fn the_instructions_of_a_page() {
+    let profile = one_of_everything();
+    let module = profile.locations.iter().find_map(|row| row.module).expect("a module");
+    let path = profile.strings.get(profile.modules.get(module).expect("a module").path);
+    let instructions = vec![(1, "push %rbp".to_owned()), (2, "nopw (%rax,%rax,1)".to_owned())];
+    let functions = vec![PageFunctionCode { module, start: 0x1000, instructions }];
+    let page = Page { code: PageCode { functions, left_out: 3 }, ..Page::default() };
+    let mut bytes = Vec::new();
+    page.print(&profile, &mut bytes).expect("memory takes it");
+    let (head, _) = tables_of(bytes);
+    let row = head["code"][0]["module"].as_u64().expect("a row") as usize;
+    assert_eq!(head["modules"][row]["path"].as_str().map(str::as_bytes), Some(path));
+    assert_eq!(
+        head["code"],
+        json!([{"module": row, "start": 4096, "lengths": [1, 2], "text": "push %rbp\nnopw (%rax,%rax,1)"}])
+    );
+    assert_eq!(head["codeLeftOut"], 3);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write as _};
 
-use formats::{Format, FormatOptions, Page, Printer, StackWeight};
+use formats::{Format, FormatOptions, Page, PageCode, Printer, StackWeight};
 
 use super::serving::{Answer, Bench, answer, not_written};
 use crate::problem::{Kind, Problem};
@@ -22,7 +22,12 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, 
     let inlines = task.options.inlines;
     let options = FormatOptions { inlines, weight, ..FormatOptions::DEFAULT };
     let printer: Box<dyn Printer> = match format {
-        Format::Report => Box::new(Page { inlines, written: task.written, sources: Vec::new() }),
+        Format::Report => Box::new(Page {
+            inlines,
+            written: task.written,
+            sources: Vec::new(),
+            code: PageCode::default(),
+        }),
         format => format.printer(options),
     };
     let mut out = BufWriter::new(bench.output()?);

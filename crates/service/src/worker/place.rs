@@ -46,6 +46,7 @@ fn rows(analysis: &Analysis, wanted: &str, address: u64) -> Result<Rows, Problem
     let missing = || Problem::new(Kind::DoesNotFit).detail(format!("there is no module {wanted}"));
     let (id, _) = found.ok_or_else(missing)?;
     let instructions = analysis
+        .code()
         .instructions(id, Svma(address))
         .map_err(|error| Problem::new(Kind::NoCode).detail(error.to_string()))?;
     let first = instructions.first().map_or(0, |it| it.address.0);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use formats::Page;
+use formats::{Page, PageCode};
 use hashbrown::HashSet;
 use host::{Host, Origin};
 use pipeline::Analysis;
@@ -28,11 +28,12 @@ struct Made {
 pub(super) fn write(
     analysis: &Analysis,
     options: RunOptions,
+    code: PageCode,
     output: File,
     host: &dyn Host,
 ) -> Result<Answer, Problem> {
     let profile = &analysis.profile;
-    let page = Page { inlines: options.inlines, written: None, sources: Vec::new() };
+    let page = Page { inlines: options.inlines, written: None, sources: Vec::new(), code };
     let mut output = BufWriter::new(output);
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())

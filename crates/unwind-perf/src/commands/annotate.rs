@@ -129,7 +129,7 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
         let why = "nothing says where the function begins".to_owned();
         return (Vec::new(), Vec::new(), Some(why));
     };
-    match analysis.instructions(place.0, Svma(place.1)) {
+    match analysis.code().instructions(place.0, Svma(place.1)) {
         Ok(instructions) => {
             let text = instructions.into_iter().map(|it| (it.address.0, it.len, it.text));
             (text.collect(), address_costs(&analysis.profile, weights, place), None)

@@ -11,6 +11,7 @@ mod lines;
 mod manual;
 mod maps;
 mod nothing_left;
+mod page_code;
 mod profile;
 mod record;
 #[cfg(feature = "service")]

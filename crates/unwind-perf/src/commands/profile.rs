@@ -5,15 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use formats::{Format, FormatOptions, Page, Printer, ScriptFields, StackWeight, TopTable};
+use formats::{
+    Format, FormatOptions, Page, PageCode, Printer, ScriptFields, StackWeight, TopTable,
+};
 use host::{FileKind, Origin};
-use pipeline::{Observer, Options, StreamOptions};
-use profile::Profile;
+use pipeline::{Analysis, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
 use super::nothing_left::{none_of, nothing_left};
+use super::page_code::page_code;
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
@@ -27,9 +29,18 @@ use crate::terminal::{
 pub(super) struct ProfileJob<'a> {
     pub(super) input: &'a Path,
     pub(super) output: Output,
-    /// Whether a page has the text of source files.
-    pub(super) embed_sources: bool,
+    /// What a page has beside the tables.
+    pub(super) embedded: Embedded,
     pub(super) args: &'a RunArgs,
+}
+
+/// What a page has beside its tables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Embedded {
+    /// The text of source files.
+    pub(super) sources: bool,
+    /// The instructions of functions.
+    pub(super) code: bool,
 }
 
 /// What is printed.
@@ -98,7 +109,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     if let Some(option) = without_effect.first() {
         bail!("{option} has no effect on the format {}", format.name());
     }
-    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
+    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
 }
 
 /// Draws a flame graph.
@@ -108,7 +119,7 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
         FormatOptions { inverted: args.inverted, ..args.folded.format_options(&args.run) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;
     let input = args.input.path()?;
-    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
+    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
@@ -119,8 +130,8 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
         ..FormatOptions::DEFAULT
     };
     let output = fixed(Format::Report, options, &args.run)?;
-    let (input, embed_sources) = (args.input.path()?, args.embed_sources);
-    ProfileJob { input, output, embed_sources, args: &args.run }.run()
+    let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
+    ProfileJob { input: args.input.path()?, output, embedded, args: &args.run }.run()
 }
 
 /// The output of a command that has one format. A file whose ending means another one is refused.
@@ -184,18 +195,26 @@ pub(crate) fn on_pool<T: Send>(
 }
 
 /// The page of a recording, with what the machine knows beside it.
-fn page(profile: &Profile, input: &Path, embedded: Option<&FileArgs>, inlines: bool) -> Page {
+fn page(
+    analysis: &Analysis,
+    input: &Path,
+    files: &FileArgs,
+    inlines: bool,
+    embedded: Embedded,
+) -> Page {
     let host = host();
     let stat = host.stat(input, Origin::User).ok();
     let written = stat
         .filter(|stat| matches!(stat.kind, FileKind::Regular))
         .and_then(|stat| i64::try_from(stat.stamp.modified / 1_000_000).ok());
-    let sources = embedded.map(|files| sources(profile, files, &*host)).unwrap_or_default();
-    Page { inlines, written, sources }
+    let sources =
+        if embedded.sources { sources(&analysis.profile, files, &*host) } else { Vec::new() };
+    let code = if embedded.code { page_code(analysis) } else { PageCode::default() };
+    Page { inlines, written, sources, code }
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, embed_sources, args } = job;
+    let ProfileJob { input, output, embedded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let Output::Format(Format::Ndjson, options) = &output
         && is_stream(input)
@@ -227,10 +246,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     progress.begin("writing");
     let printer: Box<dyn Printer> = match page_inlines {
-        Some(inlines) => {
-            let embedded = embed_sources.then_some(&args.files);
-            Box::new(page(&analysis.profile, input, embedded, inlines))
-        }
+        Some(inlines) => Box::new(page(&analysis, input, &args.files, inlines, embedded)),
         None => printer,
     };
     let written = print_profile(&analysis.profile, &*printer, &target);

@@ -3,7 +3,7 @@
 use formats::{TopTable, TreeTable};
 use profile::query::TreeOptions;
 
-use super::profile::{Output, ProfileJob};
+use super::profile::{Embedded, Output, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
 use crate::terminal::{Status, console_look};
 
@@ -18,7 +18,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
-    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
+    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
@@ -36,5 +36,5 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
-    ProfileJob { input, output, embed_sources: false, args: &args.run }.run()
+    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
 }

@@ -110,43 +110,33 @@ function add(by, func, node, cost, squares) {
 /** @param {Map<number, Caller>} by */
 const sorted = (by) => [...by.values()].sort((a, b) => b.cost - a.cost || a.func - b.func);
 
-/** Costs of a function by line and by address, in samples: own, and of lines with all that they call.
- * @typedef {{ lines: Map<number, { own: number, total: number }>, places: Map<number, number> }} Lines */
+/** Costs of a function by line, in samples: own, and with all that they call.
+ * @typedef {Map<number, { own: number, total: number }>} Lines */
 
 /** @param {Model} model @param {number} f @returns {Lines} */
 export function linesOf(model, f) {
-  const { lines, leafNode, leafPlace } = model.tables, costs = /** @type {any} */ (model.costs);
+  const { lines, leafNode } = model.tables, costs = /** @type {any} */ (model.costs);
   const groups = /** @type {any} */ (model.groups), to = /** @type {Uint32Array} */ (model.to);
   const own = new Float64Array(lines.n);
   /** @type {Lines} */
-  const found = { lines: new Map(), places: new Map() };
+  const found = new Map();
   for (let pair = 0; pair < groups.pairs; pair++) {
     const count = costs.pair[pair], leaf = groups.pairLeaf ? groups.pairLeaf[pair] : pair, node = leafNode[leaf];
     if (count === 0 || to[pair] === GONE || node === NONE) continue;
     own[node] += count;
-    if (lines.func[node] === f && leafPlace[leaf] !== NONE) {
-      found.places.set(leafPlace[leaf], (found.places.get(leafPlace[leaf]) || 0) + count);
-    }
   }
   const inside = new Uint8Array(lines.n), total = totals(/** @type {any} */ (lines), own);
   for (let i = 0; i < lines.n; i++) {
     const p = lines.parent[i], within = p !== NONE && inside[p];
     inside[i] = within || lines.func[i] === f ? 1 : 0;
     if (lines.func[i] !== f || total[i] === 0) continue;
-    let row = found.lines.get(lines.line[i]);
-    if (!row) found.lines.set(lines.line[i], row = { own: 0, total: 0 });
+    let row = found.get(lines.line[i]);
+    if (!row) found.set(lines.line[i], row = { own: 0, total: 0 });
     row.own += own[i];
     // Of a recursion, only the outermost call counts, so that a stack counts once.
     if (!within) row.total += total[i];
   }
   return found;
-}
-
-/** The address of a place, in hexadecimal digits.
- * @param {import("./columns.js").Tables} tables @param {number} place */
-export function addressOf(tables, place) {
-  const high = tables.placeHigh[place], low = tables.placeLow[place].toString(16);
-  return high ? high.toString(16) + low.padStart(8, "0") : low;
 }
 
 /** The functions of a file that cost something, those that cost most first.
@@ -168,7 +158,7 @@ export function nodeAt(model, path) {
     // Where several nodes differ only by how they were found, the one that costs most.
     for (let k = from; k < to; k++) {
       const child = children.list[k], n = /** @type {any} */ (model.costs).n;
-      if (tree.func[child] === step && (next === NONE || n[child] > n[next])) next = child;
+      if (tree.func[child] === step && n[child] > (next === NONE ? 0 : n[next])) next = child;
     }
     if (next === NONE) break;
     node = next;

@@ -26,7 +26,8 @@ export const VERSION = 2;
  *   dropped: number, lost: number, throttled: number,
  *   losses: { module: number, samples: number, reason: string, help: string }[],
  *   findings: { kind: string, message: string, count: number }[],
- *   sources: { file: string, text: string }[], columns: [string, string, number][] }} Head */
+ *   sources: { file: string, text: string }[], code?: import("./code.js").CodeBlock[], codeLeftOut?: number,
+ *   columns: [string, string, number][] }} Head */
 /** Nodes are lines of functions under those that called them; parents come first.
  * @typedef {{ n: number, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,

@@ -103,15 +103,16 @@ export class Model extends Labels {
 
   /** @param {FrameFilter[]} filters */
   filtered(filters) {
-    let tree = this.base0, leafTo = this.leafBase;
+    let tree = this.base0, leafTo = this.leafBase, children = () => this.once("children0", "", () => childrenOf(this.base0));
     for (const filter of filters) {
-      const moved = transform(tree, filter, this.moduleOf(), this.functions);
+      const moved = transform(tree, filter, this.moduleOf(), this.functions, children), older = children;
       leafTo = composed(leafTo, moved.to);
       // A sample without frames has none of any function or module.
       if (["focus", "keep", "module"].includes(filter.kind)) leafTo = leafTo.map((node) => node === ROOT ? GONE : node);
+      children = moved.tree === tree ? older : later(moved.tree);
       tree = moved.tree;
     }
-    return { tree, leafTo };
+    return { tree, leafTo, children };
   }
 
   /** What nodes cost in a selection of samples.
@@ -199,4 +200,12 @@ export class Model extends Labels {
     }
     return { own, total, ownN, n, ownSquares, squares };
   }
+}
+
+/** The children of a tree, made when they are asked for.
+ * @param {Tree} tree */
+function later(tree) {
+  /** @type {Children | null} */
+  let made = null;
+  return () => made ||= childrenOf(tree);
 }

@@ -1,9 +1,10 @@
 // @ts-check
 // Filters of frames: each makes a new tree of an older one, and says where the nodes of that went.
 import { NONE } from "./columns.js";
-import { TreeBuilder } from "./tree.js";
+import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./tree.js").Children} Children */
 /** A filter of frames: what is done, and to which function or module. `recursion` and `merge` without one are for all.
  * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge",
  *   at?: number }} FrameFilter */
@@ -18,76 +19,147 @@ export const GONE = NONE - 1;
 /** The kinds of filters of frames. */
 export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge"];
 
-/** Applies a filter.
+/** Applies a filter. Where most nodes stay what they are, the new tree has the numbers of the old one: nodes that are gone
+ * stay in it and cost nothing.
  * @param {Tree} tree @param {FrameFilter} filter
  * @param {Int32Array} moduleOf by function; below 0 for none
  * @param {number} functions the number of the function that stands for the first module, when frames are merged
+ * @param {() => Children} [children] those of the tree
  * @returns {Moved} */
-export function transform(tree, filter, moduleOf, functions) {
-  const made = new TreeBuilder(tree.n), at = filter.at ?? -1;
-  const to = new Uint32Array(tree.n);
-  const copy = (/** @type {number} */ i) => made.copy(outside(i), tree, i, tree.parent[i]);
-  const outside = (/** @type {number} */ i) => {
-    const p = tree.parent[i];
-    return p === NONE || to[p] === GONE ? ROOT : to[p];
-  };
-  const parent = tree.parent, func = tree.func;
+export function transform(tree, filter, moduleOf, functions, children = () => childrenOf(tree)) {
+  const at = filter.at ?? -1, { parent, func } = tree;
   switch (filter.kind) {
-    case "focus":
-      for (let i = 0; i < tree.n; i++) {
-        const inside = func[i] === at || (parent[i] !== NONE && to[parent[i]] !== GONE);
-        to[i] = inside ? copy(i) : GONE;
-      }
-      return { tree: made.done(), to };
+    case "focus": return focused(tree, at);
     case "keep":
     case "drop": {
-      const wanted = filter.kind === "keep" ? 1 : 0, has = new Uint8Array(tree.n), leaf = new Uint32Array(tree.n);
-      for (let i = 0; i < tree.n; i++) {
-        has[i] = func[i] === at || (parent[i] !== NONE && has[parent[i]]) ? 1 : 0;
-        to[i] = copy(i);
-        leaf[i] = has[i] === wanted ? to[i] : GONE;
-      }
-      return { tree: made.done(), to: leaf };
-    }
-    case "hide":
-      for (let i = 0; i < tree.n; i++) to[i] = func[i] === at ? outside(i) : copy(i);
-      return { tree: made.done(), to };
-    case "charge":
-    case "fold": {
-      const pruned = new Uint8Array(tree.n), self = filter.kind === "charge";
+      const wanted = filter.kind === "keep" ? 1 : 0, has = new Uint8Array(tree.n), to = new Uint32Array(tree.n);
       for (let i = 0; i < tree.n; i++) {
         const p = parent[i];
-        pruned[i] = (p !== NONE && (pruned[p] || (!self && func[p] === at))) || (self && func[i] === at) ? 1 : 0;
-        to[i] = pruned[i] ? outside(i) : copy(i);
+        has[i] = func[i] === at || (p !== NONE && has[p] === 1) ? 1 : 0;
+        to[i] = has[i] === wanted ? i : GONE;
       }
-      return { tree: made.done(), to };
+      return { tree, to };
     }
-    case "recursion":
+    case "charge":
+    case "fold": {
+      const pruned = new Uint8Array(tree.n), self = filter.kind === "charge", to = new Uint32Array(tree.n);
       for (let i = 0; i < tree.n; i++) {
-        const again = at < 0 || func[i] === at ? above(made, outside(i), func[i]) : ROOT;
-        to[i] = again === ROOT ? copy(i) : again;
+        const p = parent[i];
+        pruned[i] = (p !== NONE && (pruned[p] === 1 || (!self && func[p] === at))) || (self && func[i] === at) ? 1 : 0;
+        to[i] = pruned[i] ? (p === NONE ? ROOT : to[p]) : i;
       }
-      return { tree: made.done(), to };
-    case "module": {
-      const leaf = new Uint32Array(tree.n);
-      for (let i = 0; i < tree.n; i++) {
-        to[i] = moduleOf[func[i]] === at ? copy(i) : outside(i);
-        leaf[i] = to[i] === ROOT ? GONE : to[i];
-      }
-      return { tree: made.done(), to: leaf };
+      return { tree, to };
     }
-    case "hideModule":
-      for (let i = 0; i < tree.n; i++) to[i] = moduleOf[func[i]] === at ? outside(i) : copy(i);
-      return { tree: made.done(), to };
+    case "hide": return removed(tree, children(), (i) => func[i] === at);
+    case "hideModule": return removed(tree, children(), (i) => moduleOf[func[i]] === at);
+    case "recursion": {
+      // Of all functions, few nodes have one of the same function outside of them.
+      const again = at < 0 ? nearestSame(tree, children()) : null;
+      return removed(tree, children(), (i) => again ? again[i] !== NONE : func[i] === at, true);
+    }
+    case "module": return only(tree, moduleOf, at);
     default:
       return merged(tree, at, moduleOf, functions);
   }
 }
 
+/** What is inside of a function.
+ * @param {Tree} tree @param {number} at @returns {Moved} */
+function focused(tree, at) {
+  const { n, parent, func } = tree, to = new Uint32Array(n), made = new TreeBuilder(n);
+  for (let i = 0; i < n; i++) {
+    const p = parent[i], isInside = p !== NONE && to[p] !== GONE;
+    to[i] = isInside || func[i] === at ? made.copy(isInside ? to[p] : ROOT, tree, i, p) : GONE;
+  }
+  return { tree: made.done(), to };
+}
+
+/** The frames of a module alone.
+ * @param {Tree} tree @param {Int32Array} moduleOf @param {number} at @returns {Moved} */
+function only(tree, moduleOf, at) {
+  const { n, parent, func } = tree, to = new Uint32Array(n), leaf = new Uint32Array(n), made = new TreeBuilder(n);
+  for (let i = 0; i < n; i++) {
+    const p = parent[i], outside = p === NONE ? ROOT : to[p];
+    to[i] = moduleOf[func[i]] === at ? made.copy(outside, tree, i, p) : outside;
+    leaf[i] = to[i] === ROOT ? GONE : to[i];
+  }
+  return { tree: made.done(), to: leaf };
+}
+
+/** Takes nodes out: what is below them goes to their callers, and there together with what is alike.
+ * @param {Tree} tree @param {Children} children @param {(node: number) => boolean} isOut
+ * @param {boolean} [again] whether a node goes only where a node of the same function is outside of it, and to that one
+ * @returns {Moved} */
+function removed(tree, children, isOut, again) {
+  const { n, func, flags, src } = tree, old = tree.parent, parent = old.slice(), to = new Uint32Array(n);
+  const siblings = new Siblings(parent, func, flags), mixed = new Uint8Array(n + 1);
+  for (let i = 0; i < n; i++) {
+    const p = old[i], outside = p === NONE ? ROOT : to[p];
+    if (isOut(i)) {
+      const same = again ? above(parent, func, outside, func[i]) : outside;
+      if (!again || same !== ROOT) { to[i] = same; continue; }
+    }
+    const slot = outside === ROOT ? 0 : outside + 1;
+    to[i] = i;
+    if (outside === p && !mixed[slot]) continue;
+    if (!mixed[slot]) {
+      // A node with children of its own gets others, too.
+      mixed[slot] = 1;
+      for (let k = children.start[slot]; k < children.start[slot + 1]; k++) {
+        const child = children.list[k];
+        if (child < i && to[child] === child && parent[child] === outside) siblings.add(child);
+      }
+    }
+    parent[i] = outside;
+    to[i] = siblings.add(i);
+  }
+  return { tree: { n, parent, func, flags, src }, to };
+}
+
+/** Nodes by their callers, functions and flags. */
+class Siblings {
+  /** @param {Uint32Array} parent @param {Uint32Array} func @param {Uint8Array} flags */
+  constructor(parent, func, flags) {
+    this.parent = parent;
+    this.func = func;
+    this.flags = flags;
+    this.count = 0;
+    this.slots = new Uint32Array(1 << 10);
+  }
+
+  /** The node that is alike, or this one where there is none: it is found from then on.
+   * @param {number} node @returns {number} */
+  add(node) {
+    const at = this.place(node);
+    if (this.slots[at] !== 0) return this.slots[at] - 1;
+    this.slots[at] = node + 1;
+    if (++this.count * 2 > this.slots.length) {
+      const old = this.slots;
+      this.slots = new Uint32Array(old.length * 4);
+      for (const one of old) if (one !== 0) this.slots[this.place(one - 1)] = one;
+    }
+    return node;
+  }
+
+  /** @param {number} node */
+  place(node) {
+    const { parent, func, flags, slots } = this, mask = slots.length - 1, p = parent[node], f = func[node], marks = flags[node];
+    let at = Math.imul(p + 1, 0x9e3779b1) ^ Math.imul(f * 64 + marks, 0x85ebca6b);
+    at = Math.imul(at ^ (at >>> 15), 0x2c1b3c6d);
+    at = (at ^ (at >>> 13)) & mask;
+    for (let id = slots[at]; id !== 0; id = slots[at]) {
+      id--;
+      if (parent[id] === p && func[id] === f && flags[id] === marks) return at;
+      at = (at + 1) & mask;
+    }
+    return at;
+  }
+}
+
 /** The nearest node of a function at this one or outside of it.
- * @param {TreeBuilder} made @param {number} node @param {number} func */
-function above(made, node, func) {
-  while (node !== ROOT && made.func[node] !== func) node = made.parent[node];
+ * @param {Uint32Array} parent @param {Uint32Array} func @param {number} node @param {number} wanted */
+function above(parent, func, node, wanted) {
+  while (node !== ROOT && func[node] !== wanted) node = parent[node];
   return node;
 }
 

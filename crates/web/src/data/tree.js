@@ -207,6 +207,35 @@ export function outermost(tree, children, keyOf, keys) {
   }
 }
 
+/** By node: the nearest node outside of it that is of the same function, else NONE.
+ * @param {Tree} tree @param {Children} children */
+export function nearestSame(tree, children) {
+  const { start, list } = children, { n, func, parent } = tree, same = new Uint32Array(n);
+  let most = 0;
+  for (let i = 0; i < n; i++) if (func[i] > most) most = func[i];
+  // By function: the innermost node of the way that is gone.
+  const open = new Uint32Array(most + 1).fill(NONE), next = new Uint32Array(n + 1);
+  let at = start[0], end = start[1], node = NONE;
+  for (;;) {
+    if (at < end) {
+      const inner = list[at++];
+      next[node === NONE ? 0 : node + 1] = at;
+      node = inner;
+      same[node] = open[func[node]];
+      open[func[node]] = node;
+      at = start[node + 1];
+      end = start[node + 2];
+    } else {
+      if (node === NONE) return same;
+      open[func[node]] = same[node];
+      node = parent[node];
+      const slot = node === NONE ? 0 : node + 1;
+      at = next[slot];
+      end = start[slot + 1];
+    }
+  }
+}
+
 /** The nodes from an outermost function to this one.
  * @param {Tree} tree @param {number} node @returns {number[]} */
 export function pathTo(tree, node) {

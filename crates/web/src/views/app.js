@@ -11,11 +11,12 @@ import { Shell } from "./shell.js";
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
 
 export class App extends Shell {
-  /** @param {Tables} tables */
-  constructor(tables) {
+  /** @param {Tables} tables @param {import("./source.js").CodeSource} code */
+  constructor(tables, code) {
     const model = new Model(tables);
     super(model);
     this.tables = tables;
+    this.code = code;
     /** @type {Model} */
     this.model = model;
     const { head } = tables, counts = new Float64Array(head.events.length);

@@ -1,9 +1,10 @@
 // @ts-check
-// One function: its source with what each line costs, and the addresses that were sampled.
-import { addressOf, linesOf } from "../data/around.js";
+// One function: its source with what each line costs, and its instructions.
+import { linesOf } from "../data/around.js";
 import { baseName } from "../data/names.js";
 import { amount, percent, spread } from "../data/numbers.js";
 import { make } from "./element.js";
+import { Instructions } from "./instructions.js";
 import { Rows } from "./rows.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -30,17 +31,9 @@ export function sourceView(app) {
       { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text, mark: (row) => "code" + (row.own || row.total ? " hot" : "") },
     ],
   });
-  /** @type {Rows<{ place: number, n: number }>} */
-  const places = new Rows({
-    label: "Addresses",
-    columns: [
-      { title: "Own", width: "9em", kind: "number", text: (row) => share(row.n) },
-      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.n, app.costs.allN, row.n, app.costs.allN) },
-      { title: "Address", width: "minmax(10em, 1fr)", kind: "name", text: (row) => "0x" + addressOf(app.tables, row.place), mark: () => "code" },
-    ],
-  });
+  const code = new Instructions(app);
   const panel = make("section", { class: "panel column" }, head, note, make("div", { class: "beside source" },
-    make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), make("div", { class: "column" }, make("h4", { text: "Addresses of the samples" }), places.element)));
+    make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), code.element));
   const draw = () => {
     const { own } = app.model.functionCosts();
     let f = app.state.func;
@@ -52,15 +45,15 @@ export function sourceView(app) {
     note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
       (text ? "" : file ? "The text is not in this page: unwind-perf report --embed-sources puts it in, where the file is found." : "");
     /** @type {Line[]} */
-    let shown = [...found.lines].map(([line, cost]) => ({ line, own: cost.own, total: cost.total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" }));
+    let shown = [...found].map(([line, cost]) => ({ line, own: cost.own, total: cost.total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" }));
     shown.sort((a, b) => a.line - b.line);
     if (text) shown = withText(shown, text);
     else shown.sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
     lines.show(shown, true);
     if (text) lines.pick(Math.max(0, shown.findIndex((row) => row.own === Math.max(...shown.map((one) => one.own)))));
-    places.show([...found.places].map(([place, n]) => ({ place, n })).sort((a, b) => b.n - a.n || a.place - b.place), true);
+void code.show(f);
   };
-  return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); places.draw(); } };
+  return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); code.rows.draw(); } };
 }
 
 /** The lines of the function's text, from a few before the first to a few behind the last one that costs something.

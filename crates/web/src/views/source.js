@@ -1,7 +1,23 @@
 // @ts-check
-// Where the tables come from: out of the document, or from a server. Both give the same bytes.
+// Where the tables come from: out of the document, or from a server. Both give the same bytes. And where instructions
+// come from, which are many: a server is asked for a function's when they are looked at.
+import { endOf } from "../data/code.js";
 
 /** @typedef {() => Promise<ArrayBuffer>} Source */
+/** The machine code of the function at an address of a module; null where it cannot be had, `why` tells the reason.
+ * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string }} CodeSource */
+
+/** The instructions that lie in the document.
+ * @param {import("../data/columns.js").Head} head @returns {CodeSource} */
+export function codeOfDocument(head) {
+  const blocks = (head.code || []).map((block) => ({ block, end: endOf(block) })), out = head.codeLeftOut || 0;
+  const why = !blocks.length ? "There are no instructions in this page." : `This page has the instructions of the ${blocks.length.toLocaleString("en")} functions that cost most` +
+    (out ? `, and no room for those of ${out.toLocaleString("en")} more` : "") + "; they are not had of code without a file, of the kernel, and of other processors than x86-64.";
+  return {
+    at: async (module, address) => blocks.find(({ block, end }) => block.module === module && address >= block.start && address < end)?.block || null,
+    why: `${why} unwind-perf annotate FUNCTION shows those of any function.`,
+  };
+}
 
 /** The tables that lie in the document: base64 of a gzip stream.
  * @returns {Promise<ArrayBuffer>} */

@@ -92,8 +92,8 @@ export async function flameMenu({ page, expect, same, step, state, key, tab, kin
     await page.locator("#chips .chip button").click();
     same(await kinds(), [], "the chip's × takes it away");
   }
-  await page.focus(graph);
-  await key("Home", "ArrowUp", "m");
+  await aim();
+  await key("m");
   expect(await page.isVisible("#menu"), "m opens the menu");
   await shot("menu");
   await accessible("the menu");

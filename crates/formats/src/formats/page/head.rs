@@ -90,6 +90,7 @@ pub(super) fn head(
                 json.key("text").string(&source.text);
             });
         });
+        code(json, page, &modules);
         json.key("columns").array(&columns.shapes, |json, shape| {
             json.array([shape], |json, (name, width, length)| {
                 json.string(name.as_bytes());
@@ -160,6 +161,23 @@ fn functions(json: &mut HeadJson, profile: &Profile, tree: &PageTree, modules: &
         });
     });
     json.key("names").array(&tree.strings, |json, &id| json.string(profile.strings.get(id)));
+}
+
+/// Instructions: a line of text each, and their lengths.
+fn code(json: &mut HeadJson, page: &Page, modules: &PageModules<'_>) {
+    json.key("code").array(&page.code.functions, |json, function| {
+        json.object(|json| {
+            let module = modules.of_module.get(function.module);
+            json.key("module").number(module.map_or(-1, |&at| at as i64));
+            json.key("start").number(function.start);
+            let lengths = function.instructions.iter().map(|(length, _)| *length);
+            json.key("lengths").array(lengths, HeadJson::number);
+            let lines: Vec<&str> =
+                function.instructions.iter().map(|(_, text)| text.as_str()).collect();
+            json.key("text").string(lines.join("\n").as_bytes());
+        });
+    });
+    json.key("codeLeftOut").number(page.code.left_out);
 }
 
 fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModules<'_>) {

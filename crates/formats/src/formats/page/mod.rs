@@ -11,6 +11,7 @@ mod tree;
 
 use std::io;
 
+use address::ModuleId;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use flate2::Compression;
@@ -32,8 +33,28 @@ pub struct PageSource {
     pub text: Vec<u8>,
 }
 
-/// Prints the page.
+/// The machine code of a function, whose instructions the page shows.
 #[derive(Debug, Clone)]
+pub struct PageFunctionCode {
+    /// Its module.
+    pub module: ModuleId,
+    /// Where it begins, as the module's file states it.
+    pub start: u64,
+    /// Its instructions, each behind the one before: how many bytes it has, and its text.
+    pub instructions: Vec<(u8, String)>,
+}
+
+/// The instructions that the page shows.
+#[derive(Debug, Clone, Default)]
+pub struct PageCode {
+    /// The functions, those of most samples first.
+    pub functions: Vec<PageFunctionCode>,
+    /// Functions with samples for which there was no room.
+    pub left_out: u64,
+}
+
+/// Prints the page.
+#[derive(Debug, Clone, Default)]
 pub struct Page {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
@@ -41,6 +62,8 @@ pub struct Page {
     pub written: Option<i64>,
     /// The texts of source files that the page shows.
     pub sources: Vec<PageSource>,
+    /// The instructions of functions.
+    pub code: PageCode,
 }
 
 impl Printer for Page {

@@ -98,6 +98,10 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) embed_sources: bool,
 
+    /// Leave out the instructions of the functions that cost most
+    #[arg(long)]
+    pub(crate) no_code: bool,
+
     #[command(flatten)]
     pub(crate) weight: OffCpuArgs,
 

@@ -1,0 +1,87 @@
+// @ts-check
+// The machine code in which a function was sampled: its instructions with what each costs, or, where these cannot be
+// had, the addresses of the samples.
+import { codeLines, endOf, hex, placesOf } from "../data/code.js";
+import { amount, percent, spread } from "../data/numbers.js";
+import { make } from "./element.js";
+import { Rows } from "./rows.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("../data/code.js").CodeBlock} CodeBlock */
+/** @typedef {import("../data/code.js").CodeLine} CodeLine */
+
+/** Parts of the machine code, of the function and of those that it was inlined into, that can be chosen. */
+const MOST = 12;
+
+export class Instructions {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.head = make("h4", { text: "Instructions" });
+    this.note = make("p", { class: "note" });
+    this.list = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Machine code of", change: () => this.choose() }));
+    const share = (/** @type {number} */ n) => n ? `${amount(n)}  ${percent(n, app.costs.allN)}` : "";
+    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "");
+    /** @type {Rows<CodeLine>} */
+    this.rows = new Rows({
+      label: "Instructions",
+      columns: [
+        { title: "Own", width: "8.5em", kind: "number", text: (row) => share(row.own) },
+        { title: "95 %", width: "7.5em", kind: "where", text: (row) => spread(row.own, app.costs.allN, row.own, app.costs.allN) },
+        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions, which are inlined here or into which this one is` : "" },
+        { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
+        { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark },
+      ],
+    });
+    this.rows.element.style.setProperty("--least", "46em");
+    this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
+    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
+    this.parts = [];
+    /** What was asked for last: answers for something else are late. */
+    this.asked = 0;
+    this.shown = "";
+  }
+
+  /** Shows the code of a function.
+   * @param {number} f */
+  async show(f) {
+    const { app } = this, asked = ++this.asked, places = placesOf(app.model, f), module = app.model.moduleOf()[f];
+    const key = `${f} ${app.model.costsKey}`;
+    /** @type {Instructions["parts"]} */
+    const parts = [];
+    let left = places, outside = 0;
+    while (left.length && parts.length < MOST) {
+      const [{ address }] = left, block = await app.code.at(module, address).catch(() => null);
+      if (asked !== this.asked) return;
+      if (!block) { outside += left[0].n; left = left.slice(1); if (!parts.length && outside && left.length > 50) break; continue; }
+      const { lines, name } = codeLines(app.model, f, block);
+      parts.push({ block, lines, name, own: lines.reduce((sum, line) => sum + line.own, 0) });
+      left = left.filter((place) => place.address < block.start || place.address >= endOf(block));
+    }
+    this.parts = parts.sort((a, b) => b.own - a.own);
+    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${part.name || app.model.name(f)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
+    this.list.hidden = this.parts.length < 2;
+    const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
+    this.note.textContent = !all ? "No sample was taken in it." : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
+    if (this.parts.length) this.choose(key === this.shown);
+    else {
+      this.head.textContent = "Addresses of the samples";
+      this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n })), key === this.shown);
+    }
+    this.shown = key;
+  }
+
+  /** Shows the part that was chosen, from where most samples were taken.
+   * @param {boolean} [keepPlace] */
+  choose(keepPlace) {
+    const part = this.parts[Number(this.list.value) || 0];
+    if (!part) return;
+    this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
+    this.rows.show(part.lines, keepPlace);
+    if (keepPlace) return;
+    let most = 0;
+    part.lines.forEach((line, at) => { if (line.own > part.lines[most].own) most = at; });
+    this.rows.pick(Math.min(part.lines.length - 1, most + 6));
+    this.rows.pick(most);
+  }
+}
