@@ -2,7 +2,7 @@
 // The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
 // of that. What did not change is not made again: trees depend on filters of frames and groups, costs on the rest.
 import { JOINED, NONE } from "./columns.js";
-import { grouped, withGroups } from "./group.js";
+import { grouped, samplesByLeaf, withGroups } from "./group.js";
 import { Labels } from "./labels.js";
 import { costs, selection } from "./select.js";
 import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
@@ -80,7 +80,7 @@ export class Model extends Labels {
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
     const framesKey = JSON.stringify(frames);
     const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
-    this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group));
+    this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group, view.group === "none" ? { start: new Uint32Array(1), list: new Uint32Array(0) } : this.once("byLeaf", "", () => samplesByLeaf(this.tables))));
     this.groupLabels = this.groups.labels;
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
     const placed = this.once("placed", this.treeKey, () => {

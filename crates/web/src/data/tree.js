@@ -120,8 +120,13 @@ export class TreeBuilder {
     return this.n++;
   }
 
-  grow() {
-    const size = this.parent.length * 2;
+  /** Makes room for so many nodes more.
+   * @param {number} more */
+  reserve(more) { if (this.n + more > this.parent.length) this.grow(this.n + more); }
+
+  /** @param {number} [least] */
+  grow(least) {
+    const size = Math.max(this.parent.length * 2, least || 0);
     const larger = (/** @type {any} */ old) => { const made = new old.constructor(size); made.set(old); return made; };
     this.parent = larger(this.parent);
     this.func = larger(this.func);
@@ -150,17 +155,14 @@ export function childrenOf(tree) {
   const { n, func, parent } = tree, start = new Uint32Array(n + 2);
   for (let i = 0; i < n; i++) start[parent[i] === NONE ? 1 : parent[i] + 2]++;
   for (let i = 1; i < n + 2; i++) start[i] += start[i - 1];
-  const fill = start.slice(), list = new Uint32Array(n);
-  for (let i = 0; i < n; i++) list[fill[parent[i] === NONE ? 0 : parent[i] + 1]++] = i;
-  // Nodes are mostly made in that order; the children of the others are sorted.
-  for (let p = 0; p <= n; p++) {
-    const from = start[p], to = start[p + 1];
-    for (let k = from + 1; k < to; k++) {
-      if (func[list[k]] >= func[list[k - 1]]) continue;
-      list.subarray(from, to).sort((a, b) => func[a] - func[b] || a - b);
-      break;
-    }
+  const fill = start.slice(), list = new Uint32Array(n), unsorted = new Set();
+  for (let i = 0; i < n; i++) {
+    const slot = parent[i] === NONE ? 0 : parent[i] + 1, at = fill[slot]++;
+    list[at] = i;
+    if (at > start[slot] && func[list[at - 1]] > func[i]) unsorted.add(slot);
   }
+  // Nodes are mostly made in that order; the children of the others are sorted.
+  for (const slot of unsorted) list.subarray(start[slot], start[slot + 1]).sort((a, b) => func[a] - func[b] || a - b);
   return { start, list };
 }
 
