@@ -20,7 +20,8 @@ export class App extends Shell {
     /** @type {Model} */
     this.model = model;
     const { head } = tables, counts = new Float64Array(head.events.length);
-    for (let i = 0; i < tables.samples; i++) counts[tables.event[i]]++;
+    if (counts.length === 1) counts[0] = tables.samples;
+    else for (let i = 0; i < tables.samples; i++) counts[tables.event[i]]++;
     this.eventCounts = counts;
     /** The event that is shown where none was chosen: the first one with samples. */
     this.firstEvent = Math.max(0, counts.findIndex((count) => count > 0));

@@ -5,6 +5,7 @@ import { flameKeys, flameMenu, flameMouse, icicle, overview } from "./graphs.mjs
 import { hands, start } from "./harness.mjs";
 import { link, search } from "./links.mjs";
 import { kept, tools as listsAndDigits, zoomed } from "./looks.mjs";
+import { speed } from "./speed.mjs";
 import { functions, modules, trees } from "./tables.mjs";
 import { heat, order, timeline } from "./times.mjs";
 
@@ -22,6 +23,7 @@ console.error(`ready after ${soonest} ms`);
 tools.expect(!limit || soonest < limit, `ready within ${limit} ms`);
 
 const page = await tools.opened({}), ours = hands(tools, page);
+if (limit) await speed(ours, Number(process.env.CLICK_MS ?? 0));
 const name = await overview(ours);
 await flameKeys(ours);
 await flameMouse(ours);

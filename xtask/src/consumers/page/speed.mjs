@@ -1,0 +1,58 @@
+// How long what a reader does takes until it is counted and drawn: the best of five times each, other programs may be busy.
+
+/** What is looked at, one after the other, each from the page as it opens. */
+const CLICKS = (f, module, comm, span) => ({
+  "another view": { view: "icicle" },
+  "focus": { filters: [{ kind: "focus", at: f }] },
+  "only stacks with it": { filters: [{ kind: "keep", at: f }] },
+  "no stacks with it": { filters: [{ kind: "drop", at: f }] },
+  "hide": { filters: [{ kind: "hide", at: f }] },
+  "charge to callers": { filters: [{ kind: "charge", at: f }] },
+  "fold": { filters: [{ kind: "fold", at: f }] },
+  "all recursion": { filters: [{ kind: "recursion" }] },
+  "one module": { filters: [{ kind: "module", at: module }] },
+  "merge all modules": { filters: [{ kind: "merge" }] },
+  "a time": { filters: [{ kind: "time", from: Math.floor(span / 4), to: Math.floor(span / 2) }] },
+  "threads of a name": { filters: [{ kind: "comm", comm }] },
+  "group by process": { group: "process" },
+  "group by comm": { group: "comm" },
+  "truncated together": { truncated: "together" },
+  "search": { search: "function1" },
+  "functions": { view: "functions" },
+  "sandwich": { view: "sandwich", func: f },
+  "bottom-up": { view: "bottomup" },
+  "heat map": { view: "heat" },
+  "source": { view: "source", func: f },
+});
+
+/** Times clicks; each must take less than `limit` milliseconds, where there is one. */
+export async function speed({ page, expect, step }, limit) {
+  step("speed");
+  const facts = await page.evaluate(() => {
+    const { model, tables } = profile, { own } = model.functionCosts();
+    const f = own.subarray(0, model.functions).reduce((best, cost, at) => cost > own[best] ? at : best, 0);
+    return [f, model.moduleOf()[f], tables.head.threads[0][2].replace(/\d+/g, "N"), tables.span];
+  });
+  const clicks = await page.evaluate(async (list) => {
+    const start = { view: "flame", filters: [], group: "none", truncated: "apart", search: "", zoom: [], func: -1 };
+    const times = [];
+    for (const [name, patch] of Object.entries(list)) {
+      let best = Infinity;
+      for (let at = 0; at < 5; at++) {
+        profile.change(start, true);
+        await new Promise(requestAnimationFrame);
+        const begun = performance.now();
+        profile.change(patch, true);
+        void document.body.offsetHeight;
+        best = Math.min(best, performance.now() - begun);
+      }
+      times.push([name, best]);
+    }
+    profile.change({ ...start, view: "overview" }, true);
+    return times;
+  }, CLICKS(...facts));
+  for (const [name, time] of clicks) {
+    console.error(`${name}: ${time.toFixed(0)} ms`);
+    expect(!limit || time < limit, `${name} within ${limit} ms: ${time.toFixed(0)}`);
+  }
+}
