@@ -220,6 +220,23 @@ fn an_id_that_several_modules_have_proves_nothing() {
     assert!(kernel.files.is_empty());
 }
 
+/// Each of very many ids is of two modules.
+#[test]
+fn very_many_ids_that_prove_nothing() {
+    const IDS: u64 = 20_000;
+    let mut timeline = recorded(0x888);
+    for id in 0..IDS {
+        for module in 0..2 {
+            let start = 0xffff_ffff_c000_0000 + 0x2000 * id + 0x1000 * module;
+            let name = format!("[m{id}_{module}]");
+            let event = map(-1, start, 0x1000, 0, &name);
+            timeline.map(&with_id(event, &format!("{:016x}", id + 1)));
+        }
+    }
+    let kernel = RecordedKernel::find(&[], &timeline, &store(&[]));
+    assert_eq!((kernel.shared_ids.len() as u64, kernel.files.len()), (IDS, 0));
+}
+
 #[test]
 fn names_of_the_device() {
     let mut timeline = Timeline::new();
