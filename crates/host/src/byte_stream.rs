@@ -10,8 +10,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
 
+use crate::new_file::NewFile;
+use crate::stream_copy::StreamCopy;
+
 /// Bytes that come one after another. Of those that come by a descriptor it can be known whether more are there.
-pub struct ByteStream(Inner);
+pub struct ByteStream {
+    inner: Inner,
+    /// Gets all that is read.
+    copy: Option<StreamCopy>,
+}
 
 enum Inner {
     Descriptor(File),
@@ -29,11 +36,11 @@ pub enum Ready {
     Unknown,
 }
 
-/// How many bytes a pipe is made to hold: who writes need not wait while something else is done here. Any user may have
-/// as many.
+/// How many bytes a pipe is made to hold, instead of 64 KiB: who writes need not wait at once while nobody reads, and what
+/// is written is still in the caches when it is read. Any user may have as many.
 ///
-/// Source: pipe(7), `/proc/sys/fs/pipe-max-size`.
-const PIPE_BYTES: usize = 1 << 20;
+/// Source: `pipe(7)`, `/proc/sys/fs/pipe-max-size`.
+const PIPE_BYTES: usize = 256 << 10;
 
 impl ByteStream {
     /// What can be read from a descriptor. A pipe is enlarged, where that is possible.
@@ -41,13 +48,13 @@ impl ByteStream {
     pub fn of_descriptor(descriptor: OwnedFd) -> Self {
         // What is no pipe, or a pipe of somebody who has too many, stays as it is.
         let _ = fcntl_setpipe_size(&descriptor, PIPE_BYTES);
-        Self(Inner::Descriptor(File::from(descriptor)))
+        Self { inner: Inner::Descriptor(File::from(descriptor)), copy: None }
     }
 
     /// What comes from a reader, of which nobody knows whether it would wait.
     #[must_use]
     pub fn of_reader(bytes: impl Read + Send + 'static) -> Self {
-        Self(Inner::Bytes(Box::new(bytes)))
+        Self { inner: Inner::Bytes(Box::new(bytes)), copy: None }
     }
 
     /// Standard input. Nothing else may read it from then on.
@@ -63,19 +70,33 @@ impl ByteStream {
     /// # Errors
     /// Where they cannot be read.
     pub fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        match &mut self.0 {
+        let before = bytes.len();
+        let read = match &mut self.inner {
             Inner::Descriptor(file) => file.take(most as u64).read_to_end(bytes),
             Inner::Bytes(reader) => reader.take(most as u64).read_to_end(bytes),
+        };
+        if let Some(copy) = &self.copy {
+            copy.add(bytes.get(before..).unwrap_or_default());
         }
+        read
     }
 
     /// What the bytes come from, to be read alone.
     #[must_use]
     pub fn into_reader(self) -> Box<dyn Read + Send> {
-        match self.0 {
-            Inner::Descriptor(file) => Box::new(file),
-            Inner::Bytes(reader) => reader,
+        match (self.inner, &self.copy) {
+            (Inner::Descriptor(file), None) => Box::new(file),
+            (Inner::Bytes(reader), None) => reader,
+            (inner, Some(_)) => Box::new(Self { inner, copy: self.copy }),
         }
+    }
+
+    /// The same stream; all that is read of it is written to a file, too.
+    #[must_use]
+    pub fn copied_to(mut self, file: NewFile) -> (Self, StreamCopy) {
+        let copy = StreamCopy::new(file);
+        self.copy = Some(copy.clone());
+        (self, copy)
     }
 
     /// How many bytes can be read without waiting, if need be after waiting so long for the first of them.
@@ -83,7 +104,7 @@ impl ByteStream {
     /// # Errors
     /// Where the system does not say.
     pub fn ready(&self, wait: Duration) -> io::Result<Ready> {
-        let Inner::Descriptor(file) = &self.0 else { return Ok(Ready::Unknown) };
+        let Inner::Descriptor(file) = &self.inner else { return Ok(Ready::Unknown) };
         // Sockets and devices may not know how many, which is no error.
         let waiting = || usize::try_from(ioctl_fionread(file).unwrap_or(0)).unwrap_or(usize::MAX);
         let there = waiting();
@@ -104,23 +125,24 @@ impl ByteStream {
 
 impl Read for ByteStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match &mut self.0 {
+        let read = match &mut self.inner {
             Inner::Descriptor(file) => file.read(bytes),
             Inner::Bytes(reader) => reader.read(bytes),
+        }?;
+        if let Some(copy) = &self.copy {
+            copy.add(bytes.get(..read).unwrap_or_default());
         }
+        Ok(read)
     }
 
     fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        match &mut self.0 {
-            Inner::Descriptor(file) => file.read_to_end(bytes),
-            Inner::Bytes(reader) => reader.read_to_end(bytes),
-        }
+        self.read_up_to(usize::MAX, bytes)
     }
 }
 
 impl fmt::Debug for ByteStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
+        f.write_str(match self.inner {
             Inner::Descriptor(_) => "ByteStream(descriptor)",
             Inner::Bytes(_) => "ByteStream(reader)",
         })

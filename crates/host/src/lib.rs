@@ -44,6 +44,7 @@ mod real;
 mod refusing;
 mod scratch;
 mod stat;
+mod stream_copy;
 mod temporaries;
 
 use std::ffi::OsString;
@@ -61,6 +62,7 @@ pub use real::RealHost;
 pub use refusing::RefusingHost;
 pub use scratch::ScratchDir;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use stream_copy::StreamCopy;
 pub use temporaries::clean_up_on_signals;
 
 /// Where the path of a question comes from, and the folder that it must not leave.

@@ -39,6 +39,9 @@ use crate::timings::Timings;
 /// are read again.
 const GROWTH: usize = 3;
 
+/// Of a stream that does not pause so many samples have to be there at first. One that pauses has handed on some by then.
+const FIRST_OF_STREAM: usize = 24 << 10;
+
 /// The first batch of a stream ends with the first round after so many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
 
@@ -397,6 +400,7 @@ impl<'g> Growing<'g> {
         if self.stream == Some(Steps::ByTime) {
             return done > self.handed_on && self.pace.is_late();
         }
-        done > self.handed_on && done >= self.handed_on * GROWTH
+        let first = if self.stream.is_some() { FIRST_OF_STREAM } else { 1 };
+        done > self.handed_on && done >= first.max(self.handed_on * GROWTH)
     }
 }

@@ -1,0 +1,99 @@
+//! A file that gets what is read of a stream. It is complete when somebody says so, who need not be the reader: at a
+//! signal, what came by then is kept.
+
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::new_file::NewFile;
+
+/// A copy of a stream under way, and how to end it. It is removed unless it is completed.
+#[derive(Clone, Debug)]
+pub struct StreamCopy(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+enum State {
+    Open(NewFile),
+    /// Nothing more is written.
+    Completed,
+    /// It could not be written, the reading goes on.
+    Failed(io::Error),
+}
+
+impl StreamCopy {
+    pub(crate) fn new(file: NewFile) -> Self {
+        Self(Arc::new(Mutex::new(State::Open(file))))
+    }
+
+    /// Adds what was read.
+    pub(crate) fn add(&self, bytes: &[u8]) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(file) = &mut *state
+            && let Err(error) = file.write_all(bytes)
+        {
+            *state = State::Failed(error);
+        }
+    }
+
+    /// Gives the file its name, with what was read so far. Nothing is added from then on; a second time does nothing.
+    ///
+    /// # Errors
+    /// Where it could not be written or renamed; then it is removed.
+    pub fn complete(&self) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Completed) {
+            State::Open(file) => file.complete(),
+            State::Completed => Ok(()),
+            State::Failed(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests read the files that were made")]
+
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::{ByteStream, ScratchDir};
+
+    #[test]
+    fn what_was_read_is_kept() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let place = dir.path().join("keep.perf");
+        let file = NewFile::beside(&place).expect("a new file");
+        let (mut stream, copy) = ByteStream::of_reader(&b"0123456789"[..]).copied_to(file);
+        let mut read = Vec::new();
+        assert_eq!(stream.read_up_to(4, &mut read).expect("read"), 4);
+        assert_eq!(stream.read(&mut [0; 2]).expect("read"), 2);
+        assert!(!place.exists());
+        let mut rest = stream.into_reader();
+        assert_eq!(rest.read(&mut [0]).expect("read"), 1);
+        copy.complete().expect("completed");
+        assert_eq!(std::fs::read(&place).expect("a file"), b"0123456");
+        rest.read_to_end(&mut read).expect("read");
+        copy.complete().expect("completed before");
+        assert_eq!(
+            (&read[..], std::fs::read(&place).expect("a file")),
+            (&b"0123789"[..], b"0123456".to_vec())
+        );
+    }
+
+    #[test]
+    fn a_copy_that_nobody_completes_is_removed() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let file = NewFile::beside(&dir.path().join("keep.perf")).expect("a new file");
+        let (mut stream, copy) = ByteStream::of_reader(&b"0123456789"[..]).copied_to(file);
+        assert_eq!(stream.read_up_to(99, &mut Vec::new()).expect("read"), 10);
+        drop((stream, copy));
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn the_reading_goes_on_where_the_disk_is_full() {
+        let full =
+            StreamCopy(Arc::new(Mutex::new(State::Failed(io::ErrorKind::StorageFull.into()))));
+        full.add(b"more");
+        assert_eq!(full.complete().expect_err("full").kind(), io::ErrorKind::StorageFull);
+    }
+}

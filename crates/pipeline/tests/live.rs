@@ -1,0 +1,254 @@
+//! A recording that is watched while it is made: what is there is handed on before its end, in bounded memory.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use host::{ByteStream, MemoryHost};
+use perf_data::Head;
+use pipeline::{
+    Analysis, Error, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, Observer,
+    Options, Pipeline, Source,
+};
+use profile::Profile;
+use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
+
+const SECOND: u64 = 1_000_000_000;
+/// Far above what is needed, also on a machine that does other things.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Writes what a recorder would.
+struct Recorder {
+    out: io::PipeWriter,
+    records: PerfDataBuilder,
+    samples: u64,
+}
+
+impl Recorder {
+    /// A recorder and the stream that it writes.
+    fn new() -> (Self, Source) {
+        let (stream, mut out) = io::pipe().expect("a pipe");
+        let mut records = PerfDataBuilder::new(Endian::Little);
+        records.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+        records.describe_events();
+        out.write_all(&records.build_pipe(&PipeLayout::default())).expect("written");
+        let bytes = ByteStream::of_descriptor(stream.into());
+        (Self { out, records, samples: 0 }, Source::Stream { name: "-".into(), bytes })
+    }
+
+    /// Writes so many rounds of ten samples, a tenth of a second each; every sample is at another address.
+    fn record(&mut self, rounds: u64) {
+        for _ in 0..rounds {
+            for _ in 0..10 {
+                let time = SECOND + self.samples * SECOND / 100;
+                let ip = 0x40_0000 + self.samples;
+                self.records.sample(&SampleBuilder::at(ip, 7, 7, time));
+                self.samples += 1;
+            }
+            self.records.user_record(&UserRecord::FinishedRound);
+        }
+        self.out.write_all(&self.records.take_records()).expect("written");
+    }
+}
+
+/// Tells what it got.
+struct Watcher {
+    seen: Sender<Seen>,
+    enough: Arc<AtomicBool>,
+}
+
+/// A profile that has grown, in numbers.
+#[derive(Debug)]
+struct Seen {
+    generation: u32,
+    first: u64,
+    new: u64,
+    kept: usize,
+    nodes: usize,
+    named: std::ops::Range<u32>,
+    account: LiveAccount,
+}
+
+impl LiveGrowth for Watcher {
+    fn begin(&mut self, head: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+        assert_eq!(head.events().len(), 1);
+        assert_eq!(account.warnings, [LiveWarning::NoBuildIds]);
+        Ok(())
+    }
+
+    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
+        let (first, samples) = grown.new_samples();
+        let new = samples.len() as u64;
+        let named = grown.named.start.as_u32()..grown.named.end.as_u32();
+        let (kept, nodes) = (grown.profile.samples.len(), grown.profile.stacks.len());
+        let (generation, account) = (grown.generation, grown.account.clone());
+        let seen = Seen { generation, first, new, kept, nodes, named, account };
+        self.seen.send(seen).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn is_enough(&self) -> bool {
+        self.enough.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Stop(AtomicBool);
+
+impl Observer for Stop {
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A run on a thread of its own.
+struct Watched {
+    seen: Receiver<Seen>,
+    enough: Arc<AtomicBool>,
+    stop: Arc<Stop>,
+    run: std::thread::JoinHandle<Result<Analysis, Error>>,
+}
+
+fn watch(source: Source, live: LiveOptions) -> Watched {
+    let (seen, receiver) = channel();
+    let (enough, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(Stop::default()));
+    let (mut watcher, observer) = (Watcher { seen, enough: enough.clone() }, stop.clone());
+    let run = std::thread::spawn(move || {
+        let observer: Arc<dyn Observer> = observer;
+        let pipeline = Pipeline::new(Arc::new(MemoryHost::new()));
+        pipeline.analyze_live(source, live, &Options::default(), &observer, &mut watcher)
+    });
+    Watched { seen: receiver, enough, stop, run }
+}
+
+/// No time is to pass between one and the next.
+const EAGER: LiveOptions =
+    LiveOptions { arch: None, tick: Duration::ZERO, keep: None, table_bytes: u64::MAX };
+
+#[test]
+fn what_has_come_is_handed_on_before_the_end() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, EAGER);
+    recorder.record(20);
+    let mut all = 0;
+    // All are there but those of the last half second, which wait for what comes after them.
+    while all < 150 {
+        let seen = watched.seen.recv_timeout(LIMIT).expect("samples");
+        assert_eq!((seen.generation, seen.first), (0, all));
+        all += seen.new;
+        assert_eq!((seen.kept as u64, seen.nodes as u64, seen.account.samples), (all, all, all));
+        assert!(seen.named.end <= all as u32);
+        let lag = seen.account.lag.expect("a lag");
+        assert!(!lag.is_exact && lag.age < LIMIT);
+    }
+    assert!(!watched.run.is_finished());
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    assert_eq!(analysis.profile.samples.len(), 200);
+    assert_eq!(analysis.profile.summary.samples, 200);
+    let last = watched.seen.iter().last().expect("the rest");
+    assert_eq!((last.kept, last.named.end), (200, 200));
+}
+
+#[test]
+fn a_run_ends_while_it_waits_for_bytes() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, EAGER);
+    recorder.record(20);
+    watched.seen.recv_timeout(LIMIT).expect("samples");
+    watched.stop.0.store(true, Ordering::Relaxed);
+    let error = watched.run.join().expect("no panic").expect_err("cancelled");
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    // The stream is not read any more.
+    while recorder.out.write_all(&[0; 4096]).is_ok() {}
+
+    let (recorder, source) = Recorder::new();
+    let watched = watch(source, EAGER);
+    watched.stop.0.store(true, Ordering::Relaxed);
+    let error = watched.run.join().expect("no panic").expect_err("cancelled at the begin");
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    drop(recorder);
+}
+
+#[test]
+fn enough_is_as_good_as_the_end() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, EAGER);
+    recorder.record(20);
+    watched.seen.recv_timeout(LIMIT).expect("samples");
+    watched.enough.store(true, Ordering::Relaxed);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    let samples = analysis.profile.samples.len();
+    assert!(samples > 0 && samples <= 200, "{samples}");
+    drop(recorder);
+}
+
+#[test]
+fn old_samples_are_forgotten_and_their_stacks_stay() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, LiveOptions { keep: Some(Duration::from_secs(2)), ..EAGER });
+    let mut kept = 0;
+    for _ in 0..20 {
+        recorder.record(10);
+        kept = kept.max(watched.seen.recv_timeout(LIMIT).expect("samples").kept);
+    }
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    let Profile { samples, stacks, summary, .. } = &analysis.profile;
+    kept = watched.seen.iter().map(|seen| seen.kept).fold(kept, usize::max);
+    // A little more than two seconds, and no more than some steps together.
+    assert!(kept < 1000 && samples.len() >= 200, "{kept}, {}", samples.len());
+    assert_eq!(
+        (stacks.len(), summary.samples, summary.frames),
+        (2000, samples.len() as u64, samples.len() as u64)
+    );
+    let times: Vec<u64> = samples.iter().filter_map(|row| row.time).map(|time| time.0).collect();
+    assert!(times.is_sorted() && times.last() == Some(&(SECOND + 1999 * SECOND / 100)));
+}
+
+#[test]
+fn tables_that_are_too_large_begin_anew() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, LiveOptions { table_bytes: 64 << 10, ..EAGER });
+    let mut all = 0;
+    for _ in 0..20 {
+        recorder.record(10);
+        all += watched.seen.recv_timeout(LIMIT).expect("samples").new;
+    }
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    let rest: Vec<Seen> = watched.seen.iter().collect();
+    let last = rest.last().expect("the rest");
+    assert_eq!(all + rest.iter().map(|seen| seen.new).sum::<u64>(), 2000);
+    assert!(last.generation > 0 && last.kept < 2000, "{last:?}");
+    assert_eq!(last.account.samples, 2000);
+    let Profile { samples, threads, strings, events, summary, .. } = &analysis.profile;
+    assert_eq!((samples.len(), threads.len()), (last.kept, 1));
+    assert_eq!(
+        events.iter().map(|event| strings.get(event.name)).collect::<Vec<_>>(),
+        [b"cycles:u"]
+    );
+    let kinds: Vec<_> = summary.findings.iter().map(|it| (it.kind.as_str(), it.count)).collect();
+    assert!(kinds.contains(&("live-began-anew", last.generation.into())), "{kinds:?}");
+}
+
+#[test]
+fn a_file_can_be_watched_too() {
+    let machine = MemoryHost::new();
+    let mut records = PerfDataBuilder::new(Endian::Little);
+    records.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+    records.describe_events();
+    records.sample(&SampleBuilder::at(0x40_1000, 7, 7, 20));
+    machine.insert("perf.data", records.build());
+    let (seen, receiver) = channel();
+    let mut watcher = Watcher { seen, enough: Arc::default() };
+    let observer: Arc<dyn Observer> = Arc::new(Stop::default());
+    let source = Source::Path(Path::new("perf.data").to_owned());
+    let pipeline = Pipeline::new(Arc::new(machine));
+    let analysis =
+        pipeline.analyze_live(source, EAGER, &Options::default(), &observer, &mut watcher);
+    assert_eq!(analysis.expect("a profile").profile.samples.len(), 1);
+    assert_eq!(receiver.try_iter().map(|seen| seen.new).sum::<u64>(), 1);
+}
