@@ -63,7 +63,7 @@ mod printer;
 mod render;
 mod summary;
 
-pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name};
+pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name, print_diff_tables};
 pub use format::Format;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;

@@ -5,6 +5,7 @@ use crate::modules::{MODULES, Module, PAGE, STYLE};
 /// The modules that only a service's pages have.
 const SERVED: &[Module] = &[
     Module { path: "service/api.js", text: include_str!("service/api.js") },
+    Module { path: "service/code.js", text: include_str!("service/code.js") },
     Module { path: "service/list.js", text: include_str!("service/list.js") },
     Module { path: "service/recording.js", text: include_str!("service/recording.js") },
 ];

@@ -8,6 +8,7 @@ mod hotspot;
 mod perf_text;
 mod pprof;
 mod report;
+mod service;
 mod speedscope;
 mod stock;
 mod tools;
@@ -60,6 +61,8 @@ const ONCE: &[Check] = &[
     Check { name: "the page in Chromium", run: report::million },
     Check { name: "the page's engine in Node", run: report::engine },
     Check { name: "the page's types", run: report::types },
+    Check { name: "the service in Chromium", run: service::pages },
+    Check { name: "the service and its description, by schemathesis", run: service::interface },
 ];
 
 /// What a check needs is not here and cannot be installed.

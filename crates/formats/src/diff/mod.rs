@@ -13,3 +13,4 @@ mod text;
 
 pub use format::{DiffFormat, DiffPrintOptions};
 pub use labels::diff_function_name;
+pub use page::print_diff_tables;

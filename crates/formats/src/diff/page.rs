@@ -10,31 +10,41 @@ use profile::query::diff::{
 use super::labels::{function, module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::Scale;
-use crate::formats::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page};
+use crate::formats::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, write_tables};
 
 /// The layout of the head and the columns. `data/diff.js` has the same.
 const VERSION: u8 = 1;
 
 /// Prints the page.
 pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    write_page(out, &head(diff), |sink| {
-        let tree = || diff.tree.iter();
-        let parent = |id: Option<DiffNodeId>| id.map_or(PAGE_NONE, |id| id.index() as u32);
-        let labels = Labels::new(diff);
-        page_column(sink, PageWidth::U32, tree().map(|node| parent(node.parent).into()))?;
-        page_column(sink, PageWidth::U32, tree().map(|node| labels.number(node.label)))?;
-        for run in &diff.weights {
-            let weight = |node| run.get(node).copied().unwrap_or_default();
-            let weights = || (0..diff.tree.len()).map(weight);
-            page_column(sink, PageWidth::U32, weights().map(|weight| weight.samples))?;
-            if diff.unit.is_some() {
-                let float = |of: fn(DiffWeight) -> f64| weights().map(move |it| of(it).to_bits());
-                page_column(sink, PageWidth::F64, float(|weight| weight.cost as f64))?;
-                page_column(sink, PageWidth::F64, float(|weight| weight.squares as f64))?;
-            }
+    write_page(out, &head(diff), |sink| columns(diff, sink))
+}
+
+/// Prints the tables of the page of a difference alone, as a gzip stream, for a server that has the rest of the page.
+///
+/// # Errors
+/// Where writing to `out` fails: its error, unchanged.
+pub fn print_diff_tables(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
+    write_tables(out, &head(diff), |sink| columns(diff, sink))
+}
+
+fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
+    let tree = || diff.tree.iter();
+    let parent = |id: Option<DiffNodeId>| id.map_or(PAGE_NONE, |id| id.index() as u32);
+    let labels = Labels::new(diff);
+    page_column(sink, PageWidth::U32, tree().map(|node| parent(node.parent).into()))?;
+    page_column(sink, PageWidth::U32, tree().map(|node| labels.number(node.label)))?;
+    for run in &diff.weights {
+        let weight = |node| run.get(node).copied().unwrap_or_default();
+        let weights = || (0..diff.tree.len()).map(weight);
+        page_column(sink, PageWidth::U32, weights().map(|weight| weight.samples))?;
+        if diff.unit.is_some() {
+            let float = |of: fn(DiffWeight) -> f64| weights().map(move |it| of(it).to_bits());
+            page_column(sink, PageWidth::F64, float(|weight| weight.cost as f64))?;
+            page_column(sink, PageWidth::F64, float(|weight| weight.squares as f64))?;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// What nodes stand for, as one row of numbers: the functions, the modules (which filters put in the place of

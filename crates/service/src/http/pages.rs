@@ -21,7 +21,7 @@ pub(super) async fn list() -> Response {
     page(web::list_page().to_owned())
 }
 
-/// `GET /r/{id}`: a recording.
+/// `GET /r/{id}`: a recording, and `GET /diff?a=ID&b=ID`: two of them compared.
 pub(super) async fn recording() -> Response {
     page(web::recording_page())
 }

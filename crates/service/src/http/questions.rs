@@ -15,7 +15,7 @@ use super::files::whole;
 use super::json::{JsonBody, as_json};
 use super::params::Params;
 use crate::problem::{Kind, Problem};
-use crate::protocol::{DiffTask, ExportTask, PlaceTask, RunOptions, Task};
+use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, PlaceTask, RunOptions, Task};
 use crate::query::Query;
 use crate::recordings::PlaceId;
 use crate::service::{Service, files, given, no_space};
@@ -169,8 +169,10 @@ pub(super) async fn diff(
         }
     }
     let format = wanted.format.as_deref().unwrap_or("json");
-    let known = formats::DiffFormat::from_name(format)
-        .ok_or_else(|| bad("there is no such format".to_owned()))?;
+    let known = formats::DiffFormat::from_name(format);
+    if known.is_none() && format != DIFF_TABLES {
+        return Err(bad("there is no such format".to_owned()));
+    }
     let open = |side: &[PlaceId]| -> Result<Vec<_>, Problem> {
         side.iter().map(|id| service.roots.by_id(id.as_str())).collect()
     };
@@ -199,9 +201,12 @@ pub(super) async fn diff(
         })
         .await?;
     let kind = match known {
-        formats::DiffFormat::Json => "application/json",
-        formats::DiffFormat::Pprof => "application/gzip",
-        _ => "text/plain; charset=utf-8",
+        Some(formats::DiffFormat::Json) => "application/json",
+        Some(formats::DiffFormat::Pprof) => "application/gzip",
+        Some(formats::DiffFormat::Report) => "text/html; charset=utf-8",
+        Some(_) => "text/plain; charset=utf-8",
+        None => "application/gzip",
     };
-    answer_with(output, kind, &format!("diff{}", known.ending()))
+    let ending = known.map_or(".columns.gz", formats::DiffFormat::ending);
+    answer_with(output, kind, &format!("diff{ending}"))
 }

@@ -20,6 +20,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
     let inner = Router::new()
         .route("/", get(pages::list))
         .route("/r/{id}", get(pages::recording))
+        .route("/diff", get(pages::recording))
         .route("/assets/{*path}", get(pages::asset))
         .route("/session", post(pages::session))
         .route("/healthz", get(pages::health))

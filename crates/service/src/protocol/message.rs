@@ -75,6 +75,9 @@ pub(crate) struct ExportTask {
     pub(crate) written: Option<i64>,
 }
 
+/// What stands for the packed tables of the page of a difference, where a format is named.
+pub(crate) const DIFF_TABLES: &str = "columns";
+
 /// A comparison.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DiffTask {

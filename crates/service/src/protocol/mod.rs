@@ -6,7 +6,9 @@ mod message;
 mod options;
 
 pub(crate) use channel::{Receiver, Sender, pair};
-pub(crate) use message::{DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task};
+pub(crate) use message::{
+    DIFF_TABLES, DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task,
+};
 pub(crate) use options::RunOptions;
 #[cfg(test)]
 pub(crate) use options::{DemangleChoice, JoinChoice};

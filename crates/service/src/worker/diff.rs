@@ -3,13 +3,13 @@
 use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 
-use formats::{ConsoleLook, DiffFormat, DiffPrintOptions};
+use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
 use pipeline::Analysis;
 use profile::query::diff::{DiffInput, DiffOptions, Normalization, diff};
 
 use super::serving::{Answer, Bench, answer, not_written, short_name};
 use crate::problem::{Kind, Problem};
-use crate::protocol::{DiffTask, Given};
+use crate::protocol::{DIFF_TABLES, DiffTask, Given};
 
 /// Rows of the table for people.
 const ROWS: usize = 20;
@@ -18,8 +18,10 @@ const ROWS: usize = 20;
 pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Problem> {
     let unknown =
         |what: &str, word: &str| Problem::new(Kind::BadRequest).detail(format!("no {what} {word}"));
-    let format =
-        DiffFormat::from_name(&task.format).ok_or_else(|| unknown("format", &task.format))?;
+    let format = match &*task.format {
+        DIFF_TABLES => None,
+        name => Some(DiffFormat::from_name(name).ok_or_else(|| unknown("format", name))?),
+    };
     let normalization = task
         .normalize
         .as_deref()
@@ -39,10 +41,11 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let look = ConsoleLook { width: None, colors: false };
     let print = DiffPrintOptions { inclusive: false, limit: ROWS, look };
     let mut out = BufWriter::new(bench.output()?);
-    format
-        .print(&difference, print, &mut out)
-        .and_then(|()| out.flush())
-        .map_err(|error| not_written(&error))?;
+    let printed = match format {
+        Some(format) => format.print(&difference, print, &mut out),
+        None => print_diff_tables(&difference, &mut out),
+    };
+    printed.and_then(|()| out.flush()).map_err(|error| not_written(&error))?;
     answer(&())
 }
 

@@ -17,9 +17,8 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use formats::PageCode;
 use host::Host;
-use pipeline::{Analysis, Observer, Pipeline, Source};
+use pipeline::{Observer, Pipeline, Source};
 
 pub use confine::{Confined, Confinement, confine};
 
@@ -44,8 +43,6 @@ pub struct WorkerOptions {
     pub foreign: bool,
     /// Threads; 0 for one a processor.
     pub jobs: usize,
-    /// The instructions that the page of a recording has.
-    pub page_code: fn(&Analysis) -> PageCode,
     /// Writes the stream for hotspot, which is made while a recording is unwound.
     pub hotspot: StreamWriter,
     /// Bytes of profiles that are kept for the next questions.

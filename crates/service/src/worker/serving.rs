@@ -124,8 +124,7 @@ impl Bench<'_> {
             }
             Task::Analyze { recording, options } => {
                 let analysis = self.analysis(&recording, options)?;
-                let code = (self.serving.options.page_code)(&analysis);
-                tables::write(&analysis, options, code, self.output()?, self.host())
+                tables::write(&analysis, options, self.output()?, self.host())
             }
             Task::Export(task) => export::write(self, &task),
             Task::Query { recording, options, query } => {

@@ -28,12 +28,16 @@ struct Made {
 pub(super) fn write(
     analysis: &Analysis,
     options: RunOptions,
-    code: PageCode,
     output: File,
     host: &dyn Host,
 ) -> Result<Answer, Problem> {
     let profile = &analysis.profile;
-    let page = Page { inlines: options.inlines, written: None, sources: Vec::new(), code };
+    let page = Page {
+        inlines: options.inlines,
+        written: None,
+        sources: Vec::new(),
+        code: PageCode::default(),
+    };
     let mut output = BufWriter::new(output);
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())

@@ -11,7 +11,6 @@ use host::{Host as _, RealHost, ScratchDir, replace_file};
 use pipeline::{Limits, Options, StreamOptions};
 use service::{Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
 
-use super::page_code::page_code;
 use crate::args::{ServeArgs, WorkerArgs, host};
 use crate::hotspot;
 use crate::terminal::{Out, Status};
@@ -95,7 +94,6 @@ pub(super) fn work(args: &WorkerArgs) -> anyhow::Result<Status> {
     let options = WorkerOptions {
         options: Options { files, limits, ..Options::default() },
         foreign: args.foreign,
-        page_code,
         hotspot: |pipeline, source, options, observer, out| {
             let how = (source, StreamOptions::default());
             hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)

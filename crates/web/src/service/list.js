@@ -141,18 +141,10 @@ async function load() {
   draw();
 }
 
-async function compare() {
+/** The first one that was chosen is the one before. */
+function compare() {
   const [a, b] = chosen;
-  const text = byId("difference-text");
-  byId("difference").hidden = false;
-  text.textContent = "Comparing…";
-  try {
-    const response = await ask("/api/v1/diff", { method: "POST", body: { a: [a], b: [b], format: "text" } });
-    text.textContent = await response.text();
-  } catch (error) {
-    text.textContent = String(error instanceof Error ? error.message : error);
-  }
-  text.focus();
+  location.assign("/diff?" + new URLSearchParams({ a, b }));
 }
 
 /** @param {File | undefined} file */

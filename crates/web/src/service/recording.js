@@ -1,17 +1,18 @@
 // @ts-check
-// Starts the page of a recording: the tables come from the service.
-import { readTables } from "../data/columns.js";
+// Starts the page of a recording, or of two that are compared: the tables come from the service.
+import { readParts, readTables } from "../data/columns.js";
+import { readDiff } from "../data/diff.js";
 import { App } from "../views/app.js";
+import { DiffApp } from "../views/diffapp.js";
+import { startDiffPage } from "../views/diffpage.js";
 import { byId } from "../views/element.js";
 import { startPage } from "../views/page.js";
 import { RequestError, analyze, ask, openSession, progressText } from "./api.js";
+import { codeOfService } from "./code.js";
 
-/** The id of the recording that the address names. */
-const id = location.pathname.split("/")[2] || "";
-
-/** The tables, for which the recording is analysed where it is not yet.
- * @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
-async function tables(tell) {
+/** The tables of a recording, which is analysed where it is not yet.
+ * @param {string} id @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
+async function tables(id, tell) {
   const path = "/api/v1/recordings/" + id + "/columns";
   try {
     return await (await ask(path)).arrayBuffer();
@@ -20,6 +21,16 @@ async function tables(tell) {
   }
   await analyze({ id }, (job) => tell(progressText(job)));
   return (await ask(path)).arrayBuffer();
+}
+
+/** The tables of a difference, of the recordings that the address names.
+ * @returns {Promise<ArrayBuffer>} */
+async function difference() {
+  const names = new URLSearchParams(location.search);
+  const body = { a: names.getAll("a"), b: names.getAll("b"), format: "columns" };
+  const response = await ask("/api/v1/diff", { method: "POST", body });
+  const unpacked = /** @type {ReadableStream} */ (response.body).pipeThrough(new DecompressionStream("gzip"));
+  return new Response(unpacked).arrayBuffer();
 }
 
 /** A link back to the list. */
@@ -33,14 +44,23 @@ function addLink() {
 async function start() {
   await openSession();
   addLink();
-  const title = byId("title");
-  const app = new App(readTables(await tables((text) => (title.textContent = "Analysing: " + text))));
-  startPage(app);
-  Object.assign(globalThis, { profile: app });
+  const title = byId("title"), show = (/** @type {import("../views/shell.js").Shell} */ profile) => Object.assign(globalThis, { profile });
+  if (location.pathname === "/diff") {
+    title.textContent = "Comparing…";
+    const app = new DiffApp(readDiff(readParts(await difference())));
+    show(app);
+    startDiffPage(app);
+  } else {
+    const id = location.pathname.split("/")[2] || "";
+    const read = readTables(readParts(await tables(id, (text) => (title.textContent = "Analysing: " + text))));
+    const app = new App(read, codeOfService(id, read.head));
+    show(app);
+    startPage(app);
+  }
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "This recording cannot be shown. " + error.message;
+  byId("title").textContent = "This cannot be shown. " + error.message;
   document.documentElement.dataset.failed = "yes";
   console.error(error);
 });

@@ -84,11 +84,7 @@ impl Page {
         let tree = PageTree::new(profile, self.inlines);
         let columns = PageColumns::new(profile, &tree);
         let head = head::head(profile, &tree, &columns, self)?;
-        let mut sink = GzEncoder::new(out, Compression::new(6));
-        write_head(&head, &mut sink)?;
-        columns.write(profile, &tree, &mut sink)?;
-        sink.finish()?;
-        Ok(())
+        write_tables(out, &head, |sink| columns.write(profile, &tree, sink))
     }
 }
 
@@ -101,11 +97,23 @@ pub(crate) fn write_page(
     let document = web::document();
     let document = document.map_err(|error| io::Error::other(format!("{error:?}")))?;
     out.write_all(document.as_bytes())?;
-    let mut sink = GzEncoder::new(EncoderWriter::new(out, &STANDARD), Compression::new(6));
+    let mut sink = EncoderWriter::new(out, &STANDARD);
+    write_tables(&mut sink, head, put_columns)?;
+    let out = sink.finish()?;
+    out.write_all(web::END.as_bytes())
+}
+
+/// Writes the tables alone, as a gzip stream.
+pub(crate) fn write_tables(
+    out: &mut dyn io::Write,
+    head: &[u8],
+    put_columns: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut sink = GzEncoder::new(out, Compression::new(6));
     write_head(head, &mut sink)?;
     put_columns(&mut sink)?;
-    let out = sink.finish()?.finish()?;
-    out.write_all(web::END.as_bytes())
+    sink.finish()?;
+    Ok(())
 }
 
 /// The head's length in 8 bytes, and the head, filled up to 8 bytes.

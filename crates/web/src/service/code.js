@@ -1,0 +1,30 @@
+// @ts-check
+// Instructions of functions, asked of the service when they are looked at.
+import { endOf } from "../data/code.js";
+import { ask } from "./api.js";
+
+/** @typedef {import("../data/code.js").CodeBlock} CodeBlock */
+
+/** The instructions of a recording.
+ * @param {string} id @param {import("../data/columns.js").Head} head @returns {import("../views/source.js").CodeSource} */
+export function codeOfService(id, head) {
+  /** @type {CodeBlock[]} */
+  const known = [];
+  return {
+    at: async (module, address) => {
+      const found = known.find((block) => block.module === module && address >= block.start && address < endOf(block));
+      if (found) return found;
+      const { buildId, path } = head.modules[module];
+      const query = new URLSearchParams({ module: buildId || path, address: address.toString(16) });
+      const answer = await (await ask(`/api/v1/recordings/${id}/asm?${query}`)).json();
+      /** @type {{ address: number, length: number, text: string }[]} */
+      const rows = answer.instructions;
+      if (!rows.length) return null;
+      const text = rows.map((row) => row.text).join("\n");
+      const block = { module, start: rows[0].address, lengths: rows.map((row) => row.length), text };
+      known.push(block);
+      return block;
+    },
+    why: "Instructions are not had of code without a file, of the kernel, and of other processors than x86-64.",
+  };
+}

@@ -1,0 +1,98 @@
+// A browser without a screen with the service: the list, a recording, a link to what is looked at, two compared, light and
+// dark. Any message of the console, any request to others, anything that axe finds and anything that is not as expected is
+// an error.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const [address, shots] = process.argv.slice(2), wrong = [];
+const base = address.split("#")[0].replace(/\/$/, "");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const expect = (holds, what) => { if (!holds) wrong.push(`not so: ${what}`); };
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+});
+const context = await browser.newContext({ viewport: { width: 1400, height: 860 } });
+
+/** A window; the answer that a recording is not analysed yet is told on the console by the browser itself. */
+async function opened(url) {
+  const page = await context.newPage();
+  page.on("console", (message) => { if (!message.text().includes("410")) wrong.push(`console: ${message.text()}`); });
+  page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
+  page.on("request", (request) => { if (!request.url().startsWith(base) && !request.url().startsWith("data:")) wrong.push(`request: ${request.url()}`); });
+  await page.goto(url);
+  await ready(page);
+  return page;
+}
+async function ready(page) {
+  await page.waitForSelector("html[data-ready=yes], html[data-failed=yes]", { state: "attached", timeout: 60000 });
+  if (await page.getAttribute("html", "data-failed")) wrong.push(`${page.url()}: ${await page.textContent("h1")}`);
+}
+async function looks(page, name) {
+  for (const theme of ["light", "dark"]) {
+    if ((await page.getAttribute("html", "data-theme")) !== theme) await page.click("#theme");
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`));
+    if (found.length) wrong.push(`axe on ${name}, ${theme}: ${found.join("; ")}`);
+    if (shots) await page.screenshot({ path: `${shots}/service-${name}${theme === "dark" ? "-dark" : ""}.png` });
+  }
+}
+
+// The list: the token is taken out of the address at once.
+const list = await opened(address);
+expect(!list.url().includes("token"), "the token is not in the address");
+const rows = await list.$$eval("tbody tr", (all) => all.length);
+expect(rows > 20, `all recordings are listed: ${rows}`);
+await list.fill("#filter", "inlines-gcc");
+expect((await list.$$eval("tbody tr", (all) => all.length)) === 1, "the filter leaves one");
+await list.click("tbody button");
+await list.waitForFunction(() => document.querySelector("tbody tr")?.textContent.includes("analyzed"));
+expect((await list.textContent("tbody tr")).includes("100.0 %"), "the list says how complete the stacks are");
+await list.fill("#filter", "");
+await looks(list, "list");
+
+// A recording, and each of its views.
+await list.click("tbody a >> text=inlines-gcc");
+await ready(list);
+const tabs = await list.$$eval("[role=tab]", (all) => all.map((tab) => tab.id));
+for (const id of tabs) {
+  await list.click(`#${id}`);
+  expect(await list.isVisible(`#${id.replace("tab", "view")}`), `the view ${id} is shown`);
+}
+await looks(list, "recording");
+await list.click("#tab-flame");
+await list.selectOption("#names", "short");
+const before = await list.evaluate(() => location.hash);
+expect(before.includes("flame"), `the view is in the address: ${before}`);
+await list.reload();
+await ready(list);
+expect((await list.evaluate(() => location.hash)) === before, "a reload restores the view");
+const other = await opened(list.url());
+expect((await other.evaluate(() => profile.state.view)) === "flame", "so does the link in another window");
+
+// One that is not analysed yet is analysed when it is opened.
+const fresh = await opened(base);
+await fresh.click("tbody a >> text=fork");
+await ready(fresh);
+expect((await fresh.textContent("#selected")).includes("48"), "its samples are there");
+
+// Two of them compared.
+const pair = await opened(base);
+for (const name of ["spin-lld/", "spin-bfd/"]) await pair.check(`tbody tr:has-text("${name}") input`);
+await pair.click("#compare");
+await pair.waitForURL("**/diff?*");
+await ready(pair);
+await looks(pair, "diff");
+
+// Without a session nothing is told.
+const stranger = await browser.newContext();
+const refused = await (await stranger.newPage()).request.get(`${base}/api/v1/recordings`);
+expect(refused.status() === 401, `without the token: ${refused.status()}`);
+
+await browser.close();
+if (wrong.length) {
+  console.error(wrong.join("\n"));
+  process.exit(1);
+}
+console.log(`${rows} recordings listed`);
