@@ -71,7 +71,7 @@ impl ImageStore {
     #[must_use]
     pub fn sharing(options: FileOptions, shared: Arc<SharedImages>) -> Self {
         let held = options.budget.shared_allowance(Resource::HeldInAll, 0);
-        let held = Arc::new(held.held_in(&options.memory, MemoryUse::Files));
+        let held = held.held_in(&options.memory, MemoryUse::Files);
         Self {
             noted: Mutex::new(Held::new(&options.memory, MemoryUse::Processes)),
             debug_search: options.debug_search(),
@@ -81,7 +81,7 @@ impl ImageStore {
             module_lists: ModuleLists::default(),
             findings: FileFindings::default(),
             mapped: Mutex::default(),
-            held,
+            held: Arc::new(held),
             options,
         }
     }
@@ -130,9 +130,8 @@ impl ImageStore {
     }
 
     fn load(&self, module: &Module) -> ImageOutcome {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.add((size_of::<ImageOutcome>() + module.path.len()) as u64);
-        drop(noted);
+        let bytes = (size_of::<ImageOutcome>() + module.path.len()) as u64;
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
         if let Some(image) = self.provided(module) {
             return Ok(image);
         }
@@ -159,8 +158,8 @@ impl ImageStore {
         }
         let mut error = None;
         let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
-        let may_hold = |path: &Path, bytes: u64| self.may_hold(path, bytes);
-        let lists = (&self.module_lists, &may_hold as _);
+        let may_hold: kernel_files::MayHold<'_> = &|path, bytes| self.may_hold(path, bytes);
+        let lists = (&self.module_lists, may_hold);
         let found = kernel_files::candidates(&self.options, lists, name, id)
             .into_iter()
             .chain(fetched)
@@ -210,11 +209,9 @@ impl ImageStore {
     pub fn findings(&self) -> Vec<FileFinding> {
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         for (path, _) in mapped.extract_if(.., |(_, damage)| damage.happened()) {
-            let message = format!(
-                "{} was cut short while it was read; what comes from it may be wrong",
-                path.display()
-            );
-            self.note(FileFindingKind::CutShort, message);
+            let path = path.display();
+            let why = "was cut short while it was read; what comes from it may be wrong";
+            self.note(FileFindingKind::CutShort, format!("{path} {why}"));
         }
         let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
         self.findings.rows().into_iter().chain(fetched).collect()
