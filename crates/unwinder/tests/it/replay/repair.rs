@@ -1,5 +1,6 @@
 //! Chains whose bytes end, through the whole replay: what other samples continue them with.
 
+mod by_batches;
 mod calls_and_returns;
 mod many_threads;
 mod stage;
@@ -11,7 +12,7 @@ use unwinder::Join;
 
 use stage::{FRAME, How, PID, Recording, TOP, TRAMPOLINE, Written, address, saved};
 
-const GAPS: How = How { join: Join::Gaps, max_frames: 127, threads: 1, stream: false };
+const GAPS: How = How { join: Join::Gaps, max_frames: 127, threads: 1, stream: false, live: None };
 const EXACT: How = How { join: Join::Exact, ..GAPS };
 const OFF: How = How { join: Join::Off, ..GAPS };
 

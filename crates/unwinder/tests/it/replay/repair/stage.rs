@@ -100,11 +100,13 @@ pub(crate) struct How {
     pub(crate) threads: usize,
     /// A stream of many batches.
     pub(crate) stream: bool,
+    /// Whether batches are repaired one by one, and whether there is a pause after each.
+    pub(crate) live: Option<bool>,
 }
 
 impl Default for How {
     fn default() -> Self {
-        Self { join: Join::Gaps, max_frames: 127, threads: 1, stream: false }
+        Self { join: Join::Gaps, max_frames: 127, threads: 1, stream: false, live: None }
     }
 }
 
@@ -186,7 +188,7 @@ impl Recording {
 
     /// What comes of it, and how many batches it had.
     pub(crate) fn replay(&self, how: How) -> (Replay, usize) {
-        let How { join, max_frames, threads, stream } = how;
+        let How { join, max_frames, threads, stream, live } = how;
         let input = if stream {
             let bytes = self.data.build_pipe(&PipeLayout::default());
             Input::Stream(Box::new(Cursor::new(bytes)))
@@ -209,9 +211,15 @@ impl Recording {
             let engine = Arc::default();
             let mut replayer =
                 Replayer::with_engine(engine, &mut timeline, &images, &replay_options);
+            if live.is_some() {
+                replayer.repair_by_batches();
+            }
             let mut batches = 0;
             while let Some(batch) = session.next_batch(&mut found) {
                 replayer.feed(batch, &Unwatched);
+                if live == Some(true) {
+                    replayer.settle(&Unwatched);
+                }
                 batches += 1;
             }
             let replay = replayer.finish(&Unwatched);
