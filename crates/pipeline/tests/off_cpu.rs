@@ -37,9 +37,11 @@ struct How {
     records: bool,
     /// With the tracepoint.
     tracepoint: bool,
+    /// With a sample of each switch.
+    each: bool,
 }
 
-const BOTH: How = How { records: true, tracepoint: true };
+const BOTH: How = How { records: true, tracepoint: true, each: true };
 
 /// What the kernel says of the tracepoint, as short as it can be.
 fn tracing_data() -> Vec<u8> {
@@ -76,7 +78,12 @@ fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
     data.event("cpu-clock", attr.clone(), &[7]);
     if how.tracepoint {
         data.feature(&Feature::TracingData(&tracing_data()));
-        data.event("sched:sched_switch", EventAttr { event_type: 2, config: 372, ..attr }, &[8]);
+        let flags = flags | if how.each { 0 } else { attr_flag::FREQ };
+        data.event(
+            "sched:sched_switch",
+            EventAttr { event_type: 2, config: 372, flags, ..attr },
+            &[8],
+        );
     }
     data.describe_events();
     for &(time, tid, happens) in events {
@@ -175,7 +182,7 @@ fn switches_with_samples_and_records() {
 #[test]
 fn records_alone() {
     let (times, findings) = of(
-        How { records: true, tracepoint: false },
+        How { tracepoint: false, ..BOTH },
         &[
             (100, 5, Runs(0x10)),
             (150, 5, InKernel(0x11)),
@@ -196,7 +203,7 @@ fn records_alone() {
 #[test]
 fn the_tracepoint_on_all_processors() {
     let (times, findings) = of(
-        How { records: false, tracepoint: true },
+        How { records: false, ..BOTH },
         &[
             (100, 5, Leaves(0x10, 0)),
             (130, 0, Leaves(0x99, 5)),
@@ -212,7 +219,7 @@ fn the_tracepoint_on_all_processors() {
 /// Where returns are not recorded, a sample in user mode shows that a thread is back; without it nothing is known.
 #[test]
 fn returns_that_are_not_recorded() {
-    let how = How { records: false, tracepoint: true };
+    let how = How { records: false, ..BOTH };
     let (times, findings) = of(
         how,
         &[
@@ -228,6 +235,30 @@ fn returns_that_are_not_recorded() {
     let alone = [(100, 5, Leaves(0x10, 77)), (200, 5, Leaves(0x13, 77))];
     let error = analyze(recording(how, &alone), SampleFilter::default()).err();
     assert!(matches!(error, Some(Error::NoReturns { switches: 2 })), "{error:?}");
+}
+
+/// Where only some switches are sampled, as at a frequency, who comes next does not tell who runs, but records do.
+#[test]
+fn some_switches() {
+    let some = How { each: false, ..BOTH };
+    let events = [
+        (100, 5, Leaves(0x10, 6)),
+        (150, 0, Leaves(0x99, 5)),
+        (160, 5, Out),
+        (180, 5, In),
+        (200, 5, Out),
+        (220, 5, In),
+        (300, 5, Leaves(0x20, 0)),
+        (301, 5, Out),
+    ];
+    let (times, findings) = of(some, &events);
+    assert_eq!(times, [(100, 5, 80, 0x10), (300, 5, 1, 0x20)]);
+    assert_eq!(findings, said(&[("off-cpu-without-sample", 1), ("off-cpu-at-end", 1)]));
+    let alone = How { records: false, ..some };
+    let events = [(100, 5, Leaves(0x10, 6)), (150, 0, Leaves(0x99, 5)), (200, 5, Runs(0x12))];
+    let (times, findings) = of(alone, &events);
+    assert_eq!(times, [(100, 5, 100, 0x10)]);
+    assert_eq!(findings, said(&[("off-cpu-ended-by-sample", 1)]));
 }
 
 /// The last switch of a thread is its end. Its id may be another thread's later.
@@ -290,7 +321,7 @@ fn filters() {
 /// Recordings without switches are refused.
 #[test]
 fn no_switches() {
-    let how = How { records: false, tracepoint: false };
+    let how = How { records: false, tracepoint: false, each: true };
     let error = analyze(recording(how, &[(100, 5, Runs(0x10))]), SampleFilter::default()).err();
     assert!(matches!(error, Some(Error::NoSwitches)), "{error:?}");
 }

@@ -62,9 +62,9 @@ pub fn event_name(profile: &Profile, event: EventId) -> &[u8] {
     profile.events.get(event).map_or(&[], |event| profile.strings.get(event.name))
 }
 
-/// The clocks of the kernel count nanoseconds, with or without modifiers after a colon.
+/// The clocks of the kernel count nanoseconds, with or without modifiers after a colon and settings between slashes.
 fn unit_of(event: &[u8]) -> &'static str {
-    let name = event.split(|&byte| byte == b':').next().unwrap_or_default();
+    let name = event.split(|byte| b":/".contains(byte)).next().unwrap_or_default();
     if name == b"cpu-clock" || name == b"task-clock" { NANOSECONDS } else { "count" }
 }
 
@@ -77,6 +77,7 @@ mod tests {
         for (event, unit) in [
             ("cpu-clock", "nanoseconds"),
             ("task-clock:u", "nanoseconds"),
+            ("cpu-clock/freq=997/u", "nanoseconds"),
             ("cycles", "count"),
             ("cpu-clock-like", "count"),
         ] {

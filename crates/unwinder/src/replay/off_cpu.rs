@@ -8,7 +8,9 @@
 
 use address::{Tid, Timestamp};
 use hashbrown::HashMap;
-use perf_data::{Batch, CpuMode, Head, Record, SampleEntry, SchedSwitch, TimedRecord, TracingData};
+use perf_data::{
+    Batch, CpuMode, EventAttr, Head, Record, SampleEntry, SchedSwitch, TimedRecord, TracingData,
+};
 
 /// A time that a thread was off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +85,7 @@ struct ThreadState {
 /// Takes in switches, and tells the times between them.
 #[derive(Debug, Default)]
 pub(crate) struct OffCpu {
-    /// By event: whether it is `sched:sched_switch`, and where its samples state the tasks.
+    /// By event: whether it is `sched:sched_switch`, and, if each switch is sampled, where samples state the tasks.
     events: Vec<Option<Option<SchedSwitch>>>,
     /// Whether switches have records, which tell times better than samples: taking a sample takes time.
     has_records: bool,
@@ -113,11 +115,15 @@ impl OffCpu {
     /// Takes in what the head says of events.
     pub(crate) fn learn(&mut self, head: &Head) {
         let data = head.features().tracing_data.and_then(TracingData::parse);
-        let switch = |config| SchedSwitch::of(data.as_ref()?, config);
+        // With -F or -c, perf samples some switches only: those alone do not tell who runs.
+        let switch = |attr: &EventAttr| {
+            let each = !attr.flags.freq() && attr.sample_period <= 1;
+            SchedSwitch::of(data.as_ref().filter(|_| each)?, attr.config)
+        };
         let events = head.events().iter();
         self.events = events
             .clone()
-            .map(|event| is_switch(&event.name).then(|| switch(event.attr.config)))
+            .map(|event| is_switch(&event.name).then(|| switch(&event.attr)))
             .collect();
         self.has_records |= events.clone().any(|event| event.attr.flags.context_switch());
     }
@@ -136,7 +142,7 @@ impl OffCpu {
             return;
         };
         // Only where all processors are watched, the idle task is.
-        self.sees_all |= tid == Tid(0);
+        self.sees_all |= tid == Tid(0) && switch.is_some();
         let raw = batch.sample(entry).ok().and_then(|sample| sample.raw);
         let tasks = raw.and_then(|raw| switch?.tasks(raw));
         if let Some((_, next)) = tasks.filter(|_| !self.has_records)

@@ -35,6 +35,11 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "EVENT")]
     pub(crate) event: Vec<String>,
 
+    /// Record where threads leave their processors, and when they come back, as well: for --weight off-cpu. Tracepoints
+    /// are for the superuser as a rule
+    #[arg(long, conflicts_with = "event")]
+    pub(crate) off_cpu: bool,
+
     /// The perf to start
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,

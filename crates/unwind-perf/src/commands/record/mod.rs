@@ -27,6 +27,9 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     let words = options::perf_arguments(args, &*host());
     if !args.quiet {
         eprintln!("{}", in_shell(&args.perf, &words));
+        if args.command.is_empty() {
+            eprintln!("Ctrl-C ends the recording");
+        }
     }
     let before = host().stat(&args.output, Origin::User).ok();
     let ended = run::perf(&args.perf, &words)
@@ -36,7 +39,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     if after.is_none() || after == before {
         bail!("perf wrote no recording ({ended})");
     }
-    let recorded = look_at(&args.output, args.quiet)?;
+    let recorded = look_at(args)?;
     // Where a signal ended the recording, perf ends by it, too.
     if !ended.success() && ended.signal() != Some(SIGINT) {
         print_error(&format!("perf or the recorded command ended with {ended}"));
@@ -46,7 +49,8 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
 }
 
 /// Says what was lost, and how complete the stacks are.
-fn look_at(path: &Path, quiet: bool) -> anyhow::Result<Status> {
+fn look_at(args: &RecordArgs) -> anyhow::Result<Status> {
+    let path: &Path = &args.output;
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     // How complete the stacks are shows without names.
     let names = NameOptions { look_up: false, ..NameOptions::default() };
@@ -54,10 +58,13 @@ fn look_at(path: &Path, quiet: bool) -> anyhow::Result<Status> {
     let analysis = pipeline()
         .analyze(source(path), &options, &observer)
         .with_context(|| format!("the recording {} cannot be used", path.display()))?;
-    if !quiet {
+    if !args.quiet {
         print_summary(&analysis.profile)?;
         let name = shown(&path.display().to_string());
         eprintln!("next: unwind-perf top {name}, or unwind-perf report {name} -o report.html");
+        if args.off_cpu {
+            eprintln!("where threads wait: unwind-perf tree --weight off-cpu {name}");
+        }
     }
     Ok(if analysis.is_damaged { Status::Damaged } else { Status::Complete })
 }

@@ -53,17 +53,27 @@ impl Abilities {
 fn arguments(args: &RecordArgs, abilities: &Abilities) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["record".into()];
     let mut add = |word: &str| words.push(word.into());
-    if args.event.is_empty() && !abilities.has_counters {
+    let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
+    if args.off_cpu {
+        let event = if abilities.has_counters { "cycles" } else { "cpu-clock" };
+        // With -F, not every switch would be sampled.
         add("-e");
-        add("cpu-clock");
-    }
-    for event in &args.event {
+        add(&format!("{event}/freq={frequency}/"));
         add("-e");
-        add(event);
+        add("sched:sched_switch");
+        add("--switch-events");
+    } else {
+        if args.event.is_empty() && !abilities.has_counters {
+            add("-e");
+            add("cpu-clock");
+        }
+        for event in &args.event {
+            add("-e");
+            add(event);
+        }
+        add("-F");
+        add(&frequency.to_string());
     }
-    add("-F");
-    let highest = abilities.max_frequency.unwrap_or(u32::MAX);
-    add(&args.frequency.min(highest).to_string());
     add("--call-graph");
     add(&format!("dwarf,{}", args.stack_size - args.stack_size % 8));
     if abilities.buildid_mmap {
@@ -124,6 +134,11 @@ mod tests {
         assert_eq!(
             words("-a -o a.data --stack-size 4095 sleep 1", &all),
             "record -F 500 --call-graph dwarf,4088 --buildid-mmap -z -a -o a.data -- sleep 1"
+        );
+        assert_eq!(
+            words("--off-cpu -F 99 ./program", &plain),
+            "record -e cpu-clock/freq=99/ -e sched:sched_switch --switch-events --call-graph dwarf,16384 -o perf.data \
+             -- ./program"
         );
         assert_eq!(
             words("-p 1,2 -e cycles -e page-faults", &all),
