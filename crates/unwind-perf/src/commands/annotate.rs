@@ -1,18 +1,17 @@
 //! `unwind-perf annotate`: the source and the instructions of a function with what they cost.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, StackWeight};
-use host::Origin;
 use pipeline::{Analysis, Observer, Options};
 use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use crate::args::{AnnotateArgs, host, pipeline, source, with_argument};
+use super::sources::source_text;
+use crate::args::{AnnotateArgs, FileArgs, host, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_other_events, print_summary, shown, timings_text,
@@ -50,7 +49,7 @@ fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
     } else {
         code(&analysis, &weights, function)
     };
-    let source = source_text(&analysis, function, &args.run.files.sysroot);
+    let source = lines_of_source(&analysis, function, &args.run.files);
     let shown = Shown { function, source, instructions, addresses };
     target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
     if args.run.timings {
@@ -138,22 +137,15 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
     }
 }
 
-/// The lines of the function's source file, where it is at its place or below a sysroot.
-fn source_text(
+/// The lines of the function's source file, where it is found.
+fn lines_of_source(
     analysis: &Analysis,
     function: &Annotation,
-    sysroots: &[PathBuf],
+    files: &FileArgs,
 ) -> Option<Vec<String>> {
     let path = analysis.profile.strings.get(function.function.file?);
-    let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
-    let relative = path.strip_prefix("/").ok()?;
-    let root = || vec![PathBuf::from("/")];
-    let roots = if sysroots.is_empty() { root() } else { sysroots.to_vec() };
-    let bytes = roots.iter().find_map(|root: &PathBuf| {
-        let below: &Path = root;
-        host().read(&below.join(relative), Origin::Recording { root: below }).ok()
-    })?;
-    Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+    let text = source_text(path, files, &*host())?;
+    Some(text.lines().map(str::to_owned).collect())
 }
 
 /// On standard error: why there are no instructions, and which other functions have such a name.

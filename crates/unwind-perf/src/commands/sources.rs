@@ -1,4 +1,5 @@
-//! Source files for a page: those of the functions that cost most, as far as they are at hand.
+//! Source files, as far as they are at hand: of one function for the terminal, and for a page those of the functions that
+//! cost most.
 
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,17 @@ fn text(name: &[u8], files: &FileArgs, host: &dyn Host) -> Option<Vec<u8>> {
     })
 }
 
+/// The text of a source file for people, where its name says, by the user's map of paths, or below a sysroot; `None` where
+/// it is at none of these.
+pub(super) fn source_text(name: &[u8], files: &FileArgs, host: &dyn Host) -> Option<String> {
+    let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with('/'))?;
+    let read = |(root, place): (PathBuf, PathBuf)| {
+        host.read(&place, Origin::Recording { root: &root }).ok()
+    };
+    let bytes = places(name, files).into_iter().find_map(read)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Where a file may be, and the folder that its path must not leave: as the user maps paths, below each sysroot, else
 /// where its name says.
 fn places(name: &str, files: &FileArgs) -> Vec<(PathBuf, PathBuf)> {
@@ -94,5 +106,26 @@ mod tests {
         let map = vec!["/build=/copy/src".to_owned()];
         let mapped = FileArgs { path_map: map, ..FileArgs::default() };
         assert!(text(b"/build/c.rs", &mapped, &machine).is_some());
+    }
+
+    #[test]
+    fn sources_are_where_the_user_says() {
+        let machine = MemoryHost::new();
+        machine.insert("/src/a.c", *b"here");
+        machine.insert("/moved/a.c", *b"moved");
+        machine.insert("/root/src/a.c", *b"below");
+        let files = |maps: &[&str], sysroots: &[&str]| FileArgs {
+            path_map: maps.iter().map(|map| (*map).to_owned()).collect(),
+            sysroot: sysroots.iter().map(PathBuf::from).collect(),
+            ..FileArgs::default()
+        };
+        let found = |maps, sysroots| source_text(b"/src/a.c", &files(maps, sysroots), &machine);
+        assert_eq!(found(&[], &[]).as_deref(), Some("here"));
+        assert_eq!(found(&["/src=/moved"], &[]).as_deref(), Some("moved"));
+        assert_eq!(found(&["/src=/none"], &[]).as_deref(), Some("here"), "the map leads nowhere");
+        assert_eq!(found(&["/src=/moved"], &["/root"]).as_deref(), Some("moved"));
+        assert_eq!(found(&["/other=/moved"], &["/root"]).as_deref(), Some("below"));
+        assert_eq!(found(&[], &["/none"]), None, "a sysroot has all files");
+        assert_eq!(source_text(b"a.c", &files(&[], &[]), &machine), None);
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) module: Vec<PathBuf>,
 
-    /// Look for recorded paths that begin with FROM at TO instead; can be repeated
+    /// Look for recorded paths that begin with FROM at TO instead, those of programs and of source files; can be repeated
     #[arg(long, value_name = "FROM=TO")]
     pub(crate) path_map: Vec<String>,
 
