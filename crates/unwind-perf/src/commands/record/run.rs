@@ -1,5 +1,6 @@
 //! Starting perf, and its end. Signals that are to end us end the recording: perf gets them, and we go on with what it
 //! wrote.
+#![allow(clippy::disallowed_methods, reason = "the one place where another program is started")]
 
 use std::ffi::OsString;
 use std::io;
