@@ -6,6 +6,7 @@ use crate::support::run::{empty_folder, listing, run};
 /// Every option of the main job.
 const OPTIONS: &[&str] = &[
     "--buildid-dir",
+    "--cgroup",
     "--color",
     "--comm",
     "--debug-dir",

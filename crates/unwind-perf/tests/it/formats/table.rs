@@ -73,7 +73,7 @@ fn a_sample_to_its_last_field() {
     let expected = format!(
         "{{time_ns: 2754417290128, pid: 26512, tid: 26512, comm: \"spin-lld\", cpu: null, \
          event: \"cpu-clock:u\", period: 3344481, weight: 3344481, end: \"root\", complete: true, \
-         frames: [{{addr: {}, module: \"/tmp/unwind-perf-testdata/spin-lld/spin-lld\", \
+         cgroup: null, frames: [{{addr: {}, module: \"/tmp/unwind-perf-testdata/spin-lld/spin-lld\", \
          build_id: \"3bc184b5ddfcd01b\", svma: {}, offset: {}, function: \"spin\", function_offset: 78, \
          file: \"/tmp/unwind-perf-testdata/spin-lld/./spin.h\", line: 7, inlined: false, \
          found_by: \"sampled\", kernel: false}}, {{addr: ",
