@@ -131,7 +131,22 @@ pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
     }
     let root = root();
     run(words("cargo build --release --package unwind-perf").current_dir(&root))?;
-    Ok(target().join("release/unwind-perf"))
+    let ours = target().join("release/unwind-perf");
+    link_others(&ours)?;
+    Ok(ours)
+}
+
+/// Makes the programs that hotspot and pprof start, as links beside ours.
+fn link_others(ours: &Path) -> Result<()> {
+    for name in ["hotspot-perfparser", "perf_to_profile"] {
+        let link = ours.with_file_name(name);
+        match std::fs::remove_file(&link) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => std::os::unix::fs::symlink("unwind-perf", &link)
+                .with_context(|| format!("cannot make {}", link.display()))?,
+        }
+    }
+    Ok(())
 }
 
 /// The folder of what is built.

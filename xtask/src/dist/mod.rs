@@ -46,7 +46,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         _ => std::fs::create_dir_all(&packages)?,
     }
     let mut cargo = command::words("cargo build --locked --profile dist --package unwind-perf");
-    command::run(cargo.current_dir(&root))?;
+    command::run(cargo.args(["--features", "programs"]).current_dir(&root))?;
     let printed = print(&build)?;
     let deb = deb(&packages)?;
     let wheel = wheel(&packages, &printed)?;

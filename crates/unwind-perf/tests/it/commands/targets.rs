@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use synth::RecordingParts;
 
 use crate::support::cases::{Case, formats, sysroot};
-use crate::support::run::{Ran, command, empty_folder, finish, listing, run};
+use crate::support::run::{Ran, command, empty_folder, finish, listing, run, started_as};
 
 /// A folder with a recording, `perf.data`.
 fn folder_with_recording(name: &str) -> (PathBuf, Vec<u8>) {
@@ -66,17 +66,17 @@ fn other_programs_names_overwrite_it_neither() {
     symlink("perf.data", folder.join("link")).expect("a link");
     for (program, name, arguments) in [
         (
-            env!("CARGO_BIN_EXE_hotspot-perfparser"),
+            started_as("hotspot-perfparser"),
             "hotspot-perfparser",
             &["--input", "perf.data", "--output", "link"][..],
         ),
         (
-            env!("CARGO_BIN_EXE_hotspot-perfparser"),
+            started_as("hotspot-perfparser"),
             "hotspot-perfparser",
             &["--input", "perf.data", "--print-stats", "--output", "link"],
         ),
         (
-            env!("CARGO_BIN_EXE_perf_to_profile"),
+            started_as("perf_to_profile"),
             "perf_to_profile",
             &["-i", "perf.data", "-f", "-o", "link"],
         ),

@@ -13,10 +13,10 @@ use synth::{
 
 use crate::formats::hotspot::messages;
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{Ran, empty_folder, finish};
+use crate::support::run::{Ran, empty_folder, finish, started_as};
 
 fn backend(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hotspot-perfparser"));
+    let mut command = Command::new(started_as("hotspot-perfparser"));
     command.args(arguments).current_dir(folder).env_clear();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

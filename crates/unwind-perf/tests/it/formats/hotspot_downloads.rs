@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::formats::hotspot::messages;
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{empty_folder, finish, run};
+use crate::support::run::{empty_folder, finish, run, started_as};
 
 /// Answers requests for that file under that id; everything else is not there.
 fn serve(listener: TcpListener, id: String, file: Vec<u8>) {
@@ -46,7 +46,7 @@ fn downloads_are_told() {
     serve(listener, id.clone(), file.clone());
 
     let folder = empty_folder("hotspot-downloads");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hotspot-perfparser"));
+    let mut command = Command::new(started_as("hotspot-perfparser"));
     command.args(["--input", "perf.data", "--sysroot"]).arg(&folder).current_dir(&case.folder);
     command.env_clear().env("HOME", &folder).env("DEBUGINFOD_URLS", &server);
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());

@@ -54,6 +54,18 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// The command under the name of another program, which it then is.
+pub(crate) fn started_as(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    std::fs::create_dir_all(&folder).expect("a folder for links");
+    let link = folder.join(name);
+    // Tests that run beside this one make the same link.
+    match std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_unwind-perf"), &link) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{error}"),
+        _ => link,
+    }
+}
+
 /// Runs the command to its end.
 #[track_caller]
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
