@@ -1,6 +1,7 @@
 //! Inline chains of small programs by several compilers, exactly; how the files were made is in `testdata/README.md`.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use address::Svma;
@@ -125,7 +126,7 @@ fn cpp_names_and_lambdas() {
         "cpp-gcc",
         &[
             (0x40_1030, twice),
-            (0x40_1042, &format!("sink chain.cpp:16 < {twice} < {get}")),
+            (0x40_1042, &format!("app::sink chain.cpp:16 < {twice} < {get}")),
             (0x40_1049, &format!("{lambda} < {get}")),
         ],
     );
@@ -300,4 +301,29 @@ fn damaged_files_never_panic() {
             assert_eq!(symbols.addresses[0].len(), addresses.len());
         }
     }
+}
+
+/// Functions without linkage names are in the namespaces, classes and functions that their entries are in.
+#[test]
+fn scopes_without_linkage_names() {
+    let image = image("scopes-gcc");
+    let addresses: Vec<Svma> = (0x40_1000..0x40_1200).map(Svma).collect();
+    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
+    let symbols = symbolize(&[request], &Options::default());
+    let names = symbols.frames.iter().filter_map(|frame| symbols.text(frame.function));
+    let names: BTreeSet<String> = names.collect();
+    let lambda = "{lambda(unsigned long)#1}::operator()(unsigned long) const";
+    let area = "geo::Shape::area(unsigned long) const";
+    let expected = [
+        "_start",
+        "geo::(anonymous namespace)::Hidden::weigh",
+        area,
+        &format!("{area}::Local::side(unsigned long)"),
+        &format!("{area}::{lambda}"),
+        &format!("{area}::{lambda}::{lambda}"),
+        "geo::apply<run(Number)::<lambda(Number)> >",
+        "run",
+        "run::(lambda at line 34)::operator()",
+    ];
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
 }

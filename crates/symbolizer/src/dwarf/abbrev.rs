@@ -52,6 +52,7 @@ enum Shape {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abbrev {
     pub(crate) role: Role,
+    pub(crate) tag: DwTag,
     pub(crate) children: bool,
     shape: Shape,
     steps: (u32, u32),
@@ -128,7 +129,7 @@ impl Abbrevs {
         let has_reads = matches!(role, Role::Function | Role::Inlined);
         let reads = if has_reads { self.push_steps(first, true) } else { (0, 0) };
         let specs = (first as u32, self.specs.len() as u32);
-        let abbrev = Abbrev { role, children, shape, steps, reads, specs };
+        let abbrev = Abbrev { role, tag, children, shape, steps, reads, specs };
         if code == self.dense.len() as u64 + 1 {
             self.dense.push(abbrev);
         } else if code > self.dense.len() as u64 {

@@ -29,6 +29,15 @@ struct EntryNames<'a> {
     plain: Option<NameText<'a>>,
     origin: Option<EntryRef>,
     specification: Option<EntryRef>,
+    line: Option<u64>,
+}
+
+/// The name of a function.
+#[derive(Clone, Copy)]
+pub(crate) struct FoundName<'f> {
+    pub(crate) text: NameText<'f>,
+    /// For a plain name, the entry that declares the function; `None` for a linkage name.
+    pub(crate) declared: Option<EntryRef>,
 }
 
 /// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
@@ -36,19 +45,30 @@ pub(crate) fn function_name<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
     costs: &mut UnitCosts,
-) -> Option<NameText<'f>> {
-    let mut plain = None;
+) -> Option<FoundName<'f>> {
+    let (mut plain, mut last) = (None, entry);
     let mut next = Some(entry);
     for _ in 0..MAX_CHAIN {
         let Some(entry) = next else { break };
         let Some(named) = read(files, entry, costs) else { break };
-        if named.linkage.is_some() {
-            return named.linkage;
+        if let Some(text) = named.linkage {
+            return Some(FoundName { text, declared: None });
         }
+        last = entry;
         plain = plain.or(named.plain);
         next = named.origin.or(named.specification);
     }
-    plain
+    plain.map(|text| FoundName { text, declared: Some(last) })
+}
+
+/// The plain name of an entry, and the line where it is declared.
+pub(crate) fn plain_name<'f>(
+    files: DwarfPair<'f, '_>,
+    entry: EntryRef,
+    costs: &mut UnitCosts,
+) -> (Option<NameText<'f>>, Option<u64>) {
+    let named = read(files, entry, costs).unwrap_or_default();
+    (named.plain, named.line)
 }
 
 /// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
@@ -88,7 +108,8 @@ fn read<'f>(
             | dw::DW_AT_linkage_name
             | dw::DW_AT_MIPS_linkage_name
             | dw::DW_AT_abstract_origin
-            | dw::DW_AT_specification => {}
+            | dw::DW_AT_specification
+            | dw::DW_AT_decl_line => {}
             _ => {
                 form::skip(&mut cursor, spec.form, unit.encoding)?;
                 continue;
@@ -98,6 +119,7 @@ fn read<'f>(
         match spec.name {
             dw::DW_AT_name => named.plain = string(value),
             dw::DW_AT_abstract_origin => named.origin = reference(value),
+            dw::DW_AT_decl_line => named.line = value.number(),
             dw::DW_AT_specification => named.specification = reference(value),
             _ => named.linkage = string(value),
         }

@@ -120,12 +120,13 @@ impl<'a> RootAbbrevs<'a> {
 }
 
 /// The attributes of roots that are of use.
-const WANTED: [DwAt; 14] = [
+const WANTED: [DwAt; 15] = [
     dw::DW_AT_name,
     dw::DW_AT_stmt_list,
     dw::DW_AT_low_pc,
     dw::DW_AT_high_pc,
     dw::DW_AT_comp_dir,
+    dw::DW_AT_language,
     dw::DW_AT_ranges,
     dw::DW_AT_str_offsets_base,
     dw::DW_AT_addr_base,

@@ -46,6 +46,8 @@ pub(crate) struct UnitRoot<'a> {
     pub(crate) gnu_ranges_base: Option<u64>,
     pub(crate) dwo_name: Option<Value<'a>>,
     pub(crate) dwo_id: Option<u64>,
+    /// `DW_LANG_…`.
+    pub(crate) language: Option<u64>,
 }
 
 /// The units of a section, and what is wrong with them.
@@ -173,6 +175,7 @@ fn read_root<'a>(
         dw::DW_AT_stmt_list => root.line_program = value.section_offset(),
         dw::DW_AT_low_pc => root.low_pc = Some(value),
         dw::DW_AT_high_pc => root.high_pc = Some(value),
+        dw::DW_AT_language => root.language = value.number(),
         dw::DW_AT_comp_dir => root.comp_dir = Some(value),
         dw::DW_AT_ranges => root.ranges = Some(value),
         dw::DW_AT_str_offsets_base => root.str_offsets_base = value.section_offset(),

@@ -12,6 +12,7 @@ use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
 use crate::dwarf::line_header::FilePath;
 use crate::dwarf::lines::{self, NoLines, SharedLines, UnitLines};
+use crate::dwarf::scopes::{ScopeName, Scopes};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{ScopeId, UnitWalk, walk};
@@ -38,6 +39,13 @@ profile::row_ids! {
     pub(crate) UnitPathId(u32);
 }
 
+/// The name of a function, and those of what it is in, outermost first, where its own does not say that.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionName<'f> {
+    pub(crate) own: NameText<'f>,
+    pub(crate) scopes: Vec<ScopeName<'f>>,
+}
+
 /// A frame, with the names and files of its unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitFrame {
@@ -62,7 +70,7 @@ pub(crate) struct UnitAddress {
 pub(crate) struct UnitResult<'f> {
     pub(crate) addresses: Vec<UnitAddress>,
     pub(crate) frames: Vec<UnitFrame>,
-    pub(crate) functions: Table<UnitNameId, NameText<'f>>,
+    pub(crate) functions: Table<UnitNameId, FunctionName<'f>>,
     pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
     /// What it takes.
@@ -125,6 +133,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         scope_names: vec![None; walked.scopes.len()],
         names: HashMap::new(),
         paths: HashMap::new(),
+        scopes: Scopes::default(),
         inlines: job.inlines,
         costs,
         result,
@@ -192,6 +201,8 @@ struct Resolver<'r, 'f, 's> {
     scope_names: Vec<Option<Option<UnitNameId>>>,
     names: HashMap<EntryRef, Option<UnitNameId>>,
     paths: HashMap<u64, Option<UnitPathId>>,
+    /// What entries are in, of units with functions without linkage names.
+    scopes: Scopes,
     inlines: bool,
     costs: UnitCosts,
     result: UnitResult<'f>,
@@ -260,9 +271,12 @@ impl<'f> Resolver<'_, 'f, '_> {
             return *known;
         }
         let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry, &mut self.costs);
-        let Self { names, result, entries, costs, .. } = self;
+        let Self { names, result, entries, costs, scopes, .. } = self;
         let name = *names.entry(entry).or_insert_with(|| {
-            function_name(*entries, entry, costs).map(|name| result.functions.push(name))
+            let found = function_name(*entries, entry, costs)?;
+            let around = found.declared.map(|declared| scopes.around(*entries, declared, costs));
+            let scopes = around.unwrap_or_default();
+            Some(result.functions.push(FunctionName { own: found.text, scopes }))
         });
         if let Some(slot) = self.scope_names.get_mut(scope.index()) {
             *slot = Some(name);

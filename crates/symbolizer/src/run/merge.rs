@@ -1,6 +1,7 @@
 //! Puts the results of all units together: local names become strings of the profile, and each distinct mangled name is
 //! demangled once, in parallel.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
 use address::Svma;
@@ -9,9 +10,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
-use crate::bytes::NameText;
 use crate::demangle::{Demangle, demangle};
-use crate::dwarf::FilePath;
+use crate::dwarf::{FilePath, FunctionName, ScopeName};
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 use crate::run::splits::SplitImages;
@@ -37,6 +37,7 @@ pub(crate) fn merge(
         mangled: HashTable::new(),
         hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
+        demangle: options.demangle,
         functions_of_frames: Vec::new(),
         strings,
         symbols: Symbols::default(),
@@ -81,7 +82,8 @@ struct Merger<'m> {
     /// Hash and id of each mangled name, so that none is hashed again when the table grows.
     mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
-    order: Vec<&'m [u8]>,
+    order: Vec<Cow<'m, [u8]>>,
+    demangle: Demangle,
     /// For each frame of the answers, its function: names are demangled at the end.
     functions_of_frames: Vec<Option<MangledId>>,
     strings: &'m mut Strings,
@@ -118,7 +120,7 @@ impl<'m> Merger<'m> {
                 let name: &'m [u8] = &symbol.name;
                 let id = match last {
                     Some((known, id)) if std::ptr::eq(known, name) => id,
-                    _ => self.mangled(name),
+                    _ => self.mangled(Cow::Borrowed(name)),
                 };
                 last = Some((name, id));
                 function_start = Some(symbol.start);
@@ -150,7 +152,7 @@ impl<'m> Merger<'m> {
         for frame in result.frames.get(first..first + address.n_frames as usize)? {
             let function = frame.function.and_then(|id| {
                 let name = result.functions.get(id)?;
-                self.function((answer.job as usize, id.index()), *name)
+                self.function((answer.job as usize, id.index()), name)
             });
             let file = frame.file.and_then(|id| {
                 let path = result.files.get(id)?;
@@ -168,12 +170,12 @@ impl<'m> Merger<'m> {
     }
 
     /// The id of a name of a finished unit: the unit, and the name in it.
-    fn function(&mut self, place: (usize, usize), name: NameText<'m>) -> Option<MangledId> {
+    fn function(&mut self, place: (usize, usize), name: &FunctionName<'m>) -> Option<MangledId> {
         let known = self.functions.get(place.0).and_then(|ids| ids.get(place.1).copied());
         if let Some(Some(known)) = known {
             return known;
         }
-        let name = name.take(&mut self.bytes).unwrap_or_else(|error| {
+        let name = self.scoped(name).unwrap_or_else(|error| {
             self.exhausted.get_or_insert(error);
             None
         });
@@ -182,6 +184,46 @@ impl<'m> Merger<'m> {
             *slot = Some(id);
         }
         id
+    }
+
+    /// The name of a function with what it is in. `None` where a name has no end.
+    fn scoped(&mut self, name: &FunctionName<'m>) -> Result<Option<Cow<'m, [u8]>>, Exhausted> {
+        let Some(own) = name.own.take(&mut self.bytes)? else { return Ok(None) };
+        if name.scopes.is_empty() {
+            return Ok(Some(Cow::Borrowed(own)));
+        }
+        let mut all = Vec::new();
+        for (at, scope) in name.scopes.iter().enumerate() {
+            let is_call = at + 1 == name.scopes.len() && own.starts_with(b"operator()");
+            let Some(part) = self.scope(*scope, is_call)? else { return Ok(None) };
+            all.extend_from_slice(&part);
+            all.extend_from_slice(b"::");
+            if all.len() > MAX_SCOPES {
+                return Ok(Some(Cow::Borrowed(own)));
+            }
+        }
+        all.extend_from_slice(own);
+        Ok(Some(Cow::Owned(all)))
+    }
+
+    /// The name of a scope. `is_call`: what is in it is its call operator, as in the class that a lambda is of.
+    fn scope(
+        &mut self,
+        scope: ScopeName<'m>,
+        is_call: bool,
+    ) -> Result<Option<Cow<'m, [u8]>>, Exhausted> {
+        Ok(match scope {
+            ScopeName::Plain(text) => text.take(&mut self.bytes)?.map(Cow::Borrowed),
+            ScopeName::Function(text) => {
+                text.take(&mut self.bytes)?.map(|name| demangle(name, self.demangle))
+            }
+            ScopeName::AnonymousNamespace => Some(b"(anonymous namespace)"[..].into()),
+            ScopeName::AnonymousClass(line) => {
+                let what = if is_call { "lambda" } else { "anonymous class" };
+                let place = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+                Some(format!("({what}{place})").into_bytes().into())
+            }
+        })
     }
 
     /// The id of a path of a finished unit: the unit, and the path in it.
@@ -198,9 +240,9 @@ impl<'m> Merger<'m> {
     }
 
     /// The id of a mangled name, in the order of first use.
-    fn mangled(&mut self, name: &'m [u8]) -> MangledId {
+    fn mangled(&mut self, name: Cow<'m, [u8]>) -> MangledId {
         let Self { mangled, hasher, order, .. } = self;
-        let hash = hasher.hash_one(name);
+        let hash = hasher.hash_one(&*name);
         let same = |&(known, id): &(u64, MangledId)| {
             known == hash && order.get(id.index()).is_some_and(|known| *known == name)
         };
@@ -237,6 +279,9 @@ impl<'m> Merger<'m> {
 const NAMELESS: InlineRow =
     InlineRow { function: None, file: None, line: 0, column: 0, inlined: false };
 
+/// Most bytes of what stands in front of a function's own name; where there are more, that stands alone.
+const MAX_SCOPES: usize = 1 << 14;
+
 /// Names that are demangled as one.
 const CHUNK: usize = 128;
 
@@ -249,7 +294,7 @@ struct Readable {
 }
 
 impl Readable {
-    fn of(mangled: &[&[u8]], how: Demangle, hasher: &StringHasher) -> Self {
+    fn of(mangled: &[Cow<'_, [u8]>], how: Demangle, hasher: &StringHasher) -> Self {
         let mut all = Self::default();
         for name in mangled {
             let name = demangle(name, how);

@@ -8,13 +8,37 @@ const COPIES: [&[u8]; 6] = [b"isra", b"part", b"constprop", b"cold", b"llvm", b"
 
 /// A function's name without what changes from build to build: hashes and crate disambiguators of rustc, marks of
 /// copies that compilers made (`.isra.0`, `.cold`, …), also in the form of demanglers (` [clone .isra.0]`,
-/// ` (.llvm.123)`).
+/// ` (.llvm.123)`), and the lines of lambdas and unnamed classes (`(lambda at line 34)`).
 pub(super) fn normal_function(name: &[u8]) -> Cow<'_, [u8]> {
     let mut rest = name;
     while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
         rest = shorter;
     }
-    without_disambiguators(rest)
+    match without_disambiguators(rest) {
+        Cow::Borrowed(name) => without_lines(name),
+        Cow::Owned(name) => Cow::Owned(without_lines(&name).into_owned()),
+    }
+}
+
+/// The name without the lines of what has no name of its own: `f::(lambda at line 34)` is `f::(lambda)`.
+fn without_lines(name: &[u8]) -> Cow<'_, [u8]> {
+    const PLACE: &[u8] = b" at line ";
+    let next = |rest: &[u8]| rest.windows(PLACE.len()).position(|window| window == PLACE);
+    let Some(mut at) = next(name) else { return Cow::Borrowed(name) };
+    let (mut out, mut rest) = (Vec::with_capacity(name.len()), name);
+    loop {
+        let (front, place) = rest.split_at(at);
+        out.extend_from_slice(front);
+        rest = place.get(PLACE.len()..).unwrap_or_default();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        rest = rest.get(digits..).unwrap_or_default();
+        match next(rest) {
+            Some(further) => at = further,
+            None => break,
+        }
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
 }
 
 /// The name without the last mark of a copy; `None` where there is none. A name is never left empty.
@@ -148,6 +172,10 @@ mod tests {
             ("core::fmt::write::h0123456789abcdef.llvm.99", "core::fmt::write"),
             ("_ZN4core3fmt5write17h0123456789abcdefE", "_ZN4core3fmt5write"),
             ("std[8f3a52c1d0e97b46]::rt::lang_start", "std::rt::lang_start"),
+            (
+                "f(int)::(lambda at line 34)::operator()::(lambda at line 7)::operator()",
+                "f(int)::(lambda)::operator()::(lambda)::operator()",
+            ),
             (
                 "<alloc[8f3a52c1d0e97b4]::vec::Vec<my[0123456789abcdef]::T> as core[89abcdef]::ops::Drop>::drop",
                 "<alloc::vec::Vec<my::T> as core::ops::Drop>::drop",
