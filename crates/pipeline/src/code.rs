@@ -1,8 +1,7 @@
 //! The machine code of functions of a profile, as instructions.
 
-use std::collections::HashMap;
-
 use address::{ModuleId, Svma};
+use hashbrown::HashMap;
 use symbolizer::{Instruction, NoInstructions, disassemble};
 use unwinder::FunctionStarts;
 

@@ -1,9 +1,8 @@
 //! The instructions for a page: of the machine code in which most samples were taken.
 
-use std::collections::{HashMap, HashSet};
-
 use address::{BuildId, ModuleId, Svma};
 use formats::{PageCode, PageFunctionCode};
+use hashbrown::{HashMap, HashSet};
 use pipeline::Analysis;
 use profile::{LocationAddress, Profile, StringId};
 
