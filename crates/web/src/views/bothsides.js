@@ -5,9 +5,9 @@ import { NONE } from "../data/columns.js";
 import { lean } from "../data/compare.js";
 import { sideCosts } from "../data/diff.js";
 import { sandwich } from "../data/around.js";
-import { percent, ratio, scaled } from "../data/numbers.js";
+import { ratio, scaled } from "../data/numbers.js";
 import { functionMenu } from "./actions.js";
-import { changeRows, inOrder, range } from "./changes.js";
+import { changeRows, inOrder, range, withShare } from "./changes.js";
 import { make } from "./element.js";
 import { Graph } from "./graph.js";
 
@@ -47,7 +47,7 @@ export function bothSidesView(app) {
     const all = Math.max(...pictures.map((one) => one.callees.all));
     sides.forEach(({ side, title, callers, callees }, at) => {
       const whole = compared.all[side];
-      title.textContent = `${side === "before" ? "Before" : "After"}: callers above, callees below; ${scaled(pictures[at].callees.all, app.scale)}, ${percent(pictures[at].callees.all, whole)} of all`;
+      title.textContent = `${side === "before" ? "Before" : "After"}: callers above, callees below; ${withShare(pictures[at].callees.all, whole, app.scale)}`;
       for (const [graph, picture] of /** @type {[Graph, CostPicture][]} */ ([[callers, pictures[at].callers], [callees, pictures[at].callees]])) {
         graph.options.colour = (node) => colourOf(app, picture.tree.func[node]);
         graph.options.describe = (node) => describe(app, picture, node, side);

@@ -63,12 +63,16 @@ export function inOrder(app, rows, name) {
   return ranked(rows, chosen(app));
 }
 
+/** A cost with its share of all; costs that are shares are that already.
+ * @param {number} value @param {number} all @param {Scale} scale */
+export const withShare = (value, all, scale) => scaled(value, scale) + (scale[2].endsWith("%") ? " of all" : `, ${percent(value, all)} of all`);
+
 /** What is told about a node: its costs on both sides, and whether that may be chance.
  * @param {Comparison} compared @param {number} node @param {string} name @param {Scale} scale @param {Uint8Array} sure */
 export function describeChange(compared, node, name, scale, sure) {
   const { before, after } = node === NONE ? compared.all : { before: compared.before[node], after: compared.after[node] };
   const samples = compared.totals.map((side, at) => side.reduce((sum, weights, run) => sum + (node === NONE ? compared.sides[at][run].all.n : weights.n[node]), 0));
-  const part = (/** @type {number} */ value, /** @type {number} */ all) => `${scaled(value, scale)}, ${percent(value, all)} of all`;
+  const part = (/** @type {number} */ value, /** @type {number} */ all) => withShare(value, all, scale);
   const lines = [name, `before ${part(before, compared.all.before)}, ${samples[0].toLocaleString("en")} samples`, `after ${part(after, compared.all.after)}, ${samples[1].toLocaleString("en")} samples`];
   const many = before === after ? "no difference" : `difference ${scaled(after - before, scale, true)}, ${ratio(before, after)}`;
   lines.push(many + (node !== NONE && before !== after && !sure[node] ? "; this may be chance" : ""));
