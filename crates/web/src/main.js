@@ -7,7 +7,7 @@ import { DiffApp } from "./views/diffapp.js";
 import { startDiffPage } from "./views/diffpage.js";
 import { byId } from "./views/element.js";
 import { startPage } from "./views/page.js";
-import { codeOfDocument, fromDocument } from "./views/source.js";
+import { codeOfDocument, fromDocument, textOfDocument } from "./views/source.js";
 
 async function start() {
   const parts = readParts(await fromDocument());
@@ -18,7 +18,7 @@ async function start() {
     show(app);
     startDiffPage(app);
   } else {
-    const tables = readTables(parts), app = new App(tables, codeOfDocument(tables.head));
+    const tables = readTables(parts), app = new App(tables, codeOfDocument(tables.head), textOfDocument(tables.head));
     show(app);
     startPage(app);
   }

@@ -4,6 +4,7 @@
 mod debuginfod;
 #[cfg(feature = "debuginfod")]
 mod download;
+mod source_files;
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;

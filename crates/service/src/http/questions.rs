@@ -139,6 +139,26 @@ pub(super) async fn instructions(
     Ok(as_json(StatusCode::OK, &answer.await?))
 }
 
+/// `GET /api/v1/recordings/{id}/source?file=NAME`
+pub(super) async fn source(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let options = params.options()?;
+    let missing = || Problem::new(Kind::BadRequest).detail("file is missing");
+    let file = params.take("file")?.ok_or_else(missing)?;
+    params.end()?;
+    let foreign = service.roots.by_id(&id)?.recording.foreign;
+    let answer = service.ask(foreign, || {
+        let opened = service.roots.by_id(&id)?;
+        let recording = opened.given(options);
+        let task = Task::Source { recording, options, file: file.clone() };
+        Ok((task, files(opened, None)))
+    });
+    Ok(as_json(StatusCode::OK, &answer.await?))
+}
+
 /// What to compare.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -34,6 +34,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/recordings/{id}/export", get(questions::export))
         .route("/api/v1/recordings/{id}/query", post(questions::query))
         .route("/api/v1/recordings/{id}/asm", get(questions::instructions))
+        .route("/api/v1/recordings/{id}/source", get(questions::source))
         .route("/api/v1/jobs/{id}", get(jobs::show).delete(jobs::cancel))
         .route("/api/v1/jobs/{id}/events", get(jobs::events))
         .route("/api/v1/diff", post(questions::diff))

@@ -56,6 +56,15 @@ pub(crate) enum Task {
     Diff(DiffTask),
     /// The instructions of the function at an address.
     Place(PlaceTask),
+    /// The text of a source file.
+    Source {
+        /// The recording.
+        recording: Given,
+        /// How it is read.
+        options: RunOptions,
+        /// The file's name, as debug information has it.
+        file: String,
+    },
     /// Stop working at an earlier request.
     Cancel(u64),
 }

@@ -10,6 +10,7 @@ mod place;
 mod query;
 mod selected;
 mod serving;
+mod source;
 mod tables;
 mod watch;
 

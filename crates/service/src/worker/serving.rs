@@ -15,7 +15,7 @@ use serde_json::value::to_raw_value;
 
 use super::held::Held;
 use super::watch::Watch;
-use super::{WorkerOptions, about, diff, export, place, query, tables};
+use super::{WorkerOptions, about, diff, export, place, query, source, tables};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
 
@@ -133,6 +133,11 @@ impl Bench<'_> {
             }
             Task::Diff(task) => diff::write(self, &task),
             Task::Place(task) => place::show(self, &task),
+            Task::Source { recording, options, file } => {
+                let analysis = self.analysis(&recording, options)?;
+                let files = &self.serving.options.options.files;
+                answer(&source::text(&analysis.profile, &file, files, self.host())?)
+            }
             Task::Cancel(_) => answer(&()),
         }
     }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, StackWeight};
-use pipeline::{Analysis, Observer, Options};
+use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use super::sources::source_text;
-use crate::args::{AnnotateArgs, FileArgs, host, pipeline, source, with_argument};
+use crate::args::{AnnotateArgs, host, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_other_events, print_summary, shown, timings_text,
@@ -49,7 +48,7 @@ fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
     } else {
         code(&analysis, &weights, function)
     };
-    let source = lines_of_source(&analysis, function, &args.run.files);
+    let source = lines_of_source(&analysis, function, &options.files);
     let shown = Shown { function, source, instructions, addresses };
     target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
     if args.run.timings {
@@ -141,11 +140,11 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
 fn lines_of_source(
     analysis: &Analysis,
     function: &Annotation,
-    files: &FileArgs,
+    files: &FileSearch,
 ) -> Option<Vec<String>> {
     let path = analysis.profile.strings.get(function.function.file?);
-    let text = source_text(path, files, &*host())?;
-    Some(text.lines().map(str::to_owned).collect())
+    let text = files.source(path, &*host())?;
+    Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
 /// On standard error: why there are no instructions, and which other functions have such a name.

@@ -9,7 +9,7 @@ use formats::{
     Format, FormatOptions, Page, PageCode, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FileKind, Origin};
-use pipeline::{Analysis, Observer, Options, StreamOptions};
+use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
 
 use super::account::print_account;
@@ -19,7 +19,7 @@ use super::page_code::page_code;
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{FileArgs, MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
+use crate::args::{MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
@@ -198,7 +198,7 @@ pub(crate) fn on_pool<T: Send>(
 fn page(
     analysis: &Analysis,
     input: &Path,
-    files: &FileArgs,
+    files: &FileSearch,
     inlines: bool,
     embedded: Embedded,
 ) -> Page {
@@ -246,7 +246,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     progress.begin("writing");
     let printer: Box<dyn Printer> = match page_inlines {
-        Some(inlines) => Box::new(page(&analysis, input, &args.files, inlines, embedded)),
+        Some(inlines) => Box::new(page(&analysis, input, &options.files, inlines, embedded)),
         None => printer,
     };
     let written = print_profile(&analysis.profile, &*printer, &target);

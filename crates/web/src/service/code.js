@@ -1,5 +1,5 @@
 // @ts-check
-// Instructions of functions, asked of the service when they are looked at.
+// Instructions of functions and texts of source files, asked of the service when they are looked at.
 import { endOf } from "../data/code.js";
 import { ask } from "./api.js";
 
@@ -26,5 +26,23 @@ export function codeOfService(id, head) {
       return block;
     },
     why: "Instructions are not had of code without a file, of the kernel, and of other processors than x86-64.",
+  };
+}
+
+/** The texts of a recording's source files.
+ * @param {string} id @returns {import("../views/source.js").TextSource} */
+export function textOfService(id) {
+  /** @type {Map<string, string[] | null>} */
+  const known = new Map();
+  return {
+    known: (file) => known.get(file),
+    ask: async (file) => {
+      const path = `/api/v1/recordings/${id}/source?${new URLSearchParams({ file })}`;
+      /** @type {string[] | null} */
+      const text = await ask(path).then((response) => response.json()).then((found) => found.text.split("\n"), () => null);
+      known.set(file, text);
+      return text;
+    },
+    why: "The source file is not at hand here.",
   };
 }

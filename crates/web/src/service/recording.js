@@ -8,7 +8,7 @@ import { startDiffPage } from "../views/diffpage.js";
 import { byId } from "../views/element.js";
 import { startPage } from "../views/page.js";
 import { RequestError, analyze, ask, openSession, progressText } from "./api.js";
-import { codeOfService } from "./code.js";
+import { codeOfService, textOfService } from "./code.js";
 
 /** The tables of a recording, which is analysed where it is not yet.
  * @param {string} id @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
@@ -53,7 +53,7 @@ async function start() {
   } else {
     const id = location.pathname.split("/")[2] || "";
     const read = readTables(readParts(await tables(id, (text) => (title.textContent = "Analysing: " + text))));
-    const app = new App(read, codeOfService(id, read.head));
+    const app = new App(read, codeOfService(id, read.head), textOfService(id));
     show(app);
     startPage(app);
   }

@@ -11,12 +11,13 @@ import { Shell } from "./shell.js";
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
 
 export class App extends Shell {
-  /** @param {Tables} tables @param {import("./source.js").CodeSource} code */
-  constructor(tables, code) {
+  /** @param {Tables} tables @param {import("./source.js").CodeSource} code @param {import("./source.js").TextSource} texts */
+  constructor(tables, code, texts) {
     const model = new Model(tables);
     super(model);
     this.tables = tables;
     this.code = code;
+    this.texts = texts;
     /** @type {Model} */
     this.model = model;
     const { head } = tables, counts = new Float64Array(head.events.length);

@@ -16,8 +16,6 @@ const AROUND = 6;
 
 /** @param {App} app @returns {ViewPart} */
 export function sourceView(app) {
-  /** @type {Map<string, string[]>} */
-  const sources = new Map(app.tables.head.sources.map((source) => [source.file, source.text.split("\n")]));
   const head = make("h3"), note = make("p", { class: "note" });
   const share = (/** @type {number} */ n) => n ? `${amount(n)}  ${percent(n, app.costs.allN)}` : "";
   /** @type {Rows<Line>} */
@@ -39,11 +37,13 @@ export function sourceView(app) {
     let f = app.state.func;
     if (f < 0 || f >= app.model.functions) f = own.subarray(0, app.model.functions).reduce((best, cost, at) => cost > own[best] ? at : best, 0);
     if (!app.model.functions) return;
-    const found = linesOf(app.model, f), file = app.model.file(f), text = sources.get(file);
+    const found = linesOf(app.model, f), file = app.model.file(f), text = file ? app.texts.known(file) : null;
+    // What is asked for is drawn when it is there; then it is known.
+    if (text === undefined) app.texts.ask(file).then(() => { if (app.state.view === "source") draw(); });
     head.textContent = app.label(f);
     head.title = app.model.name(f);
     note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
-      (text ? "" : file ? "The text is not in this page: unwind-perf report --embed-sources puts it in, where the file is found." : "");
+      (text || !file ? "" : app.texts.why);
     /** @type {Line[]} */
     let shown = [...found].map(([line, cost]) => ({ line, own: cost.own, total: cost.total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" }));
     shown.sort((a, b) => a.line - b.line);

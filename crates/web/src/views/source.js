@@ -7,6 +7,18 @@ import { endOf } from "../data/code.js";
 /** The machine code of the function at an address of a module; null where it cannot be had, `why` tells the reason.
  * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string }} CodeSource */
 
+/** The texts of source files: what is known of one at once, and what is asked for; null where it cannot be had.
+ * @typedef {{ known: (file: string) => string[] | null | undefined, ask: (file: string) => Promise<string[] | null>, why: string }} TextSource */
+
+/** The texts that lie in the document.
+ * @param {import("../data/columns.js").Head} head @returns {TextSource} */
+export function textOfDocument(head) {
+  const texts = new Map(head.sources.map((source) => [source.file, source.text.split("\n")]));
+  const known = (/** @type {string} */ file) => texts.get(file) || null;
+  const why = "The text is not in this page: unwind-perf report --embed-sources puts it in, where the file is found.";
+  return { known, ask: async (file) => known(file), why };
+}
+
 /** The instructions that lie in the document.
  * @param {import("../data/columns.js").Head} head @returns {CodeSource} */
 export function codeOfDocument(head) {

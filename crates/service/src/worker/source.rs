@@ -1,0 +1,33 @@
+//! The text of a source file that functions of a recording are in.
+
+use host::Host;
+use pipeline::FileSearch;
+use profile::Profile;
+use serde::Serialize;
+
+use crate::problem::{Kind, Problem};
+
+/// A source file.
+#[derive(Debug, Serialize)]
+pub(super) struct Text {
+    file: String,
+    text: String,
+}
+
+/// The text of a file, which a sampled function of the recording must be in. Of a stranger's recording it is not looked
+/// for: its host opens nothing that a recording names.
+pub(super) fn text(
+    profile: &Profile,
+    file: &str,
+    files: &FileSearch,
+    host: &dyn Host,
+) -> Result<Text, Problem> {
+    let is_wanted = |id| profile.strings.get(id) == file.as_bytes();
+    if !profile.inlines.iter().filter_map(|row| row.file).any(is_wanted) {
+        return Err(Problem::new(Kind::DoesNotFit).detail("no function of it is in that file"));
+    }
+    let missing = || Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source");
+    let bytes = files.source_to_show(file.as_bytes(), host).ok_or_else(missing)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Text { file: file.to_owned(), text })
+}
