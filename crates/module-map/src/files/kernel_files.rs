@@ -127,10 +127,14 @@ impl ModuleList {
     /// The list in `dir` below a root, where it may be kept.
     fn read(options: &FileOptions, root: &Path, dir: &Path, may_hold: MayHold<'_>) -> Option<Self> {
         let path = below(root, dir).join("modules.dep");
-        let text = options.host.read(&path, Origin::Recording { root }).ok()?;
+        let origin = Origin::Recording { root };
+        let size = options.host.stat(&path, origin).ok()?.stamp.size;
+        if !may_hold(&path, size) {
+            return None;
+        }
+        let text = options.host.read(&path, origin).ok()?;
         let lines = memchr::memchr_iter(b'\n', &text).count() + 1;
-        let bytes = text.len() + lines * size_of::<(u64, Range<u32>)>();
-        if !may_hold(&path, bytes as u64) {
+        if !may_hold(&path, (lines * size_of::<(u64, Range<u32>)>()) as u64) {
             return None;
         }
         let hasher = DefaultHashBuilder::default();

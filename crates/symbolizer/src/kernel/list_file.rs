@@ -119,10 +119,13 @@ fn read(
     file: &KernelListFile,
     held: &SharedAllowance,
 ) -> Result<Kallsyms, NoKernelNames> {
-    let text = host.read(&file.path, file.origin())?;
     let too_much = |why| NoKernelNames::TooMuch { path: file.path.clone(), why };
-    // The places of its symbols take less than it does.
-    held.take_for(2 * text.len() as u64, || file.path.display().to_string()).map_err(too_much)?;
+    let take = |bytes| held.take_for(bytes, || file.path.display().to_string()).map_err(too_much);
+    // The places of its symbols take less than it does. What the kernel makes up has no size before it is read.
+    let stated = 2 * host.stat(&file.path, file.origin())?.stamp.size;
+    take(stated)?;
+    let text = host.read(&file.path, file.origin())?;
+    take((2 * text.len() as u64).saturating_sub(stated))?;
     Kallsyms::parse(text)
         .map_err(|source| NoKernelNames::Useless { path: file.path.clone(), source })
 }
