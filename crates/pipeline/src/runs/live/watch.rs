@@ -85,26 +85,8 @@ impl Run<'_> {
         let mut live = Live::new(session.head(), options, clock, growth);
         live.begin(replayer.partial().profile)?;
         self.observer.stage(Stage::Unwinding);
-        while !live.growth.is_enough() {
-            let wait = LOOK.min(live.until_tick());
-            let batch = match session.next_batch_within(wait, &mut found) {
-                NextBatch::Batch(batch) => Some(batch),
-                NextBatch::NotYet => None,
-                NextBatch::End => break,
-            };
-            self.go_on()?;
-            if let Some(batch) = batch {
-                live.take_in(&batch, &session, replayer.partial().profile);
-                replayer.feed(batch, self);
-                let images = &files.images;
-                live.prefetch.look(&replayer.partial(), images, self.options, self.path());
-                timings.ended("replay");
-                if !live.until_tick().is_zero() {
-                    continue;
-                }
-            }
-            self.see_to(&mut replayer, &files, &mut live)?;
-        }
+        self.follow((&mut session, &mut found), &mut replayer, &files, &mut live)?;
+        timings.ended("replay");
         replayer.end(self);
         self.go_on()?;
         self.name(replayer.partial(), &files, &mut live);
@@ -133,6 +115,39 @@ impl Run<'_> {
             recorded_until,
         };
         Ok(ended.into_analysis(profile, timings))
+    }
+
+    /// Takes in the stream to its end, or until that is enough.
+    fn follow(
+        &self,
+        (session, found): (&mut Session, &mut Findings),
+        replayer: &mut Replayer<'_>,
+        files: &Files,
+        live: &mut Live<'_>,
+    ) -> Result<(), Error> {
+        let mut wait = LOOK;
+        while !live.growth.is_enough() {
+            let batch = match session.next_batch_within(wait, found) {
+                NextBatch::Batch(batch) => Some(batch),
+                NextBatch::NotYet => None,
+                NextBatch::End => break,
+            };
+            self.go_on()?;
+            if let Some(batch) = batch {
+                live.take_in(&batch, session, replayer.partial().profile);
+                replayer.feed(batch, self);
+                let images = &files.images;
+                live.prefetch.look(&replayer.partial(), images, self.options, self.path());
+                wait = LOOK.min(live.until_tick());
+                if !wait.is_zero() {
+                    continue;
+                }
+            }
+            self.see_to(replayer, files, live)?;
+            let waits = live.has_changed(replayer.partial().profile);
+            wait = if waits { LOOK.min(live.until_tick()) } else { LOOK };
+        }
+        Ok(())
     }
 
     /// Finishes what has come, forgets what is old, looks up names and hands on, each if it is time.

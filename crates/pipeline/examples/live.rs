@@ -1,0 +1,69 @@
+//! Watches a recording while it is made, a line each time something is new:
+//! `perf record -k CLOCK_MONOTONIC -F 499 -m 16 --buildid-mmap --call-graph dwarf -o - -- PROGRAM | live`
+//!
+//! At the end it tells how old samples were when they were handed on, which is exact with a clock (`-k`) of this machine.
+#![allow(clippy::print_stdout, reason = "the example prints")]
+
+use std::io;
+use std::sync::Arc;
+
+use host::{ByteStream, RealHost};
+use perf_data::Head;
+use pipeline::{
+    LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Observer, Options, Pipeline, Source,
+    Unobserved,
+};
+use profile::Profile;
+
+/// Prints what is new.
+#[derive(Default)]
+struct Lines {
+    /// The ages of all samples when they were handed on, in milliseconds.
+    ages: Vec<u64>,
+}
+
+impl LiveGrowth for Lines {
+    fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+        account.warnings.iter().for_each(|warning| println!("{warning}"));
+        Ok(())
+    }
+
+    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
+        let LiveGrown { profile, before, named, account, .. } = grown;
+        let (_, samples) = grown.new_samples();
+        let (Some(newest), Some(lag)) = (account.newest, account.lag) else { return Ok(()) };
+        let times = samples.iter().filter_map(|sample| sample.time);
+        let age =
+            |time: u64| lag.age.as_millis() as u64 + newest.0.saturating_sub(time) / 1_000_000;
+        self.ages.extend(times.map(|time| age(time.0)));
+        println!(
+            "{} samples, {} nodes, {} names more; lag {:.1?}; {} records lost",
+            samples.len(),
+            profile.stacks.len() - before.stacks,
+            named.end.as_u32() - named.start.as_u32(),
+            lag.age,
+            account.lost_records
+        );
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let bytes = ByteStream::standard_input()?;
+    let source = Source::Stream { name: "-".into(), bytes };
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let (live, options) = (LiveOptions::default(), Options::default());
+    let mut lines = Lines::default();
+    let pipeline = Pipeline::new(Arc::new(RealHost));
+    let analysis = pipeline.analyze_live(source, live, &options, &observer, &mut lines)?;
+    lines.ages.sort_unstable();
+    let part =
+        |percent: usize| lines.ages.get(lines.ages.len() * percent / 100).copied().unwrap_or(0);
+    println!(
+        "{} samples kept; {} ms old when they were shown, 99 of 100 no more than {}",
+        analysis.profile.samples.len(),
+        part(50),
+        part(99)
+    );
+    Ok(())
+}
