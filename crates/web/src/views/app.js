@@ -24,8 +24,10 @@ export class App extends Shell {
     if (counts.length === 1) counts[0] = tables.samples;
     else for (let i = 0; i < tables.samples; i++) counts[tables.event[i]]++;
     this.eventCounts = counts;
-    /** The event that is shown where none was chosen: the first one with samples. */
-    this.firstEvent = Math.max(0, counts.findIndex((count) => count > 0));
+    /** The event that is shown where none was chosen: times off the processor where they were asked for, else the first
+     * one with samples. */
+    this.firstEvent = head.offCpu ?? Math.max(0, counts.findIndex((count) => count > 0));
+    if (head.offCpu !== undefined && location.hash.length < 2) this.state.weight = "period";
     this.ranks = this.moduleRanks();
   }
 

@@ -70,6 +70,9 @@ pub(super) fn head(
         json.key("origin").number(columns.origin);
         json.key("events");
         events(json, profile, columns);
+        if let Some(event) = profile.off_cpu {
+            json.key("offCpu").number(event.as_u32());
+        }
         let ends = || EndReason::ALL.iter();
         json.key("ends").array(ends(), |json, end| json.string(end.as_str().as_bytes()));
         json.key("rooted").array(ends(), |json, end| json.number(u8::from(end.is_rooted())));
