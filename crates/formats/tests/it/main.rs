@@ -10,6 +10,7 @@ mod hotspot;
 mod joined;
 mod large;
 mod names;
+mod off_cpu;
 mod page;
 mod parquet_file;
 mod sample_profile;

@@ -96,6 +96,28 @@ fn unknown_events_and_times_are_told() {
     }
 }
 
+/// What the recording does not have.
+#[test]
+fn switches_and_control_groups_that_were_not_recorded() {
+    let case = Case::named("two-events");
+    fails(
+        &case.folder,
+        &["perf.data", "--format", "folded", "--weight", "off-cpu"],
+        "--weight off-cpu: the recording has no context switches; record it with: perf record -e cpu-clock -e \
+         sched:sched_switch --switch-events --call-graph dwarf",
+    );
+    fails(
+        &case.folder,
+        &["perf.data", "--format", "hotspot", "--weight", "off-cpu"],
+        "--weight has no effect on the format hotspot",
+    );
+    fails(
+        &case.folder,
+        &["perf.data", "--cgroup", "/"],
+        "--cgroup: the recording has no control groups; record it with perf record --all-cgroups",
+    );
+}
+
 #[test]
 fn wrong_arguments_are_told() {
     let case = Case::named("spin-lld");

@@ -1,0 +1,71 @@
+//! Times off the processor: formats that show one event show this one, the others have it beside the recorded ones.
+
+use formats::{Format, FormatOptions, StackWeight};
+use profile::{EventRow, Profile, SampleRow};
+use serde_json::{Value, json};
+
+use crate::graphs::{fields, pprof_bytes};
+use crate::sample_profile::one_of_everything;
+use crate::{firefox, printed};
+
+const OFF_CPU: FormatOptions =
+    FormatOptions { weight: StackWeight::OffCpu, ..FormatOptions::DEFAULT };
+
+/// A thread left twice where its first sample was taken.
+fn waiting() -> Profile {
+    let mut profile = one_of_everything();
+    let name = profile.strings.intern(b"off-cpu");
+    let row = EventRow { name, kind: 1, config: 0, frequency: false, rate: 1 };
+    let event = profile.events.push(row);
+    profile.off_cpu = Some(event);
+    let shown_by = profile.samples.as_slice()[0];
+    for nanoseconds in [7_000_000, 500] {
+        profile.samples.push(SampleRow { event, period: Some(nanoseconds), ..shown_by });
+    }
+    profile
+}
+
+#[test]
+fn folded_stacks_count_it_alone() {
+    let text = printed(&waiting(), Format::Folded, OFF_CPU);
+    assert_eq!(text.escape_ascii().to_string(), "a b:\\\"c;main;op:\\\"x\\\";inl2 7000500\\n");
+    let by_samples = printed(&waiting(), Format::Folded, FormatOptions::DEFAULT);
+    let recorded = printed(&one_of_everything(), Format::Folded, FormatOptions::DEFAULT);
+    assert_eq!(by_samples, recorded, "it is none of the recorded events");
+}
+
+#[test]
+fn speedscope_begins_with_it() {
+    let text = printed(&waiting(), Format::Speedscope, OFF_CPU);
+    let document: Value = serde_json::from_slice(&text).expect("valid JSON");
+    let first = &document["profiles"][0];
+    assert_eq!(first["name"], "all threads, off-cpu");
+    assert_eq!((&first["unit"], &first["weights"]), (&json!("nanoseconds"), &json!([7_000_500])));
+    assert_eq!(document["profiles"][3]["name"], "a b;\"c 42/43, off-cpu");
+    assert_eq!(document["profiles"][3]["weights"], json!([7_000_000, 500]));
+}
+
+/// It is no time that the thread ran.
+#[test]
+fn firefox_has_a_track_for_it() {
+    let document = firefox::document(&waiting(), OFF_CPU);
+    let threads = document["threads"].as_array().expect("threads");
+    let is_off = |thread: &&Value| thread["name"].as_str().is_some_and(|it| it.contains("off-cpu"));
+    let samples = &threads.iter().find(is_off).expect("a track")["samples"];
+    assert_eq!(samples["weight"], json!([7, 0.0005]));
+    assert_eq!(samples["weightType"], "tracing-ms");
+    assert_eq!(samples["threadCPUDelta"], Value::Null);
+}
+
+#[test]
+fn graphs_have_a_value_for_it() {
+    let text = printed(&waiting(), Format::Callgrind, OFF_CPU);
+    let text = text.escape_ascii().to_string();
+    assert!(text.contains("events: Samples cycles:u cpu-clock off-cpu\\n"), "{text}");
+    assert!(text.contains("totals: 7 3 4000003 7000500\\n"), "{text}");
+    let plain = pprof_bytes(&waiting(), OFF_CPU);
+    let top = fields(&plain);
+    let strings: Vec<&[u8]> = top.iter().filter(|row| row.0 == 6).map(|row| row.2).collect();
+    let default = top.iter().find(|row| row.0 == 14).expect("a default type").1;
+    assert_eq!(strings[default as usize], b"off-cpu");
+}
