@@ -20,6 +20,7 @@ test("names lose their arguments", () => {
     ["std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector<…>::push_back"],
     ["void app::each<int>(int) const", "app::each<…>"],
     ["app::Box::operator()(int) const", "app::Box::operator()"],
+    ["bool std::operator< <char, std::char_traits<char> >(std::string const&)", "std::operator<<…>"],
     ["operator<<(std::ostream&, int)", "operator<<"],
     ["Foo::operator->() const", "Foo::operator->"],
     ["<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<…> as core::ops::Drop>::drop"],

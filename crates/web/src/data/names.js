@@ -14,7 +14,7 @@ export function shortName(name) {
   if (!/[<({]/.test(name) || name.startsWith("[")) return name;
   let text = name.replaceAll("(anonymous namespace)", "{anonymous}").replace(/ \[clone [^\]]*\]/g, "");
   const operator = /\boperator\s*(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(text);
-  if (operator) text = text.slice(0, operator.index) + "\u0001" + text.slice(operator.index + operator[0].length);
+  if (operator) text = text.slice(0, operator.index) + "\u0001" + text.slice(operator.index + operator[0].length).replace(/^ (?=<)/, "");
   let made = "", depth = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text[at];
