@@ -144,7 +144,7 @@ fn open(bench: &Bench<'_>, script: &str, files: &[&Path], soon: Option<&str>) ->
         std::fs::write(folder.join(name), text)?;
     }
     let mut node = Command::new("node");
-    node.arg(folder.join(script)).args(files).current_dir(folder);
+    node.arg(script).args(files).current_dir(folder);
     if let Some(shots) = std::env::var_os("SCREENSHOTS").map(PathBuf::from) {
         std::fs::create_dir_all(&shots).map_err(|error| Missing(error.to_string()))?;
         node.arg(shots);
