@@ -41,6 +41,12 @@ export class Model extends Labels {
     this.weighs = !!tables.period || head.events.some((event) => event.period !== null);
   }
 
+  /** Makes what filters and groups need at first, while the reader looks at something else. */
+  prepare() {
+    this.once("byLeaf", "", () => samplesByLeaf(this.tables));
+    this.once("children0", "", () => childrenOf(this.base0));
+  }
+
   /** The tree of functions out of that of their lines. */
   base() {
     const { lines, leafNode } = this.tables, made = new TreeBuilder(lines.n), to = new Uint32Array(lines.n);

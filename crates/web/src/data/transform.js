@@ -54,13 +54,24 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
     case "hideModule": return removed(tree, children(), (i) => moduleOf[func[i]] === at);
     case "recursion": {
       // Of all functions, few nodes have one of the same function outside of them.
-      const again = at < 0 ? nearestSame(tree, children()) : null;
+      const again = at < 0 ? nearestOf(tree, children) : null;
       return removed(tree, children(), (i) => again ? again[i] !== NONE : func[i] === at, true);
     }
     case "module": return only(tree, moduleOf, at);
     default:
       return merged(tree, at, moduleOf, functions);
   }
+}
+
+/** By tree: what was found out of it. @type {WeakMap<Tree, Uint32Array>} */
+const nearest = new WeakMap();
+
+/** The nearest nodes of the same functions, which do not change with a tree.
+ * @param {Tree} tree @param {() => Children} children */
+function nearestOf(tree, children) {
+  let known = nearest.get(tree);
+  if (!known) nearest.set(tree, known = nearestSame(tree, children()));
+  return known;
 }
 
 /** What is inside of a function.

@@ -33,6 +33,7 @@ export function startPage(app) {
   const views = [overviewView(app), flame(false), flame(true), sandwichView(app), treeView(app, "top"), treeView(app, "bottom"),
     functionsView(app), modulesView(app), heatView(app), orderView(app), sourceView(app), filesView(app), comparisonView(app)];
   const lanes = new Lanes(app);
+  prepare(app);
   startTools(app);
   startFrame(app, app.tables.head.title, views, {
     isShown: (view) => view.id !== "compare" || app.state.base !== null,
@@ -44,6 +45,13 @@ export function startPage(app) {
       lanes.draw();
     },
   });
+}
+
+/** Makes what clicks need when the browser has nothing else to do.
+ * @param {App} app */
+function prepare(app) {
+  const later = globalThis.requestIdleCallback || ((/** @type {() => void} */ act) => setTimeout(act, 200));
+  later(() => app.model.prepare());
 }
 
 /** The filters, and what they leave.
