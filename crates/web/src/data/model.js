@@ -89,10 +89,15 @@ export class Model extends Labels {
     this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group, view.group === "none" ? { start: new Uint32Array(1), list: new Uint32Array(0) } : this.once("byLeaf", "", () => samplesByLeaf(this.tables))));
     this.groupLabels = this.groups.labels;
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
+    const place = (/** @type {Tree} */ tree, /** @type {Uint32Array} */ leafTo) => {
+      const made = withGroups(this.tables, tree, leafTo, /** @type {any} */ (this.groups), view.truncated, this.firstGroup, this.truncatedFunction());
+      return { ...made, children: childrenOf(made.tree) };
+    };
     const placed = this.once("placed", this.treeKey, () => {
-      const { tree, to } = withGroups(this.tables, filtered.tree, filtered.leafTo, /** @type {any} */ (this.groups),
-        view.truncated, this.firstGroup, this.truncatedFunction());
-      return { tree, to, children: childrenOf(tree) };
+      if (filtered.tree !== this.base0) return place(filtered.tree, filtered.leafTo);
+      // The nodes are as without filters: only where samples are is another.
+      const plain = this.once("plain", `${view.group} ${view.truncated}`, () => place(this.base0, this.leafBase));
+      return filtered.leafTo === this.leafBase ? plain : { ...plain, to: this.movedOut(plain, filtered.leafTo) };
     });
     this.tree = placed.tree;
     this.to = placed.to;
@@ -105,6 +110,21 @@ export class Model extends Labels {
     });
     this.chosen = counted.chosen;
     this.costs = counted.costs;
+  }
+
+  /** Where pairs are when their leaves moved to callers of what they were at, or are gone.
+   * @param {{ tree: Tree, to: Uint32Array }} plain @param {Uint32Array} leafTo */
+  movedOut(plain, leafTo) {
+    const { pairLeaf, pairs } = /** @type {import("./group.js").Grouped} */ (this.groups), outside = this.base0.parent, parent = plain.tree.parent;
+    const to = new Uint32Array(pairs);
+    for (let pair = 0; pair < pairs; pair++) {
+      const leaf = pairLeaf ? pairLeaf[pair] : pair, wanted = leafTo[leaf];
+      let node = plain.to[pair];
+      if (wanted === GONE) node = GONE;
+      else if (node !== GONE) for (let at = this.leafBase[leaf]; at !== wanted; at = outside[at]) node = parent[node];
+      to[pair] = node;
+    }
+    return to;
   }
 
   /** @param {FrameFilter[]} filters */
