@@ -76,8 +76,12 @@ pub(super) async fn receive(
     }
     let hash: String = hex(&digest.finalize()).chars().take(16).collect();
     let name = format!("{}-{hash}.data", plain(name));
-    file.complete_as(&uploads.folder.join(&name)).map_err(|error| no_space(&error))?;
-    service.roots.by_name(&uploads.folder.join(&name).to_string_lossy())
+    let place = uploads.folder.join(&name);
+    // What is there already has the same bytes, and perhaps a result.
+    if !place.is_file() {
+        file.complete_as(&place).map_err(|error| no_space(&error))?;
+    }
+    service.roots.by_name(&place.to_string_lossy())
 }
 
 /// The letters of a name that are plain.
