@@ -97,3 +97,83 @@ fn several_builds(profile: &Profile, modules: impl Iterator<Item = ModuleId>) ->
     }
     unclear
 }
+
+#[cfg(test)]
+mod tests {
+    use address::{Pid, Tid};
+    use profile::{
+        EndReason, EventId, FoundBy, FrameRow, LayoutId, LocationRow, ModuleKind, ModuleRow,
+        SampleRow, StackRow, ThreadRow,
+    };
+
+    use super::*;
+
+    /// Samples at addresses, each with how far that is from the start of its function; a module for each of `builds`,
+    /// all of one path but the last.
+    fn profile(builds: &[u8], rows: &[(usize, u64, Option<u64>, u64)]) -> Profile {
+        let mut profile = Profile::default();
+        let (shared, other) =
+            (profile.strings.intern(b"/lib/one"), profile.strings.intern(b"/lib/other"));
+        let comm = profile.strings.intern(b"program");
+        let modules: Vec<ModuleId> = builds
+            .iter()
+            .enumerate()
+            .map(|(at, &build)| {
+                let path = if at + 1 == builds.len() { other } else { shared };
+                let build_id = BuildId::new(&[build; 20]);
+                let row = ModuleRow { path, opened: None, build_id, kind: ModuleKind::Elf };
+                profile.modules.push(row)
+            })
+            .collect();
+        let thread = profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(1), comm });
+        for &(module, address, offset, count) in rows {
+            let unnamed = LocationRow::unnamed(Some(modules[module]), address);
+            let location =
+                profile.locations.push(LocationRow { function_offset: offset, ..unnamed });
+            let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance: 0 };
+            let frame = profile.frames.push(frame);
+            let stack = profile.stacks.push(StackRow { parent: None, frame });
+            let sample = SampleRow {
+                time: None,
+                thread,
+                event: EventId::new(0),
+                end: EndReason::Root,
+                cpu: None,
+                period: None,
+                stack: Some(stack),
+                layout: LayoutId::new(0),
+            };
+            profile.samples.extend(std::iter::repeat_n(sample, count as usize));
+        }
+        profile
+    }
+
+    #[test]
+    fn functions_come_by_their_samples() {
+        let rows = [
+            (0, 0x1004, Some(4), 2),
+            (0, 0x1008, Some(8), 3),
+            (1, 0x2000, Some(0), 7),
+            (1, 0x3000, None, 9),
+        ];
+        let profile = profile(&[1, 2], &rows);
+        let found: Vec<(u64, u64)> = Sampled::new(&profile)
+            .functions
+            .iter()
+            .map(|&((_, start), count)| (start, count))
+            .collect();
+        assert_eq!(found, [(0x2000, 7), (0x1000, 5)]);
+    }
+
+    /// The page knows modules by their paths: two builds of one are not told apart there.
+    #[test]
+    fn a_path_of_two_builds_has_no_code() {
+        let rows = [(0, 0x1000, Some(0), 2), (1, 0x1000, Some(0), 3), (2, 0x1000, Some(0), 1)];
+        let counts = |builds: &[u8]| -> Vec<u64> {
+            let profile = profile(builds, &rows);
+            Sampled::new(&profile).functions.iter().map(|row| row.1).collect()
+        };
+        assert_eq!(counts(&[1, 2, 3]), [1]);
+        assert_eq!(counts(&[1, 1, 3]), [3, 2, 1]);
+    }
+}
