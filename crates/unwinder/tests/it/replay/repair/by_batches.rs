@@ -32,7 +32,7 @@ fn the_next_batch_is_all_that_is_waited_for() {
     let first = chains.iter().position(is_joined).expect("a chain that goes on");
     assert!(chains.iter().skip(first).all(is_joined));
     // The batches in front of the last but one before the sample that shows it were done by then.
-    assert!(first >= 6 * BATCH && first < 8 * BATCH, "{first}");
+    assert!((6 * BATCH..8 * BATCH).contains(&first), "{first}");
     for threads in [1, 4] {
         for live in [Some(false), Some(true)] {
             let again = recording.chains(How { threads, live, ..LIVE });
