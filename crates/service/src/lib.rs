@@ -11,6 +11,7 @@
 //!                                '-- results on the disk <-----------'
 //! ```
 
+mod front;
 mod http;
 mod jobs;
 mod problem;
@@ -18,7 +19,6 @@ mod protocol;
 mod query;
 mod recordings;
 mod serve;
-mod service;
 mod store;
 mod worker;
 mod workers;

@@ -116,7 +116,7 @@ impl Query {
         if !(0.0..=1.0).contains(&self.min_share) {
             return bad("min_share is a number from 0 to 1");
         }
-        if self.filter.time.is_some_and(|(from, to)| !(from <= to)) {
+        if self.filter.time.is_some_and(|(from, to)| from.is_nan() || to.is_nan() || from > to) {
             return bad("time is [from, to] in seconds");
         }
         let Filter { comm, focus, ignore, hide, module, .. } = &self.filter;

@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::http::{Listener, Metrics, Secrets, Uploads, router, serve_connections};
+use crate::front::{Metrics, Secrets, Service, Uploads};
+use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::recordings::{Root, Roots};
-use crate::service::Service;
 use crate::store::{Artefacts, Described};
 use crate::workers::{Slot, WorkerCommand};
 

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::front::Service;
 use crate::problem::{Kind, Problem};
-use crate::service::Service;
 
 /// What every answer says to browsers.
 /// Source: Content Security Policy Level 3; Fetch Metadata Request Headers; the HTML standard on COOP and CORP.

@@ -12,9 +12,9 @@ use futures_core::Stream;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::json::as_json;
+use crate::front::Service;
 use crate::jobs::Job;
 use crate::problem::{Kind, Problem};
-use crate::service::Service;
 
 /// Progress is told no more often.
 const PAUSE: Duration = Duration::from_millis(100);

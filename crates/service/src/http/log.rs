@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::json;
 
-use crate::service::Service;
+use crate::front::Service;
 
 /// The route of an answer.
 #[derive(Clone, Debug)]

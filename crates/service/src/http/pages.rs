@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::json::{JsonBody, as_json};
+use crate::front::Service;
 use crate::problem::{Kind, Problem};
-use crate::service::Service;
 
 const HTML: &str = "text/html; charset=utf-8";
 

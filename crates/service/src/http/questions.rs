@@ -14,11 +14,11 @@ use serde::Deserialize;
 use super::files::whole;
 use super::json::{JsonBody, as_json};
 use super::params::Params;
+use crate::front::{Service, files, given, no_space};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, PlaceTask, RunOptions, Task};
 use crate::query::Query;
 use crate::recordings::PlaceId;
-use crate::service::{Service, files, given, no_space};
 
 /// Recordings of one side of a comparison at most.
 const MOST_OF_SIDE: usize = 20;
@@ -109,7 +109,7 @@ pub(super) async fn query(
     let answer = service.ask(foreign, || {
         let opened = service.roots.by_id(&id)?;
         let recording = opened.given(options);
-        let task = Task::Query { recording, options, query: query.clone() };
+        let task = Task::Query { recording, options, query: Box::new(query.clone()) };
         Ok((task, files(opened, None)))
     });
     Ok(as_json(StatusCode::OK, &answer.await?))
@@ -217,7 +217,7 @@ pub(super) async fn diff(
                 exact_names: wanted.exact_names,
                 format: format.to_owned(),
             };
-            Ok((Task::Diff(task), files))
+            Ok((Task::Diff(Box::new(task)), files))
         })
         .await?;
     let kind = match known {

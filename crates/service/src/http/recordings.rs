@@ -11,12 +11,11 @@ use serde_json::value::RawValue;
 use super::files::tables;
 use super::json::{JsonBody, as_json};
 use super::params::Params;
-use super::uploads::receive;
+use crate::front::{Service, files, receive};
 use crate::jobs::{JobState, JobView};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{RunOptions, Task};
 use crate::recordings::{Opened, PlaceId, Recording};
-use crate::service::{Service, files};
 
 /// Recordings on a page of the list.
 const PAGE: usize = 100;

@@ -9,8 +9,8 @@ use axum::routing::{get, post};
 
 use super::guard::guard;
 use super::{jobs, log, pages, questions, recordings};
+use crate::front::Service;
 use crate::problem::{Kind, Problem};
-use crate::service::Service;
 
 /// Bytes of a body of JSON.
 const MOST_JSON: usize = 64 << 10;

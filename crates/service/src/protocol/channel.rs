@@ -78,7 +78,7 @@ impl Receiver {
     ///
     /// # Errors
     /// Where the socket breaks, or what comes is no message.
-    pub(crate) fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    pub(crate) fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         let mut head = [0; 4];
         let mut files = Vec::new();
         let mut have = 0;
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn messages_bring_their_files() {
         let (front, worker) = pair().unwrap();
-        let (mut sender, mut receiver) = (Sender::new(front), Receiver::new(worker));
+        let (mut sender, receiver) = (Sender::new(front), Receiver::new(worker));
         let (one, two) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
         sender.send(&"no file", &[]).unwrap();
         sender.send(&"two files", &[one.1.as_fd(), two.1.as_fd()]).unwrap();

@@ -50,10 +50,10 @@ pub(crate) enum Task {
         /// How it is read.
         options: RunOptions,
         /// The question.
-        query: Query,
+        query: Box<Query>,
     },
     /// Compare recordings, and write the result into the output.
-    Diff(DiffTask),
+    Diff(Box<DiffTask>),
     /// The instructions of the function at an address.
     Place(PlaceTask),
     /// The text of a source file.

@@ -55,7 +55,7 @@ pub struct WorkerOptions {
 /// # Errors
 /// Where the socket breaks, or no threads can be started.
 pub fn work(socket: UnixStream, host: Arc<dyn Host>, options: WorkerOptions) -> io::Result<()> {
-    let mut receiver = Receiver::new(socket.try_clone()?);
+    let receiver = Receiver::new(socket.try_clone()?);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build();
     let pool = pool.map_err(io::Error::other)?;
     let serving = Arc::new(Serving::new(Sender::new(socket), host, options));

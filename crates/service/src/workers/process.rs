@@ -68,10 +68,9 @@ impl Process {
         let id = request.id;
         lock(&self.waiting).insert(id, replies);
         // Where the worker ended meanwhile, nobody answers but this.
-        if self.outgoing.send((request, files)).is_err() || self.has_ended() {
-            if let Some(replies) = lock(&self.waiting).remove(&id) {
-                let _ = replies.send(Incoming::Ended("it had ended before".to_owned()));
-            }
+        let is_lost = self.outgoing.send((request, files)).is_err() || self.has_ended();
+        if is_lost && let Some(replies) = lock(&self.waiting).remove(&id) {
+            let _ = replies.send(Incoming::Ended("it had ended before".to_owned()));
         }
     }
 
@@ -109,7 +108,7 @@ fn spawn(command: &WorkerCommand, socket: OwnedFd) -> io::Result<Child> {
 }
 
 /// Hands replies on until the worker ends, and tells all that wait how it ended.
-fn read(mut receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
+fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
     while let Ok(Some((reply, _))) = receiver.receive::<Reply>() {
         let Reply { id, event } = reply;
         let incoming = Incoming::Event(event);

@@ -13,9 +13,9 @@ use http_body_util::BodyExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
+use super::service::{Service, no_space};
 use crate::problem::{Kind, Problem};
 use crate::recordings::{Opened, hex};
-use crate::service::{Service, no_space};
 
 /// How long a client may pause.
 const PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -46,7 +46,7 @@ impl Uploads {
 }
 
 /// Takes a recording in. Its name is that of its content, with as much of the sender's as is plain letters.
-pub(super) async fn receive(
+pub(crate) async fn receive(
     service: &Arc<Service>,
     name: &str,
     body: Body,

@@ -9,7 +9,7 @@ use host::Host;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use crate::http::{Metrics, Secrets, Uploads};
+use super::{Metrics, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, RunOptions, Task};

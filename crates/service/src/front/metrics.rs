@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
+use super::service::Service;
 use crate::problem::Problem;
-use crate::service::Service;
 
 /// What was counted since the start.
 #[derive(Debug, Default)]
@@ -46,19 +46,19 @@ impl Metrics {
     }
 
     /// A request was not let in.
-    pub(super) fn refused(&self, problem: &Problem) {
+    pub(crate) fn refused(&self, problem: &Problem) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused.entry_ref(problem.kind.as_str()).or_default() += 1;
     }
 
     /// A request was answered.
-    pub(super) fn answered(&self, status: u16) {
+    pub(crate) fn answered(&self, status: u16) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner).entry(status).or_default() +=
             1;
     }
 
     /// The numbers as text.
-    pub(super) fn text(&self, service: &Service) -> String {
+    pub(crate) fn text(&self, service: &Service) -> String {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let jobs = service.jobs.counts();
         let store = service.store.size();

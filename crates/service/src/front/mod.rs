@@ -1,0 +1,11 @@
+//! The front as a value: what is served, what is kept, who works, who may ask.
+
+mod metrics;
+mod secrets;
+mod service;
+mod uploads;
+
+pub(crate) use metrics::Metrics;
+pub(crate) use secrets::Secrets;
+pub(crate) use service::{Service, files, given, no_space};
+pub(crate) use uploads::{Uploads, receive};
