@@ -7,7 +7,7 @@ use crate::support::cases::{Case, sysroot};
 
 fn served(test: &str) -> Served {
     let sysroot = sysroot();
-    let arguments = ["perf.data", "--sysroot", sysroot.to_str().unwrap()];
+    let arguments = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
     Served::start(test, &Case::named("inlines-gcc").folder, &arguments)
 }
 
@@ -19,8 +19,8 @@ fn query(served: &Served, id: &str, body: &Value) -> Value {
 
 /// The sum of what rows cost by themselves.
 fn own(answer: &Value) -> u64 {
-    let rows = answer["rows"].as_array().unwrap();
-    rows.iter().map(|row| row["own"].as_u64().unwrap()).sum()
+    let rows = answer["rows"].as_array().expect("rows");
+    rows.iter().map(|row| row["own"].as_u64().expect("a number")).sum()
 }
 
 #[test]

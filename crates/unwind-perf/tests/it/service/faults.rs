@@ -12,7 +12,8 @@ use crate::support::cases::Case;
 use crate::support::run::{command, empty_folder, finish};
 
 fn kill(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
+    let pid = Pid::from_raw(pid.cast_signed()).expect("a process id");
+    kill_process(pid, signal).expect("a signal is sent");
 }
 
 #[test]

@@ -10,10 +10,11 @@ use crate::support::run::{empty_folder, listing};
 fn served(test: &str, names: &[&str]) -> Served {
     let folder = empty_folder(&format!("service-{test}-root"));
     for name in names {
-        std::fs::copy(Case::named("spin-lld").folder.join("perf.data"), folder.join(name)).unwrap();
+        std::fs::copy(Case::named("spin-lld").folder.join("perf.data"), folder.join(name))
+            .expect("a copy");
     }
     let sysroot = sysroot();
-    Served::start(test, &folder, &[".", "--sysroot", sysroot.to_str().unwrap()])
+    Served::start(test, &folder, &[".", "--sysroot", sysroot.to_str().expect("UTF-8")])
 }
 
 fn analyze(served: &Served, id: &str) -> Value {
