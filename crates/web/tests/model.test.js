@@ -87,6 +87,17 @@ test("samples are chosen by time, process, name and thread", () => {
   assert.deepEqual(left({ kind: "notThreads", ids: [2] }), ["a", "b"]);
 });
 
+test("samples are chosen and grouped by control group", () => {
+  const rows = [{ stack: ["a"], thread: 0 }, { stack: ["b"], thread: 1 }, { stack: ["c"], thread: 2 }];
+  const threads = [[1, 1, "main"], [1, 2, "main"], [7, 7, "main"]], cgroups = ["/a", "/b", ""];
+  const of = (view, options) => foldedStacks(looked(view, rows, { threads, ...options }));
+  const only = (cgroup) => ({ filters: [{ kind: "cgroup", cgroup }] });
+  assert.deepEqual(of(only("/b"), { cgroups }), { b: 1 });
+  assert.deepEqual(of(only("/c"), { cgroups }), {});
+  assert.deepEqual(of(only("/a"), {}), {});
+  assert.deepEqual(of({ group: "cgroup" }, { cgroups }), { "/a;a": 1, "/b;b": 1, "control group unknown;c": 1 });
+});
+
 test("events are never added together", () => {
   const events = Array.from({ length: 300 }, (_, at) => ({ name: `e${at}`, unit: "count", period: null, rate: 1, frequency: 0 }));
   const rows = [{ stack: ["a"], event: 0, period: 5 }, { stack: ["a"], event: 299, period: 1000, n: 2 }];

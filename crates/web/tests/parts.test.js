@@ -75,7 +75,7 @@ test("text can be read on every colour", () => {
 
 test("an address keeps what is looked at", () => {
   const state = { ...START, view: "flame", event: 2, weight: "period", group: "thread", search: "a&b=ü", zoom: [3, 1, 4], func: 7, thread: 0, base: [10, 20], names: "short",
-    filters: [{ kind: "focus", at: 3 }, { kind: "recursion" }, { kind: "time", from: 5, to: 9 }, { kind: "comm", comm: "worker-N:x" }, { kind: "threads", ids: [1, 5] }, { kind: "process", pid: -1 }] };
+    filters: [{ kind: "focus", at: 3 }, { kind: "recursion" }, { kind: "time", from: 5, to: 9 }, { kind: "comm", comm: "worker-N:x" }, { kind: "threads", ids: [1, 5] }, { kind: "process", pid: -1 }, { kind: "cgroup", cgroup: "/user.slice/a:b" }] };
   assert.deepEqual(fromFragment("#" + toFragment(state)), state);
   assert.equal(toFragment(START), "");
   assert.deepEqual(fromFragment("#filter=nonsense&filter=focus:x&zoom=a.b&event=-3&weight=lots&base=1"), START);

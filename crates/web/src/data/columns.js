@@ -22,6 +22,7 @@ export const VERSION = 2;
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
  *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string][],
+ *   cgroups?: string[],
  *   modules: ModuleHead[], functions: [number, number, number][], names: string[], frames: number, filtered: number,
  *   dropped: number, lost: number, throttled: number,
  *   losses: { module: number, samples: number, reason: string, help: string }[],

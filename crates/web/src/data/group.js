@@ -8,12 +8,12 @@ import { TreeBuilder } from "./tree.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {"none" | "process" | "thread" | "comm" | "event"} GroupBy */
+/** @typedef {"none" | "process" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
 /** Samples by group: a label each; pairs of a group and a leaf, and the pair of each sample.
  * @typedef {{ labels: string[], pairGroup: Uint32Array | null, pairLeaf: Uint32Array | null, pairOf: Uint32Array,
  *   pairs: number }} Grouped */
 
-export const GROUPS = ["none", "process", "thread", "comm", "event"];
+export const GROUPS = ["none", "process", "thread", "comm", "cgroup", "event"];
 
 /** Puts samples into groups.
  * @param {Tables} tables @param {GroupBy} by @param {ReturnType<typeof samplesByLeaf>} byLeaf @returns {Grouped} */
@@ -66,7 +66,7 @@ function larger(column) {
 /** The groups, and that of each thread or event.
  * @param {Tables} tables @param {GroupBy} by */
 function groupsOf(tables, by) {
-  const { threads, events } = tables.head;
+  const { threads, events, cgroups } = tables.head;
   /** @type {Map<string, number>} */
   const known = new Map();
   /** @type {string[]} */
@@ -82,7 +82,11 @@ function groupsOf(tables, by) {
   };
   if (by === "event") return { labels: events.map((event) => event.name), of: Uint32Array.from(events, (_, at) => at) };
   const leaders = leaderNames(tables);
-  const of = Uint32Array.from(threads, ([pid, tid, comm]) => {
+  const of = Uint32Array.from(threads, ([pid, tid, comm], row) => {
+    if (by === "cgroup") {
+      const path = cgroups?.[row] || "";
+      return group(path, path || "control group unknown");
+    }
     if (by === "process") return group(String(pid), `${leaders.get(pid)} (process ${pid})`);
     if (by === "thread") return group(`${tid} ${comm}`, `${comm || "?"} (thread ${tid})`);
     return group(folded(comm), folded(comm) || "?");

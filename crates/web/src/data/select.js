@@ -6,13 +6,14 @@ import { folded } from "./names.js";
 /** @typedef {import("./columns.js").Tables} Tables */
 /** A filter of samples. `threads` and `notThreads` name rows of the table of threads, `time` is in units of time.
  * @typedef {{ kind: "time", from: number, to: number } | { kind: "process", pid: number } | { kind: "comm", comm: string }
+ *   | { kind: "cgroup", cgroup: string }
  *   | { kind: "threads", ids: number[] } | { kind: "notThreads", ids: number[] }} SampleFilter */
 /** What samples count: one each, or their periods.
  * @typedef {"samples" | "period"} Weight */
 /** Samples from one to before another, of some threads.
  * @typedef {{ first: number, last: number, threads: Uint8Array | null, from: number, to: number }} Selection */
 
-export const SAMPLE_FILTERS = ["time", "process", "comm", "threads", "notThreads"];
+export const SAMPLE_FILTERS = ["time", "process", "comm", "cgroup", "threads", "notThreads"];
 
 /** What filters leave.
  * @param {Tables} tables @param {SampleFilter[]} filters @returns {Selection} */
@@ -31,6 +32,7 @@ export function selection(tables, filters) {
       to = Math.min(to, filter.to);
     } else if (filter.kind === "process") narrow((row) => row[0] === filter.pid);
     else if (filter.kind === "comm") narrow((row) => folded(row[2]) === filter.comm);
+    else if (filter.kind === "cgroup") narrow((_, id) => tables.head.cgroups?.[id] === filter.cgroup);
     else {
       const named = new Set(filter.ids), wanted = filter.kind === "threads";
       narrow((_, id) => named.has(id) === wanted);

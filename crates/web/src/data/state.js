@@ -15,7 +15,7 @@ export const START = {
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
-  group: ["none", "process", "thread", "comm", "event"], side: ["both", "before", "after"], colour: ["module", "kind"],
+  group: ["none", "process", "thread", "comm", "cgroup", "event"], side: ["both", "before", "after"], colour: ["module", "kind"],
   names: ["full", "short"],
 };
 
@@ -65,6 +65,7 @@ export function filterText(filter) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${filter.pid}`;
     case "comm": return `comm:${filter.comm}`;
+    case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
     case "notThreads": return `${filter.kind}:${filter.ids.join(".")}`;
     default: return filter.at === undefined ? filter.kind : `${filter.kind}:${filter.at}`;
@@ -82,6 +83,7 @@ export function filterOf(text) {
     }
     case "process": return /^-?\d{1,10}$/.test(rest) ? { kind, pid: Number(rest) } : null;
     case "comm": return { kind, comm: rest };
+    case "cgroup": return { kind, cgroup: rest };
     case "threads":
     case "notThreads": return { kind, ids: rest.split(".").map(whole).filter((id) => id !== null) };
     case "recursion":

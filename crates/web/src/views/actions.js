@@ -66,13 +66,15 @@ export function functionKey(app, f, key) {
 /** Opens the menu of a thread, or of threads of one name.
  * @param {App} app @param {number[]} ids @param {string} comm @param {number} x @param {number} y */
 export function threadMenu(app, ids, comm, x, y) {
-  const [pid] = app.tables.head.threads[ids[0]], one = ids.length === 1;
+  const { threads, cgroups } = app.tables.head, [pid] = threads[ids[0]], one = ids.length === 1;
+  const cgroup = cgroups?.[ids[0]];
   openMenu([
     { title: one ? app.threadName(ids[0]) : `${comm}: ${ids.length} threads` },
     { text: one ? "Only this thread" : "Only these threads", key: "t", run: () => app.addFilter({ kind: "threads", ids }) },
     { text: one ? "Hide this thread" : "Hide these threads", key: "x", run: () => app.addFilter({ kind: "notThreads", ids }) },
     { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) },
     { text: `Only threads called ${comm}`, key: "n", run: () => app.addFilter({ kind: "comm", comm }) },
+    ...(cgroup ? [{ text: `Only control group ${cgroup}`, key: "g", run: () => app.addFilter({ kind: "cgroup", cgroup }) }] : []),
     { text: "Show it in time order", key: "o", run: () => app.change({ view: "order", thread: ids[0] }) },
   ], x, y);
 }

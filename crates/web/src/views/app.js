@@ -134,6 +134,7 @@ export class App extends Shell {
     switch (filter.kind) {
       case "process": return `process ${filter.pid}`;
       case "comm": return `comm ${filter.comm || "?"}`;
+      case "cgroup": return `control group ${filter.cgroup || "?"}`;
       case "time": return `${this.seconds(filter.from).toFixed(3)} s to ${this.seconds(filter.to).toFixed(3)} s`;
       case "threads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `thread ${this.threadName(filter.ids[0])}` : `${filter.ids.length} threads`;
       case "notThreads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `without thread ${this.threadName(filter.ids[0])}` : `without ${filter.ids.length} threads`;

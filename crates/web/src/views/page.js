@@ -76,6 +76,7 @@ function startTools(app) {
   byId("event-label").hidden = seen.length < 2;
   byId("weight-label").hidden = !app.model.weighs;
   select("event").append(...seen.map((event) => new Option(`${head.events[event].name} (${amount(app.eventCounts[event])})`, String(event))));
+  if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));
   bind("event", (value) => ({ event: Number(value), zoom: [] }));

@@ -84,6 +84,7 @@ pub(super) fn head(
                 json.string(profile.strings.get(thread.comm));
             });
         });
+        cgroups(json, profile);
         json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
         functions(json, profile, tree, &modules);
         quality(json, profile, &modules);
@@ -120,6 +121,15 @@ fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
     json.key("processors").maybe(facts.cpus_online);
     json.key("memoryKiB").maybe(facts.total_memory_kib);
     json.key("stackBytes").maybe(facts.stack_bytes);
+}
+
+/// The control groups of threads, by row of these, where any was recorded.
+fn cgroups(json: &mut HeadJson, profile: &Profile) {
+    if profile.threads.iter().any(|thread| thread.cgroup.is_some()) {
+        json.key("cgroups").array(profile.threads.iter(), |json, thread| {
+            json.string(thread.cgroup.map_or(b"", |id| profile.strings.get(id)));
+        });
+    }
 }
 
 fn events(json: &mut HeadJson, profile: &Profile, columns: &PageColumns) {
