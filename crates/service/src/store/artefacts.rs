@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hashbrown::HashMap;
 use host::{Host, NewFile, Origin};
@@ -22,6 +22,11 @@ use super::used::UsedFile;
 /// The endings of the two files of a result.
 const TABLES: &str = "tables.gz";
 const ACCOUNT: &str = "account.json";
+
+/// How files begin that are being written. A service that was killed leaves some behind; others may be at work in the same
+/// folder, so that only those of yesterday and before are removed.
+const HALF_DONE: &[u8] = b".unwind-perf-";
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What is known of a result beside its tables.
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,6 +77,10 @@ impl Artefacts {
         let mut rows = HashMap::new();
         for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
             let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(HALF_DONE) {
+                remove_old(&entry);
+                continue;
+            }
             let Some(key) = name.to_str().and_then(|name| name.strip_suffix(ACCOUNT)) else {
                 continue;
             };
@@ -170,6 +179,14 @@ impl Artefacts {
     }
 }
 
+fn remove_old(entry: &fs::DirEntry) {
+    let written = entry.metadata().and_then(|it| it.modified());
+    if written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD)) {
+        // It may be gone already.
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
 fn path(folder: &Path, key: &str, ending: &str) -> PathBuf {
     folder.join(format!("{key}.{ending}"))
 }
@@ -212,10 +229,16 @@ mod tests {
         let mut bytes = Vec::new();
         store.get("a", &RealHost).unwrap().tables.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, [7; 100]);
-        // What is not complete is not there after a restart.
+        // What is not complete is not there after a restart; what is old of it goes.
+        for (name, age) in [(".unwind-perf-new", 0), (".unwind-perf-old", 2 * 24 * 60 * 60)] {
+            let file = File::create(dir.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        }
         fs::write(dir.path().join("d.account.json"), b"{}").unwrap();
         let again = Artefacts::open(dir.path(), 300).unwrap();
         assert_eq!(again.size(), StoreSize { results: 2, bytes: 262 });
+        assert!(dir.path().join(".unwind-perf-new").exists());
+        assert!(!dir.path().join(".unwind-perf-old").exists());
         assert!(again.get("c", &RealHost).is_some() && again.get("d", &RealHost).is_none());
         // A smaller bound.
         assert_eq!(Artefacts::open(dir.path(), 1).unwrap().size().results, 1);
