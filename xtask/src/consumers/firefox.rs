@@ -30,7 +30,7 @@ pub(super) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     let (threads, total, costs) = read(bench, &text)?;
     let folded = bench.folded(&[&["--root", "none"], &names[..]].concat())?;
     let truth = Truth::of_folded(&folded)?;
-    Ok(format!("{threads} threads, {}", truth.compare(total, &costs)?))
+    Ok(format!("{threads} threads, {}", truth.compare_text(total, &costs)?))
 }
 
 /// The number of threads, the total and the costs that the reader reports of a file.

@@ -32,7 +32,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let printed = with_ours(bench)?;
     let (total, costs) = samples(&printed);
-    bench.truth.compare(total, &costs)
+    bench.truth.compare_text(total, &costs)
 }
 
 /// Compares what it decodes from our backend with what it decodes from its own.

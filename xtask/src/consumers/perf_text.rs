@@ -39,7 +39,7 @@ pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
     let names = ["--root", "none", "--demangle", "none"];
     let mut truth = Truth::of_folded(&bench.folded(&names)?)?;
     truth.total -= truth.costs.own.get(NO_FRAMES).copied().unwrap_or_default();
-    truth.compare(total, &costs)
+    truth.compare_text(total, &costs)
 }
 
 /// `inferno-flamegraph` on our folded stacks from the innermost function outwards: its first row shows each function with

@@ -49,25 +49,40 @@ impl Truth {
     /// Compares the total and the most costly functions. What a consumer does not show at all is not in its table:
     /// an empty table is not compared, a missing function is a difference.
     pub(super) fn compare(&self, total: u64, theirs: &Costs) -> Result<String> {
+        self.compare_named(total, theirs, |name| !is_nameless(name))
+    }
+
+    /// The same for who leaves out or shortens what begins with a parenthesis, as functions of namespaces without a name do:
+    /// the text of perf script has names of processes so.
+    pub(super) fn compare_text(&self, total: u64, theirs: &Costs) -> Result<String> {
+        self.compare_named(total, theirs, |name| !is_nameless(name) && !name.starts_with('('))
+    }
+
+    fn compare_named(
+        &self,
+        total: u64,
+        theirs: &Costs,
+        is_named: fn(&str) -> bool,
+    ) -> Result<String> {
         if total != self.total {
             bail!("the total is {total}, ours {}", self.total);
         }
-        let own = compare_top("own", &self.costs.own, &theirs.own)?;
-        let inclusive = compare_top("inclusive", &self.costs.inclusive, &theirs.inclusive)?;
+        let own = compare_top("own", (&self.costs.own, &theirs.own), is_named)?;
+        let inclusive =
+            compare_top("inclusive", (&self.costs.inclusive, &theirs.inclusive), is_named)?;
         Ok(format!("total {total}, {own} own and {inclusive} inclusive costs agree"))
     }
 }
 
 fn compare_top(
     what: &str,
-    ours: &BTreeMap<String, u64>,
-    theirs: &BTreeMap<String, u64>,
+    (ours, theirs): (&BTreeMap<String, u64>, &BTreeMap<String, u64>),
+    is_named: fn(&str) -> bool,
 ) -> Result<usize> {
     if theirs.is_empty() {
         return Ok(0);
     }
-    let mut top: Vec<(&String, &u64)> =
-        ours.iter().filter(|(name, _)| !is_nameless(name)).collect();
+    let mut top: Vec<(&String, &u64)> = ours.iter().filter(|(name, _)| is_named(name)).collect();
     top.sort_by_key(|&(name, &cost)| (std::cmp::Reverse(cost), name));
     top.truncate(TOP);
     for &(name, &cost) in &top {
