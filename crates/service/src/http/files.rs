@@ -7,9 +7,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use flate2::read::MultiGzDecoder;
-use futures_core::Stream;
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::channel;
 
+use super::received::Received;
 use crate::problem::{Kind, Problem};
 
 /// Bytes that are read at a time.
@@ -17,20 +17,6 @@ const CHUNK: usize = 64 << 10;
 
 /// Chunks that wait for the client.
 const WAITING: usize = 4;
-
-/// Chunks that a thread reads.
-struct Chunks(Receiver<io::Result<Bytes>>);
-
-impl Stream for Chunks {
-    type Item = io::Result<Bytes>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context)
-    }
-}
 
 /// What a reader gives, as a body; it is read as fast as the client takes it. `keep` lives as long as it is read.
 fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Body {
@@ -57,7 +43,7 @@ fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Bo
             }
         }
     });
-    Body::from_stream(Chunks(receiver))
+    Body::from_stream(Received(receiver))
 }
 
 /// A file that was written for one answer.

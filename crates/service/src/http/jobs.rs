@@ -8,10 +8,10 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures_core::Stream;
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::{Sender, channel};
 
 use super::json::as_json;
+use super::received::Received;
 use crate::front::Service;
 use crate::jobs::Job;
 use crate::problem::{Kind, Problem};
@@ -50,35 +50,21 @@ pub(super) async fn events(
         let _place = place;
         follow(&job, &sender).await;
     });
-    Ok(Sse::new(Events(receiver)).keep_alive(KeepAlive::default()).into_response())
+    Ok(Sse::new(Received(receiver)).keep_alive(KeepAlive::default()).into_response())
 }
 
-async fn follow(job: &Job, sender: &tokio::sync::mpsc::Sender<Event>) {
+async fn follow(job: &Job, sender: &Sender<Result<Event, Infallible>>) {
     let mut watch = job.watch();
     loop {
         let state = watch.borrow_and_update().clone();
         let is_last = state.is_over();
         let text = serde_json::to_string(&job.view_of(state)).unwrap_or_default();
-        if sender.send(Event::default().event("job").data(text)).await.is_err() || is_last {
+        if sender.send(Ok(Event::default().event("job").data(text))).await.is_err() || is_last {
             return;
         }
         tokio::time::sleep(PAUSE).await;
         if watch.changed().await.is_err() {
             return;
         }
-    }
-}
-
-/// Events that a task sends.
-struct Events(Receiver<Event>);
-
-impl Stream for Events {
-    type Item = Result<Event, Infallible>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|event| event.map(Ok))
     }
 }

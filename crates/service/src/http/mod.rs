@@ -8,6 +8,7 @@ mod log;
 mod pages;
 mod params;
 mod questions;
+mod received;
 mod recordings;
 mod router;
 mod server;

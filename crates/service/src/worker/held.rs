@@ -49,7 +49,11 @@ impl Held {
         if let Some(analysis) = &*analysis {
             return Ok(Arc::clone(analysis));
         }
-        let made = Arc::new(make()?);
+        let made = make().inspect_err(|_| {
+            // What cannot be read leaves nothing behind.
+            self.lock().places.remove(key);
+        })?;
+        let made = Arc::new(made);
         let bytes = made.profile.heap_bytes() as u64;
         *analysis = Some(Arc::clone(&made));
         drop(analysis);
@@ -86,5 +90,19 @@ impl Held {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_leaves_nothing_behind() {
+        let held = Held::new(1 << 20);
+        for key in ["a", "b", "a"] {
+            assert_eq!(held.get(key, || Err("no recording")).unwrap_err(), "no recording");
+        }
+        assert!(held.lock().places.is_empty());
     }
 }
