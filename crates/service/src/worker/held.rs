@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 use pipeline::Analysis;
 
+/// Profiles that are kept at most, however small: each keeps its recording's descriptor.
+const MOST: usize = 100;
+
 /// The place of one profile: whoever comes first makes it, others wait.
 type Place = Arc<Mutex<Option<Arc<Analysis>>>>;
 
@@ -79,10 +82,11 @@ impl Held {
         }
         loop {
             let sum: u64 = kept.places.values().map(|row| row.bytes).sum();
-            let oldest = kept.places.iter().filter(|(_, row)| row.bytes > 0);
-            let oldest = oldest.min_by_key(|(_, row)| row.used).map(|(key, _)| key.clone());
+            let made = || kept.places.iter().filter(|(_, row)| row.bytes > 0);
+            let is_full = sum > self.most || made().count() > MOST;
+            let oldest = made().min_by_key(|(_, row)| row.used).map(|(key, _)| key.clone());
             match oldest {
-                Some(oldest) if sum > self.most => kept.places.remove(&oldest),
+                Some(oldest) if is_full => kept.places.remove(&oldest),
                 _ => break,
             };
         }
