@@ -131,20 +131,16 @@ pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
     }
     let root = root();
     run(words("cargo build --release --package unwind-perf").current_dir(&root))?;
-    let ours = target().join("release/unwind-perf");
-    link_others(&ours)?;
-    Ok(ours)
+    Ok(target().join("release/unwind-perf"))
 }
 
-/// Makes the programs that hotspot and pprof start, as links beside ours.
-fn link_others(ours: &Path) -> Result<()> {
+/// Makes the programs that hotspot and pprof start, as links to ours in a folder.
+pub(crate) fn link_others(ours: &Path, folder: &Path) -> Result<()> {
+    let ours = std::path::absolute(ours).with_context(|| ours.display().to_string())?;
     for name in ["hotspot-perfparser", "perf_to_profile"] {
-        let link = ours.with_file_name(name);
-        match std::fs::remove_file(&link) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => std::os::unix::fs::symlink("unwind-perf", &link)
-                .with_context(|| format!("cannot make {}", link.display()))?,
-        }
+        let link = folder.join(name);
+        std::os::unix::fs::symlink(&ours, &link)
+            .with_context(|| format!("cannot make {}", link.display()))?;
     }
     Ok(())
 }

@@ -69,10 +69,7 @@ fn need(bench: &Bench<'_>) -> Result<()> {
 }
 
 fn with_ours(bench: &Bench<'_>) -> Result<String> {
-    let backend = bench.ours.parent().context("our program's folder")?.join("hotspot-perfparser");
-    if !backend.is_file() {
-        bail!("there is no {}", backend.display());
-    }
+    let backend = bench.programs().join("hotspot-perfparser");
     printed(&mut hotspot(bench, Some(&backend)), bench.truth.total)
 }
 

@@ -35,6 +35,9 @@ const TRACEPOINT: &str =
     "perf record --quiet --call-graph dwarf -e sched:sched_switch -e cpu-clock";
 const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";
 
+/// Folder below the scratch folder with our program under the names that hotspot and pprof start.
+const PROGRAMS: &str = "programs";
+
 /// A consumer and its check.
 struct Check {
     name: &'static str,
@@ -97,6 +100,11 @@ impl Bench<'_> {
         let path = self.scratch.join(file);
         command::quiet_output(self.command().args(options).arg("--output").arg(&path))?;
         Ok(path)
+    }
+
+    /// The folder with our program under the names that hotspot and pprof start.
+    fn programs(&self) -> PathBuf {
+        self.scratch.join(PROGRAMS)
     }
 
     fn command(&self) -> Command {
@@ -170,7 +178,9 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     };
     let scratch =
         std::env::temp_dir().join(format!("unwind-perf-consumers-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+    let programs = scratch.join(PROGRAMS);
+    std::fs::create_dir_all(&programs).with_context(|| programs.display().to_string())?;
+    command::link_others(&ours, &programs)?;
     if names.is_empty() {
         let traced = scratch.join("tracepoint.data");
         let mut record = command::words(TRACEPOINT);

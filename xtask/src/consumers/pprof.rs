@@ -27,11 +27,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
 
 /// pprof on the recording: it finds `perf_to_profile` in the search path.
 fn recording(bench: &Bench<'_>) -> Result<String> {
-    let folder = bench.ours.parent().context("our program's folder")?;
-    if !folder.join("perf_to_profile").is_file() {
-        bail!("there is no perf_to_profile beside {}", bench.ours.display());
-    }
-    let mut path = folder.as_os_str().to_owned();
+    let mut path = bench.programs().into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut pprof = Command::new("go");
