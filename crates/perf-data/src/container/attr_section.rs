@@ -5,7 +5,7 @@
 use super::header::FileHeader;
 use crate::bytes::{Endian, FieldReader, Words};
 use crate::error::Error;
-use crate::event::{Event, EventAttr, EventLayout, FIRST_SIZE, KNOWN_SIZE};
+use crate::event::{Event, EventAttr, EventLayout, FIRST_SIZE, KNOWN_SIZE, MAX_IDS};
 use crate::finding::{Finding, Findings};
 
 /// Size in bytes of the place and size of the ids after each attribute.
@@ -28,7 +28,7 @@ pub(crate) fn read_events(
         return Err(Error::TooManyEvents { offset, found: count as u64 });
     }
     // Id lists may overlap in hostile files; together they may not be larger than the file.
-    let mut id_budget = bytes.len();
+    let mut id_budget = bytes.len().min(MAX_IDS * 8);
     let mut events = Vec::new();
     for (index, entry) in (0_u16..).zip(section.chunks_exact(stride)) {
         let Some(attr) = EventAttr::parse(&entry[..stride - IDS_ENTRY], container.endian) else {

@@ -9,7 +9,7 @@ use super::file_head::FileHead;
 use super::machine::{MachineSource, RecordedArch, RecordedMachine};
 use super::name_events::name_events;
 use crate::bytes::Endian;
-use crate::event::{Event, EventAttr, EventLayout, Identity};
+use crate::event::{Event, EventAttr, EventLayout, Identity, MAX_IDS};
 use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 use crate::shared_bytes::SharedBytes;
@@ -38,6 +38,8 @@ pub struct Head {
     names: Vec<(u64, String)>,
     /// Whether identity and names are to be worked out anew.
     stale: bool,
+    /// Ids of all events.
+    n_ids: usize,
     /// How often that was done. A hostile stream could ask for it without end.
     changes: u32,
     /// How many words were gone through for it.
@@ -58,6 +60,7 @@ impl Head {
             build_ids: Vec::new(),
             names: Vec::new(),
             stale: false,
+            n_ids: head.schema.events.iter().map(|event| event.ids.len()).sum(),
             changes: 0,
             changed_words: 0,
             id_changes: 0,
@@ -75,6 +78,7 @@ impl Head {
             build_ids: Vec::new(),
             names: Vec::new(),
             stale: false,
+            n_ids: 0,
             changes: 0,
             changed_words: 0,
             id_changes: 0,
@@ -153,26 +157,37 @@ impl Head {
         self.schema.simpleperf
     }
 
-    /// Takes in an event of a stream. `None` where the attribute does not parse or there are too many.
-    pub(crate) fn add_event(&mut self, attr: &[u8], ids: impl Iterator<Item = u64>) -> Option<()> {
+    /// Takes in an event of a stream. `None` where the attribute does not parse or there are too many; else whether its
+    /// ids were taken, too.
+    pub(crate) fn add_event(
+        &mut self,
+        attr: &[u8],
+        ids: impl Iterator<Item = u64>,
+    ) -> Option<bool> {
         let attr = EventAttr::parse(attr, self.schema.endian)?;
         if self.schema.events.len() >= MAX_EVENTS || !self.may_change() {
             return None;
         }
         let layout = EventLayout::new(&attr);
-        self.schema.events.push(Event { attr, ids: ids.collect(), name: String::new(), layout });
+        let free = MAX_IDS.saturating_sub(self.n_ids);
+        let ids: Vec<u64> = ids.take(free + 1).collect();
+        let fits = ids.len() <= free;
+        let ids = if fits { ids } else { Vec::new() };
+        self.n_ids += ids.len();
+        self.schema.events.push(Event { attr, ids, name: String::new(), layout });
         self.stale = true;
-        Some(())
+        Some(fits)
     }
 
     /// Takes in a further id of an event. `None` where ids came at too many places of the recording.
     pub(crate) fn add_id(&mut self, event: u64, id: u64) -> Option<()> {
-        if self.id_changes >= MAX_ID_CHANGES {
+        if self.id_changes >= MAX_ID_CHANGES || self.n_ids >= MAX_IDS {
             return None;
         }
         let event = usize::try_from(event).ok().and_then(|at| self.schema.events.get_mut(at));
         if let Some(event) = event {
             event.ids.push(id);
+            self.n_ids += 1;
             self.id_changes += u32::from(!self.stale);
             self.stale = true;
         }
@@ -277,6 +292,21 @@ mod tests {
             head.refresh(&mut Findings::default());
             events += 1;
         }
+    }
+
+    /// More ids than a recording may have are left out, with the event known.
+    #[test]
+    fn ids_have_an_end() {
+        let mut head = Head::of_stream(Endian::Little);
+        let mut attr = [0; 128];
+        attr[4] = 128;
+        let most = MAX_IDS as u64;
+        assert_eq!(head.add_event(&attr, 0..most - 1), Some(true));
+        assert_eq!(head.add_event(&attr, 0..2), Some(false));
+        assert_eq!(head.add_event(&attr, 0..u64::MAX), Some(false));
+        assert_eq!((head.add_id(1, 7), head.add_id(1, 8)), (Some(()), None));
+        let ids: Vec<usize> = head.events().iter().map(|event| event.ids.len()).collect();
+        assert_eq!(ids, [MAX_IDS - 1, 1, 0]);
     }
 
     /// What many changes of a long list cost is in proportion to the list, not to its square.

@@ -5,6 +5,10 @@
 use crate::bytes::Endian;
 use crate::event::Event;
 
+/// Most ids of all events that are kept. A recorder has one for each event, processor and thread: 16 events of 1,024
+/// threads on 256 processors have as many.
+pub(crate) const MAX_IDS: usize = 1 << 22;
+
 /// Finds the event of a record by the id that it carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
@@ -20,10 +24,10 @@ impl Identity {
     /// The way to find the events of records, and the first event, if there is one, that keeps the id at another place
     /// of its samples than the first: the first event's place is used.
     pub(crate) fn new(events: &[Event]) -> (Self, Option<u16>) {
-        let mut ids: Vec<_> = (0_u16..)
-            .zip(events)
-            .flat_map(|(index, event)| event.ids.iter().map(move |&id| (id, index)))
-            .collect();
+        let mut ids = Vec::with_capacity(events.iter().map(|event| event.ids.len()).sum());
+        for (index, event) in (0_u16..).zip(events) {
+            ids.extend(event.ids.iter().map(|&id| (id, index)));
+        }
         ids.sort_unstable();
         ids.dedup_by_key(|entry| entry.0);
         let (Some(first), true) = (events.first(), events.len() > 1) else {

@@ -6,7 +6,7 @@ mod layout;
 
 pub use attr::{AttrFlags, EventAttr, ReadFormat, SampleType};
 pub(crate) use attr::{FIRST_SIZE, KNOWN_SIZE};
-pub(crate) use identity::Identity;
+pub(crate) use identity::{Identity, MAX_IDS};
 pub(crate) use layout::{EventLayout, recorded_time};
 
 /// One event that was recorded.

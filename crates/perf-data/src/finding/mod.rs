@@ -76,7 +76,7 @@ pub enum Finding {
         /// The attribute's size in bytes.
         size: u32,
     },
-    /// The id list of an event leaves the file or is no list.
+    /// The id list of an event leaves the file, is no list, or is more than a recording may have.
     IdsIgnored {
         /// Index of the event.
         event: u16,
@@ -96,6 +96,11 @@ pub enum Finding {
     IdPlacesDiffer {
         /// Index of the first event that differs.
         event: u16,
+    },
+    /// An event of a stream came too late, is one too many, or has no attribute that parses: its samples are left out.
+    EventIgnored {
+        /// Where its record begins.
+        offset: u64,
     },
     /// A feature section leaves the file or does not parse.
     FeatureIgnored {
@@ -232,6 +237,7 @@ impl Finding {
             Self::IdsIgnored { .. } => "ids-ignored",
             Self::UnknownSampleBits { .. } => "unknown-sample-bits",
             Self::IdPlacesDiffer { .. } => "id-places-differ",
+            Self::EventIgnored { .. } => "event-ignored",
             Self::FeatureIgnored { .. } => "feature-ignored",
             Self::BadRecord { .. } => "bad-record",
             Self::UnknownRecord { .. } => "unknown-record",

@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
             Self::IdsIgnored { event, offset, size } => {
                 write!(
                     f,
-                    "ids of event {event} at {offset:#x} of {size} bytes are not in the file: ignored"
+                    "ids of event {event} at {offset:#x} of {size} bytes are not in the file, or too many: ignored"
                 )
             }
             Self::UnknownSampleBits { event, bits } => {
@@ -53,6 +53,9 @@ impl fmt::Display for Finding {
             }
             Self::IdPlacesDiffer { event } => {
                 write!(f, "event {event} keeps the event id at another place than the first event")
+            }
+            Self::EventIgnored { offset } => {
+                write!(f, "the event at {offset:#x} is damaged, too late or one too many: ignored")
             }
             Self::FeatureIgnored { feature, offset, size } => {
                 write!(f, "feature {feature} at {offset:#x} ({size} bytes) ignored")

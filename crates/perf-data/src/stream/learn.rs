@@ -22,10 +22,15 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
     let head = change(head);
     let (offset, size) = (found.position, u64::from(found.header.size));
     match decoded.record {
-        Record::User(UserRecord::HeaderAttr { attr, ids })
-            if head.add_event(attr, ids.iter()).is_none() =>
-        {
-            findings.push(Finding::ShortRecord { offset, kind });
+        Record::User(UserRecord::HeaderAttr { attr, ids }) => {
+            match head.add_event(attr, ids.iter()) {
+                None => findings.push(Finding::EventIgnored { offset }),
+                Some(true) => {}
+                Some(false) => {
+                    let event = (head.events().len() - 1) as u16;
+                    findings.push(Finding::IdsIgnored { event, offset, size });
+                }
+            }
         }
         Record::User(UserRecord::Feature { bit, payload })
             if head.add_feature(bit, payload).is_none() =>
