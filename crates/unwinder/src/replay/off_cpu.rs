@@ -112,6 +112,13 @@ fn is_switch(event: &str) -> bool {
 }
 
 impl OffCpu {
+    /// What is known of threads, and the times, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.threads.allocation_size()
+            + self.by_machine_id.allocation_size()
+            + self.times.spans.capacity() * size_of::<OffCpuSpan>()
+    }
+
     /// Takes in what the head says of events.
     pub(crate) fn learn(&mut self, head: &Head) {
         let data = head.features().tracing_data.and_then(TracingData::parse);

@@ -174,10 +174,7 @@ impl<'r> Planner<'r> {
 
     /// Counts what its tables take.
     fn count(&mut self) {
-        let bytes = self.threads.capacity() * size_of::<Thread>()
-            + self.thread_index.allocation_size()
-            + self.owners.allocation_size()
-            + self.births.allocation_size();
+        let bytes = self.heap_bytes();
         self.held.set(bytes as u64);
     }
 
@@ -253,8 +250,6 @@ impl<'r> Planner<'r> {
         Plan { samples: chunk, spaces: spaces.all }
     }
 
-    /// Moves the timeline over a record, and gives samples of just before it the space that it made. Where too much is
-    /// held, the run ends after this chunk, and nothing more is taken.
     /// The control group of a sample. Few recordings have any, so samples are decoded for it a second time.
     #[inline]
     fn cgroup(&self, entry: &SampleEntry, batch: &Batch) -> Option<CgroupId> {
@@ -278,7 +273,8 @@ impl<'r> Planner<'r> {
             && (cgroups.is_empty() || in_cgroup())
     }
 
-    /// Moves the timeline over a record, and gives samples of just before it the space that it made.
+    /// Moves the timeline over a record, and gives samples of just before it the space that it made. Where too much is
+    /// held, the run ends after this chunk, and nothing more is taken.
     fn apply(&mut self, entry: &RecordEntry, batch: &Batch, chunk: &mut [Planned]) {
         if self.memory.is_exceeded() {
             return;
@@ -338,14 +334,13 @@ impl<'r> Planner<'r> {
         self.births = HashMap::new();
     }
 
-    /// What is known of threads, in bytes.
+    /// What is known of threads and of their times off the processor, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        /// A row of the list, and of each map with its place in it.
-        const THREAD: usize = 2 * size_of::<Thread>() + 8;
-        const OWNER: usize = size_of::<(ProcessImage, Tid, u32)>() + 8;
-        self.threads.capacity() * THREAD
-            + self.owners.capacity() * OWNER
-            + self.births.capacity() * (size_of::<(Tid, u32)>() + 1)
+        self.threads.capacity() * size_of::<Thread>()
+            + self.thread_index.allocation_size()
+            + self.owners.allocation_size()
+            + self.births.allocation_size()
+            + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
     }
 
     /// The timeline, as far as the plan has moved it.
