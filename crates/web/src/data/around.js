@@ -12,7 +12,7 @@ import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
  * @typedef {{ own: Float64Array, total: Float64Array, n: Float64Array, ownN: Float64Array, ownSquares: Float64Array,
  *   squares: Float64Array, all: number, allN: number, allSquares: number }} Counted */
 /** A picture with that.
- * @typedef {Picture & Counted} CostPicture */
+ * @typedef {Picture & Counted & { children: import("./tree.js").Children }} CostPicture */
 /** A tree with its costs, and the modules of its functions.
  * @typedef {{ tree: Tree | null, costs: Counted | null, functions: number, moduleOf: () => Int32Array }} CountedTree */
 
@@ -150,10 +150,10 @@ export function functionsOfFile(model, file) {
 /** The node that a path of functions leads to, as far as there are such nodes.
  * @param {import("./labels.js").Labels} model @param {number[]} path */
 export function nodeAt(model, path) {
-  const tree = /** @type {any} */ (model.tree), children = /** @type {any} */ (model.children);
+  const tree = /** @type {any} */ (model.tree);
   let node = NONE;
   for (const step of path) {
-    const [from, to] = range(children, node);
+    const { children } = model, [from, to] = range(children, node);
     let next = NONE;
     // Where several nodes differ only by how they were found, the one that costs most.
     for (let k = from; k < to; k++) {

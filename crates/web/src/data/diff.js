@@ -59,7 +59,7 @@ export class DiffModel extends Labels {
     this.rowOf = new Map(functions.rows.map((row) => [row.key, row]));
     this.sure = sure;
     this.tree = compared.tree;
-    this.children = compared.children;
+    this.makeChildren = () => compared.children;
     this.costs = this.once("costs", `${this.treeKey} ${side}`, () => sideCosts(compared, side));
   }
 

@@ -22,6 +22,10 @@ export function grouped(tables, by, byLeaf) {
     return { labels: [], pairGroup: null, pairLeaf: null, pairOf: tables.leaf, pairs: tables.leafNode.length };
   }
   const { labels, of } = groupsOf(tables, by), key = by === "event" ? tables.event : tables.thread;
+  if (labels.length === 1) {
+    const pairs = tables.leafNode.length;
+    return { labels, pairGroup: new Uint32Array(pairs), pairLeaf: null, pairOf: tables.leaf, pairs };
+  }
   const { start, list } = byLeaf, leaves = tables.leafNode.length, pairOf = new Uint32Array(tables.samples);
   // By group: the last leaf that it had, and the pair of both.
   const last = new Uint32Array(labels.length).fill(NONE), pair = new Uint32Array(labels.length);

@@ -30,14 +30,18 @@ export class Labels {
     this.made = new Map();
     /** What the present tree was made by. */
     this.treeKey = "";
-    /** The present tree, its children, and what its nodes cost: set by those that count.
+    /** The present tree, what makes its children, and what its nodes cost: set by those that count.
      * @type {Tree | null} */
     this.tree = null;
-    /** @type {Children | null} */
-    this.children = null;
+    /** @type {() => Children} */
+    this.makeChildren = () => { throw new Error("nothing was looked at"); };
     /** @type {import("./around.js").Counted | null} */
     this.costs = null;
   }
+
+  /** The children of the present tree: made when they are first asked for, since a graph needs those of wide nodes alone.
+   * @returns {Children} */
+  get children() { return this.makeChildren(); }
 
   /** A value that is made once for a key.
    * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
@@ -132,7 +136,7 @@ export class Labels {
   /** The children of a node that cost something, those that cost most first.
    * @param {number} node */
   costly(node) {
-    const children = /** @type {Children} */ (this.children), { n, total } = /** @type {any} */ (this.costs);
+    const { children } = this, { n, total } = /** @type {any} */ (this.costs);
     const [from, to] = range(children, node), found = [];
     for (let k = from; k < to; k++) if (n[children.list[k]] > 0) found.push(children.list[k]);
     return found.sort((a, b) => total[b] - total[a] || a - b);

@@ -1,12 +1,11 @@
 // @ts-check
 // Where the frames of a graph lie: rows of boxes, from the frame that is zoomed into; what is too narrow is not visited.
 import { NONE } from "./columns.js";
-import { pathTo, range } from "./tree.js";
+import { pathTo, wideChildren } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree.js").Children} Children */
 /** What is drawn: a tree with what its nodes weigh. Without `title` there is no frame for all of it.
- * @typedef {{ tree: Tree, children: Children, total: Float64Array, all: number, title: string }} Picture */
+ * @typedef {{ tree: Tree, total: Float64Array, all: number, title: string }} Picture */
 /** A frame: its node (NONE for all), where it begins, how wide it is; `outer` are those that were zoomed past.
  * @typedef {{ node: number, x: number, w: number, outer: boolean }} Box */
 
@@ -17,14 +16,14 @@ const LEAST = 0.5;
  * @param {Picture} picture @param {number} zoom a node, or NONE @param {number} width
  * @returns {Box[][]} */
 export function layout(picture, zoom, width) {
-  const { tree, children, total, all, title } = picture;
+  const { tree, total, all, title } = picture;
   /** @type {Box[][]} */
   const rows = [];
   if (title) rows.push([{ node: NONE, x: 0, w: width, outer: zoom !== NONE }]);
   if (zoom !== NONE) for (const node of pathTo(tree, zoom)) rows.push([{ node, x: 0, w: width, outer: node !== zoom }]);
   const whole = zoom === NONE ? all : total[zoom];
   if (!(whole > 0)) return rows;
-  const scale = width / whole;
+  const scale = width / whole, children = wideChildren(tree, total, LEAST / scale);
   /** @type {Box[]} */
   let row = [{ node: zoom, x: 0, w: width, outer: false }];
   while (row.length) {
@@ -32,9 +31,8 @@ export function layout(picture, zoom, width) {
     const next = [];
     for (const box of row) {
       let x = box.x;
-      const [from, to] = range(children, box.node);
-      for (let k = from; k < to; k++) {
-        const node = children.list[k], w = total[node] * scale;
+      for (const node of children.get(box.node) || []) {
+        const w = total[node] * scale;
         if (w >= LEAST) next.push({ node, x, w, outer: false });
         x += w;
       }

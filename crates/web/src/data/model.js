@@ -5,7 +5,7 @@ import { JOINED, NONE } from "./columns.js";
 import { grouped, samplesByLeaf, withGroups } from "./group.js";
 import { Labels } from "./labels.js";
 import { costs, selection } from "./select.js";
-import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, inModule, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
@@ -44,7 +44,7 @@ export class Model extends Labels {
   /** Makes what filters and groups need at first, while the reader looks at something else. */
   prepare() {
     this.once("byLeaf", "", () => samplesByLeaf(this.tables));
-    this.once("children0", "", () => childrenOf(this.base0));
+    if (this.tree) void this.children;
   }
 
   /** The tree of functions out of that of their lines. */
@@ -85,31 +85,60 @@ export class Model extends Labels {
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
     const framesKey = JSON.stringify(frames);
-    const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
     this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group, view.group === "none" ? { start: new Uint32Array(1), list: new Uint32Array(0) } : this.once("byLeaf", "", () => samplesByLeaf(this.tables))));
     this.groupLabels = this.groups.labels;
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
     const place = (/** @type {Tree} */ tree, /** @type {Uint32Array} */ leafTo) => {
       const made = withGroups(this.tables, tree, leafTo, /** @type {any} */ (this.groups), view.truncated, this.firstGroup, this.truncatedFunction());
-      return { ...made, children: childrenOf(made.tree) };
+      return { ...made, children: later(made.tree) };
     };
     const placed = this.once("placed", this.treeKey, () => {
+      const plain = () => this.once("plain", `${view.group} ${view.truncated}`, () => place(this.base0, this.leafBase));
+      if (frames.length > 0 && frames.every((filter) => this.takesFew(filter))) return this.without(plain(), frames);
+      const filtered = this.filtered(frames);
       if (filtered.tree !== this.base0) return place(filtered.tree, filtered.leafTo);
       // The nodes are as without filters: only where samples are is another.
-      const plain = this.once("plain", `${view.group} ${view.truncated}`, () => place(this.base0, this.leafBase));
-      return filtered.leafTo === this.leafBase ? plain : { ...plain, to: this.movedOut(plain, filtered.leafTo) };
+      return filtered.leafTo === this.leafBase ? plain() : { ...plain(), to: this.movedOut(plain(), filtered.leafTo) };
     });
     this.tree = placed.tree;
     this.to = placed.to;
-    this.children = placed.children;
-    this.leafTo = filtered.leafTo;
+    this.makeChildren = placed.children;
     this.costsKey = `${this.treeKey} ${view.event} ${view.weight} ${JSON.stringify(samples)}`;
     const counted = this.once("costs", this.costsKey, () => {
-      const chosen = selection(this.tables, samples);
-      return { chosen, costs: this.count(chosen) };
+      // Filters of frames do not change what pairs of a group and a leaf cost.
+      const paired = this.once("paired", `${view.group} ${view.event} ${view.weight} ${JSON.stringify(samples)}`, () => {
+        const chosen = selection(this.tables, samples);
+        return { chosen, pairs: this.pairs(chosen) };
+      });
+      return { chosen: paired.chosen, costs: this.count(paired.chosen, paired.pairs) };
     });
     this.chosen = counted.chosen;
     this.costs = counted.costs;
+  }
+
+  /** Whether a filter takes single nodes out of the way and leaves most: then it is applied to what is placed in groups
+   * already, which spares placing it anew.
+   * @param {FrameFilter} filter */
+  takesFew(filter) {
+    if (filter.kind !== "module") return ["hide", "hideModule", "recursion"].includes(filter.kind);
+    const { n, func } = this.base0, of = this.moduleOf();
+    let inside = 0;
+    for (let i = 0; i < n; i++) if (of[func[i]] === filter.at) inside++;
+    return inside * 2 > n;
+  }
+
+  /** What is placed without the nodes that such filters take out.
+   * @param {{ tree: Tree, to: Uint32Array, children: () => Children }} plain @param {FrameFilter[]} filters */
+  without(plain, filters) {
+    let { tree, to, children } = plain;
+    for (const filter of filters) {
+      const moved = filter.kind === "module" ? inModule(tree, filter.at ?? -1, this.moduleOf(), this.firstGroup, children())
+        : transform(tree, filter, this.moduleOf(), this.functions, children);
+      to = composed(to, moved.to);
+      children = later(moved.tree);
+      tree = moved.tree;
+    }
+    return { tree, to, children };
   }
 
   /** Where pairs are when their leaves moved to callers of what they were at, or are gone.
@@ -141,12 +170,18 @@ export class Model extends Labels {
     return { tree, leafTo, children };
   }
 
+  /** What pairs of a group and a leaf cost in a selection of samples.
+   * @param {import("./select.js").Selection} chosen */
+  pairs(chosen) {
+    const { event, weight } = /** @type {View} */ (this.view), groups = /** @type {import("./group.js").Grouped} */ (this.groups);
+    return costs(this.tables, chosen, event, groups.pairOf, groups.pairs, weight);
+  }
+
   /** What nodes cost in a selection of samples.
    * @param {import("./select.js").Selection} chosen @returns {Costs} */
-  count(chosen) {
-    const { event, weight } = /** @type {View} */ (this.view), tree = /** @type {Tree} */ (this.tree);
-    const groups = /** @type {import("./group.js").Grouped} */ (this.groups), to = /** @type {Uint32Array} */ (this.to);
-    const pairs = costs(this.tables, chosen, event, groups.pairOf, groups.pairs, weight);
+  count(chosen, pairs = this.pairs(chosen)) {
+    const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to);
+    const groups = /** @type {import("./group.js").Grouped} */ (this.groups);
     const weighted = pairs.cost !== pairs.count, factor = pairs.factor, alike = !weighted && factor === 1;
     const ownN = new Float64Array(tree.n), own = alike ? ownN : new Float64Array(tree.n);
     const ownSquares = alike ? ownN : new Float64Array(tree.n);
@@ -187,7 +222,9 @@ export class Model extends Labels {
 
   /** What modules cost alone: without the ways through the tree that inclusive costs need.
    * @returns {Float64Array} */
-  moduleOwn() {
+  moduleOwn() { return this.once("moduleOwn", this.costsKey || "", () => this.ownOfModules()); }
+
+  ownOfModules() {
     const tree = /** @type {Tree} */ (this.tree), { own } = /** @type {Costs} */ (this.costs), of = this.moduleOf();
     const sums = new Float64Array(this.tables.head.modules.length);
     for (let i = 0; i < tree.n; i++) if (own[i] !== 0 && of[tree.func[i]] >= 0) sums[of[tree.func[i]]] += own[i];
@@ -203,7 +240,7 @@ export class Model extends Labels {
   /** Costs by a key of functions; a stack in which a key is several times counts once.
    * @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
   byKey(keyOf, keys) {
-    const tree = /** @type {Tree} */ (this.tree), children = /** @type {Children} */ (this.children);
+    const tree = /** @type {Tree} */ (this.tree), { children } = this;
     const counted = /** @type {Costs} */ (this.costs);
     const outer = this.once(`outer${keys}`, this.treeKey || "", () => outermost(tree, children, keyOf, keys));
     const one = counted.own === counted.ownN, make = () => new Float64Array(keys);

@@ -166,6 +166,24 @@ export function childrenOf(tree) {
   return { start, list };
 }
 
+/** The children that cost something, of the nodes that cost so much at least and of the root, in the order of their
+ * functions' numbers: what a graph shows of a large tree is little of it.
+ * @param {Tree} tree @param {Float64Array} total @param {number} least
+ * @returns {Map<number, number[]>} */
+export function wideChildren(tree, total, least) {
+  const { n, func, parent } = tree;
+  /** @type {Map<number, number[]>} */
+  const lists = new Map();
+  for (let i = 0; i < n; i++) {
+    const p = parent[i];
+    if (total[i] === 0 || (p !== NONE && total[p] < least)) continue;
+    const list = lists.get(p);
+    if (list) list.push(i); else lists.set(p, [i]);
+  }
+  for (const list of lists.values()) list.sort((a, b) => func[a] - func[b] || a - b);
+  return lists;
+}
+
 /** Where the children of a node begin and end in the list.
  * @param {Children} children @param {number} node @returns {[number, number]} */
 export function range(children, node) {

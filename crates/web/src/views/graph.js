@@ -30,6 +30,9 @@ export class Graph {
     this.at = NONE;
     /** @type {Box[][]} */
     this.rows = [];
+    /** The size that they are laid out for, in pixels of the page. */
+    this.width = 0;
+    this.seen = 0;
     /** @type {number | null} The frame that a finger touched. */
     this.touched = null;
     this.canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
@@ -48,20 +51,26 @@ export class Graph {
     this.picture = picture;
     this.zoom = zoom;
     if (moved || this.at >= picture.tree.n) this.at = zoom;
-    this.resize();
+    this.place();
     if (moved) this.element.scrollTop = this.down ? 0 : this.element.scrollHeight;
     this.draw();
   }
 
   resize() {
+    if (this.element.clientWidth !== this.width || this.element.clientHeight !== this.seen) this.place();
+    this.draw();
+  }
+
+  /** Lays the frames out in the space that there is. */
+  place() {
     if (!this.picture || !this.element.clientWidth) return;
     const atEnd = !this.down && this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 2;
     this.width = this.element.clientWidth;
+    this.seen = this.element.clientHeight;
     this.rows = layout(this.picture, this.zoom, this.width);
     this.height = Math.max(this.rows.length * ROW, this.element.clientHeight);
     this.space.style.height = this.height + "px";
     if (atEnd) this.element.scrollTop = this.element.scrollHeight;
-    this.draw();
   }
 
   /** Where a row begins, from the top of the space.

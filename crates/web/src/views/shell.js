@@ -41,8 +41,8 @@ export class Shell {
   /** The present tree as a picture.
    * @returns {CostPicture} */
   get picture() {
-    const { tree, children, costs } = /** @type {any} */ (this.model);
-    return { tree, children, ...costs, title: "all" };
+    const { model } = this, { tree, costs } = /** @type {any} */ (model);
+    return { tree, get children() { return model.children; }, ...costs, title: "all" };
   }
 
   /** Changes the state and shows it. Undo goes back to what was before, unless `quiet`.
