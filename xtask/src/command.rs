@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail};
 pub(crate) fn root() -> PathBuf {
     // Set by `cargo run`; without it we are in the workspace's folder.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    manifest.as_deref().and_then(Path::parent).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+    let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    manifest.as_deref().and_then(Path::parent).map_or_else(here, Path::to_path_buf)
 }
 
 /// A command from one line of words; for lines written in this source, without quoting.

@@ -6,6 +6,7 @@ mod diff;
 mod errors;
 mod filters;
 mod incomplete;
+mod off_cpu;
 mod readme;
 mod signals;
 mod tables;

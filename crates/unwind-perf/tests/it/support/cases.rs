@@ -88,6 +88,7 @@ macro_rules! for_each_case {
             noeh_fp: [folded ndjson] { "root": 30 }
             noeh_nofp: [folded ndjson summary] { "no-unwind-info": 30 }
             norm: [folded ndjson] { "root": 33 }
+            off_cpu: [folded] { "root": 95 }
             plt: [folded json ndjson] { "root": 19 }
             plt_sec: [folded] { "root": 21 }
             realign_clang: [folded] { "root": 49 }
