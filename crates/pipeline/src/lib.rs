@@ -37,6 +37,7 @@
 //!
 //! [`Profile`]: profile::Profile
 
+mod by_id;
 mod code;
 mod error;
 mod files;
@@ -61,7 +62,8 @@ use crate::kept::Kept;
 use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
-pub use address::Svma;
+pub use address::{BuildId, FileOffset, Svma};
+pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile};
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
 pub use files::Files;
@@ -75,7 +77,7 @@ pub use runs::live::{
     Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
 };
 pub use runs::{Analysis, MapReplay, RecordingWatch};
-pub use symbolizer::{Demangle, Instruction};
+pub use symbolizer::{Demangle, Instruction, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;
 pub use unwinder::Join;
 
@@ -250,6 +252,19 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
     ) -> Result<MapReplay, Error> {
         MapReplay::open(&self.setting(options, observer), source)
+    }
+
+    /// The files of the machine by their build-ids, as the options say where they are: what can be asked without a
+    /// recording.
+    ///
+    /// # Errors
+    /// Where an archive or the address of a server that the options name cannot be used.
+    pub fn identified_files(
+        &self,
+        options: &Options,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<IdentifiedFiles, Error> {
+        IdentifiedFiles::new(&self.setting(options, observer))
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {

@@ -20,6 +20,7 @@ mod query;
 mod recordings;
 mod serve;
 mod store;
+mod symbolize;
 mod worker;
 mod workers;
 

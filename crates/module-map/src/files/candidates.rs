@@ -96,6 +96,18 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCand
     found
 }
 
+/// The places that a build-id alone leads to.
+pub(crate) fn places_by_id(
+    options: &FileOptions,
+    id: BuildId,
+) -> impl Iterator<Item = FileCandidate> + '_ {
+    let debug_dirs = options.debug_dirs.iter().map(move |dir| {
+        let entry = dir.join(".build-id").join(split_id(id));
+        FileCandidate::stored(options.root_of_debug_dir(dir), entry)
+    });
+    cached(options, id, "elf").into_iter().chain(debug_dirs)
+}
+
 /// The files that the user named, as far as they are wanted.
 pub(crate) fn user_files<'o>(
     options: &'o FileOptions,

@@ -65,6 +65,14 @@ fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
     debug.filter(|debug| debug.path() != image.path())
 }
 
+/// The debug file of a build-id, whose program is not at hand.
+pub(crate) fn find_by_id(id: BuildId, store: &ImageStore) -> Option<Image> {
+    let options = store.options();
+    let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
+    let named = user_files(options, |_| true).chain(debug_candidates(id, options));
+    open_by_id(named.chain(fetched.map(FileCandidate::of_user)), id, store)
+}
+
 fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
     let name = with_suffix(&split_id(id), ".debug");
     let system = options.debug_dirs.iter().map(|dir| {

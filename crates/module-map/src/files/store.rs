@@ -32,7 +32,7 @@ pub struct ImageStore {
     debug_search: u64,
     run: Mutex<RunImages>,
     outcomes: Outcomes,
-    module_lists: ModuleLists,
+    pub(super) module_lists: ModuleLists,
     findings: FileFindings,
     /// The files that are mapped; others may cut them short.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
@@ -147,37 +147,6 @@ impl ImageStore {
         }
     }
 
-    /// The image of the kernel or of a kernel module, found by its build-id alone: `name` is the kernel's own
-    /// (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
-    ///
-    /// # Errors
-    /// Why no file can be used for it.
-    pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, LoadError> {
-        if let Some(image) = self.with_run(|run| run.by_id.get(&id).cloned()) {
-            return Ok(image);
-        }
-        let mut error = None;
-        let fetched = self.options.fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
-        let may_hold: kernel_files::MayHold<'_> = &|path, bytes| self.may_hold(path, bytes);
-        let lists = (&self.module_lists, may_hold);
-        let found = kernel_files::candidates(&self.options, lists, name, id)
-            .into_iter()
-            .chain(fetched)
-            .find_map(|candidate| {
-                let loaded = self.open(&candidate, Form::Kernel).ok()?;
-                match loaded.image().build_id() {
-                    Some(found) if found.matches(&id) => Some(loaded),
-                    found => {
-                        let path = candidate.path;
-                        error.get_or_insert(LoadError::BuildId { path, recorded: id, found });
-                        None
-                    }
-                }
-            });
-        let name = String::from_utf8_lossy(name).into_owned();
-        found.ok_or_else(|| error.unwrap_or(LoadError::Missing(PathBuf::from(name))))
-    }
-
     /// The content of a file that is no program: by its recorded path, mapped and below sysroots as the options say, or
     /// below the root of the process that has it, where that still lives.
     #[must_use]
@@ -269,16 +238,27 @@ impl ImageStore {
         let wanted = module.identity.build_id;
         // In an archive the same library lies at other offsets.
         let known = wanted.filter(|_| module.part.is_none());
-        if let Some(image) = known.and_then(|id| self.with_run(|run| run.by_id.get(&id).cloned())) {
+        if let Some(image) = known.and_then(|id| self.known_by_id(id)) {
             return Ok(image);
         }
+        let form = module.part.map_or(Form::Whole, Form::Part);
+        let found = candidates(&self.options, module).into_iter();
+        self.first_of(found, wanted, form)?.ok_or_else(|| LoadError::Missing(recorded_path(module)))
+    }
+
+    /// The first candidate that has code and is of the build-id that is wanted; the last one is from a server. `None`
+    /// where none exists.
+    pub(super) fn first_of(
+        &self,
+        found: impl Iterator<Item = FileCandidate>,
+        wanted: Option<BuildId>,
+        form: Form,
+    ) -> Result<Option<Arc<LoadedImage>>, LoadError> {
         let mut refused = None;
         let fetched = || {
             let path = self.options.fetched(wanted?, FetchKind::Executable)?;
             Some(FileCandidate::of_user(path))
         };
-        let form = module.part.map_or(Form::Whole, Form::Part);
-        let found = candidates(&self.options, module).into_iter();
         for candidate in found.chain(std::iter::once_with(fetched).flatten()) {
             match self.open(&candidate, form) {
                 Ok(loaded) => match (wanted, loaded.image().build_id()) {
@@ -288,7 +268,7 @@ impl ImageStore {
                     }
                     // A debug file of that id has no code: it serves symbols, not unwinding.
                     _ if loaded.image().is_stripped_of_code() => {}
-                    _ => return Ok(loaded),
+                    _ => return Ok(Some(loaded)),
                 },
                 Err(error) => {
                     if !error.is_missing() {
@@ -297,7 +277,7 @@ impl ImageStore {
                 }
             }
         }
-        Err(refused.unwrap_or_else(|| LoadError::Missing(recorded_path(module))))
+        refused.map_or(Ok(None), Err)
     }
 
     fn load_vdso(&self, module: &Module) -> ImageOutcome {
@@ -381,7 +361,7 @@ impl ImageStore {
         error
     }
 
-    fn open(
+    pub(super) fn open(
         &self,
         candidate: &FileCandidate,
         form: Form,
@@ -441,6 +421,11 @@ impl ImageStore {
         });
         self.with_run(|run| run.serials.insert(identity.serial));
         Arc::new(LoadedImage::new(identity, image, debug))
+    }
+
+    /// The image of that id, where this run has one.
+    pub(super) fn known_by_id(&self, id: BuildId) -> Option<Arc<LoadedImage>> {
+        self.with_run(|run| run.by_id.get(&id).cloned())
     }
 
     fn with_run<T>(&self, f: impl FnOnce(&mut RunImages) -> T) -> T {

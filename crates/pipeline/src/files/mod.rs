@@ -41,13 +41,29 @@ impl Files {
     /// # Errors
     /// Where an archive, a hint or the address of a server cannot be used.
     pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
+        let features = head.features();
+        let machine =
+            RecordedMachine { hostname: features.hostname, os_release: features.os_release };
+        Self::of_machine(setting, machine)
+    }
+
+    /// The same where there is no recording: files are those of this machine, but nothing of it is taken without a proof.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(crate) fn of_no_recording(setting: &Setting<'_>) -> Result<Self, Error> {
+        let release = setting.host.kernel_release();
+        Self::of_machine(setting, RecordedMachine { hostname: None, os_release: Some(&release) })
+    }
+
+    fn of_machine(setting: &Setting<'_>, machine: RecordedMachine<'_>) -> Result<Self, Error> {
         let Setting { host, kept, options, observer, memory } = setting;
         let search = &options.files;
         let budget = options.limits.budget(kept.budget);
         let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
         let fetcher = fetcher(search, host, observer, budget)?;
         let memory = memory.clone();
-        let options = file_options(search, head, host, build_id_dirs, fetcher, budget);
+        let options = file_options(search, machine, host, build_id_dirs, fetcher, budget);
         let options = FileOptions { memory, ..options };
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         let mut hints = Vec::new();
@@ -73,9 +89,16 @@ impl Files {
     }
 }
 
+/// What a recording says of its machine.
+#[derive(Clone, Copy)]
+struct RecordedMachine<'r> {
+    hostname: Option<&'r [u8]>,
+    os_release: Option<&'r [u8]>,
+}
+
 fn file_options(
     search: &FileSearch,
-    head: &Head,
+    recorded: RecordedMachine<'_>,
     host: &Arc<dyn Host>,
     build_id_dirs: Vec<PathBuf>,
     fetcher: Option<Fetcher>,
@@ -87,7 +110,6 @@ fn file_options(
         [] => sysroots.iter().map(|root| root.join(DEBUG_DIR.trim_start_matches('/'))).collect(),
         dirs => dirs.to_vec(),
     };
-    let features = head.features();
     let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
     FileOptions {
         host: host.clone(),
@@ -97,9 +119,9 @@ fn file_options(
         build_id_dirs,
         debug_dirs,
         trust_running_kernel: sysroots.is_empty()
-            && same(features.hostname, &host.hostname())
-            && same(features.os_release, &host.kernel_release()),
-        kernel_release: features.os_release.map(<[u8]>::to_vec),
+            && same(recorded.hostname, &host.hostname())
+            && same(recorded.os_release, &host.kernel_release()),
+        kernel_release: recorded.os_release.map(<[u8]>::to_vec),
         budget,
         memory: Arc::default(),
         fetcher,

@@ -14,7 +14,7 @@ use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, RunOptions, Task};
 use crate::recordings::{Opened, Roots};
-use crate::store::{Artefact, Artefacts, Described};
+use crate::store::{Account, Artefact, Artefacts, Described};
 use crate::workers::{Incoming, Slot};
 
 /// Questions that the workers are asked at a time.
@@ -129,7 +129,10 @@ impl Service {
             }
             job.set(JobState::Running(progress.clone()));
         };
-        let complete = self.store.complete(&job.key, tables, account.get().as_bytes());
+        let account: Account = serde_json::from_str(account.get())
+            .map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
+        let account = Account { foreign: job.foreign, ..account };
+        let complete = self.store.complete(&job.key, tables, &account);
         complete.map_err(|error| no_space(&error))
     }
 

@@ -12,6 +12,7 @@ mod received;
 mod recordings;
 mod router;
 mod server;
+mod symbols;
 
 pub(crate) use router::router;
 pub(crate) use server::{Listener, serve_connections};

@@ -8,7 +8,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
 use super::guard::guard;
-use super::{jobs, log, pages, questions, recordings};
+use super::{jobs, log, pages, questions, recordings, symbols};
 use crate::front::Service;
 use crate::problem::{Kind, Problem};
 
@@ -37,6 +37,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/recordings/{id}/source", get(questions::source))
         .route("/api/v1/jobs/{id}", get(jobs::show).delete(jobs::cancel))
         .route("/api/v1/jobs/{id}/events", get(jobs::events))
+        .route("/api/v1/symbolize", post(symbols::symbolize).layer(symbols::longer()))
         .route("/api/v1/diff", post(questions::diff))
         .fallback(|| async { Problem::new(Kind::NotFound) })
         .method_not_allowed_fallback(|| async { Problem::new(Kind::WrongMethod) })

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::options::RunOptions;
+use super::symbols::SymbolizeTask;
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -65,6 +66,8 @@ pub(crate) enum Task {
         /// The file's name, as debug information has it.
         file: String,
     },
+    /// The names of addresses of files, which are found by build-id.
+    Symbolize(SymbolizeTask),
     /// Stop working at an earlier request.
     Cancel(u64),
 }

@@ -4,11 +4,15 @@
 mod channel;
 mod message;
 mod options;
+mod symbols;
 
 pub(crate) use channel::{Receiver, Sender, pair};
 pub(crate) use message::{
     DIFF_TABLES, DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task,
 };
-pub(crate) use options::RunOptions;
 #[cfg(test)]
-pub(crate) use options::{DemangleChoice, JoinChoice};
+pub(crate) use options::JoinChoice;
+pub(crate) use options::{DemangleChoice, RunOptions};
+pub(crate) use symbols::{
+    AddressSpace, FoundModule, Frame, Named, NamedAddress, SymbolizeTask, WantedModule,
+};

@@ -38,11 +38,7 @@ impl RunOptions {
     pub(crate) fn apply(self, base: &pipeline::Options) -> pipeline::Options {
         let mut options = base.clone();
         options.names.inlines = self.inlines;
-        options.names.demangle = match self.demangle {
-            DemangleChoice::Full => Demangle::Full,
-            DemangleChoice::Short => Demangle::Short,
-            DemangleChoice::None => Demangle::None,
-        };
+        options.names.demangle = self.demangle.into();
         options.join = match self.join {
             JoinChoice::Gaps => Join::default(),
             JoinChoice::Exact => Join::Exact,
@@ -54,15 +50,26 @@ impl RunOptions {
 }
 
 /// How names are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DemangleChoice {
     /// With parameters and template arguments.
+    #[default]
     Full,
     /// Without.
     Short,
     /// As the symbol table has them.
     None,
+}
+
+impl From<DemangleChoice> for Demangle {
+    fn from(choice: DemangleChoice) -> Self {
+        match choice {
+            DemangleChoice::Full => Self::Full,
+            DemangleChoice::Short => Self::Short,
+            DemangleChoice::None => Self::None,
+        }
+    }
 }
 
 /// How chains that were cut off go on.

@@ -13,10 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hashbrown::HashMap;
-use host::{Host, NewFile, Origin};
+use host::{Host, NewFile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::known::KnownFiles;
 use super::used::UsedFile;
 
 /// The endings of the two files of a result.
@@ -35,6 +36,9 @@ pub(crate) struct Account {
     pub(crate) about: Box<RawValue>,
     /// The files that were opened for modules.
     pub(crate) used: Vec<UsedFile>,
+    /// Whether the recording is a stranger's.
+    #[serde(default)]
+    pub(crate) foreign: bool,
 }
 
 /// A result.
@@ -52,6 +56,7 @@ pub(crate) struct Artefacts {
     folder: PathBuf,
     most: u64,
     rows: Mutex<HashMap<String, Row>>,
+    known: KnownFiles,
 }
 
 #[derive(Debug)]
@@ -75,6 +80,7 @@ impl Artefacts {
     pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut rows = HashMap::new();
+        let known = KnownFiles::default();
         for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
             let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(HALF_DONE) {
@@ -89,10 +95,13 @@ impl Artefacts {
             if let [Some(account), Some(tables)] = sizes {
                 let used = entry.metadata().and_then(|it| it.modified());
                 let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
+                if let Ok(account) = read_account(&entry.path()) {
+                    known.add(&account);
+                }
                 rows.insert(key, Row { bytes: account + tables, used });
             }
         }
-        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows) };
+        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), known };
         store.make_room();
         Ok(store)
     }
@@ -102,10 +111,10 @@ impl Artefacts {
         self.rows().get_mut(key)?.used = SystemTime::now();
         let account = self.path(key, ACCOUNT);
         let found = || -> io::Result<Artefact> {
-            let text = fs::read(&account)?;
+            let account = read_account(&account)?;
             let tables = File::open(self.path(key, TABLES))?;
             let size = tables.metadata()?.size();
-            Ok(Artefact { account: serde_json::from_slice(&text)?, tables, size })
+            Ok(Artefact { account, tables, size })
         };
         // Kept for the next start.
         let touched = File::open(&account).and_then(|file| file.set_modified(SystemTime::now()));
@@ -129,12 +138,14 @@ impl Artefacts {
     ///
     /// # Errors
     /// Where there is no space.
-    pub(crate) fn complete(&self, key: &str, tables: NewFile, account: &[u8]) -> io::Result<()> {
+    pub(crate) fn complete(&self, key: &str, tables: NewFile, account: &Account) -> io::Result<()> {
+        let account_text = serde_json::to_vec(account)?;
         let mut text = NewFile::beside(&self.path(key, ACCOUNT))?;
-        text.write_all(account)?;
+        text.write_all(&account_text)?;
         tables.complete()?;
         text.complete()?;
-        let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account.len() as u64;
+        let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account_text.len() as u64;
+        self.known.add(account);
         self.rows().insert(key.to_owned(), Row { bytes, used: SystemTime::now() });
         self.make_room();
         Ok(())
@@ -147,6 +158,11 @@ impl Artefacts {
             // It may be gone already.
             let _ = fs::remove_file(self.path(key, ending));
         }
+    }
+
+    /// Where files of build-ids are.
+    pub(crate) const fn known(&self) -> &KnownFiles {
+        &self.known
     }
 
     pub(crate) fn size(&self) -> StoreSize {
@@ -195,25 +211,29 @@ fn size(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.size())
 }
 
+fn read_account(path: &Path) -> io::Result<Account> {
+    Ok(serde_json::from_slice(&fs::read(path)?)?)
+}
+
 fn is_current(used: &UsedFile, host: &dyn Host) -> bool {
-    let origin = Origin::Stored { root: Path::new("/") };
-    host.stat(Path::new(&used.path), origin).is_ok_and(|stat| used.is(&stat.stamp))
+    let path = Path::new(&used.path);
+    host.stat(path, UsedFile::origin(path)).is_ok_and(|stat| used.is(&stat.stamp))
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
 
-    use host::{RealHost, ScratchDir};
+    use host::{Origin, RealHost, ScratchDir};
 
     use super::*;
 
     fn put(store: &Artefacts, key: &str, used: &[UsedFile]) {
         let mut tables = store.begin(key).unwrap();
         tables.write_all(&[7; 100]).unwrap();
-        let used = serde_json::to_string(used).unwrap();
-        let account = format!(r#"{{"about":{{"key":"{key}"}},"used":{used}}}"#);
-        store.complete(key, tables, account.as_bytes()).unwrap();
+        let about = RawValue::from_string(format!(r#"{{"key":"{key}"}}"#)).unwrap();
+        let account = Account { about, used: used.to_vec(), foreign: false };
+        store.complete(key, tables, &account).unwrap();
     }
 
     #[test]
@@ -222,7 +242,7 @@ mod tests {
         let store = Artefacts::open(dir.path(), 300).unwrap();
         put(&store, "a", &[]);
         put(&store, "b", &[]);
-        assert_eq!(store.size(), StoreSize { results: 2, bytes: 2 * (100 + 31) });
+        assert_eq!(store.size(), StoreSize { results: 2, bytes: 2 * (100 + 47) });
         assert_eq!(store.get("a", &RealHost).unwrap().account.about.get(), r#"{"key":"a"}"#);
         put(&store, "c", &[]);
         assert!(store.get("b", &RealHost).is_none());
@@ -236,7 +256,7 @@ mod tests {
         }
         fs::write(dir.path().join("d.account.json"), b"{}").unwrap();
         let again = Artefacts::open(dir.path(), 300).unwrap();
-        assert_eq!(again.size(), StoreSize { results: 2, bytes: 262 });
+        assert_eq!(again.size(), StoreSize { results: 2, bytes: 294 });
         assert!(dir.path().join(".unwind-perf-new").exists());
         assert!(!dir.path().join(".unwind-perf-old").exists());
         assert!(again.get("c", &RealHost).is_some() && again.get("d", &RealHost).is_none());
@@ -251,9 +271,12 @@ mod tests {
         let program = dir.path().join("program");
         fs::write(&program, b"old").unwrap();
         let stat = RealHost.stat(&program, Origin::User).unwrap();
-        let used = UsedFile::new(program.to_str().unwrap(), &stat.stamp);
+        let used = UsedFile::new(program.to_str().unwrap(), &stat.stamp, Some("ab01".to_owned()));
         put(&store, "a", &[used]);
         assert!(store.get("a", &RealHost).is_some());
+        let again = Artefacts::open(&dir.path().join("store"), 1 << 20).unwrap();
+        assert_eq!(again.known().places("ab01"), [program.as_path()]);
+        assert!(again.known().places("ab02").is_empty());
         fs::write(&program, b"newer").unwrap();
         assert!(store.get("a", &RealHost).is_none());
         assert_eq!(store.size().results, 0);

@@ -2,8 +2,10 @@
 
 mod artefacts;
 mod described;
+mod known;
 mod used;
 
-pub(crate) use artefacts::{Artefact, Artefacts};
+pub(crate) use artefacts::{Account, Artefact, Artefacts};
 pub(crate) use described::Described;
+pub(crate) use known::KnownFiles;
 pub(crate) use used::UsedFile;

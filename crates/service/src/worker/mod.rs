@@ -11,6 +11,7 @@ mod query;
 mod selected;
 mod serving;
 mod source;
+mod symbols;
 mod tables;
 mod watch;
 

@@ -9,13 +9,13 @@ use std::vec::IntoIter;
 
 use hashbrown::HashMap;
 use host::{HandedHost, Host, RefusingHost};
-use pipeline::{Analysis, Observer, Pipeline, Source};
+use pipeline::{Analysis, Demangle, IdentifiedFiles, Observer, Pipeline, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use super::held::Held;
 use super::watch::Watch;
-use super::{WorkerOptions, about, diff, export, place, query, source, tables};
+use super::{WorkerOptions, about, diff, export, place, query, source, symbols, tables};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
 
@@ -138,6 +138,7 @@ impl Bench<'_> {
                 let files = &self.serving.options.options.files;
                 answer(&source::text(&analysis.profile, &file, files, self.host())?)
             }
+            Task::Symbolize(task) => answer(&symbols::names(self, &task)?),
             Task::Cancel(_) => answer(&()),
         }
     }
@@ -157,6 +158,17 @@ impl Bench<'_> {
             let analysis = pipeline.analyze(source, &options, &self.observer)?;
             Ok(analysis)
         })
+    }
+
+    /// The files of this machine by build-id, for a question about no recording.
+    pub(super) fn identified(
+        &self,
+        inlines: bool,
+        demangle: Demangle,
+    ) -> Result<IdentifiedFiles, Problem> {
+        let mut options = self.serving.options.options.clone();
+        (options.names.inlines, options.names.demangle) = (inlines, demangle);
+        Ok(self.serving.pipeline.identified_files(&options, &self.observer)?)
     }
 
     /// Writes the stream for hotspot into the output.

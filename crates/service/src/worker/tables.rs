@@ -6,7 +6,7 @@ use std::path::Path;
 
 use formats::{Page, PageCode};
 use hashbrown::HashSet;
-use host::{Host, Origin};
+use host::Host;
 use pipeline::Analysis;
 use profile::Profile;
 use serde::Serialize;
@@ -49,14 +49,15 @@ pub(super) fn write(
 fn used(profile: &Profile, host: &dyn Host) -> Vec<UsedFile> {
     let mut seen = HashSet::new();
     let mut files = Vec::new();
-    for opened in profile.modules.iter().filter_map(|module| module.opened) {
+    let opened = profile.modules.iter().filter_map(|it| Some((it.opened?, it.build_id)));
+    for (opened, id) in opened {
         if !seen.insert(opened) {
             continue;
         }
         let Ok(path) = std::str::from_utf8(profile.strings.get(opened)) else { continue };
         // What is made of other files or lies in memory has no file of its own.
-        if let Ok(stat) = host.stat(Path::new(path), Origin::Stored { root: Path::new("/") }) {
-            files.push(UsedFile::new(path, &stat.stamp));
+        if let Ok(stat) = host.stat(Path::new(path), UsedFile::origin(Path::new(path))) {
+            files.push(UsedFile::new(path, &stat.stamp, id.map(|id| id.to_string())));
         }
     }
     files

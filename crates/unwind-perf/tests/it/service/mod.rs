@@ -6,4 +6,5 @@ mod faults;
 mod guard;
 mod jobs;
 mod same_bytes;
+mod symbols;
 mod uploads;

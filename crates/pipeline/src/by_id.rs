@@ -1,0 +1,137 @@
+//! Files that are asked for by build-id, without a recording: the names of their addresses, and their code.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use address::{BuildId, FileOffset, Svma};
+use budget::Memory;
+use module_map::LoadedImage;
+use profile::Strings;
+use rayon::prelude::*;
+use symbolizer::{
+    Instruction, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, disassemble, symbolize,
+};
+use unwinder::FunctionStarts;
+
+use crate::code::NoCode;
+use crate::error::Error;
+use crate::files::Files;
+use crate::limits::check_memory;
+use crate::options::NameOptions;
+use crate::setting::Setting;
+
+/// The files of a machine by their build-ids.
+#[derive(Debug)]
+pub struct IdentifiedFiles {
+    files: Files,
+    names: NameOptions,
+    memory: Arc<Memory>,
+}
+
+/// Why there is no file of a build-id.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct NoFile(module_map::LoadError);
+
+/// A file of the build-id that was asked for.
+#[derive(Clone, Debug)]
+pub struct IdentifiedFile(Arc<LoadedImage>);
+
+impl IdentifiedFile {
+    /// The file that was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.image().path()
+    }
+
+    /// The address, as the file states it, of what lies at an offset in it; `None` where that is mapped nowhere.
+    #[must_use]
+    pub fn address_of(&self, offset: FileOffset) -> Option<Svma> {
+        let image = self.0.image();
+        image.svma_of_offset(offset, true).or_else(|| image.svma_of_offset(offset, false))
+    }
+}
+
+impl IdentifiedFiles {
+    /// Opens what the options name.
+    pub(crate) fn new(setting: &Setting<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            files: Files::of_no_recording(setting)?,
+            names: setting.options.names.clone(),
+            memory: Arc::clone(&setting.memory),
+        })
+    }
+
+    /// The file of a build-id: in stores by build-id, as the options say, or at one of `places`, where it is known to have
+    /// been. `name` is the recorded name of the module, which tells kernels (`[kernel.kallsyms]`).
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn find(
+        &self,
+        name: &[u8],
+        id: BuildId,
+        places: &[PathBuf],
+    ) -> Result<IdentifiedFile, NoFile> {
+        let found = self.files.images.file_by_id(name, id, places);
+        found.map(IdentifiedFile).map_err(NoFile)
+    }
+
+    /// What is known of addresses of files: those of each sorted and distinct, as the file states them. The answers are in
+    /// the same order.
+    ///
+    /// # Errors
+    /// Where more memory is needed than the options allow.
+    pub fn names(
+        &self,
+        wanted: &[(IdentifiedFile, Vec<Svma>)],
+    ) -> Result<(Symbols, Strings), Error> {
+        let images = &*self.files.images;
+        // Separate files are looked for on all threads.
+        wanted.par_iter().for_each(|(file, _)| {
+            let _ = SymbolSource::of_loaded(&file.0, images);
+        });
+        let splits: Vec<StoredSplits<'_>> =
+            wanted.iter().map(|(file, _)| StoredSplits { file: &file.0, images }).collect();
+        let requests = wanted.iter().zip(&splits).map(|((file, addresses), split)| {
+            let split = Some(split as &dyn SplitFinder);
+            let source = SymbolSource { split, ..SymbolSource::of_loaded(&file.0, images) };
+            Request { source, addresses }
+        });
+        let requests: Vec<Request<'_>> = requests.collect();
+        let options = symbolizer::Options {
+            inlines: self.names.inlines,
+            lines: true,
+            demangle: self.names.demangle,
+            observer: None,
+            budget: images.options().budget,
+            memory: Some(&self.memory),
+        };
+        let mut strings = Strings::default();
+        let symbols = symbolize(&requests, &options, &mut strings);
+        check_memory(&self.memory)?;
+        Ok((symbols, strings))
+    }
+
+    /// The instructions from an address on: `length` bytes of them, or up to the end of the function where `to_end` says
+    /// so and unwind information tells where that is.
+    ///
+    /// # Errors
+    /// Where the code cannot be read.
+    pub fn instructions(
+        &self,
+        file: &IdentifiedFile,
+        start: Svma,
+        length: u64,
+        to_end: bool,
+    ) -> Result<Vec<Instruction>, NoCode> {
+        let images = &self.files.images;
+        let mut end = Svma(start.0.saturating_add(length));
+        if to_end {
+            let starts = FunctionStarts::new(Arc::clone(&file.0), &images.options().budget);
+            let known = starts.range_of(start, images).map(|(_, end)| end);
+            end = known.map_or(end, |known| end.max(known));
+        }
+        Ok(disassemble(file.0.image(), start, end)?)
+    }
+}

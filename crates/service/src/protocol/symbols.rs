@@ -1,0 +1,96 @@
+//! Addresses of files that are found by build-id, and their names.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::options::DemangleChoice;
+
+/// Addresses whose names are wanted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SymbolizeTask {
+    /// The files.
+    pub(crate) modules: Vec<WantedModule>,
+    /// Which file, by its index, and the address.
+    pub(crate) addresses: Vec<(usize, u64)>,
+    /// How addresses are counted.
+    pub(crate) space: AddressSpace,
+    /// Whether inlined functions are looked for.
+    pub(crate) inlines: bool,
+    /// How names are written.
+    pub(crate) demangle: DemangleChoice,
+}
+
+/// A file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WantedModule {
+    /// Its build-id, as hexadecimal digits.
+    pub(crate) build_id: String,
+    /// What a recording calls it.
+    pub(crate) name: Option<String>,
+    /// Where it was, as far as that is known.
+    pub(crate) places: Vec<PathBuf>,
+}
+
+/// How addresses are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AddressSpace {
+    /// As the file states them: virtual addresses of ELF.
+    #[default]
+    Svma,
+    /// Offsets in the file.
+    Offset,
+}
+
+/// The names.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Named {
+    /// The files, in the order of the question.
+    pub(crate) modules: Vec<FoundModule>,
+    /// The addresses, in the order of the question.
+    pub(crate) addresses: Vec<NamedAddress>,
+}
+
+/// What was found of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FoundModule {
+    pub(crate) found: bool,
+    /// The path that it was opened by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// What is known of an address.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct NamedAddress {
+    /// The address as the file states it, as `0x…`; not there where nothing is mapped at the offset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) address: Option<String>,
+    /// Where the function begins that is not inlined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) function_start: Option<String>,
+    /// The functions, the innermost first.
+    pub(crate) frames: Vec<Frame>,
+    /// Why there is no name: `no-file`, `no-symbols`, `not-covered`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// A function at an address.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) function: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) column: Option<u32>,
+    /// Whether it was inlined into the next.
+    pub(crate) inlined: bool,
+}

@@ -1,0 +1,150 @@
+//! Addresses whose names are asked for by HTTP, without a recording. Everything in the question has a limit.
+
+use pipeline::BuildId;
+use serde::Deserialize;
+
+use crate::problem::{Kind, Problem};
+use crate::protocol::{AddressSpace, DemangleChoice, SymbolizeTask, WantedModule};
+use crate::store::KnownFiles;
+
+/// Files of a question at most.
+const MOST_MODULES: usize = 1000;
+
+/// Addresses of a question at most.
+pub(crate) const MOST_ADDRESSES: usize = 50_000;
+
+/// A question.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Symbolize {
+    /// The files.
+    modules: Vec<Module>,
+    /// Index of the file, address.
+    addresses: Vec<(usize, Address)>,
+    /// How addresses are counted.
+    #[serde(default)]
+    space: AddressSpace,
+    /// Whether inlined functions are wanted.
+    #[serde(default = "yes")]
+    inlines: bool,
+    /// How names are written.
+    #[serde(default)]
+    demangle: DemangleChoice,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// A file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Module {
+    build_id: String,
+    /// What a recording calls it; of the kernel `[kernel.kallsyms]`.
+    name: Option<String>,
+}
+
+/// An address: a number, or hexadecimal digits behind `0x`, since many readers of JSON have no numbers of 64 bits.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Address {
+    Number(u64),
+    Text(String),
+}
+
+impl Address {
+    fn value(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => from_hex(text),
+        }
+    }
+}
+
+/// A number as hexadecimal digits behind `0x`.
+pub(crate) fn from_hex(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x")?;
+    let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| plain)
+}
+
+impl Symbolize {
+    /// The task for the worker.
+    ///
+    /// # Errors
+    /// Where the question has too much, or what means nothing.
+    pub(crate) fn task(&self, known: &KnownFiles) -> Result<SymbolizeTask, Problem> {
+        let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+        if self.modules.len() > MOST_MODULES || self.addresses.len() > MOST_ADDRESSES {
+            let text = format!("more than {MOST_MODULES} modules or {MOST_ADDRESSES} addresses");
+            return Err(bad(text));
+        }
+        let modules = self.modules.iter().map(|module| {
+            let id = BuildId::from_hex(&module.build_id);
+            let id = id.ok_or_else(|| bad(format!("{} is no build-id", module.build_id)))?;
+            Ok::<_, Problem>(wanted_module(&id.to_string(), module.name.clone(), known))
+        });
+        let addresses = self.addresses.iter().map(|(module, address)| {
+            if *module >= self.modules.len() {
+                return Err(bad(format!("there is no module {module}")));
+            }
+            let address = address.value();
+            Ok((*module, address.ok_or_else(|| bad("an address is a number or 0x…".to_owned()))?))
+        });
+        Ok(SymbolizeTask {
+            modules: modules.collect::<Result<_, _>>()?,
+            addresses: addresses.collect::<Result<_, _>>()?,
+            space: self.space,
+            inlines: self.inlines,
+            demangle: self.demangle,
+        })
+    }
+}
+
+/// A file of that build-id, with where it was seen.
+pub(crate) fn wanted_module(id: &str, name: Option<String>, known: &KnownFiles) -> WantedModule {
+    WantedModule { build_id: id.to_owned(), name, places: known.places(id) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(text: &str) -> Result<SymbolizeTask, String> {
+        let question: Symbolize = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let task = question.task(&KnownFiles::default());
+        task.map_err(|problem| problem.detail.unwrap_or_default())
+    }
+
+    #[test]
+    fn addresses_are_numbers_or_digits() {
+        let text =
+            r#"{"modules":[{"build_id":"AB01"}],"addresses":[[0,16],[0,"0xffffffff81000010"]]}"#;
+        let task = task(text).unwrap();
+        assert_eq!(task.addresses, [(0, 16), (0, 0xffff_ffff_8100_0010)]);
+        assert_eq!((&*task.modules[0].build_id, task.inlines), ("ab01", true));
+        assert_eq!(task.space, AddressSpace::Svma);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        for (text, why) in [
+            (r#"{"modules":[{"build_id":"xy"}],"addresses":[]}"#, "xy is no build-id"),
+            (r#"{"modules":[],"addresses":[[0,1]]}"#, "there is no module 0"),
+            (
+                r#"{"modules":[{"build_id":"ab"}],"addresses":[[0,"12"]]}"#,
+                "an address is a number or 0x…",
+            ),
+            (
+                r#"{"modules":[{"build_id":"ab"}],"addresses":[[0,"0x+1"]]}"#,
+                "an address is a number or 0x…",
+            ),
+        ] {
+            assert_eq!(task(text).unwrap_err(), why);
+        }
+        let many = vec!["[0,1]"; MOST_ADDRESSES + 1].join(",");
+        let text = format!(r#"{{"modules":[{{"build_id":"ab"}}],"addresses":[{many}]}}"#);
+        assert_eq!(task(&text).unwrap_err(), "more than 1000 modules or 50000 addresses");
+    }
+}

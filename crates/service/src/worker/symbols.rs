@@ -1,0 +1,109 @@
+//! The names of addresses of files that are found by build-id, without a recording.
+
+use pipeline::{BuildId, FileOffset, IdentifiedFile, ResolvedAddress, Svma, Symbols, WhyNoName};
+use profile::{StringId, Strings};
+
+use super::serving::Bench;
+use crate::problem::{Kind, Problem};
+use crate::protocol::{
+    AddressSpace, FoundModule, Frame, Named, NamedAddress, SymbolizeTask, WantedModule,
+};
+
+/// Bytes of the names of an answer.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The build-id of a module.
+pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
+    let bad = || Problem::new(Kind::BadRequest).detail("no build-id");
+    BuildId::from_hex(&module.build_id).ok_or_else(bad)
+}
+
+/// The names of all addresses.
+pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
+    let files = bench.identified(task.inlines, task.demangle.into())?;
+    let mut found: Vec<Option<usize>> = Vec::new();
+    let mut wanted: Vec<(IdentifiedFile, Vec<Svma>)> = Vec::new();
+    let mut modules = Vec::new();
+    for module in &task.modules {
+        let name = module.name.as_deref().unwrap_or_default();
+        let file = files.find(name.as_bytes(), build_id(module)?, &module.places);
+        modules.push(found_module(&file));
+        found.push(file.as_ref().ok().map(|_| wanted.len()));
+        wanted.extend(file.ok().map(|file| (file, Vec::new())));
+    }
+    let places: Vec<Option<(usize, Svma)>> = task
+        .addresses
+        .iter()
+        .map(|&(module, address)| {
+            let at = found.get(module).copied().flatten()?;
+            let (file, addresses) = wanted.get_mut(at)?;
+            let address = match task.space {
+                AddressSpace::Svma => Some(Svma(address)),
+                AddressSpace::Offset => file.address_of(FileOffset(address)),
+            };
+            addresses.extend(address);
+            address.map(|address| (at, address))
+        })
+        .collect();
+    for (_, addresses) in &mut wanted {
+        addresses.sort_unstable();
+        addresses.dedup();
+    }
+    let (symbols, strings) = files.names(&wanted)?;
+    let rows = task.addresses.iter().zip(places).map(|(&(module, _), place)| {
+        let Some((at, address)) = place else {
+            let is_found = found.get(module).is_some_and(Option::is_some);
+            let why = if is_found { WhyNoName::NotCovered } else { WhyNoName::NoFile };
+            return NamedAddress {
+                reason: Some(why.as_str().to_owned()),
+                ..NamedAddress::default()
+            };
+        };
+        let index = wanted.get(at).and_then(|(_, all)| all.binary_search(&address).ok());
+        let answer = symbols.addresses.get(at).zip(index).and_then(|(all, index)| all.get(index));
+        NamedAddress {
+            address: Some(format!("{:#x}", address.0)),
+            ..answer.map(|it| named(it, &symbols, &strings)).unwrap_or_default()
+        }
+    });
+    let mut addresses = Vec::new();
+    let mut bytes = 0;
+    for row in rows {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        bytes += row.frames.iter().map(|it| text(&it.function) + text(&it.file)).sum::<usize>();
+        if bytes > MOST_BYTES {
+            return Err(Problem::new(Kind::TooLarge).detail("the names; ask for fewer addresses"));
+        }
+        addresses.push(row);
+    }
+    Ok(Named { modules, addresses })
+}
+
+fn found_module(file: &Result<IdentifiedFile, pipeline::NoFile>) -> FoundModule {
+    match file {
+        Ok(file) => FoundModule {
+            found: true,
+            file: Some(file.path().to_string_lossy().into_owned()),
+            reason: None,
+        },
+        Err(error) => FoundModule { found: false, file: None, reason: Some(error.to_string()) },
+    }
+}
+
+fn named(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> NamedAddress {
+    let text = |id: StringId| String::from_utf8_lossy(strings.get(id)).into_owned();
+    let range = answer.frames.start as usize..answer.frames.end as usize;
+    let frames = symbols.frames.get(range).unwrap_or_default().iter().map(|row| Frame {
+        function: row.function.map(text),
+        file: row.file.map(text),
+        line: (row.line > 0).then_some(row.line),
+        column: (row.column > 0).then_some(row.column),
+        inlined: row.inlined,
+    });
+    NamedAddress {
+        address: None,
+        function_start: answer.function_start.map(|start| format!("{:#x}", start.0)),
+        frames: frames.collect(),
+        reason: answer.reason.map(|why| why.as_str().to_owned()),
+    }
+}
