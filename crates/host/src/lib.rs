@@ -49,6 +49,7 @@ mod temporaries;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use byte_stream::{ByteStream, Ready};
@@ -129,6 +130,14 @@ pub trait Host: Debug + Send + Sync {
             return Err(HostError::NotRegular { path: path.to_owned() });
         }
         if is_known(&stamp) { Ok(None) } else { self.open(path, origin).map(Some) }
+    }
+
+    /// Opens a regular file to hand it to another process. Never blocks.
+    ///
+    /// # Errors
+    /// As for [`Host::open`], and where the machine has no descriptors.
+    fn descriptor(&self, path: &Path, _origin: Origin<'_>) -> Result<File, HostError> {
+        Err(HostError::missing(path))
     }
 
     /// Reads a regular file whose size is not known before: one below `/proc` or `/sys`, or a list that is read once.

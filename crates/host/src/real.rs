@@ -37,6 +37,10 @@ impl Host for RealHost {
         if is_known(&stamp_of(found.metadata())) { Ok(None) } else { found.content().map(Some) }
     }
 
+    fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
+        Ok(Found::at(path, origin)?.open()?.0)
+    }
+
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
         let (file, metadata) = Found::at(path, origin)?.open()?;
         let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };

@@ -1,6 +1,7 @@
 //! A machine that opens nothing that a recording names: for recordings of people who may not read its files.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +61,10 @@ impl Host for RefusingHost {
         is_known: &mut dyn FnMut(&FileStamp) -> bool,
     ) -> Result<Option<HostFile>, HostError> {
         self.allowed(path, origin)?.open_unless(path, origin, is_known)
+    }
+
+    fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
+        self.allowed(path, origin)?.descriptor(path, origin)
     }
 
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {

@@ -1,11 +1,13 @@
 //! Files that are asked for by build-id, without a recording: the names of their addresses, and their code.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Svma};
 use budget::Memory;
-use module_map::LoadedImage;
+use host::{HandedHost, Host, HostError, Origin};
+use module_map::{Image, ImageError, LoadedImage};
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
@@ -24,6 +26,7 @@ use crate::setting::Setting;
 #[derive(Debug)]
 pub struct IdentifiedFiles {
     files: Files,
+    host: Arc<dyn Host>,
     names: NameOptions,
     memory: Arc<Memory>,
 }
@@ -57,6 +60,7 @@ impl IdentifiedFiles {
     pub(crate) fn new(setting: &Setting<'_>) -> Result<Self, Error> {
         Ok(Self {
             files: Files::of_no_recording(setting)?,
+            host: Arc::clone(setting.host),
             names: setting.options.names.clone(),
             memory: Arc::clone(&setting.memory),
         })
@@ -111,6 +115,53 @@ impl IdentifiedFiles {
         let symbols = symbolize(&requests, &options, &mut strings);
         check_memory(&self.memory)?;
         Ok((symbols, strings))
+    }
+
+    /// A descriptor of a file that was found, to be handed to another process, and its path. What it leads to was looked at
+    /// anew: it is an ELF file of that build-id.
+    ///
+    /// # Errors
+    /// Where it is another file now, or lies in one.
+    pub fn open(&self, id: BuildId, file: &IdentifiedFile) -> Result<(File, PathBuf), ImageError> {
+        self.open_image(id, file.0.image())
+    }
+
+    /// The same for what has the debug information of a build-id: the separate debug file, else the file itself, where it
+    /// has its own. `None` where nothing has.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_debug(
+        &self,
+        id: BuildId,
+        file: Option<&IdentifiedFile>,
+    ) -> Option<Result<(File, PathBuf), ImageError>> {
+        let images = &self.files.images;
+        let separate = match file {
+            Some(file) => file.0.debug(images).cloned(),
+            None => images.debug_file_by_id(id),
+        };
+        if let Some(debug) = separate {
+            return Some(self.open_image(id, &debug));
+        }
+        let has_own = |image: &&Image| {
+            image.section(".debug_info").or_else(|| image.section(".zdebug_info")).is_some()
+        };
+        let own = file.map(|file| file.0.image()).filter(has_own);
+        own.map(|image| self.open_image(id, image))
+    }
+
+    fn open_image(&self, id: BuildId, image: &Image) -> Result<(File, PathBuf), ImageError> {
+        let path = image.path();
+        let file = self.host.descriptor(path, image.origin())?;
+        let copy = file.try_clone();
+        let copy = copy.map_err(|source| HostError::Io { path: path.to_owned(), source })?;
+        let handed = HandedHost::new(Arc::clone(&self.host), path, copy)?;
+        let now = Image::open(&handed, path, Origin::User)?;
+        if image.base() == FileOffset(0) && now.build_id().is_some_and(|found| found.matches(&id)) {
+            return Ok((file, path.to_owned()));
+        }
+        Err(HostError::missing(path).into())
     }
 
     /// The instructions from an address on: `length` bytes of them, or up to the end of the function where `to_end` says

@@ -24,7 +24,7 @@ mod symbolize;
 mod worker;
 mod workers;
 
-pub use serve::{Listen, ServeError, ServeOptions, serve};
+pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};
 pub use worker::{Confined, Confinement, StreamWriter, WorkerOptions, confine, work};
 pub use workers::WorkerCommand;
 

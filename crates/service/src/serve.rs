@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::front::{Metrics, Secrets, Service, Uploads};
+use crate::front::{Door, Metrics, Secrets, Service, Uploads};
 use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::recordings::{Root, Roots};
@@ -57,6 +57,21 @@ pub struct ServeOptions {
     pub workers: [WorkerCommand; 2],
     /// Whether requests are logged.
     pub logs: bool,
+    /// Whether the page of the Firefox Profiler may ask for functions, sources and instructions.
+    pub firefox: bool,
+    /// Whether files of recordings are handed out as a debuginfod server does.
+    pub debuginfod: bool,
+}
+
+/// Where a service is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The address to open, with the token in its fragment.
+    pub page: String,
+    /// The symbol server for the Firefox Profiler, where there is one.
+    pub firefox: Option<String>,
+    /// The debuginfod server, where there is one.
+    pub debuginfod: Option<String>,
 }
 
 /// Why a service does not start, or ends.
@@ -104,14 +119,14 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// Serves until a signal ends it. `ready` is given the address to open, with the token in its fragment.
+/// Serves until a signal ends it. `ready` is given where.
 ///
 /// # Errors
 /// Where it cannot start.
 pub fn serve(
     options: ServeOptions,
     host: Arc<dyn Host>,
-    ready: impl FnOnce(&str),
+    ready: impl FnOnce(&Addresses),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(run(options, host, ready));
@@ -123,7 +138,7 @@ pub fn serve(
 async fn run(
     options: ServeOptions,
     host: Arc<dyn Host>,
-    ready: impl FnOnce(&str),
+    ready: impl FnOnce(&Addresses),
 ) -> Result<(), ServeError> {
     let mut options = options;
     if let Some(path) = &mut options.uploads {
@@ -134,13 +149,13 @@ async fn run(
     let store = Artefacts::open(&options.store, options.keep)
         .map_err(|source| ServeError::Store { path: options.store.clone(), source })?;
     let (listener, address) = listen(&options).await?;
-    let secrets = Secrets::new(address.map(|address| address.port()), &options.names)?;
+    let mut secrets = Secrets::new(address.map(|address| address.port()), &options.names)?;
     let url = match (&options.listen, address) {
         (Listen::Unix(path), _) => format!("http+unix:{}", path.display()),
         (_, Some(address)) => format!("http://{address}"),
         (_, None) => String::new(),
     };
-    let url = format!("{url}/#token={}", secrets.token());
+    let addresses = addresses(&url, &mut secrets, [options.firefox, options.debuginfod])?;
     let [local, foreign] = options.workers;
     let service = Arc::new(Service {
         roots,
@@ -174,7 +189,7 @@ async fn run(
         stopper.jobs.stop();
         stopper.questions.close();
     });
-    ready(&url);
+    ready(&addresses);
     serve_connections(listener, router(Arc::clone(&service)), stopping).await;
     service.local.end();
     service.foreign.end();
@@ -182,6 +197,18 @@ async fn run(
         remove_socket(path);
     }
     Ok(())
+}
+
+/// Opens the doors that are wanted; gives where all is reached.
+fn addresses(url: &str, secrets: &mut Secrets, doors: [bool; 2]) -> io::Result<Addresses> {
+    let [firefox, debuginfod] = doors;
+    let mut open = |door: Door, wanted: bool| -> io::Result<Option<String>> {
+        let path = wanted.then(|| secrets.open(door)).transpose()?;
+        Ok(path.map(|path| format!("{url}{path}")))
+    };
+    let firefox = open(Door::Firefox, firefox)?;
+    let debuginfod = open(Door::Debuginfod, debuginfod)?;
+    Ok(Addresses { page: format!("{url}/#token={}", secrets.token()), firefox, debuginfod })
 }
 
 /// Waits for a signal; one that cannot be caught is not heard.

@@ -117,6 +117,12 @@ impl Image {
         self.root.as_deref()
     }
 
+    /// Whom the path of the file is from, for who opens it again.
+    #[must_use]
+    pub fn origin(&self) -> Origin<'_> {
+        self.root().map_or(Origin::User, |root| Origin::Stored { root })
+    }
+
     /// The file that was really opened.
     #[must_use]
     pub fn path(&self) -> &Path {

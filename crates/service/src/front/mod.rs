@@ -6,6 +6,6 @@ mod service;
 mod uploads;
 
 pub(crate) use metrics::Metrics;
-pub(crate) use secrets::Secrets;
+pub(crate) use secrets::{Door, Secrets};
 pub(crate) use service::{Service, files, given, no_space};
 pub(crate) use uploads::{Uploads, receive};

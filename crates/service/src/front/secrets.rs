@@ -17,6 +17,27 @@ pub(crate) struct Secrets {
     cookie: String,
     /// The names under which the service is asked, with their ports.
     hosts: Vec<String>,
+    /// The tokens of doors that are open, by [`Door`].
+    doors: [Option<String>; 2],
+}
+
+/// Routes with a token of their own in the path, for programs that can send no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// The symbol server of the Firefox Profiler.
+    Firefox,
+    /// A debuginfod server.
+    Debuginfod,
+}
+
+impl Door {
+    /// How paths behind it begin.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Firefox => "firefox",
+            Self::Debuginfod => "debuginfod",
+        }
+    }
 }
 
 impl std::fmt::Debug for Secrets {
@@ -43,7 +64,35 @@ impl Secrets {
             session: random()?,
             cookie: port.map_or("unwind-perf".to_owned(), |port| format!("unwind-perf-{port}")),
             hosts: hosts.collect(),
+            doors: [None, None],
         })
+    }
+
+    /// Opens a door; gives its path.
+    ///
+    /// # Errors
+    /// Where the system has no random bytes.
+    pub(crate) fn open(&mut self, door: Door) -> io::Result<String> {
+        let token = random()?;
+        let path = format!("/{}/{token}", door.name());
+        if let Some(place) = self.doors.get_mut(door as usize) {
+            *place = Some(token);
+        }
+        Ok(path)
+    }
+
+    /// Whether a door is open.
+    pub(crate) fn is_open(&self, door: Door) -> bool {
+        self.doors.get(door as usize).is_some_and(Option::is_some)
+    }
+
+    /// Which open door a path leads through, and whether it has its token; `None` for other paths.
+    pub(crate) fn door(&self, path: &str) -> Option<(Door, bool)> {
+        let (name, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let door = [Door::Firefox, Door::Debuginfod].into_iter().find(|it| it.name() == name)?;
+        let token = self.doors.get(door as usize)?.as_ref()?;
+        let given = rest.split('/').next().unwrap_or_default();
+        Some((door, are_equal(given.as_bytes(), token.as_bytes())))
     }
 
     /// The token, for the address that is printed.
@@ -110,6 +159,19 @@ mod tests {
         for name in ["127.0.0.1", "127.0.0.1:4001", "evil.example:4000", "localhost.:4000", ""] {
             assert!(!secrets.is_host(name), "{name}");
         }
+        let mut doors = secrets.clone();
+        assert_eq!(doors.door("/firefox/x/symbolicate/v5"), None);
+        let path = doors.open(Door::Firefox).unwrap();
+        assert_eq!(path.len(), "/firefox/".len() + 64);
+        assert!(doors.is_open(Door::Firefox) && !doors.is_open(Door::Debuginfod));
+        assert_eq!(doors.door(&format!("{path}/asm/v1")), Some((Door::Firefox, true)));
+        for wrong in ["/firefox/", "/firefox//asm/v1", &format!("{path}0/asm/v1")] {
+            assert_eq!(doors.door(wrong), Some((Door::Firefox, false)), "{wrong}");
+        }
+        // Its token opens nothing else.
+        let token = path.trim_start_matches("/firefox/");
+        assert!(!doors.is_token(token));
+        assert_eq!(doors.door(&format!("/debuginfod/{token}/buildid")), None);
         let other = Secrets::new(Some(4000), &[]).unwrap();
         assert!(!other.is_token(secrets.token()));
     }

@@ -119,10 +119,10 @@ impl Service {
                 return Err(Problem::new(Kind::Deadline).detail(text));
             };
             match incoming {
-                Incoming::Event(Event::Done(account)) => break account,
-                Incoming::Event(Event::Failed(problem)) => return Err(problem),
-                Incoming::Event(Event::Stage(stage)) => progress.stage = stage,
-                Incoming::Event(Event::Progress { done, expected }) => {
+                Incoming::Event(Event::Done(account), _) => break account,
+                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+                Incoming::Event(Event::Stage(stage), _) => progress.stage = stage,
+                Incoming::Event(Event::Progress { done, expected }, _) => {
                     (progress.samples, progress.expected) = (done, expected);
                 }
                 Incoming::Ended(how) => return Err(self.ended(&how)),
@@ -142,6 +142,15 @@ impl Service {
         foreign: bool,
         task: impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
     ) -> Result<Box<RawValue>, Problem> {
+        Ok(self.ask_for_files(foreign, task).await?.0)
+    }
+
+    /// The same, with the descriptors that come with the answer.
+    pub(crate) async fn ask_for_files(
+        &self,
+        foreign: bool,
+        task: impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
+    ) -> Result<(Box<RawValue>, Vec<OwnedFd>), Problem> {
         let turn = tokio::time::timeout(PATIENCE, self.questions.acquire()).await;
         let _turn = match turn {
             Ok(Ok(turn)) => turn,
@@ -159,7 +168,7 @@ impl Service {
         &self,
         foreign: bool,
         task: &impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
-    ) -> Result<Box<RawValue>, Problem> {
+    ) -> Result<(Box<RawValue>, Vec<OwnedFd>), Problem> {
         let (task, files) = task()?;
         let mut call = self.slot(foreign).call(task, files)?;
         match tokio::time::timeout(self.deadline, call.answer()).await {

@@ -85,12 +85,7 @@ pub(super) fn tables(
         body(MultiGzDecoder::new(file), ()).into_response()
     } else {
         let part = part(text(header::RANGE), size);
-        let Ok(part) = part else {
-            let mut response = Problem::new(Kind::WrongRange).into_response();
-            let range = HeaderValue::from_str(&format!("bytes */{size}"));
-            response.headers_mut().extend(range.map(|it| (header::CONTENT_RANGE, it)));
-            return Ok(response);
-        };
+        let Ok(part) = part else { return Ok(outside(size)) };
         let (from, to) = part.unwrap_or((0, size));
         let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
@@ -100,9 +95,7 @@ pub(super) fn tables(
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if part.is_some() {
-            let range = format!("bytes {from}-{}/{size}", to.saturating_sub(1));
-            headers.extend(HeaderValue::from_str(&range).map(|it| (header::CONTENT_RANGE, it)));
-            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            mark_part(&mut response, (from, to), size);
         }
         response
     };
@@ -112,6 +105,40 @@ pub(super) fn tables(
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     headers.extend(HeaderValue::from_str(&tag).map(|it| (header::ETAG, it)));
     Ok(response)
+}
+
+/// A file of somebody else, in the part that is asked for.
+pub(super) fn partly(mut file: File, headers: &HeaderMap) -> Result<Response, Problem> {
+    let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+    let size = file.metadata().map_err(failed)?.len();
+    let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok());
+    let Ok(part) = part(range.unwrap_or_default(), size) else { return Ok(outside(size)) };
+    let (from, to) = part.unwrap_or((0, size));
+    file.seek(SeekFrom::Start(from)).map_err(failed)?;
+    let mut response = body(file.take(to - from), ()).into_response();
+    if part.is_some() {
+        mark_part(&mut response, (from, to), size);
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(to - from));
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    Ok(response)
+}
+
+/// The answer where a range lies outside.
+fn outside(size: u64) -> Response {
+    let mut response = Problem::new(Kind::WrongRange).into_response();
+    let range = HeaderValue::from_str(&format!("bytes */{size}"));
+    response.headers_mut().extend(range.map(|it| (header::CONTENT_RANGE, it)));
+    response
+}
+
+fn mark_part(response: &mut Response, (from, to): (u64, u64), size: u64) {
+    let range = format!("bytes {from}-{}/{size}", to.saturating_sub(1));
+    let range = HeaderValue::from_str(&range).map(|it| (header::CONTENT_RANGE, it));
+    response.headers_mut().extend(range);
+    *response.status_mut() = StatusCode::PARTIAL_CONTENT;
 }
 
 /// Source: RFC 9110, "Accept-Encoding".

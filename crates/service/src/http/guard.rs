@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::front::Service;
+use crate::front::{Door, Service};
 use crate::problem::{Kind, Problem};
 
 /// What every answer says to browsers.
@@ -25,12 +25,22 @@ const HEADERS: &[(&str, &str)] = &[
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
+/// The one page of another origin that may ask, where the operator says so, and only by its own token.
+const PROFILER: &str = "https://profiler.firefox.com";
+
+/// Whether that page asks, and may read the answer.
+fn cors(service: &Service, request: &Request) -> bool {
+    service.secrets.door(request.uri().path()) == Some((Door::Firefox, true))
+        && one(request.headers(), &header::ORIGIN).is_ok_and(|origin| origin == Some(PROFILER))
+}
+
 /// Lets requests in, or answers why not.
 pub(super) async fn guard(
     State(service): State<Arc<Service>>,
     request: Request,
     next: Next,
 ) -> Response {
+    let cors = cors(&service, &request);
     let mut response = match check(&service, &request) {
         Ok(()) => next.run(request).await,
         Err(problem) => {
@@ -42,6 +52,11 @@ pub(super) async fn guard(
     for &(name, value) in HEADERS {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
+    if cors {
+        let origin = HeaderValue::from_static(PROFILER);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+    }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
@@ -52,6 +67,14 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     let host = one(headers, &header::HOST)?.unwrap_or_default();
     if !service.secrets.is_host(host) {
         return Err(Problem::new(Kind::WrongHost).detail("the header Host names another service"));
+    }
+    if let Some((door, has_token)) = service.secrets.door(path) {
+        if !(door == Door::Firefox && cors(service, request)) {
+            check_origin(service, request, false)?;
+        }
+        let wrong =
+            || Problem::new(Kind::NoToken).hint("the service has new addresses at each start");
+        return if has_token { Ok(()) } else { Err(wrong()) };
     }
     check_origin(service, request, is_open(path))?;
     if is_open(path) || is_known(service, headers)? {

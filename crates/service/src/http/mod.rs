@@ -1,6 +1,8 @@
 //! The service by HTTP: who may ask, what is answered.
 
+mod debuginfod;
 mod files;
+mod firefox;
 mod guard;
 mod jobs;
 mod json;

@@ -8,7 +8,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
 use super::guard::guard;
-use super::{jobs, log, pages, questions, recordings, symbols};
+use super::{debuginfod, firefox, jobs, log, pages, questions, recordings, symbols};
 use crate::front::Service;
 use crate::problem::{Kind, Problem};
 
@@ -39,6 +39,8 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/jobs/{id}/events", get(jobs::events))
         .route("/api/v1/symbolize", post(symbols::symbolize).layer(symbols::longer()))
         .route("/api/v1/diff", post(questions::diff))
+        .merge(firefox::routes(&service.secrets))
+        .merge(debuginfod::routes(&service.secrets))
         .fallback(|| async { Problem::new(Kind::NotFound) })
         .method_not_allowed_fallback(|| async { Problem::new(Kind::WrongMethod) })
         .layer(from_fn(log::note_route))

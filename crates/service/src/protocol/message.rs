@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::options::RunOptions;
-use super::symbols::SymbolizeTask;
+use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -68,6 +68,12 @@ pub(crate) enum Task {
     },
     /// The names of addresses of files, which are found by build-id.
     Symbolize(SymbolizeTask),
+    /// The text of a source file, which debug information of an address names.
+    SourceAt(SourceTask),
+    /// Instructions of a file that is found by build-id.
+    Code(CodeTask),
+    /// A file that is found by build-id: its descriptor comes with the answer, which is its path.
+    File(FileTask),
     /// Stop working at an earlier request.
     Cancel(u64),
 }

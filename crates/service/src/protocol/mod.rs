@@ -14,5 +14,6 @@ pub(crate) use message::{
 pub(crate) use options::JoinChoice;
 pub(crate) use options::{DemangleChoice, RunOptions};
 pub(crate) use symbols::{
-    AddressSpace, FoundModule, Frame, Named, NamedAddress, SymbolizeTask, WantedModule,
+    AddressSpace, Code, CodeTask, FileTask, FoundModule, Frame, Named, NamedAddress, SourceTask,
+    SymbolizeTask, WantedModule,
 };

@@ -43,6 +43,47 @@ pub(crate) enum AddressSpace {
     Offset,
 }
 
+/// The text of a source file that code at an address is of.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SourceTask {
+    /// The file with the code.
+    pub(crate) module: WantedModule,
+    /// The address, as the file states it.
+    pub(crate) address: u64,
+    /// The name of the source file, as debug information of that address has it.
+    pub(crate) file: String,
+}
+
+/// Instructions.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CodeTask {
+    /// The file with the code.
+    pub(crate) module: WantedModule,
+    /// Where they begin, as the file states it.
+    pub(crate) address: u64,
+    /// Bytes.
+    pub(crate) length: u64,
+    /// Whether they go on to the end of the function.
+    pub(crate) to_end: bool,
+}
+
+/// Instructions: where each is behind the first, and its text.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Code {
+    /// Bytes of all.
+    pub(crate) length: u64,
+    pub(crate) instructions: Vec<(u64, String)>,
+}
+
+/// A file to be handed to others.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FileTask {
+    /// The file.
+    pub(crate) module: WantedModule,
+    /// Whether that with the debug information is wanted.
+    pub(crate) debug: bool,
+}
+
 /// The names.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Named {

@@ -1,10 +1,9 @@
 //! Where files of build-ids are, as the runs of this machine's recordings found them. What a file has is looked at anew
 //! by whoever opens it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-
-use hashbrown::HashMap;
 
 use super::artefacts::Account;
 
@@ -16,7 +15,7 @@ const MOST_PLACES: usize = 8;
 
 /// Files by build-id, as hexadecimal digits.
 #[derive(Debug, Default)]
-pub(crate) struct KnownFiles(Mutex<HashMap<String, Vec<PathBuf>>>);
+pub(crate) struct KnownFiles(Mutex<BTreeMap<String, Vec<PathBuf>>>);
 
 impl KnownFiles {
     /// Takes in what an account names; nothing of recordings of strangers, who could name anything.
@@ -30,7 +29,7 @@ impl KnownFiles {
             if known.len() >= MOST && !known.contains_key(id) {
                 continue;
             }
-            let places = known.entry_ref(id).or_default();
+            let places = known.entry(id.clone()).or_default();
             let place = PathBuf::from(&used.path);
             if places.len() < MOST_PLACES && !places.contains(&place) {
                 places.push(place);
@@ -43,7 +42,52 @@ impl KnownFiles {
         self.lock().get(id).cloned().unwrap_or_default()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Vec<PathBuf>>> {
+    /// The build-id whose first 16 bytes are these, as hexadecimal digits; a shorter one has zeros behind it.
+    pub(crate) fn beginning_with(&self, digits: &str) -> Option<String> {
+        let known = self.lock();
+        let longer = known.range(digits.to_owned()..).next().map(|(id, _)| id);
+        let found = longer.filter(|id| id.starts_with(digits)).cloned();
+        found.or_else(|| {
+            let short = digits.trim_end_matches('0').len().div_ceil(2) * 2;
+            let lengths = (short..digits.len()).step_by(2);
+            let mut ids = lengths.filter_map(|length| digits.get(..length));
+            ids.find(|id| known.contains_key(*id)).map(str::to_owned)
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Vec<PathBuf>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use host::FileStamp;
+    use serde_json::value::RawValue;
+
+    use super::super::used::UsedFile;
+    use super::*;
+
+    #[test]
+    fn files_of_strangers_are_not_known() {
+        let known = KnownFiles::default();
+        let used =
+            |path: &str, id: &str| UsedFile::new(path, &FileStamp::default(), Some(id.to_owned()));
+        let add = |foreign, used| {
+            let about = RawValue::from_string("{}".to_owned()).unwrap();
+            known.add(&Account { about, used, foreign });
+        };
+        add(true, vec![used("/etc/shadow", "ab")]);
+        assert!(known.places("ab").is_empty());
+        let long = "0102030405060708090a0b0c0d0e0f1011121314";
+        add(false, vec![used("/a", long), used("/b", long), used("/a", long)]);
+        add(false, vec![used("/c", "d587e5ae189c1780")]);
+        assert_eq!(known.places(long), [PathBuf::from("/a"), PathBuf::from("/b")]);
+        let found = |digits: &str| known.beginning_with(digits);
+        assert_eq!(found("0102030405060708090a0b0c0d0e0f10").as_deref(), Some(long));
+        let padded = "d587e5ae189c17800000000000000000";
+        assert_eq!(found(padded).as_deref(), Some("d587e5ae189c1780"));
+        assert_eq!(found("0102030405060708090a0b0c0d0e0f11"), None);
+        assert_eq!(found("00000000000000000000000000000000"), None);
     }
 }

@@ -1,14 +1,12 @@
 //! The files that a result was made with, so that a change of one makes a new result.
 
-use std::path::Path;
-
-use host::{FileStamp, Origin};
+use host::FileStamp;
 use serde::{Deserialize, Serialize};
 
 /// A file as it was when it was used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UsedFile {
-    /// Its path.
+    /// Its path, from the root on.
     pub(crate) path: String,
     device: u64,
     inode: u64,
@@ -30,11 +28,6 @@ impl UsedFile {
             size: stamp.size,
             modified: stamp.modified.to_string(),
         }
-    }
-
-    /// Whom to say that the path is from: what is relative to where the operator started the service was named by him.
-    pub(crate) fn origin(path: &Path) -> Origin<'static> {
-        if path.is_absolute() { Origin::Stored { root: Path::new("/") } } else { Origin::User }
     }
 
     /// Whether it is still that file.

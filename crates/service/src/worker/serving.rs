@@ -1,7 +1,7 @@
 //! Requests, one after the other or several at a time: each gets a thread of its own, and an answer.
 
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +26,14 @@ pub(super) struct Outbox(Mutex<Sender>);
 impl Outbox {
     /// Tells the front. Where it is gone there is nobody to tell, and the process ends when it reads on.
     pub(super) fn send(&self, id: u64, event: Event) {
+        self.send_with(id, event, &[]);
+    }
+
+    /// The same with descriptors, which the front gets copies of.
+    fn send_with(&self, id: u64, event: Event, files: &[OwnedFd]) {
+        let files: Vec<BorrowedFd<'_>> = files.iter().map(AsFd::as_fd).collect();
         let mut sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = sender.send(&Reply { id, event }, &[]);
+        let _ = sender.send(&Reply { id, event }, &files);
     }
 }
 
@@ -60,6 +66,8 @@ pub(super) struct Bench<'s> {
     serving: &'s Serving,
     files: IntoIter<OwnedFd>,
     observer: Arc<dyn Observer>,
+    /// Descriptors that go with the answer.
+    handed: Vec<OwnedFd>,
 }
 
 impl Serving {
@@ -96,14 +104,16 @@ impl Serving {
     pub(super) fn serve(&self, job: Job) {
         let Job { id, task, files, cancelled } = job;
         let watch = Watch::new(id, Arc::clone(&self.outbox), cancelled);
-        let mut bench = Bench { serving: self, files, observer: Arc::new(watch) };
+        let mut bench =
+            Bench { serving: self, files, observer: Arc::new(watch), handed: Vec::new() };
         let event = match bench.work(task) {
             Ok(answer) => Event::Done(answer),
             Err(problem) => Event::Failed(problem),
         };
+        let handed = std::mem::take(&mut bench.handed);
         drop(bench);
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        self.outbox.send(id, event);
+        self.outbox.send_with(id, event, &handed);
     }
 }
 
@@ -137,6 +147,13 @@ impl Bench<'_> {
                 let analysis = self.analysis(&recording, options)?;
                 let files = &self.serving.options.options.files;
                 answer(&source::text(&analysis.profile, &file, files, self.host())?)
+            }
+            Task::SourceAt(task) => answer(&symbols::source(self, &task)?),
+            Task::Code(task) => answer(&symbols::code(self, &task)?),
+            Task::File(task) => {
+                let (path, file) = symbols::file(self, &task)?;
+                self.handed.push(file);
+                answer(&path)
             }
             Task::Symbolize(task) => answer(&symbols::names(self, &task)?),
             Task::Cancel(_) => answer(&()),
@@ -201,6 +218,11 @@ impl Bench<'_> {
     /// Where the result is to be written.
     pub(super) fn output(&mut self) -> Result<File, Problem> {
         Ok(File::from(self.file()?))
+    }
+
+    /// The text of a source file that debug information names.
+    pub(super) fn source_text(&self, file: &str) -> Result<source::Text, Problem> {
+        source::text_of(file, &self.serving.options.options.files, self.host())
     }
 
     pub(super) fn host(&self) -> &dyn Host {

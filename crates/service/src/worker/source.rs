@@ -26,6 +26,11 @@ pub(super) fn text(
     if !profile.inlines.iter().filter_map(|row| row.file).any(is_wanted) {
         return Err(Problem::new(Kind::DoesNotFit).detail("no function of it is in that file"));
     }
+    text_of(file, files, host)
+}
+
+/// The text of a file that debug information names.
+pub(super) fn text_of(file: &str, files: &FileSearch, host: &dyn Host) -> Result<Text, Problem> {
     let missing = || Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source");
     let bytes = files.source_to_show(file.as_bytes(), host).ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -1,12 +1,20 @@
-//! The names of addresses of files that are found by build-id, without a recording.
+//! Files that are found by build-id, without a recording: the names of their addresses, their source and code, and the
+//! files themselves.
 
-use pipeline::{BuildId, FileOffset, IdentifiedFile, ResolvedAddress, Svma, Symbols, WhyNoName};
+use std::os::fd::OwnedFd;
+
+use pipeline::{
+    BuildId, Demangle, FileOffset, IdentifiedFile, IdentifiedFiles, ResolvedAddress, Svma, Symbols,
+    WhyNoName,
+};
 use profile::{StringId, Strings};
 
 use super::serving::Bench;
+use super::source::Text;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{
-    AddressSpace, FoundModule, Frame, Named, NamedAddress, SymbolizeTask, WantedModule,
+    AddressSpace, Code, CodeTask, FileTask, FoundModule, Frame, Named, NamedAddress, SourceTask,
+    SymbolizeTask, WantedModule,
 };
 
 /// Bytes of the names of an answer.
@@ -14,8 +22,8 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// The build-id of a module.
 pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
-    let bad = || Problem::new(Kind::BadRequest).detail("no build-id");
-    BuildId::from_hex(&module.build_id).ok_or_else(bad)
+    let unknown = || Problem::new(Kind::NotFound).detail("no file of this id is known");
+    BuildId::from_hex(&module.build_id).ok_or_else(unknown)
 }
 
 /// The names of all addresses.
@@ -25,8 +33,7 @@ pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Pr
     let mut wanted: Vec<(IdentifiedFile, Vec<Svma>)> = Vec::new();
     let mut modules = Vec::new();
     for module in &task.modules {
-        let name = module.name.as_deref().unwrap_or_default();
-        let file = files.find(name.as_bytes(), build_id(module)?, &module.places);
+        let file = find(&files, module);
         modules.push(found_module(&file));
         found.push(file.as_ref().ok().map(|_| wanted.len()));
         wanted.extend(file.ok().map(|file| (file, Vec::new())));
@@ -79,14 +86,62 @@ pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Pr
     Ok(Named { modules, addresses })
 }
 
-fn found_module(file: &Result<IdentifiedFile, pipeline::NoFile>) -> FoundModule {
+/// The text of a source file that debug information of an address names.
+pub(super) fn source(bench: &Bench<'_>, task: &SourceTask) -> Result<Text, Problem> {
+    let files = bench.identified(true, Demangle::None)?;
+    let file = find(&files, &task.module)?;
+    let (symbols, strings) = files.names(&[(file, vec![Svma(task.address)])])?;
+    let mut named = symbols.frames.iter().filter_map(|row| row.file);
+    if !named.any(|id| strings.get(id) == task.file.as_bytes()) {
+        let text = "the code at this address is not of that file";
+        return Err(Problem::new(Kind::DoesNotFit).detail(text));
+    }
+    bench.source_text(&task.file)
+}
+
+/// Instructions.
+pub(super) fn code(bench: &Bench<'_>, task: &CodeTask) -> Result<Code, Problem> {
+    let files = bench.identified(false, Demangle::None)?;
+    let file = find(&files, &task.module)?;
+    let instructions = files.instructions(&file, Svma(task.address), task.length, task.to_end);
+    let instructions =
+        instructions.map_err(|error| Problem::new(Kind::NoCode).detail(error.to_string()))?;
+    let behind = |at: Svma| at.0.saturating_sub(task.address);
+    let length = instructions.last().map_or(0, |last| behind(last.address) + u64::from(last.len));
+    let rows = instructions.into_iter().map(|it| (behind(it.address), it.text));
+    Ok(Code { length, instructions: rows.collect() })
+}
+
+/// A file's descriptor, and its path.
+pub(super) fn file(bench: &Bench<'_>, task: &FileTask) -> Result<(String, OwnedFd), Problem> {
+    let files = bench.identified(false, Demangle::None)?;
+    let id = build_id(&task.module)?;
+    let found = find(&files, &task.module);
+    let opened = if task.debug {
+        let missing = || Problem::new(Kind::NotFound).detail("no debug information");
+        files.open_debug(id, found.as_ref().ok()).ok_or_else(missing)?
+    } else {
+        files.open(id, &found?)
+    };
+    let (file, path) =
+        opened.map_err(|error| Problem::new(Kind::NotFound).detail(error.to_string()))?;
+    Ok((path.to_string_lossy().into_owned(), OwnedFd::from(file)))
+}
+
+fn find(files: &IdentifiedFiles, module: &WantedModule) -> Result<IdentifiedFile, Problem> {
+    let name = module.name.as_deref().unwrap_or_default();
+    let found = files.find(name.as_bytes(), build_id(module)?, &module.places);
+    found.map_err(|error| Problem::new(Kind::NotFound).detail(error.to_string()))
+}
+
+fn found_module(file: &Result<IdentifiedFile, Problem>) -> FoundModule {
     match file {
         Ok(file) => FoundModule {
             found: true,
             file: Some(file.path().to_string_lossy().into_owned()),
             reason: None,
         },
-        Err(error) => FoundModule { found: false, file: None, reason: Some(error.to_string()) },
+        Err(error) => FoundModule { found: false, file: None, reason: error.detail.clone() },
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use formats::{Page, PageCode};
 use hashbrown::HashSet;
-use host::Host;
+use host::{Host, Origin};
 use pipeline::Analysis;
 use profile::Profile;
 use serde::Serialize;
@@ -55,8 +55,12 @@ fn used(profile: &Profile, host: &dyn Host) -> Vec<UsedFile> {
             continue;
         }
         let Ok(path) = std::str::from_utf8(profile.strings.get(opened)) else { continue };
+        // A folder that the operator named may be relative to where the service was started, as the worker is.
+        let Ok(path) = std::path::absolute(path) else { continue };
         // What is made of other files or lies in memory has no file of its own.
-        if let Ok(stat) = host.stat(Path::new(path), UsedFile::origin(Path::new(path))) {
+        if let Ok(stat) = host.stat(&path, Origin::Stored { root: Path::new("/") })
+            && let Some(path) = path.to_str()
+        {
             files.push(UsedFile::new(path, &stat.stamp, id.map(|id| id.to_string())));
         }
     }

@@ -1,5 +1,6 @@
 //! A request to a worker that is under way.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -12,8 +13,8 @@ use crate::protocol::{Event, Request, Task};
 /// What is heard of a request.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// The worker says something.
-    Event(Event),
+    /// The worker says something, with these descriptors.
+    Event(Event, Vec<OwnedFd>),
     /// The worker ended, in this way.
     Ended(String),
 }
@@ -21,7 +22,7 @@ pub(crate) enum Incoming {
 impl Incoming {
     /// Whether nothing more comes.
     pub(crate) const fn is_last(&self) -> bool {
-        matches!(self, Self::Ended(_) | Self::Event(Event::Done(_) | Event::Failed(_)))
+        matches!(self, Self::Ended(_) | Self::Event(Event::Done(_) | Event::Failed(_), _))
     }
 }
 
@@ -51,16 +52,16 @@ impl Call {
         incoming
     }
 
-    /// The answer.
+    /// The answer, and the descriptors that come with it.
     ///
     /// # Errors
     /// What the worker says, or that it ended.
-    pub(crate) async fn answer(&mut self) -> Result<Box<RawValue>, Problem> {
+    pub(crate) async fn answer(&mut self) -> Result<(Box<RawValue>, Vec<OwnedFd>), Problem> {
         loop {
             match self.next().await {
-                Incoming::Event(Event::Done(answer)) => return Ok(answer),
-                Incoming::Event(Event::Failed(problem)) => return Err(problem),
-                Incoming::Event(_) => {}
+                Incoming::Event(Event::Done(answer), files) => return Ok((answer, files)),
+                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+                Incoming::Event(..) => {}
                 Incoming::Ended(how) => {
                     return Err(Problem::new(Kind::WorkerEnded).detail(how));
                 }

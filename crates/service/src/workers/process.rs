@@ -109,9 +109,9 @@ fn spawn(command: &WorkerCommand, socket: OwnedFd) -> io::Result<Child> {
 
 /// Hands replies on until the worker ends, and tells all that wait how it ended.
 fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
-    while let Ok(Some((reply, _))) = receiver.receive::<Reply>() {
+    while let Ok(Some((reply, files))) = receiver.receive::<Reply>() {
         let Reply { id, event } = reply;
-        let incoming = Incoming::Event(event);
+        let incoming = Incoming::Event(event, files);
         let is_last = incoming.is_last();
         let mut waiting = lock(waiting);
         if let Some(replies) = waiting.get(&id) {

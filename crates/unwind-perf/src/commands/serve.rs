@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use host::{Host as _, RealHost, ScratchDir, replace_file};
 use pipeline::{Limits, Options, StreamOptions};
-use service::{Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
+use service::{Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
 
 use crate::args::{ServeArgs, WorkerArgs, host};
 use crate::hotspot;
@@ -42,18 +42,32 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
         deadline: Duration::from_secs(args.deadline),
         workers,
         logs: !args.quiet,
+        firefox: args.firefox,
+        debuginfod: args.debuginfod_server,
     };
     let opens = !args.no_open && has_desktop();
     let mut page = None;
-    service::serve(options, host(), |address| {
+    service::serve(options, host(), |addresses| {
         // Who reads it through a pipe waits for the line.
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{address}").and_then(|()| out.flush());
+        let _ = print(addresses);
         if opens {
-            page = open_browser(address);
+            page = open_browser(&addresses.page);
         }
     })?;
     Ok(Status::Complete)
+}
+
+/// Says where the service is reached: the page, and what else is switched on as others are to be told it.
+fn print(addresses: &Addresses) -> std::io::Result<()> {
+    let Addresses { page, firefox, debuginfod } = addresses;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{page}")?;
+    for (name, url) in [("symbolServer", firefox), ("DEBUGINFOD_URLS", debuginfod)] {
+        if let Some(url) = url {
+            writeln!(out, "{name}={url}")?;
+        }
+    }
+    out.flush()
 }
 
 /// Whether there is somebody in front of a screen.

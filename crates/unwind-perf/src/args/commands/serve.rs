@@ -50,6 +50,15 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) uploads: Option<PathBuf>,
 
+    /// Let the page profiler.firefox.com ask for functions, sources and instructions; the address to be given to it as
+    /// ?symbolServer= is printed
+    #[arg(long)]
+    pub(crate) firefox: bool,
+
+    /// Hand out the files that recordings used, by build-id, as a debuginfod server does, whose address is printed
+    #[arg(long)]
+    pub(crate) debuginfod_server: bool,
+
     /// Seconds that the work at one recording may take
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]

@@ -20,6 +20,8 @@ pub(super) struct Served {
     /// Host and port.
     pub(super) address: String,
     pub(super) token: String,
+    /// What it printed beside its address.
+    pub(super) more: Vec<String>,
     /// Where it keeps results.
     pub(super) store: PathBuf,
 }
@@ -64,9 +66,13 @@ impl Served {
         all.extend(arguments);
         let mut child = command(folder, &all).spawn().expect("the service starts");
         let mut line = String::new();
-        let out = child.stdout.as_mut().expect("standard output");
-        BufReader::new(out).read_line(&mut line).expect("the address");
-        let mut served = Self { child, address: String::new(), token: String::new(), store };
+        let mut out = BufReader::new(child.stdout.as_mut().expect("standard output"));
+        out.read_line(&mut line).expect("the address");
+        let doors = ["--firefox", "--debuginfod-server"];
+        let doors = arguments.iter().filter(|it| doors.contains(it)).count();
+        let more = out.lines().take(doors).map(|line| line.expect("a line")).collect();
+        let (address, token) = (String::new(), String::new());
+        let mut served = Self { child, address, token, more, store };
         let Some((address, token)) = line.trim_end().split_once("/#token=") else {
             let mut text = String::new();
             let stderr = served.child.stderr.take();

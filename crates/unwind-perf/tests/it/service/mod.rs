@@ -2,7 +2,9 @@
 
 mod answers;
 mod client;
+mod debuginfod;
 mod faults;
+mod firefox;
 mod guard;
 mod jobs;
 mod same_bytes;

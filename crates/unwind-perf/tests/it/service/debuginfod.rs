@@ -1,0 +1,128 @@
+//! The debuginfod server, asked as its clients ask.
+
+use std::path::PathBuf;
+
+use super::client::{Answer, Served};
+use super::symbols::{Place, analyze, places, served};
+use crate::support::cases::{Case, sysroot};
+use crate::support::run::empty_folder;
+
+/// The path of the server.
+fn door(served: &Served) -> String {
+    let line = served.more.first().expect("the server");
+    let url = line.strip_prefix("DEBUGINFOD_URLS=").expect("its address");
+    url.strip_prefix(&format!("http://{}", served.address)).expect("this service's").to_owned()
+}
+
+fn ask(served: &Served, method: &str, path: &str, more: &[&str]) -> Answer {
+    let host = format!("Host: {}", served.address);
+    let lines = [&[&*host, "User-Agent: elfutils/0.188"], more].concat();
+    served.send(method, &format!("{}{path}", door(served)), &lines, b"")
+}
+
+/// Where the file of a place is.
+fn file_of(place: &Place) -> PathBuf {
+    sysroot().join(place.path.trim_start_matches('/'))
+}
+
+#[test]
+fn files_of_recordings_are_handed_out_by_build_id() {
+    let served = served("debuginfod", &["--debuginfod-server"]);
+    let places = places(&served);
+    let place = places.iter().find(|it| it.path.ends_with("/inlines-gcc")).expect("the program");
+    let executable = format!("/buildid/{}/executable", place.build_id);
+    // Nobody looked at the recording yet.
+    assert_eq!(ask(&served, "GET", &executable, &[]).problem(), "not-found");
+    analyze(&served);
+    let bytes = std::fs::read(file_of(place)).unwrap();
+    let debuginfo = format!("/buildid/{}/debuginfo", place.build_id.to_uppercase());
+    for path in [&executable, &debuginfo] {
+        let answer = ask(&served, "GET", path, &[]);
+        assert!(answer.status == 200 && answer.body == bytes, "{path}: {}", answer.head);
+        let size = bytes.len().to_string();
+        assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
+        for header in ["content-length", "x-debuginfod-size"] {
+            assert_eq!(answer.header(header), Some(&*size));
+        }
+        assert!(answer.header("x-debuginfod-file").unwrap().ends_with("/inlines-gcc"));
+        let head = ask(&served, "HEAD", path, &[]);
+        assert_eq!((head.status, head.body.len()), (200, 0));
+        assert_eq!(head.header("x-debuginfod-size"), Some(&*size));
+    }
+    let part = ask(&served, "GET", &executable, &["Range: bytes=1-3"]);
+    assert_eq!((part.status, &*part.body), (206, &b"ELF"[..]));
+    let range = format!("bytes 1-3/{}", bytes.len());
+    assert_eq!(part.header("content-range"), Some(&*range));
+    let outside = format!("Range: bytes={}-", bytes.len());
+    assert_eq!(ask(&served, "GET", &executable, &[&outside]).problem(), "wrong-range");
+    // A stripped library has no debug information.
+    let library = places.iter().find(|it| it.path.ends_with("/libc.so.6")).expect("the library");
+    let path = format!("/buildid/{}/executable", library.build_id);
+    assert_eq!(ask(&served, "GET", &path, &[]).body, std::fs::read(file_of(library)).unwrap());
+    for path in [
+        format!("/buildid/{}/debuginfo", library.build_id),
+        format!("/buildid/{}/source/etc/passwd", place.build_id),
+        format!("/buildid/{}/section/.text", place.build_id),
+        format!("/buildid/{}/executable", "ab".repeat(20)),
+        "/buildid/../../etc/passwd/executable".to_owned(),
+        "/buildid/%2e%2e%2f%2e%2e/executable".to_owned(),
+        "/metrics".to_owned(),
+    ] {
+        assert_eq!(ask(&served, "GET", &path, &[]).problem(), "not-found", "{path}");
+    }
+}
+
+#[test]
+fn the_door_has_a_token_of_its_own() {
+    let served = served("debuginfod-door", &["--debuginfod-server"]);
+    analyze(&served);
+    let place = places(&served).swap_remove(0);
+    let path = format!("/buildid/{}/executable", place.build_id);
+    let host = format!("Host: {}", served.address);
+    let door = door(&served);
+    let (prefix, token) = door.rsplit_once('/').unwrap();
+    for wrong in [&*served.token, "", "0"] {
+        let wrong = format!("{prefix}/{wrong}{path}");
+        assert_eq!(served.send("GET", &wrong, &[&host], b"").problem(), "no-token");
+    }
+    let bearer = format!("Authorization: Bearer {}", served.token);
+    assert_eq!(served.send("GET", &path, &[&host, &bearer], b"").problem(), "not-found");
+    let bearer = format!("Authorization: Bearer {token}");
+    assert_eq!(served.send("GET", "/api/v1/status", &[&host, &bearer], b"").problem(), "no-token");
+    assert_eq!(ask(&served, "GET", &path, &[]).status, 200);
+    assert_eq!(ask(&served, "POST", &path, &[]).problem(), "wrong-method");
+    for strange in ["Origin: https://profiler.firefox.com", "Sec-Fetch-Site: cross-site"] {
+        assert_eq!(ask(&served, "GET", &path, &[strange]).problem(), "wrong-origin", "{strange}");
+    }
+    let rebound = served.send("GET", &format!("{door}{path}"), &["Host: evil.example"], b"");
+    assert_eq!(rebound.problem(), "wrong-host");
+}
+
+#[test]
+fn a_file_that_is_another_one_now_is_not_handed_out() {
+    let folder = empty_folder("service-debuginfod-changed-root");
+    let case = Case::named("inlines-gcc");
+    std::fs::copy(case.folder.join("perf.data"), folder.join("perf.data")).unwrap();
+    let program = folder.join("tmp/unwind-perf-testdata/inlines-gcc");
+    std::fs::create_dir_all(&program).unwrap();
+    let program = program.join("inlines-gcc");
+    let original = sysroot().join("tmp/unwind-perf-testdata/inlines-gcc/inlines-gcc");
+    std::fs::copy(&original, &program).unwrap();
+    let arguments = ["perf.data", "--sysroot", ".", "--debuginfod-server"];
+    let served = Served::start("debuginfod-changed", &folder, &arguments);
+    analyze(&served);
+    let all = places(&served);
+    let place = all.iter().find(|it| it.path.ends_with("/inlines-gcc")).expect("the program");
+    let path = format!("/buildid/{}/executable", place.build_id);
+    assert_eq!(ask(&served, "GET", &path, &[]).status, 200);
+    for bytes in [&b"secret"[..], &std::fs::read("/proc/self/exe").unwrap()] {
+        std::fs::write(&program, bytes).unwrap();
+        assert_eq!(ask(&served, "GET", &path, &[]).problem(), "not-found");
+    }
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &program).unwrap();
+    assert_eq!(ask(&served, "GET", &path, &[]).problem(), "not-found");
+    std::fs::remove_file(&program).unwrap();
+    std::fs::copy(&original, &program).unwrap();
+    assert_eq!(ask(&served, "GET", &path, &[]).status, 200);
+}
