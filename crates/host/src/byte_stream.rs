@@ -99,6 +99,14 @@ impl ByteStream {
         (self, copy)
     }
 
+    /// The same for a file that somebody else has opened, and gives its name.
+    #[must_use]
+    pub fn copied_into(mut self, file: File) -> (Self, StreamCopy) {
+        let copy = StreamCopy::handed(file);
+        self.copy = Some(copy.clone());
+        (self, copy)
+    }
+
     /// How many bytes can be read without waiting, if need be after waiting so long for the first of them.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A file that gets what is read of a stream. It is complete when somebody says so, who need not be the reader: at a
 //! signal, what came by then is kept.
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +14,8 @@ pub struct StreamCopy(Arc<Mutex<State>>);
 #[derive(Debug)]
 enum State {
     Open(NewFile),
+    /// Somebody else gives it its name.
+    Handed(File),
     /// Nothing more is written.
     Completed,
     /// It could not be written, the reading goes on.
@@ -24,12 +27,19 @@ impl StreamCopy {
         Self(Arc::new(Mutex::new(State::Open(file))))
     }
 
+    pub(crate) fn handed(file: File) -> Self {
+        Self(Arc::new(Mutex::new(State::Handed(file))))
+    }
+
     /// Adds what was read.
     pub(crate) fn add(&self, bytes: &[u8]) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Open(file) = &mut *state
-            && let Err(error) = file.write_all(bytes)
-        {
+        let written = match &mut *state {
+            State::Open(file) => file.write_all(bytes),
+            State::Handed(file) => file.write_all(bytes),
+            State::Completed | State::Failed(_) => Ok(()),
+        };
+        if let Err(error) = written {
             *state = State::Failed(error);
         }
     }
@@ -42,7 +52,7 @@ impl StreamCopy {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Completed) {
             State::Open(file) => file.complete(),
-            State::Completed => Ok(()),
+            State::Handed(_) | State::Completed => Ok(()),
             State::Failed(error) => Err(error),
         }
     }
@@ -77,6 +87,18 @@ mod tests {
             (&read[..], std::fs::read(&place).expect("a file")),
             (&b"0123789"[..], b"0123456".to_vec())
         );
+    }
+
+    #[test]
+    fn a_file_of_another_process_gets_the_same() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let place = dir.path().join("keep.perf");
+        let file = std::fs::File::create(&place).expect("a file");
+        let (stream, copy) = ByteStream::of_reader(&b"0123456789"[..]).copied_into(file);
+        let mut read = Vec::new();
+        stream.into_reader().read_to_end(&mut read).expect("read");
+        copy.complete().expect("written");
+        assert_eq!(std::fs::read(&place).expect("a file"), read);
     }
 
     #[test]

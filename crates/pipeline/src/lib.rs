@@ -72,6 +72,7 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
+pub use perf_data::Head;
 pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
 pub use runs::live::{
     Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,

@@ -14,6 +14,7 @@
 mod front;
 mod http;
 mod jobs;
+mod live;
 mod problem;
 mod protocol;
 mod query;
@@ -24,6 +25,7 @@ mod symbolize;
 mod worker;
 mod workers;
 
+pub use live::{LiveInput, LiveStream};
 pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};
 pub use worker::{Confined, Confinement, StreamWriter, WorkerOptions, confine, work};
 pub use workers::WorkerCommand;

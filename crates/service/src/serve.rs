@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::front::{Door, Metrics, Secrets, Service, Uploads};
 use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
+use crate::live::{self, LiveInput, Watched};
 use crate::recordings::{Root, Roots};
 use crate::store::{Artefacts, Described};
 use crate::workers::{Slot, WorkerCommand};
@@ -35,10 +36,12 @@ pub enum Listen {
 }
 
 /// What a service is given.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ServeOptions {
     /// Recordings, and folders of recordings.
     pub paths: Vec<PathBuf>,
+    /// A recording that is watched while it is made.
+    pub live: Option<LiveInput>,
     /// Where to listen.
     pub listen: Listen,
     /// Whether others than this machine may connect, without encryption.
@@ -114,6 +117,9 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
+    /// What should be watched is nothing that can be.
+    #[error("{0}")]
+    Watched(String),
     /// The system lacks something.
     #[error("cannot start")]
     System(#[from] io::Error),
@@ -155,12 +161,20 @@ async fn run(
         (_, Some(address)) => format!("http://{address}"),
         (_, None) => String::new(),
     };
-    let addresses = addresses(&url, &mut secrets, [options.firefox, options.debuginfod])?;
+    let page = if options.live.is_some() { "live" } else { "" };
+    let doors = [options.firefox, options.debuginfod];
+    let addresses = addresses(&url, page, &mut secrets, doors)?;
     let [local, foreign] = options.workers;
+    let watched = options.live.as_ref().map(|input| Arc::new(Watched::new(input)));
+    if let Some(watched) = &watched {
+        roots.name_live(Err(watched.no_recording()));
+    }
     let service = Arc::new(Service {
         roots,
         store,
         jobs: Jobs::new(QUEUE),
+        watcher: Slot::new(local.clone()),
+        live: watched.clone(),
         local: Slot::new(local),
         foreign: Slot::new(foreign),
         host,
@@ -175,32 +189,58 @@ async fn run(
         stopping: watch::Sender::new(false),
     });
     let stopping = service.stopping.subscribe();
-    let mut signals =
-        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
-    let stopper = Arc::clone(&service);
-    tokio::spawn(async move {
-        let [one, two, three] = &mut signals;
-        tokio::select! {
-            () = heard(one) => {}
-            () = heard(two) => {}
-            () = heard(three) => {}
-        }
-        stopper.stopping.send_replace(true);
-        stopper.jobs.stop();
-        stopper.questions.close();
-    });
+    tokio::spawn(end_by_signal(Arc::clone(&service), options.live.as_ref().map(|live| live.tell)));
     ready(&addresses);
+    let watching = options.live.zip(watched).map(|(input, watched)| {
+        let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
+        let watching = live::run(service, watched, input);
+        tokio::spawn(async move { watching.await.inspect_err(|_| stopper.stop()) })
+    });
     serve_connections(listener, router(Arc::clone(&service)), stopping).await;
+    let watched = match watching {
+        Some(watching) => watching.await.map_err(io::Error::other)?,
+        None => Ok(()),
+    };
     service.local.end();
     service.foreign.end();
+    service.watcher.end();
     if let Listen::Unix(path) = &options.listen {
         remove_socket(path);
     }
-    Ok(())
+    watched.map_err(|problem| ServeError::Watched(problem.to_string()))
+}
+
+/// Stops the service at a signal. The first SIGINT while a recording is watched is meant for who makes it: it is read on
+/// to its end.
+async fn end_by_signal(service: Arc<Service>, tell: Option<fn(&str)>) {
+    let mut signals =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let [interrupt, two, three] = &mut signals;
+    let mut is_told = false;
+    loop {
+        tokio::select! {
+            () = heard(interrupt) => {}
+            () = heard(two) => break,
+            () = heard(three) => break,
+        }
+        match (tell, &service.live) {
+            (Some(tell), Some(live)) if !is_told && live.is_open() => {
+                tell("reading on to the end of the stream; a second interrupt ends it at once");
+                is_told = true;
+            }
+            _ => break,
+        }
+    }
+    service.stop();
 }
 
 /// Opens the doors that are wanted; gives where all is reached.
-fn addresses(url: &str, secrets: &mut Secrets, doors: [bool; 2]) -> io::Result<Addresses> {
+fn addresses(
+    url: &str,
+    page: &str,
+    secrets: &mut Secrets,
+    doors: [bool; 2],
+) -> io::Result<Addresses> {
     let [firefox, debuginfod] = doors;
     let mut open = |door: Door, wanted: bool| -> io::Result<Option<String>> {
         let path = wanted.then(|| secrets.open(door)).transpose()?;
@@ -208,7 +248,7 @@ fn addresses(url: &str, secrets: &mut Secrets, doors: [bool; 2]) -> io::Result<A
     };
     let firefox = open(Door::Firefox, firefox)?;
     let debuginfod = open(Door::Debuginfod, debuginfod)?;
-    Ok(Addresses { page: format!("{url}/#token={}", secrets.token()), firefox, debuginfod })
+    Ok(Addresses { page: format!("{url}/{page}#token={}", secrets.token()), firefox, debuginfod })
 }
 
 /// Waits for a signal; one that cannot be caught is not heard.
@@ -231,11 +271,7 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
             roots.push(Root::folder(path, false).map_err(failed)?);
             continue;
         }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        let name = PathBuf::from(path.file_name().unwrap_or_default());
+        let (folder, name) = folder_and_name(path);
         match files.iter_mut().find(|(known, _)| *known == folder) {
             Some((_, names)) => {
                 names.insert(name);
@@ -247,6 +283,11 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
         let root = Root::only(&folder, names);
         roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
     }
+    if let Some(copy) = options.live.as_ref().and_then(|live| live.copy.as_deref()) {
+        let (folder, name) = folder_and_name(copy);
+        let root = Root::only(&folder, BTreeSet::from([name]));
+        roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
+    }
     if let Some(path) = &options.uploads {
         let failed = |source| ServeError::Root { path: path.clone(), source };
         let uploads = Root::folder(path, true).map_err(failed)?;
@@ -256,6 +297,15 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
         roots.push(uploads);
     }
     Ok(Roots::new(roots))
+}
+
+/// The folder that a file is in, and its name there.
+fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    (folder, PathBuf::from(path.file_name().unwrap_or_default()))
 }
 
 /// A path without links and from the root on, as recordings below it are called.

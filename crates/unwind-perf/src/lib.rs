@@ -70,7 +70,7 @@ fn hears_signals(command: Option<&Command>) -> bool {
     match command {
         Some(Command::Record(_)) => true,
         #[cfg(feature = "service")]
-        Some(Command::Serve(_)) => true,
+        Some(Command::Serve(_) | Command::Live(_)) => true,
         _ => false,
     }
 }

@@ -4,11 +4,19 @@ use crate::modules::{MODULES, Module, PAGE, STYLE};
 
 /// The modules that only a service's pages have.
 const SERVED: &[Module] = &[
+    Module { path: "live/app.js", text: include_str!("live/app.js") },
+    Module { path: "live/bar.js", text: include_str!("live/bar.js") },
+    Module { path: "live/moved.js", text: include_str!("live/moved.js") },
+    Module { path: "live/start.js", text: include_str!("live/start.js") },
+    Module { path: "live/tables.js", text: include_str!("live/tables.js") },
     Module { path: "service/api.js", text: include_str!("service/api.js") },
     Module { path: "service/code.js", text: include_str!("service/code.js") },
     Module { path: "service/list.js", text: include_str!("service/list.js") },
     Module { path: "service/recording.js", text: include_str!("service/recording.js") },
 ];
+
+/// The style of the bar of a recording that is watched.
+const LIVE_STYLE: &str = include_str!("live/live.css");
 
 /// The style of the list.
 const LIST_STYLE: &str = include_str!("service/list.css");
@@ -22,12 +30,24 @@ pub const fn list_page() -> &'static str {
 /// The page of a recording, whose tables its script asks for. The policy is the server's.
 #[must_use]
 pub fn recording_page() -> String {
+    page_of("service/recording.js")
+}
+
+/// The page of a recording that is watched while it is made.
+#[must_use]
+pub fn live_page() -> String {
+    let style = "<link rel=\"stylesheet\" href=\"/assets/live/live.css\">\n</head>";
+    page_of("live/start.js").replacen("</head>", style, 1)
+}
+
+fn page_of(script: &str) -> String {
     let (head, _) = PAGE.split_once("<script type=\"module\">").unwrap_or((PAGE, ""));
     let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"POLICY\">\n";
     let style =
         "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/assets/style.css\">";
-    let script = "<script type=\"module\" src=\"/assets/service/recording.js\"></script>\n</body>\n</html>\n";
-    head.replacen(policy, "", 1).replacen("<style>/*STYLE*/</style>", style, 1) + script
+    let script =
+        format!("<script type=\"module\" src=\"/assets/{script}\"></script>\n</body>\n</html>\n");
+    head.replacen(policy, "", 1).replacen("<style>/*STYLE*/</style>", style, 1) + &script
 }
 
 /// A file of the pages by its path below `/assets`; `None` where there is none.
@@ -35,6 +55,7 @@ pub fn recording_page() -> String {
 pub fn served(path: &str) -> Option<&'static str> {
     match path {
         "style.css" => return Some(STYLE),
+        "live/live.css" => return Some(LIVE_STYLE),
         "service/list.css" => return Some(LIST_STYLE),
         _ => {}
     }
@@ -48,7 +69,7 @@ mod tests {
 
     #[test]
     fn nothing_is_inline_and_every_import_is_served() {
-        for page in [list_page(), &recording_page()] {
+        for page in [list_page(), &recording_page(), &live_page()] {
             assert!(
                 !page.contains("POLICY") && !page.contains("<style") && !page.contains(" style=")
             );
@@ -61,8 +82,9 @@ mod tests {
         for module in SERVED {
             for line in module.text.lines().filter(|line| line.starts_with("import")) {
                 let path = line.split('"').nth(1).unwrap();
+                let (folder, _) = module.path.split_once('/').unwrap();
                 let path = path.strip_prefix("../").map_or_else(
-                    || format!("service/{}", path.trim_start_matches("./")),
+                    || format!("{folder}/{}", path.trim_start_matches("./")),
                     str::to_owned,
                 );
                 assert!(served(&path).is_some(), "{}: {path}", module.path);

@@ -30,7 +30,7 @@ pub use hotspot::{
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub(crate) use page::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, write_tables};
-pub use page::{Page, PageCode, PageFunctionCode, PageSource};
+pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashMap;
 
 use super::service::Service;
+use crate::live::View;
 use crate::problem::Problem;
 
 /// What was counted since the start.
@@ -94,6 +95,9 @@ impl Metrics {
             "Workers that ended while they were at a job",
             ends,
         );
+        if let Some(live) = &service.live {
+            text.live(&live.view());
+        }
         text.head("answers_total", "counter", "Answers by status");
         for (status, count) in sorted(&self.answers) {
             text.row(&format!("answers_total{{status=\"{status}\"}}"), count);
@@ -126,6 +130,33 @@ impl Text {
 
     fn row(&mut self, name: &str, value: u64) {
         let _ = writeln!(self.0, "unwind_perf_{name} {value}");
+    }
+
+    /// How the watching of a recording goes.
+    fn live(&mut self, view: &View) {
+        let numbers = &view.numbers;
+        let lag = numbers.lag.map_or(0, |seconds| (seconds * 1e3) as u64);
+        self.one(
+            "live_running",
+            "gauge",
+            "Whether a recording is watched",
+            (!view.is_over()).into(),
+        );
+        self.one(
+            "live_lag_milliseconds",
+            "gauge",
+            "Age of the newest sample when it was told",
+            lag,
+        );
+        self.one("live_samples_total", "counter", "Samples that came", numbers.samples);
+        self.one("live_kept_samples", "gauge", "Samples that are not forgotten", numbers.kept);
+        self.one(
+            "live_lost_total",
+            "counter",
+            "Records that the kernel lost",
+            numbers.lost_records,
+        );
+        self.one("live_bytes_total", "counter", "Bytes of records that were read", numbers.bytes);
     }
 
     fn one(&mut self, name: &str, kind: &str, help: &str, value: u64) {

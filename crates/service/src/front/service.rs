@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::{Metrics, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
+use crate::live::Watched;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, RunOptions, Task};
 use crate::recordings::{Opened, Roots};
@@ -31,6 +32,10 @@ pub(crate) struct Service {
     pub(crate) jobs: Jobs,
     pub(crate) local: Slot,
     pub(crate) foreign: Slot,
+    /// The worker that watches a recording: what breaks it is nobody else's.
+    pub(crate) watcher: Slot,
+    /// The recording that is watched, where there is one.
+    pub(crate) live: Option<Arc<Watched>>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) secrets: Secrets,
     pub(crate) metrics: Metrics,
@@ -51,6 +56,13 @@ impl Service {
     /// How many questions are asked at a time.
     pub(crate) const fn questions() -> Semaphore {
         Semaphore::const_new(QUESTIONS)
+    }
+
+    /// Lets nothing begin any more, and ends what is under way.
+    pub(crate) fn stop(&self) {
+        self.stopping.send_replace(true);
+        self.jobs.stop();
+        self.questions.close();
     }
 
     /// The worker for recordings of that trust.
@@ -125,6 +137,7 @@ impl Service {
                 Incoming::Event(Event::Progress { done, expected }, _) => {
                     (progress.samples, progress.expected) = (done, expected);
                 }
+                Incoming::Event(Event::Live(_), _) => {}
                 Incoming::Ended(how) => return Err(self.ended(&how)),
             }
             job.set(JobState::Running(progress.clone()));

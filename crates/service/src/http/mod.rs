@@ -6,6 +6,7 @@ mod firefox;
 mod guard;
 mod jobs;
 mod json;
+mod live;
 mod log;
 mod pages;
 mod params;

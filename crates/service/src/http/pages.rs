@@ -26,6 +26,11 @@ pub(super) async fn recording() -> Response {
     page(web::recording_page())
 }
 
+/// `GET /live`: the recording that is watched.
+pub(super) async fn live() -> Response {
+    page(web::live_page())
+}
+
 /// `GET /assets/{*path}`
 pub(super) async fn asset(Path(path): Path<String>) -> Result<Response, Problem> {
     let text =

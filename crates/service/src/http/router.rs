@@ -8,7 +8,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
 use super::guard::guard;
-use super::{debuginfod, firefox, jobs, log, pages, questions, recordings, symbols};
+use super::{debuginfod, firefox, jobs, live, log, pages, questions, recordings, symbols};
 use crate::front::Service;
 use crate::problem::{Kind, Problem};
 
@@ -21,6 +21,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/", get(pages::list))
         .route("/r/{id}", get(pages::recording))
         .route("/diff", get(pages::recording))
+        .route("/live", get(pages::live))
         .route("/assets/{*path}", get(pages::asset))
         .route("/session", post(pages::session))
         .route("/healthz", get(pages::health))
@@ -38,6 +39,9 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/jobs/{id}", get(jobs::show).delete(jobs::cancel))
         .route("/api/v1/jobs/{id}/events", get(jobs::events))
         .route("/api/v1/symbolize", post(symbols::symbolize).layer(symbols::longer()))
+        .route("/api/v1/live", get(live::show))
+        .route("/api/v1/live/events", get(live::events))
+        .route("/api/v1/live/columns", get(live::columns))
         .route("/api/v1/diff", post(questions::diff))
         .merge(firefox::routes(&service.secrets))
         .merge(debuginfod::routes(&service.secrets))

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::live::{LiveTask, LiveTick};
 use super::options::RunOptions;
 use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
@@ -74,6 +75,11 @@ pub(crate) enum Task {
     Code(CodeTask),
     /// A file that is found by build-id: its descriptor comes with the answer, which is its path.
     File(FileTask),
+    /// Watch a stream to its end; the answer is the account of the run.
+    Live(LiveTask),
+    /// Write the tables of what is watched, packed, into the output; the answer is the tick that they are of, or nothing
+    /// where nothing has come yet.
+    LiveColumns,
     /// Stop working at an earlier request.
     Cancel(u64),
 }
@@ -148,6 +154,8 @@ pub(crate) enum Event {
         /// Samples that there will be.
         expected: u64,
     },
+    /// Something is new of what is watched.
+    Live(Box<LiveTick>),
     /// It is done; the answer.
     Done(Box<RawValue>),
     /// It cannot be done.

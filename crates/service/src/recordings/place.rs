@@ -21,6 +21,11 @@ impl PlaceId {
         Self(digest)
     }
 
+    /// One that somebody names.
+    pub(crate) fn named(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

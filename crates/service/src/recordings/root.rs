@@ -109,11 +109,30 @@ pub(crate) struct Roots {
     roots: Vec<Root>,
     /// Where ids lead that were seen.
     known: Mutex<HashMap<PlaceId, (usize, String)>>,
+    /// Where the id [`LIVE`] leads, or what is said to those who ask for it.
+    live: Mutex<Option<Result<PlaceId, Problem>>>,
 }
+
+/// What the recording is called that is watched.
+const LIVE: &str = "live";
 
 impl Roots {
     pub(crate) fn new(roots: Vec<Root>) -> Self {
-        Self { roots, known: Mutex::default() }
+        Self { roots, known: Mutex::default(), live: Mutex::default() }
+    }
+
+    /// Says where the recording is that was watched, or why it is nowhere.
+    pub(crate) fn name_live(&self, place: Result<PlaceId, Problem>) {
+        *self.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    /// The id that is meant by an id.
+    fn meant(&self, id: &str) -> Result<PlaceId, Problem> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        match live.as_ref().filter(|_| id == LIVE) {
+            Some(place) => place.clone(),
+            None => Ok(PlaceId::named(id)),
+        }
     }
 
     /// All recordings, sorted by name; of many files, the first ones that are found.
@@ -135,9 +154,10 @@ impl Roots {
     /// # Errors
     /// Where there is none of that id, any more.
     pub(crate) fn by_id(&self, id: &str) -> Result<Opened, Problem> {
+        let id = self.meant(id)?;
         let known = || {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.iter().find(|(known, _)| known.as_str() == id).map(|(_, place)| place.clone())
+            known.get(&id).cloned()
         };
         let missing = || Problem::new(Kind::NotFound).detail("there is no recording of that id");
         let place = known().or_else(|| {

@@ -6,6 +6,7 @@ mod confine;
 mod diff;
 mod export;
 mod held;
+mod live;
 mod place;
 mod query;
 mod selected;

@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use super::held::Held;
+use super::live::LiveTables;
 use super::watch::Watch;
-use super::{WorkerOptions, about, diff, export, place, query, source, symbols, tables};
+use super::{WorkerOptions, about, diff, export, live, place, query, source, symbols, tables};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
 
@@ -40,11 +41,13 @@ impl Outbox {
 /// A worker at work.
 #[derive(Debug)]
 pub(super) struct Serving {
-    outbox: Arc<Outbox>,
-    pipeline: Pipeline,
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) pipeline: Pipeline,
     host: Arc<dyn Host>,
-    options: WorkerOptions,
+    pub(super) options: WorkerOptions,
     held: Held,
+    /// The tables of a stream that is watched.
+    pub(super) live: LiveTables,
     /// Held by the run that is under way.
     analyzing: Mutex<()>,
     /// The requests that are worked at, with what tells them to stop.
@@ -63,9 +66,10 @@ pub(super) struct Job {
 /// What a task needs beside its words.
 #[derive(Debug)]
 pub(super) struct Bench<'s> {
-    serving: &'s Serving,
+    pub(super) serving: &'s Serving,
     files: IntoIter<OwnedFd>,
-    observer: Arc<dyn Observer>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) id: u64,
     /// Descriptors that go with the answer.
     handed: Vec<OwnedFd>,
 }
@@ -79,6 +83,7 @@ impl Serving {
             pipeline: Pipeline::new(Arc::clone(&host)),
             host,
             held: Held::new(options.keep),
+            live: LiveTables::default(),
             options,
             analyzing: Mutex::default(),
             running: Mutex::default(),
@@ -105,7 +110,7 @@ impl Serving {
         let Job { id, task, files, cancelled } = job;
         let watch = Watch::new(id, Arc::clone(&self.outbox), cancelled);
         let mut bench =
-            Bench { serving: self, files, observer: Arc::new(watch), handed: Vec::new() };
+            Bench { serving: self, files, observer: Arc::new(watch), id, handed: Vec::new() };
         let event = match bench.work(task) {
             Ok(answer) => Event::Done(answer),
             Err(problem) => Event::Failed(problem),
@@ -156,6 +161,8 @@ impl Bench<'_> {
                 answer(&path)
             }
             Task::Symbolize(task) => answer(&symbols::names(self, &task)?),
+            Task::Live(task) => live::watch(self, &task),
+            Task::LiveColumns => live::write(&self.serving.live, self.output()?),
             Task::Cancel(_) => answer(&()),
         }
     }
@@ -229,7 +236,8 @@ impl Bench<'_> {
         &*self.serving.host
     }
 
-    fn file(&mut self) -> Result<OwnedFd, Problem> {
+    /// The next of the files that came with the request.
+    pub(super) fn file(&mut self) -> Result<OwnedFd, Problem> {
         let missing = || Problem::new(Kind::Internal).detail("a request without its files");
         self.files.next().ok_or_else(missing)
     }

@@ -69,6 +69,11 @@ impl Call {
         }
     }
 
+    /// The number of the worker among processes.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     /// Ends the worker: it is beyond its deadline.
     pub(crate) fn kill(&self) {
         self.process.kill();

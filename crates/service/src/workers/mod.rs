@@ -5,6 +5,6 @@ mod call;
 mod process;
 mod slot;
 
-pub(crate) use call::Incoming;
+pub(crate) use call::{Call, Incoming};
 pub use process::WorkerCommand;
 pub(crate) use slot::Slot;

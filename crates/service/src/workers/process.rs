@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,6 +79,11 @@ impl Process {
         let _ = self.outgoing.send((request, Vec::new()));
     }
 
+    /// Its number among processes.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.pid.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+    }
+
     /// Whether it does not run any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
@@ -104,6 +109,8 @@ fn spawn(command: &WorkerCommand, socket: OwnedFd) -> io::Result<Child> {
         .args(&command.arguments)
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
+        // What a terminal sends to those in front of it is the front's to answer.
+        .process_group(0)
         .spawn()
 }
 

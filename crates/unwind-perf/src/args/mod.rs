@@ -17,7 +17,7 @@ pub(crate) use commands::{
     RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
 };
 #[cfg(feature = "service")]
-pub(crate) use commands::{ServeArgs, WorkerArgs};
+pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, SymbolArgs};
 pub(crate) use misspelt::with_suggestion;
@@ -82,6 +82,9 @@ pub(crate) enum Command {
     /// Serve recordings by HTTP: a list, their pages, every format, questions for tools
     #[cfg(feature = "service")]
     Serve(Box<ServeArgs>),
+    /// Show a recording in a browser while perf makes it: perf record … -o - | unwind-perf live
+    #[cfg(feature = "service")]
+    Live(Box<LiveArgs>),
     /// Do the work of a service that started this
     #[cfg(feature = "service")]
     #[command(hide = true)]

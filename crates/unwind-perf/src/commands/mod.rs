@@ -8,6 +8,8 @@ mod dump;
 mod info;
 mod inject;
 mod lines;
+#[cfg(feature = "service")]
+mod live;
 mod manual;
 mod maps;
 mod nothing_left;
@@ -42,6 +44,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Diff(args)) => diff::run(args),
         #[cfg(feature = "service")]
         Some(Command::Serve(args)) => serve::run(args),
+        #[cfg(feature = "service")]
+        Some(Command::Live(args)) => live::run(args),
         #[cfg(feature = "service")]
         Some(Command::Worker(args)) => serve::work(args),
         Some(Command::Man) => manual::man(),

@@ -11,15 +11,31 @@ use host::{Host as _, RealHost, ScratchDir, replace_file};
 use pipeline::{Limits, Options, StreamOptions};
 use service::{Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
 
-use crate::args::{ServeArgs, WorkerArgs, host};
+use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host};
 use crate::hotspot;
 use crate::terminal::{Out, Status};
 
 /// Bytes of profiles that a worker keeps for the next questions.
 const KEPT: u64 = 1 << 30;
 
-/// Serves until a signal ends it.
+/// Bytes of results that are kept, and how long the work at a recording may take, where nothing is said.
+const RESULTS: u64 = 2 << 30;
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Serves recordings until a signal ends it.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
+    let mut paths: Vec<PathBuf> = args.paths.iter().chain(&args.root).cloned().collect();
+    if paths.is_empty() && args.uploads.is_none() {
+        paths.push(PathBuf::from("."));
+    }
+    let options = options(&args.front)?;
+    let deadline = Duration::from_secs(args.deadline);
+    let uploads = args.uploads.clone();
+    serve(ServeOptions { paths, keep: args.keep, uploads, deadline, ..options }, &args.front)
+}
+
+/// What the arguments say that every command has which serves.
+pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
     // What the operator named is looked at once here, so that a mistake is not each job's.
     args.worker.files.search()?;
@@ -27,24 +43,25 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
         program: program.clone(),
         arguments: args.worker.words(foreign),
     });
-    let mut paths: Vec<PathBuf> = args.paths.iter().chain(&args.root).cloned().collect();
-    if paths.is_empty() && args.uploads.is_none() {
-        paths.push(PathBuf::from("."));
-    }
-    let options = ServeOptions {
-        paths,
+    Ok(ServeOptions {
+        paths: Vec::new(),
+        live: None,
         listen: args.listen.clone(),
         open: args.open,
         names: args.host_name.clone(),
         store: args.store.clone().map_or_else(usual_store, Ok)?,
-        keep: args.keep,
-        uploads: args.uploads.clone(),
-        deadline: Duration::from_secs(args.deadline),
+        keep: RESULTS,
+        uploads: None,
+        deadline: DEADLINE,
         workers,
         logs: !args.quiet,
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
-    };
+    })
+}
+
+/// Serves until a signal ends it.
+pub(super) fn serve(options: ServeOptions, args: &FrontArgs) -> anyhow::Result<Status> {
     let opens = !args.no_open && has_desktop();
     let mut page = None;
     service::serve(options, host(), |addresses| {

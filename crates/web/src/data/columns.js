@@ -29,8 +29,9 @@ export const VERSION = 2;
  *   findings: { kind: string, message: string, count: number }[],
  *   sources: { file: string, text: string }[], code?: import("./code.js").CodeBlock[], codeLeftOut?: number,
  *   columns: [string, string, number][] }} Head */
-/** Nodes are lines of functions under those that called them; parents come first.
- * @typedef {{ n: number, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
+/** Nodes are lines of functions under those that called them; parents come first. In tables that grow the lines of a
+ * function are not beside each other.
+ * @typedef {{ n: number, grows?: boolean, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
  *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
  *   event: Numbers, period: Float64Array | null, samples: number, span: number }} Tables */

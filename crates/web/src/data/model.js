@@ -54,7 +54,8 @@ export class Model extends Labels {
     for (let i = 0; i < leafNode.length; i++) if (leafNode[i] !== NONE) own[leafNode[i]] += this.leafCounts[i];
     for (let i = 0; i < lines.n; i++) {
       const p = lines.parent[i];
-      to[i] = made.merge(p === NONE ? ROOT : to[p], /** @type {any} */ (lines), i, p, lines.flags[i] & ~JOINED);
+      const outside = p === NONE ? ROOT : to[p], flags = lines.flags[i] & ~JOINED;
+      to[i] = lines.grows ? made.child(outside, lines.func[i], flags, i) : made.merge(outside, /** @type {any} */ (lines), i, p, flags);
     }
     const tree = made.done();
     // The line of most samples is what is told of a node; it has its frame from other samples where most of them do.

@@ -5,25 +5,27 @@
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   names: "full" | "short", sort: string }} State */
+ *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ * Of a recording that is watched: how many of the last seconds are looked at (0 for all), whether samples of the recorder
+ * and of the service are shown, times that the reader marked, and the time that all others are told from. */
 
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own",
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: ["none", "process", "thread", "comm", "cgroup", "event"], side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"],
+  names: ["full", "short"], own: ["hidden", "shown"],
 };
 
 /** The state as the part of an address behind `#`; what is as in the beginning is left out.
  * @param {State} state */
 export function toFragment(state) {
   const parts = new URLSearchParams();
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
@@ -34,6 +36,8 @@ export function toFragment(state) {
   for (const filter of state.filters) parts.append("filter", filterText(filter));
   if (state.zoom.length) parts.set("zoom", state.zoom.join("."));
   if (state.base) parts.set("base", state.base.join("-"));
+  if (state.marks.length) parts.set("marks", state.marks.join("."));
+  for (const key of /** @type {const} */ (["last", "from"])) if (state[key]) parts.set(key, String(state[key]));
   return parts.toString();
 }
 
@@ -42,7 +46,7 @@ export function toFragment(state) {
 export function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   /** @type {any} */
-  const state = { ...START, filters: [], zoom: [] };
+  const state = { ...START, filters: [], zoom: [], marks: [] };
   for (const key of ["view", "search", "sort"]) state[key] = parts.get(key) ?? state[key];
   for (const [key, words] of Object.entries(WORDS)) {
     const value = parts.get(key);
@@ -53,6 +57,8 @@ export function fromFragment(fragment) {
   state.zoom = (parts.get("zoom") || "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
   const base = (parts.get("base") || "").split("-").map(whole);
   if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
+  state.marks = (parts.get("marks") || "").split(".").map(whole).filter((time) => time !== null);
+  for (const key of ["last", "from"]) state[key] = whole(parts.get(key)) ?? 0;
   return state;
 }
 

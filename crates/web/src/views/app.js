@@ -13,22 +13,52 @@ import { Shell } from "./shell.js";
 export class App extends Shell {
   /** @param {Tables} tables @param {import("./source.js").CodeSource} code @param {import("./source.js").TextSource} texts */
   constructor(tables, code, texts) {
-    const model = new Model(tables);
+    const model = new Model(tables), { head } = tables;
     super(model);
     this.tables = tables;
     this.code = code;
     this.texts = texts;
     /** @type {Model} */
     this.model = model;
-    const { head } = tables, counts = new Float64Array(head.events.length);
-    if (counts.length === 1) counts[0] = tables.samples;
-    else for (let i = 0; i < tables.samples; i++) counts[tables.event[i]]++;
-    this.eventCounts = counts;
+    this.eventCounts = this.countEvents();
     /** The event that is shown where none was chosen: times off the processor where they were asked for, else the first
      * one with samples. */
-    this.firstEvent = head.offCpu ?? Math.max(0, counts.findIndex((count) => count > 0));
+    this.firstEvent = head.offCpu ?? this.firstWithSamples();
     if (head.offCpu !== undefined && location.hash.length < 2) this.state.weight = "period";
     this.ranks = this.moduleRanks();
+  }
+
+  /** Samples by event. */
+  countEvents() {
+    const { head, samples, event } = this.tables, counts = new Float64Array(head.events.length);
+    if (counts.length === 1) counts[0] = samples;
+    else for (let i = 0; i < samples; i++) counts[event[i]]++;
+    return counts;
+  }
+
+  firstWithSamples() { return Math.max(0, this.eventCounts.findIndex((count) => count > 0)); }
+
+  /** Shows other tables.
+   * @param {Tables} tables @param {boolean} grown whether they are the same with more in them */
+  turnTo(tables, grown) {
+    const { short } = this.model, ranks = this.ranks;
+    this.tables = tables;
+    this.model = new Model(tables);
+    if (grown) this.model.short = short;
+    this.eventCounts = this.countEvents();
+    this.firstEvent = tables.head.offCpu ?? this.firstWithSamples();
+    this.ranks = grown ? this.keptRanks(ranks) : this.moduleRanks();
+  }
+
+  /** Modules keep their colours; new ones come behind them.
+   * @param {Int32Array<ArrayBuffer>} before */
+  keptRanks(before) {
+    const now = this.moduleRanks();
+    if (now.length === before.length) return before;
+    const fresh = [...now.keys()].slice(before.length).sort((a, b) => now[a] - now[b]), made = new Int32Array(now.length);
+    made.set(before);
+    fresh.forEach((module, at) => { made[module] = before.length + at; });
+    return made;
   }
 
   /** Modules by what they cost in the whole recording: this gives their colours. */
@@ -48,9 +78,20 @@ export class App extends Shell {
   /** The costs of the present view. */
   get costs() { return /** @type {import("../data/model.js").Costs} */ (this.model.costs); }
 
+  /** The filters that work: those of the state, and what goes without saying. */
+  get filters() { return this.state.filters; }
+
+  /** The times of the baseline: one, or what is left and right of one.
+   * @returns {[number, number][]} */
+  baseTimes() {
+    const { base } = this.state;
+    if (!base) return [];
+    return base[0] > base[1] ? [[0, base[1]], [base[0], NONE]] : [base];
+  }
+
   count() {
-    const { weight, truncated, group, filters } = this.state;
-    this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, filters });
+    const { weight, truncated, group } = this.state;
+    this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, filters: this.filters });
   }
 
   /** @param {number} cost */
@@ -120,6 +161,10 @@ export class App extends Shell {
    * @param {number} units */
   seconds(units) { return units * this.tables.head.unit / 1e9; }
 
+  /** A time in words.
+   * @param {number} from @param {number} to */
+  timeText(from, to) { return `${this.seconds(from).toFixed(3)} s to ${to === NONE ? "the end" : `${this.seconds(to).toFixed(3)} s`}`; }
+
   /** The name of a thread.
    * @param {number} id */
   threadName(id) {
@@ -135,7 +180,7 @@ export class App extends Shell {
       case "process": return `process ${filter.pid}`;
       case "comm": return `comm ${filter.comm || "?"}`;
       case "cgroup": return `control group ${filter.cgroup || "?"}`;
-      case "time": return `${this.seconds(filter.from).toFixed(3)} s to ${this.seconds(filter.to).toFixed(3)} s`;
+      case "time": return this.timeText(filter.from, filter.to);
       case "threads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `thread ${this.threadName(filter.ids[0])}` : `${filter.ids.length} threads`;
       case "notThreads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `without thread ${this.threadName(filter.ids[0])}` : `without ${filter.ids.length} threads`;
       default: return super.filterName(filter);

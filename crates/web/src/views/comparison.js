@@ -20,6 +20,15 @@ function run(costs, seconds) {
   return { own: { n: costs.ownN, cost: costs.own, squares: costs.ownSquares }, all, whole: all, factor: 1 / seconds };
 }
 
+/** Two selections of samples together.
+ * @param {Costs} one @param {Costs} other @returns {Costs} */
+function bothOf(one, other) {
+  const sum = (/** @type {Float64Array} */ a, /** @type {Float64Array} */ b) => a.map((value, at) => value + b[at]);
+  const ownN = sum(one.ownN, other.ownN), alike = one.own === one.ownN;
+  const own = alike ? ownN : sum(one.own, other.own), ownSquares = alike ? ownN : sum(one.ownSquares, other.ownSquares);
+  return { ...one, ownN, own, ownSquares, all: one.all + other.all, allN: one.allN + other.allN, allSquares: one.allSquares + other.allSquares };
+}
+
 /** @param {App} app @returns {ViewPart} */
 export function comparisonView(app) {
   const note = make("p", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
@@ -34,30 +43,32 @@ export function comparisonView(app) {
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, sideButtons.element, end, note), graph.element, status, rows.element);
   let shown = "";
   const secondsOf = (/** @type {number} */ from, /** @type {number} */ to) => Math.max(app.seconds(Math.min(to, app.tables.span) - from + 1), 1e-9);
-  const compare = (/** @type {[number, number]} */ base) => {
-    const { filters } = app.state, chosen = /** @type {import("../data/select.js").Selection} */ (app.model.chosen);
+  const compare = () => {
+    const { filters } = app, chosen = /** @type {import("../data/select.js").Selection} */ (app.model.chosen);
     const others = /** @type {any[]} */ (filters.filter((filter) => ["process", "comm", "threads", "notThreads"].includes(filter.kind)));
-    const before = app.model.count(selection(app.tables, [...others, { kind: "time", from: base[0], to: base[1] }]));
+    const times = app.baseTimes(), seconds = times.reduce((sum, [from, to]) => sum + secondsOf(from, to), 0);
+    const before = times.map(([from, to]) => app.model.count(selection(app.tables, [...others, { kind: "time", from, to }]))).reduce(bothOf);
     const { tree, children } = /** @type {any} */ (app.model);
-    const compared = new Comparison(tree, children, [[run(before, secondsOf(base[0], base[1]))], [run(app.costs, secondsOf(chosen.from, chosen.to))]], "rates", false);
+    const compared = new Comparison(tree, children, [[run(before, seconds)], [run(app.costs, secondsOf(chosen.from, chosen.to))]], "rates", false);
     const found = compared.byKey(app.model.identity(), app.model.truncatedFunction() + 1, (f) => f < app.model.firstGroup);
     return { before, compared, found, chosen, sure: compared.sureNodes(new Map(found.rows.map((row) => [row.key, row]))) };
   };
   const draw = () => {
     const { base, side } = app.state;
     if (!base || !app.model.chosen) return;
-    const { before, compared, found, chosen, sure } = app.model.once("comparison", `${app.model.costsKey} ${base}`, () => compare(base));
+    const { before, compared, found, chosen, sure } = app.model.once("comparison", `${app.model.costsKey} ${base}`, compare);
     const tree = app.picture.tree, time = app.state.weight === "period" && app.tables.head.events[app.event]?.unit === "nanoseconds";
     scale = scaleOf(Math.max(compared.all.before, compared.all.after), time);
     graph.options.colour = (node) => changeColour(compared, node, sure, app.theme);
     graph.options.hatched = (node) => isOneSided(compared, node);
     graph.options.describe = (node) => describeChange(compared, node, node === NONE ? "all" : app.model.name(tree.func[node]), scale, sure);
     const key = `${app.model.treeKey} ${side}`;
-    graph.show({ ...app.picture, ...compared.union(side) }, key === shown ? graph.zoom : NONE, key !== shown);
+    graph.show({ ...app.picture, ...compared.union(side) }, key === shown ? graph.again(app.picture, graph.zoom) : NONE, key !== shown);
     shown = key;
     sideButtons.press();
     const marked = found.rows.filter((row) => row.own.marked || row.total.marked).length;
-    note.textContent = `Before: ${app.seconds(base[0]).toFixed(3)} s to ${app.seconds(base[1] + 1).toFixed(3)} s, ${amount(before.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(app.costs.allN)} samples. ` +
+    const baseline = app.baseTimes().map(([from, to]) => app.timeText(from, to === NONE ? to : to + 1)).join(" and ");
+    note.textContent = `Before: ${baseline}, ${amount(before.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(app.costs.allN)} samples. ` +
       `${marked ? `${marked} function${marked > 1 ? "s differ" : " differs"}` : "No function differs"} by more than chance. Red is more, blue less, grey may be chance, hatched is on one side only.`;
     rows.show(inOrder(app, found.rows, (f) => app.model.name(f)), true);
   };

@@ -11,36 +11,36 @@ const KINDS = { elf: "ELF file", file: "not opened", anonymous: "memory without 
 
 /** @param {App} app @returns {ViewPart} */
 export function filesView(app) {
-  const { head } = app.tables;
-  /** @type {Map<number, typeof head.losses[0]>} */
-  const losses = new Map(head.losses.map((loss) => [loss.module, loss]));
+  const moduleAt = (/** @type {number} */ at) => app.tables.head.modules[at];
+  /** @returns {Map<number, import("../data/columns.js").Head["losses"][0]>} */
+  const lossesOf = () => app.model.once("losses", "", () => new Map(app.tables.head.losses.map((loss) => [loss.module, loss])));
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {number} */ at) => {
-    const module = head.modules[at], loss = losses.get(at), { path, buildId, opened } = module;
+    const module = moduleAt(at), loss = lossesOf().get(at), { path, buildId, opened } = module;
     const isMissed = module.kind === "file" && app.model.moduleCosts().total[at] > 0;
     const give = isMissed ? ` Give the file with --sysroot, --extra-dir or --debug-dir${buildId ? `, or by its build-id with --buildid-dir or --debuginfod` : ""}.` : "";
     status.textContent = `${path}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
       (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + give;
   };
   // Of a file that no stack leads through, nothing was needed.
-  const what = (/** @type {number} */ at) => head.modules[at].kind === "file" && !app.model.moduleCosts().total[at] ? "not needed"
-    : KINDS[/** @type {keyof typeof KINDS} */ (head.modules[at].kind)];
+  const what = (/** @type {number} */ at) => moduleAt(at).kind === "file" && !app.model.moduleCosts().total[at] ? "not needed"
+    : KINDS[/** @type {keyof typeof KINDS} */ (moduleAt(at).kind)];
   /** @type {Rows<number>} */
   const rows = new Rows({
     label: "Files of the modules", act: tell, picked: tell,
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
-      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => head.modules[at].path + (head.modules[at].count > 1 ? ` (${head.modules[at].count} of this path)` : "") },
+      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => moduleAt(at).path + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
       { title: "What it is", width: "13em", kind: "where", text: what },
-      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => head.modules[at].opened || "" },
-      { title: "Build-id", width: "11em", kind: "where", text: (at) => head.modules[at].buildId || "" },
-      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => losses.has(at) ? percent(/** @type {any} */ (losses.get(at)).samples, app.tables.samples) : "" },
+      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "" },
+      { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "" },
+      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "" },
     ],
   });
   const panel = make("section", { class: "panel column" }, rows.element, status);
   const draw = () => {
     const { total } = app.model.moduleCosts();
-    rows.show([...head.modules.keys()].sort((a, b) => total[b] - total[a] || a - b), true);
+    rows.show([...app.tables.head.modules.keys()].sort((a, b) => total[b] - total[a] || a - b), true);
     if (!status.textContent) status.textContent = "Choose a module to see what was opened or refused for it, and what to give.";
   };
   return { id: "files", title: "Files", panel, draw, resize: () => rows.draw() };

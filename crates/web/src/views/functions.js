@@ -93,7 +93,7 @@ export function sandwichView(app) {
     // Shares are of everything, not of the function.
     for (const [graph, picture] of /** @type {[Graph, any][]} */ ([[callers, above], [callees, below]])) {
       graph.options.describe = (node) => app.describe({ ...picture, all: app.costs.all, allN: app.costs.allN }, node, graph.zoom);
-      graph.show(picture, isFresh || graph.zoom >= picture.tree.n ? NONE : graph.zoom, isFresh);
+      graph.show(picture, isFresh ? NONE : graph.again(picture, graph.zoom), isFresh);
     }
   };
   return { id: "sandwich", title: "Sandwich", panel, draw, resize: () => { rows.draw(); callers.resize(); callees.resize(); },

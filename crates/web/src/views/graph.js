@@ -4,7 +4,7 @@
 import { GUESSED, INLINED, JOINED, NONE } from "../data/columns.js";
 import { INK } from "../data/colour.js";
 import { boxAt, layout } from "../data/layout.js";
-import { range } from "../data/tree.js";
+import { pathTo, range } from "../data/tree.js";
 import { functionKey, functionMenu } from "./actions.js";
 import { make, sized, styled } from "./element.js";
 import { hideTip, showTip } from "./tip.js";
@@ -47,13 +47,30 @@ export class Graph {
   /** Shows a picture; keeps the place where the reader scrolled to unless it is another zoom.
    * @param {CostPicture} picture @param {number} zoom @param {boolean} [fresh] */
   show(picture, zoom, fresh) {
-    const moved = fresh || zoom !== this.zoom || !this.picture;
+    const at = this.again(picture, this.at), moved = fresh || !this.picture || zoom !== this.again(picture, this.zoom);
     this.picture = picture;
     this.zoom = zoom;
-    if (moved || this.at >= picture.tree.n) this.at = zoom;
+    this.at = moved ? zoom : at;
     this.place();
     if (moved) this.element.scrollTop = this.down ? 0 : this.element.scrollHeight;
     this.draw();
+  }
+
+  /** The node of another picture that stands for the same functions as one of this; trees of recordings that grow are made
+   * again.
+   * @param {CostPicture} picture @param {number} node */
+  again(picture, node) {
+    if (!this.picture || node === NONE || picture.tree === this.picture.tree) return node < picture.tree.n ? node : NONE;
+    const { tree, children } = picture, old = this.picture.tree;
+    if (node >= old.n) return NONE;
+    let found = NONE;
+    for (const step of pathTo(old, node)) {
+      const [from, to] = range(children, found), inside = children.list.subarray(from, to);
+      const next = inside.find((one) => tree.func[one] === old.func[step] && tree.flags[one] === old.flags[step]);
+      if (next === undefined) return NONE;
+      found = next;
+    }
+    return found;
   }
 
   resize() {

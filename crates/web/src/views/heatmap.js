@@ -11,17 +11,28 @@ import { hideTip, showTip } from "./tip.js";
 
 /** @param {App} app @returns {ViewPart} */
 export function heatView(app) {
-  const { head, span, samples } = app.tables, shape = heatShape(span, head.unit, samples);
+  let { tables } = app, shape = heatShape(tables.span, tables.head.unit, tables.samples), last = shape.columns * ROWS - 1;
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
     "aria-label": "Heat map. Arrow keys go from cell to cell, with Shift they choose a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph heat" }, space);
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
-  const text = `A column is ${duration(shape.column * head.unit)}, a cell ${duration(shape.cell * head.unit)}. Click a cell or drag over some to look at that time; hold Ctrl for the baseline of a comparison.`;
-  const panel = make("section", { class: "panel column" }, make("p", { class: "note", text }), box, status);
+  const text = () => `A column is ${duration(shape.column * tables.head.unit)}, a cell ${duration(shape.cell * tables.head.unit)}. Click a cell or drag over some to look at that time; hold Ctrl for the baseline of a comparison.`;
+  const note = make("p", { class: "note", text: text() });
+  const panel = make("section", { class: "panel column" }, note, box, status);
   /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
   let map = { cells: new Uint32Array(0), found: null, most: 0 };
   let wide = 8, high = 8, at = 0, anchor = 0, isBase = false, isDown = false;
-  const last = shape.columns * ROWS - 1;
+  /** Where the recording has grown, cells are others. */
+  const renew = () => {
+    if (tables === app.tables) return;
+    ({ tables } = app);
+    shape = heatShape(tables.span, tables.head.unit, tables.samples);
+    last = shape.columns * ROWS - 1;
+    at = Math.min(at, last);
+    anchor = Math.min(anchor, last);
+    note.textContent = text();
+    status.textContent = "";
+  };
   const rangeOf = () => /** @type {[number, number]} */ ([Math.min(at, anchor) * shape.cell, (Math.max(at, anchor) + 1) * shape.cell - 1]);
   const describe = (/** @type {number} */ cell) => {
     const from = cell * shape.cell, lines = [`${app.seconds(from).toFixed(4)} s to ${app.seconds(from + shape.cell).toFixed(4)} s`, `${amount(map.cells[cell] || 0)} samples`];
@@ -50,7 +61,7 @@ export function heatView(app) {
     }
     pen.globalAlpha = 1;
     outline(pen, app.model.chosen && app.state.filters.some((filter) => filter.kind === "time") ? [app.model.chosen.from, app.model.chosen.to] : null, styled("--edge"), left);
-    outline(pen, app.state.base, styled("--less"), left);
+    for (const time of app.baseTimes()) outline(pen, time, styled("--less"), left);
     if (isDown || document.activeElement === canvas) outline(pen, rangeOf(), isBase ? styled("--less") : styled("--hit"), left);
     axis(pen, first, end, left);
   };
@@ -69,7 +80,7 @@ export function heatView(app) {
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "top";
     const each = Math.max(1, Math.ceil(64 / wide));
-    for (let column = Math.ceil(first / each) * each; column < end; column += each) pen.fillText(duration(column * shape.column * head.unit), column * wide - left, ROWS * high + 3);
+    for (let column = Math.ceil(first / each) * each; column < end; column += each) pen.fillText(duration(column * shape.column * tables.head.unit), column * wide - left, ROWS * high + 3);
   };
   const cellAt = (/** @type {MouseEvent} */ event) => {
     const area = canvas.getBoundingClientRect(), column = Math.floor((event.clientX - area.left + box.scrollLeft) / wide);
@@ -123,8 +134,9 @@ export function heatView(app) {
   box.addEventListener("scroll", paint);
   new ResizeObserver(paint).observe(box);
   const draw = () => {
+    renew();
     map = heatCells(app.model, shape, app.found ? app.found.under : null);
-    if (!status.textContent) status.textContent = `${amount(samples)} samples in ${duration(span * head.unit)}`;
+    if (!status.textContent) status.textContent = `${amount(tables.samples)} samples in ${duration(tables.span * tables.head.unit)}`;
     paint();
   };
   return { id: "heat", title: "Heat map", panel, draw, resize: paint };

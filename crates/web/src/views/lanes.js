@@ -18,11 +18,8 @@ export class Lanes {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    const all = busyThreads(app.model).filter((one) => one.count > 0);
-    const total = all.reduce((sum, one) => sum + one.count, 0);
-    /** @type {Lane} */
-    this.whole = { name: `all ${amount(all.length)} threads`, ids: all.map((one) => one.id), count: total, level: 0, inside: [], isOpen: true };
-    this.whole.inside = this.groups(all);
+    this.tables = app.tables;
+    this.whole = this.all();
     this.scroll = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes of threads", scroll: () => this.draw() });
     this.space = make("div", { class: "space" });
     this.scroll.append(this.space);
@@ -38,6 +35,25 @@ export class Lanes {
     this.drag = null;
     for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
     new ResizeObserver(() => this.draw()).observe(this.scroll);
+  }
+
+  /** The lane of all threads. @returns {Lane} */
+  all() {
+    const all = busyThreads(this.app.model).filter((one) => one.count > 0);
+    const total = all.reduce((sum, one) => sum + one.count, 0);
+    return { name: `all ${amount(all.length)} threads`, ids: all.map((one) => one.id), count: total, level: 0, inside: this.groups(all), isOpen: true };
+  }
+
+  /** Where the recording has grown, all is counted again; what the reader opened stays open. */
+  renew() {
+    if (this.tables === this.app.tables) return;
+    this.tables = this.app.tables;
+    const open = new Map(this.whole.inside.map((lane) => [lane.ids[0], lane.isOpen]));
+    this.whole = this.all();
+    for (const lane of this.whole.inside) lane.isOpen = open.get(lane.ids[0]) ?? lane.isOpen;
+    this.byThread = null;
+    this.bins.clear();
+    this.most = 0;
   }
 
   /** Threads by their names without numbers, where several have one.
@@ -65,6 +81,7 @@ export class Lanes {
   }
 
   draw() {
+    this.renew();
     const { app, scroll } = this, lanes = this.open();
     if (!scroll.clientWidth || !lanes[0]) return;
     this.space.style.height = lanes.length * HEIGHT + "px";
@@ -166,9 +183,10 @@ export class Lanes {
       pen.fillStyle = colour;
       pen.fillRect(from * scale, 0, Math.max((Math.min(to, app.tables.span) - from) * scale, 1), height);
     };
-    if (app.state.base) mark(app.state.base[0], app.state.base[1], styled("--pick-base"));
+    for (const [from, to] of app.baseTimes()) mark(from, to, styled("--pick-base"));
+    for (const time of app.state.marks) mark(time, time, styled("--more"));
     const { from, to } = this.shownTime();
-    if (to !== NONE) mark(from, to, styled("--pick"));
+    if (to !== NONE || from > 0) mark(from, to, styled("--pick"));
   }
 
   shownTime() {

@@ -13,7 +13,6 @@ import { Rows } from "./rows.js";
 
 /** @param {App} app @returns {ViewPart} */
 export function modulesView(app) {
-  const { head } = app.tables;
   let sort = "own";
   const table = (/** @type {string} */ label, /** @type {() => import("../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name, /** @type {any} */ options) => {
     const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ key) => {
@@ -36,11 +35,11 @@ export function modulesView(app) {
     const found = [...costs.n.keys()].filter((key) => costs.n[key] > 0), by = sort === "total" ? costs.total : costs.own;
     return sort === "name" ? found.sort((a, b) => name(a) < name(b) ? -1 : 1) : found.sort((a, b) => by[b] - by[a] || costs.total[b] - costs.total[a] || a - b);
   };
-  const modules = table("Modules", () => app.model.moduleCosts(), (module) => head.modules[module].path, {
+  const modules = table("Modules", () => app.model.moduleCosts(), (module) => app.tables.head.modules[module].path, {
     act: (/** @type {number} */ module) => app.addFilter({ kind: "module", at: module }),
     swatch: (/** @type {number} */ module) => moduleColour(app.ranks[module], 2, app.theme),
     menu: (/** @type {number} */ module, /** @type {number} */ x, /** @type {number} */ y) => openMenu([
-      { title: baseName(head.modules[module].path) },
+      { title: baseName(app.tables.head.modules[module].path) },
       { text: "Only this module", key: "d", run: () => app.addFilter({ kind: "module", at: module }) },
       { text: "Hide this module", key: "D", run: () => app.addFilter({ kind: "hideModule", at: module }) },
       { text: "Merge this module", key: "g", run: () => app.addFilter({ kind: "merge", at: module }) },
@@ -50,12 +49,12 @@ export function modulesView(app) {
     const [func] = functionsOfFile(app.model, file);
     if (func !== undefined) app.change({ view: "source", func });
   };
-  const files = table("Source files", () => app.model.fileCosts(), (file) => head.names[file], { act: open });
+  const files = table("Source files", () => app.model.fileCosts(), (file) => app.tables.head.names[file], { act: open });
   const none = make("p", { class: "note", text: "No source files are known: the modules have no debug information here (the view Files says why)." });
   const panel = make("section", { class: "panel stacked" }, make("h3", { text: "Modules" }), modules.element, make("h3", { text: "Source files" }), files.element, none);
   const draw = () => {
-    modules.show(keys(app.model.moduleCosts(), (module) => head.modules[module].path), true);
-    const all = keys(app.model.fileCosts(), (file) => head.names[file]);
+    modules.show(keys(app.model.moduleCosts(), (module) => app.tables.head.modules[module].path), true);
+    const all = keys(app.model.fileCosts(), (file) => app.tables.head.names[file]);
     files.show(all, true);
     files.element.hidden = all.length === 0;
     none.hidden = all.length > 0;

@@ -59,7 +59,7 @@ function prepare(app) {
 function showFilters(app) {
   const { base } = app.state, more = [];
   if (base) {
-    more.push(chip(`baseline ${app.seconds(base[0]).toFixed(3)} s to ${app.seconds(base[1]).toFixed(3)} s`, "Take the baseline away",
+    more.push(chip(`baseline ${app.baseTimes().map(([from, to]) => app.timeText(from, to)).join(" and ")}`, "Take the baseline away",
       () => app.change({ base: null, view: app.state.view === "compare" ? "heat" : app.state.view }), "base"));
   }
   drawChips(app, more, "No filters: right click, or m, on a frame, a row or a lane opens the menu.");

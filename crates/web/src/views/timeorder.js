@@ -17,9 +17,10 @@ const AXIS = 18;
 
 /** @param {App} app @returns {ViewPart} */
 export function orderView(app) {
-  const threads = busyThreads(app.model);
+  let threads = busyThreads(app.model), { tables } = app;
+  const options = () => threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }));
   const list = /** @type {HTMLSelectElement} */ (make("select", { id: "order-thread", change: () => app.change({ thread: Number(list.value) }) },
-    ...threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }))));
+    ...options()));
   const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
     "aria-label": "Stacks in the order of time. Arrow keys go from stack to stack and from frame to frame, Enter looks at the time of a frame, m opens a menu." }));
@@ -137,7 +138,16 @@ export function orderView(app) {
   canvas.addEventListener("focus", paint);
   canvas.addEventListener("blur", paint);
   box.addEventListener("scroll", () => { hideTip(); paint(); });
+  /** Where the recording has grown, there are more samples. */
+  const renew = () => {
+    if (tables === app.tables) return;
+    ({ tables } = app);
+    threads = busyThreads(app.model);
+    byThread = null;
+    if (document.activeElement !== list) list.replaceChildren(...options());
+  };
   const fill = () => {
+    renew();
     const thread = chosen();
     if (thread < 0 || !box.clientWidth) return;
     list.value = String(thread);

@@ -5,7 +5,7 @@ use std::io;
 use address::ModuleId;
 use hashbrown::HashMap;
 use profile::query::period_units;
-use profile::{EndReason, ModuleRow, Profile, RecordingInfo, StringId, Table};
+use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, Table, ThreadRow};
 
 use super::Page;
 use super::columns::PageColumns;
@@ -14,17 +14,17 @@ use super::tree::PageTree;
 use crate::summary::write_summary;
 
 /// The layout of the head and the columns, for those who keep pages' tables apart from the scripts.
-const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 2;
 
 /// Modules by their paths: functions know no more of theirs.
-struct PageModules<'a> {
-    rows: Vec<(&'a ModuleRow, usize)>,
-    by_path: HashMap<StringId, usize>,
+pub(super) struct PageModules<'a> {
+    pub(super) rows: Vec<(&'a ModuleRow, usize)>,
+    pub(super) by_path: HashMap<StringId, usize>,
     of_module: Table<ModuleId, usize>,
 }
 
 impl<'a> PageModules<'a> {
-    fn new(profile: &'a Profile) -> Self {
+    pub(super) fn new(profile: &'a Profile) -> Self {
         let mut all = Self { rows: Vec::new(), by_path: HashMap::new(), of_module: Table::new() };
         for module in &profile.modules {
             let at = *all.by_path.entry(module.path).or_insert_with(|| {
@@ -54,35 +54,15 @@ pub(super) fn head(
     let modules = PageModules::new(profile);
     let mut summary = Vec::new();
     write_summary(profile, &mut summary)?;
-    let words: Vec<&[u8]> =
-        profile.recording.command_line.iter().map(|&id| profile.strings.get(id)).collect();
-    let title = if words.is_empty() { b"Profile".to_vec() } else { words.join(&b' ') };
     let mut json = HeadJson::default();
     json.object(|json| {
         json.key("version").number(VERSION);
-        json.key("title").string(&title);
+        json.key("title").string(&title(profile));
         json.key("summary").string(&summary);
-        json.key("recording").object(|json| {
-            recording(json, profile, &profile.recording);
-            json.key("written").maybe(page.written);
-        });
-        json.key("unit").number(columns.unit);
-        json.key("origin").number(columns.origin);
-        json.key("events");
-        events(json, profile, columns);
-        if let Some(event) = profile.off_cpu {
-            json.key("offCpu").number(event.as_u32());
-        }
-        let ends = || EndReason::ALL.iter();
-        json.key("ends").array(ends(), |json, end| json.string(end.as_str().as_bytes()));
-        json.key("rooted").array(ends(), |json, end| json.number(u8::from(end.is_rooted())));
-        json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
-        json.key("threads").array(profile.threads.iter(), |json, thread| {
-            json.array([thread], |json, thread| {
-                json.number(thread.pid.0);
-                json.number(thread.tid.0);
-                json.string(profile.strings.get(thread.comm));
-            });
+        let clock = (columns.unit, columns.origin);
+        facts(json, profile, (clock, &columns.fixed), page.written);
+        json.key("threads").array(profile.threads.iter(), |json, row| {
+            json.array([row], |json, row| thread(json, profile, row));
         });
         cgroups(json, profile);
         json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
@@ -106,6 +86,55 @@ pub(super) fn head(
     Ok(json.into_bytes())
 }
 
+/// The command that was recorded.
+pub(super) fn title(profile: &Profile) -> Vec<u8> {
+    let words: Vec<&[u8]> =
+        profile.recording.command_line.iter().map(|&id| profile.strings.get(id)).collect();
+    if words.is_empty() { b"Profile".to_vec() } else { words.join(&b' ') }
+}
+
+/// What a clock counts in nanoseconds, and from where on.
+pub(super) type PageClock = (u64, u64);
+
+/// By event: the period that all its samples have.
+pub(super) type Fixed = Table<EventId, Option<u64>>;
+
+/// What is known of a recording before its samples are.
+pub(super) fn facts(
+    json: &mut HeadJson,
+    profile: &Profile,
+    ((unit, origin), fixed): (PageClock, &Fixed),
+    written: Option<i64>,
+) {
+    json.key("recording").object(|json| {
+        recording(json, profile, &profile.recording);
+        json.key("written").maybe(written);
+    });
+    json.key("unit").number(unit);
+    json.key("origin").number(origin);
+    json.key("events");
+    events(json, profile, fixed);
+    if let Some(event) = profile.off_cpu {
+        json.key("offCpu").number(event.as_u32());
+    }
+    let ends = || EndReason::ALL.iter();
+    json.key("ends").array(ends(), |json, end| json.string(end.as_str().as_bytes()));
+    json.key("rooted").array(ends(), |json, end| json.number(u8::from(end.is_rooted())));
+    json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
+}
+
+/// A thread: its process, its number, its name.
+pub(super) fn thread(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow) {
+    json.number(thread.pid.0);
+    json.number(thread.tid.0);
+    json.string(profile.strings.get(thread.comm));
+}
+
+/// The control group of a thread.
+pub(super) fn cgroup(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow) {
+    json.string(thread.cgroup.map_or(b"", |id| profile.strings.get(id)));
+}
+
 fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
     for (key, text) in [
         ("host", facts.hostname),
@@ -126,27 +155,26 @@ fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
 /// The control groups of threads, by row of these, where any was recorded.
 fn cgroups(json: &mut HeadJson, profile: &Profile) {
     if profile.threads.iter().any(|thread| thread.cgroup.is_some()) {
-        json.key("cgroups").array(profile.threads.iter(), |json, thread| {
-            json.string(thread.cgroup.map_or(b"", |id| profile.strings.get(id)));
-        });
+        let rows = profile.threads.iter();
+        json.key("cgroups").array(rows, |json, row| cgroup(json, profile, row));
     }
 }
 
-fn events(json: &mut HeadJson, profile: &Profile, columns: &PageColumns) {
+fn events(json: &mut HeadJson, profile: &Profile, fixed: &Fixed) {
     let units = period_units(profile);
     json.array(profile.events.entries(), |json, (id, event)| {
         json.object(|json| {
             json.key("name").string(profile.strings.get(event.name));
             let unit = units.get(id).copied().flatten().unwrap_or("count");
             json.key("unit").string(unit.as_bytes());
-            json.key("period").maybe(columns.fixed.get(id).copied().flatten());
+            json.key("period").maybe(fixed.get(id).copied().flatten());
             json.key("rate").number(event.rate);
             json.key("frequency").number(u8::from(event.frequency));
         });
     });
 }
 
-fn module(json: &mut HeadJson, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
+pub(super) fn module(json: &mut HeadJson, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
     json.object(|json| {
         json.key("path").string(profile.strings.get(row.path));
         json.key("kind").string(row.kind.as_str().as_bytes());
@@ -193,7 +221,7 @@ fn code(json: &mut HeadJson, page: &Page, modules: &PageModules<'_>) {
     json.key("codeLeftOut").number(page.code.left_out);
 }
 
-fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModules<'_>) {
+pub(super) fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModules<'_>) {
     let summary = &profile.summary;
     json.key("frames").number(summary.frames);
     json.key("filtered").number(summary.samples_filtered);

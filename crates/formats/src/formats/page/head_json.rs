@@ -66,6 +66,12 @@ impl HeadJson {
         }
     }
 
+    /// A value that is JSON already.
+    pub(crate) fn raw(&mut self, text: &[u8]) {
+        self.comma();
+        self.text.extend_from_slice(text);
+    }
+
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.text
     }

@@ -7,6 +7,7 @@
 mod columns;
 mod head;
 mod head_json;
+mod live;
 mod tree;
 
 use std::io;
@@ -21,6 +22,7 @@ use crate::printer::Printer;
 use columns::PageColumns;
 pub(crate) use columns::{NONE as PAGE_NONE, Width as PageWidth, column as page_column};
 pub(crate) use head_json::HeadJson;
+pub use live::{LivePage, LiveStep};
 use profile::Profile;
 use tree::PageTree;
 

@@ -8,11 +8,11 @@ use profile::{
 };
 
 /// What is special about a node; the page has the same numbers.
-const INLINED: u8 = 1;
+pub(super) const INLINED: u8 = 1;
 const GUESSED: u8 = 2;
 const KERNEL: u8 = 4;
 const ANONYMOUS: u8 = 8;
-const JOINED: u8 = 16;
+pub(super) const JOINED: u8 = 16;
 const GAP: u8 = 32;
 
 row_ids! {
@@ -207,7 +207,7 @@ impl PageTree {
 }
 
 /// What is special about all functions of a frame.
-fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
+pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
     let module = location.module.and_then(|id| profile.modules.get(id));
     let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
     let gap = frame.found_by == FoundBy::Gap;

@@ -4,6 +4,8 @@ mod annotate;
 mod diff;
 mod inject;
 mod inspect;
+#[cfg(feature = "service")]
+mod live;
 mod profile;
 mod record;
 #[cfg(feature = "service")]
@@ -14,10 +16,12 @@ pub(crate) use annotate::AnnotateArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
+#[cfg(feature = "service")]
+pub(crate) use live::LiveArgs;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
-pub(crate) use serve::{ServeArgs, WorkerArgs};
+pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
 pub(crate) use tables::{TopArgs, TreeArgs};

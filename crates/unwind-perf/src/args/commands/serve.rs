@@ -1,4 +1,4 @@
-//! The arguments of `serve`, and of the worker that it starts.
+//! The arguments of `serve`, those that `live` shares with it, and those of the worker that both start.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -21,6 +21,27 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) root: Vec<PathBuf>,
 
+    /// Bytes of results that are kept on the disk, such as 500M; what was used longest ago goes
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_memory)]
+    pub(crate) keep: u64,
+
+    /// Take recordings from others, and keep them in DIR. Nothing that one of them names is opened, but files of
+    /// build-id stores
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) uploads: Option<PathBuf>,
+
+    /// Seconds that the work at one recording may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) deadline: u64,
+
+    #[command(flatten)]
+    pub(crate) front: FrontArgs,
+}
+
+/// The arguments of every command that serves.
+#[derive(Debug, Args)]
+pub(crate) struct FrontArgs {
     /// Where to listen: an address and a port, 0 for one that is free, or unix:PATH for a socket
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = parse_listen)]
     pub(crate) listen: Listen,
@@ -37,18 +58,9 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) no_open: bool,
 
-    /// Bytes of results that are kept on the disk, such as 500M; what was used longest ago goes
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_memory)]
-    pub(crate) keep: u64,
-
     /// Where results are kept [default: unwind-perf/service in the user's directory for caches]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) store: Option<PathBuf>,
-
-    /// Take recordings from others, and keep them in DIR. Nothing that one of them names is opened, but files of
-    /// build-id stores
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) uploads: Option<PathBuf>,
 
     /// Let the page profiler.firefox.com ask for functions, sources and instructions; the address to be given to it as
     /// ?symbolServer= is printed
@@ -58,11 +70,6 @@ pub(crate) struct ServeArgs {
     /// Hand out the files that recordings used, by build-id, as a debuginfod server does, whose address is printed
     #[arg(long)]
     pub(crate) debuginfod_server: bool,
-
-    /// Seconds that the work at one recording may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) deadline: u64,
 
     /// No line for each request on standard error
     #[arg(short, long)]
@@ -169,6 +176,7 @@ mod tests {
                     --debuginfod=http://h";
         let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
         let Some(Command::Serve(args)) = cli.command else { panic!("serve") };
+        let args = args.front;
         let words = args.worker.words(true);
         let again = Cli::try_parse_from([OsString::from("unwind-perf")].into_iter().chain(words));
         let Some(Command::Worker(worker)) = again.unwrap().command else { panic!("worker") };

@@ -3,12 +3,12 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::run::{command, empty_folder};
+use crate::support::run::{Ran, command, empty_folder};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,28 +64,59 @@ impl Served {
         let store_text = store.to_str().expect("UTF-8").to_owned();
         let mut all = vec!["serve", "--no-open", "--quiet", "--store", &store_text];
         all.extend(arguments);
-        let mut child = command(folder, &all).spawn().expect("the service starts");
+        let child = command(folder, &all).spawn().expect("the service starts");
+        let doors = ["--firefox", "--debuginfod-server"];
+        Self::ready(child, store, arguments.iter().filter(|it| doors.contains(it)).count())
+    }
+
+    /// Starts a service that watches what is written into the pipe that comes with it.
+    pub(super) fn live(test: &str, folder: &Path, arguments: &[&str]) -> (Self, ChildStdin) {
+        let store = empty_folder(&format!("service-{test}"));
+        let store_text = store.to_str().expect("UTF-8").to_owned();
+        let mut all = vec!["live", "--no-open", "--quiet", "--store", &store_text];
+        all.extend(arguments);
+        let mut command = command(folder, &all);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("the service starts");
+        let input = child.stdin.take().expect("its input");
+        (Self::ready(child, store, 0), input)
+    }
+
+    /// Waits for the address, and for those of so many doors.
+    fn ready(mut child: Child, store: PathBuf, doors: usize) -> Self {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.as_mut().expect("standard output"));
         out.read_line(&mut line).expect("the address");
-        let doors = ["--firefox", "--debuginfod-server"];
-        let doors = arguments.iter().filter(|it| doors.contains(it)).count();
         let more = out.lines().take(doors).map(|line| line.expect("a line")).collect();
         let (address, token) = (String::new(), String::new());
         let mut served = Self { child, address, token, more, store };
-        let Some((address, token)) = line.trim_end().split_once("/#token=") else {
+        let Some((address, token)) = line.trim_end().split_once("#token=") else {
             let mut text = String::new();
             let stderr = served.child.stderr.take();
             stderr.expect("standard error").read_to_string(&mut text).expect("text");
             panic!("no address: {line}{text}");
         };
-        served.address = address.trim_start_matches("http://").to_owned();
+        let address = address.trim_start_matches("http://");
+        served.address = address.split('/').next().unwrap_or_default().to_owned();
         served.token = token.to_owned();
         served
     }
 
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Waits for its end.
+    pub(super) fn finish(mut self) -> Ran {
+        let stdout = self.child.stdout.take();
+        let stderr = self.child.stderr.take();
+        let status = self.child.wait().expect("its end").code().expect("a status");
+        let text = |pipe: Option<Box<dyn std::io::Read>>| {
+            let mut text = String::new();
+            pipe.expect("a pipe").read_to_string(&mut text).expect("text");
+            text
+        };
+        let stdout = text(stdout.map(|pipe| Box::new(pipe) as _)).into_bytes();
+        Ran { status, stdout, stderr: text(stderr.map(|pipe| Box::new(pipe) as _)) }
     }
 
     /// Says exactly that, and gives what comes back until the service closes.

@@ -7,6 +7,7 @@ mod faults;
 mod firefox;
 mod guard;
 mod jobs;
+mod live;
 mod same_bytes;
 mod symbols;
 mod uploads;

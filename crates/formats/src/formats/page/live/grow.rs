@@ -1,0 +1,305 @@
+//! How the tables grow with a profile.
+
+use std::ops::Range;
+
+use hashbrown::hash_map::Entry;
+use profile::query::{Function, FunctionId, functions};
+use profile::{LocationId, Profile, RowId as _, SampleRow, StackId, StringId, Table};
+
+use super::super::columns::NONE;
+use super::super::head::{PageModules, cgroup, facts, module, quality, thread, title};
+use super::super::head_json::HeadJson;
+use super::super::tree::{INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags};
+use super::rows::Changes;
+use super::{LiveLeaf, LivePage, LiveStep};
+
+impl LivePage {
+    /// Takes in a step. `None` where what was told before does not fit any more: times that need a larger unit, periods
+    /// that are not all the same, an event more.
+    pub(super) fn take_in(&mut self, step: &LiveStep<'_>) -> Option<Changes> {
+        let LiveStep { profile, forgotten, named } = step;
+        let mut changes = Changes { forgotten: self.forget(*forgotten), ..Changes::default() };
+        let skipped = usize::try_from(self.samples - forgotten).ok()?;
+        let fresh = profile.samples.as_slice().get(skipped..).unwrap_or_default();
+        self.fix_periods(profile, fresh)?;
+        if self.clock.origin.is_none() {
+            let first = fresh.iter().find_map(|sample| sample.time);
+            self.clock.origin = first.map(|time| time.0);
+        }
+        let modules = PageModules::new(profile);
+        self.state(profile, &modules);
+        self.add_modules(profile, &modules, &mut changes);
+        self.add_threads(profile, &mut changes);
+        self.rename(profile, &modules, named, &mut changes);
+        for at in self.of_stack.len()..profile.stacks.len() {
+            let node = self.node_of(profile, &modules, StackId::from_index(at));
+            self.of_stack.push(node);
+        }
+        fresh.iter().try_for_each(|sample| self.add_sample(profile, sample))?;
+        self.samples += fresh.len() as u64;
+        Some(changes)
+    }
+
+    /// Forgets samples before that number; gives how many of them were known.
+    fn forget(&mut self, forgotten: u64) -> usize {
+        let gone = usize::try_from(forgotten - self.forgotten).unwrap_or(usize::MAX);
+        let gone = gone.min(self.columns.time.len());
+        self.columns.forget(gone);
+        self.forgotten = forgotten;
+        self.samples = self.samples.max(forgotten);
+        gone
+    }
+
+    /// Learns the periods of events. `None` where they are not all the same any more, and were told to be.
+    fn fix_periods(&mut self, profile: &Profile, fresh: &[SampleRow]) -> Option<()> {
+        if self.fixed.len() != profile.events.len() {
+            if !self.fixed.is_empty() {
+                return None;
+            }
+            self.fixed = Table::from_vec(vec![None; profile.events.len()]);
+        }
+        if self.has_periods {
+            return Some(());
+        }
+        for sample in fresh {
+            let Some(known) = self.fixed.get_mut(sample.event) else { continue };
+            match (*known, sample.period) {
+                // The page learns it with its next tables: before, a sample counts 1, as it does without a period.
+                (None, Some(period)) if self.facts.is_empty() => *known = Some(period),
+                (None, Some(_)) => return None,
+                (Some(known), period) if Some(known) != period => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// What is known of the recording beside its tables.
+    pub(super) fn state(&mut self, profile: &Profile, modules: &PageModules<'_>) {
+        let members = |put: &dyn Fn(&mut HeadJson)| {
+            let mut json = HeadJson::default();
+            json.object(put);
+            let bytes = json.into_bytes();
+            bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default().to_vec()
+        };
+        let clock = (self.clock.unit, self.clock.origin.unwrap_or(0));
+        let fixed = &self.fixed;
+        self.title = title(profile);
+        self.facts = members(&|json| facts(json, profile, (clock, fixed), None));
+        self.quality = members(&|json| quality(json, profile, modules));
+    }
+
+    fn add_modules(&mut self, profile: &Profile, modules: &PageModules<'_>, changes: &mut Changes) {
+        for (at, row) in modules.rows.iter().enumerate() {
+            let mut json = HeadJson::default();
+            module(&mut json, profile, row);
+            let text = json.into_bytes();
+            match self.texts.modules.get_mut(at) {
+                Some(known) if *known == text => continue,
+                Some(known) => *known = text,
+                None => self.texts.modules.push(text),
+            }
+            changes.modules.push(at);
+        }
+    }
+
+    fn add_threads(&mut self, profile: &Profile, changes: &mut Changes) {
+        let had = self.texts.has_cgroups;
+        self.texts.has_cgroups |= profile.threads.iter().any(|row| row.cgroup.is_some());
+        for (at, row) in profile.threads.iter().enumerate() {
+            if self.texts.threads.get(at) == Some(row) && had == self.texts.has_cgroups {
+                continue;
+            }
+            let mut json = HeadJson::default();
+            json.array([()], |json, ()| {
+                thread(json, profile, row);
+                if self.texts.has_cgroups {
+                    cgroup(json, profile, row);
+                }
+            });
+            let text = json.into_bytes();
+            match (self.texts.threads.get_mut(at), self.texts.thread_texts.get_mut(at)) {
+                (Some(known), Some(known_text)) => (*known, *known_text) = (*row, text),
+                _ => {
+                    self.texts.threads.push(*row);
+                    self.texts.thread_texts.push(text);
+                }
+            }
+            changes.threads.push(at);
+        }
+    }
+
+    /// Moves what runs through locations that have names by now. Nodes that nothing is at any more stay.
+    fn rename(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        named: &Range<LocationId>,
+        changes: &mut Changes,
+    ) {
+        if named.is_empty() || self.of_stack.is_empty() {
+            return;
+        }
+        let mut moved = vec![false; self.of_stack.len()];
+        for (stack, row) in profile.stacks.entries().take(self.of_stack.len()) {
+            let frame = profile.frames.get(row.frame);
+            let is_named = frame.is_some_and(|frame| named.contains(&frame.location));
+            let is_below =
+                row.parent.is_some_and(|parent| moved.get(parent.index()) == Some(&true));
+            if !is_named && !is_below {
+                continue;
+            }
+            let node = self.node_of(profile, modules, stack);
+            if let Some(known) = self.of_stack.get_mut(stack)
+                && *known != node
+            {
+                *known = node;
+                if let Some(slot) = moved.get_mut(stack.index()) {
+                    *slot = true;
+                }
+            }
+        }
+        for (leaf, row) in self.of_leaf.entries() {
+            let Some(stack) = row.stack else { continue };
+            if moved.get(stack.index()) == Some(&true)
+                && let Some(node) = self.columns.leaf_node.get_mut(leaf.index())
+            {
+                *node = self.of_stack.get(stack).copied().flatten().map_or(NONE, NodeId::as_u32);
+                changes.moved.push(leaf.index());
+            }
+        }
+    }
+
+    /// The node of a stack's innermost function; those of its parent are known.
+    fn node_of(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        stack: StackId,
+    ) -> Option<NodeId> {
+        let row = profile.stacks.get(stack)?;
+        let outside = row.parent.and_then(|parent| self.of_stack.get(parent).copied().flatten());
+        let Some(frame) = profile.frames.get(row.frame) else { return outside };
+        let Some(location) = profile.locations.get(frame.location) else { return outside };
+        let mut flags = frame_flags(profile, frame, location);
+        // The page takes the lines of a function together, and then tells which way most samples have it.
+        flags |= if frame.found_by.is_joined() { JOINED } else { 0 };
+        let path = location.module.and_then(|id| profile.modules.get(id)).map(|row| row.path);
+        let rows = functions(profile, location, self.inlines);
+        if rows.is_empty() {
+            let function = Function { name: None, file: None, module: path };
+            let function = self.function(profile, modules, function);
+            return Some(self.node(PageNode { parent: outside, function, line: 0, flags }));
+        }
+        let mut node = outside;
+        for row in rows.iter().rev() {
+            let function = Function { name: row.function, file: row.file, module: path };
+            let function = self.function(profile, modules, function);
+            let flags = flags | if row.inlined { INLINED } else { 0 };
+            node = Some(self.node(PageNode { parent: node, function, line: row.line, flags }));
+        }
+        node
+    }
+
+    fn node(&mut self, row: PageNode) -> NodeId {
+        match self.nodes.entry(row) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let columns = &mut self.columns;
+                let id = *place.insert(NodeId::from_index(columns.parent.len()));
+                columns.parent.push(row.parent.map_or(NONE, NodeId::as_u32));
+                columns.func.push(row.function.as_u32());
+                columns.line.push(row.line);
+                columns.flags.push(row.flags);
+                id
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        function: Function,
+    ) -> FunctionId {
+        if let Some(&known) = self.functions.get(&function) {
+            return known;
+        }
+        let [name, file] = [function.name, function.file].map(|id| self.name(profile, id));
+        let module = function.module.and_then(|path| modules.by_path.get(&path));
+        let id = FunctionId::from_index(self.texts.functions.len());
+        self.texts.functions.push([name, file, module.map_or(-1, |&at| at as i64)]);
+        self.functions.insert(function, id);
+        id
+    }
+
+    /// The number of a string; below 0 for none.
+    fn name(&mut self, profile: &Profile, id: Option<StringId>) -> i64 {
+        let Some(id) = id else { return -1 };
+        let names = &mut self.texts.names;
+        let number = *self.strings.entry(id).or_insert_with(|| {
+            names.push(profile.strings.get(id).to_vec());
+            names.len() as u32 - 1
+        });
+        i64::from(number)
+    }
+
+    fn add_sample(&mut self, profile: &Profile, sample: &SampleRow) -> Option<()> {
+        let leaf = self.leaf(profile, LiveLeaf { stack: sample.stack, end: sample.end });
+        let clock = &mut self.clock;
+        if let (Some(time), Some(origin)) = (sample.time, clock.origin) {
+            let now = u32::try_from(time.0.saturating_sub(origin) / clock.unit).ok()?;
+            // The last one stands for no end.
+            clock.last = clock.last.max(now).min(u32::MAX - 1);
+        }
+        let columns = &mut self.columns;
+        columns.time.push_back(clock.last);
+        columns.thread.push_back(sample.thread.as_u32());
+        columns.leaf.push_back(leaf.as_u32());
+        columns.event.push_back(u8::try_from(sample.event.as_u32()).unwrap_or(u8::MAX));
+        if self.has_periods {
+            columns.period.push_back(sample.period.unwrap_or(1) as f64);
+        }
+        Some(())
+    }
+
+    fn leaf(&mut self, profile: &Profile, leaf: LiveLeaf) -> LeafId {
+        if let Some(&known) = self.leaves.get(&leaf) {
+            return known;
+        }
+        let node = leaf.stack.and_then(|stack| self.of_stack.get(stack).copied().flatten());
+        let frame =
+            leaf.stack.and_then(|stack| profile.frames.get(profile.stacks.get(stack)?.frame));
+        let columns = &mut self.columns;
+        let place = frame.map(|frame| {
+            let address = || profile.locations.get(frame.location).map_or(0, |row| row.relative);
+            *self.places.entry(frame.location).or_insert_with(|| {
+                columns.places.push(address());
+                PlaceId::from_index(columns.places.len() - 1)
+            })
+        });
+        columns.leaf_node.push(node.map_or(NONE, NodeId::as_u32));
+        columns.leaf_place.push(place.map_or(NONE, PlaceId::as_u32));
+        columns.leaf_end.push(leaf.end as u8);
+        let id = self.of_leaf.push(leaf);
+        self.leaves.insert(leaf, id);
+        id
+    }
+}
+
+/// Nanoseconds from the first sample of a profile to its last.
+pub(super) fn span(profile: &Profile) -> u64 {
+    let mut times = profile.samples.iter().filter_map(|sample| sample.time);
+    let first = times.next();
+    let last = times.next_back().or(first);
+    last.zip(first).map_or(0, |(last, first)| last.0.saturating_sub(first.0))
+}
+
+/// Whether samples of an event differ in their periods.
+pub(super) fn have_periods(profile: &Profile) -> bool {
+    let mut known = vec![None; profile.events.len()];
+    profile.samples.iter().any(|sample| {
+        let Some(slot) = known.get_mut(sample.event.index()) else { return false };
+        *slot.get_or_insert(sample.period) != sample.period
+    })
+}

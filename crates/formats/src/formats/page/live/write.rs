@@ -1,0 +1,147 @@
+//! The tables as bytes: all of them, or what a step added.
+//!
+//! Both have the form of the page's tables: the length of a head in 8 bytes, the head in JSON, and columns, each filled up
+//! to 8 bytes. The head of a step says with `first` how many rows those have who can take it in.
+
+use super::super::columns::{Width, column};
+use super::super::head::VERSION;
+use super::super::head_json::HeadJson;
+use super::super::write_head;
+use super::LivePage;
+use super::rows::{Changes, Sizes};
+
+/// A column: its name, its width, and its numbers.
+type Column<'a> = (&'static str, Width, Box<dyn ExactSizeIterator<Item = u64> + 'a>);
+
+impl LivePage {
+    /// Everything.
+    pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
+        let columns = self.rows(&Sizes::default(), true);
+        let mut json = HeadJson::default();
+        json.object(|json| {
+            json.key("version").number(VERSION);
+            json.key("live").number(tick);
+            json.key("first").number(self.forgotten);
+            json.key("title").string(&self.title);
+            json.key("summary").string(&self.summary);
+            json.raw(&self.facts);
+            self.texts(json, &Sizes::default());
+            json.raw(&self.quality);
+            json.key("modules").array(&self.texts.modules, |json, text| json.raw(text));
+            json.key("threads").array(&self.texts.thread_texts, |json, text| json.raw(text));
+            json.key("sources").array([(); 0], |_, ()| ());
+            shapes(json, &columns);
+        });
+        bytes(json, columns)
+    }
+
+    /// What came since the tables had these sizes.
+    pub(super) fn changes(&self, before: &Sizes, changes: &Changes) -> Vec<u8> {
+        let samples = before.samples.saturating_sub(changes.forgotten);
+        let mut columns = self.rows(&Sizes { samples, ..*before }, false);
+        let moved = || changes.moved.iter();
+        let nodes = &self.columns.leaf_node;
+        let node = |&leaf: &usize| nodes.get(leaf).copied().map_or(0, u64::from);
+        columns.push(("movedLeaf", Width::U32, Box::new(moved().map(|&leaf| leaf as u64))));
+        columns.push(("movedNode", Width::U32, Box::new(moved().map(node))));
+        let mut json = HeadJson::default();
+        json.object(|json| {
+            json.key("forgotten").number(changes.forgotten as u64);
+            json.key("first").array(
+                [before.nodes, before.leaves, before.places, before.functions, samples],
+                |json, rows| json.number(rows as u64),
+            );
+            self.texts(json, before);
+            let changed = |json: &mut HeadJson, rows: &[usize], texts: &[Vec<u8>]| {
+                let rows = rows.iter().filter_map(|&at| Some((at, texts.get(at)?)));
+                json.array(rows, |json, (at, text)| {
+                    json.array([()], |json, ()| {
+                        json.number(at as u64);
+                        json.raw(text);
+                    });
+                });
+            };
+            changed(json.key("modules"), &changes.modules, &self.texts.modules);
+            changed(json.key("threads"), &changes.threads, &self.texts.thread_texts);
+            shapes(json, &columns);
+        });
+        bytes(json, columns)
+    }
+
+    /// Functions and names from there on.
+    fn texts(&self, json: &mut HeadJson, from: &Sizes) {
+        let functions = self.texts.functions.iter().skip(from.functions);
+        json.key("functions").array(functions, |json, row| {
+            json.array([row], |json, row| row.iter().for_each(|&number| json.number(number)));
+        });
+        let names = self.texts.names.iter().skip(from.names);
+        json.key("names").array(names, |json, name| json.string(name));
+    }
+
+    /// The columns from there on. In whole tables times are told as differences.
+    fn rows(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
+        let all = &self.columns;
+        let mut before = 0;
+        let time = all.time.iter().skip(from.samples).map(move |&time| {
+            let told = if whole { time - before } else { time };
+            before = time;
+            u64::from(told)
+        });
+        let mut columns: Vec<Column<'_>> = vec![
+            ("parent", Width::U32, numbers(&all.parent, from.nodes)),
+            ("func", Width::U32, numbers(&all.func, from.nodes)),
+            ("line", Width::U32, numbers(&all.line, from.nodes)),
+            ("flags", Width::U8, numbers(&all.flags, from.nodes)),
+            ("leafNode", Width::U32, numbers(&all.leaf_node, from.leaves)),
+            ("leafPlace", Width::U32, numbers(&all.leaf_place, from.leaves)),
+            ("leafEnd", Width::U8, numbers(&all.leaf_end, from.leaves)),
+            ("placeLow", Width::U32, numbers(&all.places, from.places)),
+            (
+                "placeHigh",
+                Width::U32,
+                Box::new(all.places.iter().skip(from.places).map(|at| at >> 32)),
+            ),
+            ("time", Width::U32, Box::new(time)),
+            ("thread", Width::U32, numbers(&all.thread, from.samples)),
+            ("leaf", Width::U32, numbers(&all.leaf, from.samples)),
+            ("event", Width::U8, numbers(&all.event, from.samples)),
+        ];
+        if self.has_periods {
+            let periods = all.period.iter().skip(from.samples).map(|period| period.to_bits());
+            columns.push(("period", Width::F64, Box::new(periods)));
+        }
+        columns
+    }
+}
+
+/// The numbers of a column from a row on.
+fn numbers<'a, T: Copy + Into<u64> + 'a, I>(
+    rows: I,
+    from: usize,
+) -> Box<dyn ExactSizeIterator<Item = u64> + 'a>
+where
+    I: IntoIterator<Item = &'a T, IntoIter: ExactSizeIterator + 'a>,
+{
+    Box::new(rows.into_iter().skip(from).map(|&row| row.into()))
+}
+
+/// What columns are called, and how long they are.
+fn shapes(json: &mut HeadJson, columns: &[Column<'_>]) {
+    json.key("columns").array(columns, |json, (name, width, rows)| {
+        json.array([()], |json, ()| {
+            json.string(name.as_bytes());
+            json.string(width.name().as_bytes());
+            json.number(rows.len() as u64);
+        });
+    });
+}
+
+fn bytes(json: HeadJson, columns: Vec<Column<'_>>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to a vector does not fail.
+    let _ = write_head(&json.into_bytes(), &mut bytes);
+    for (_, width, rows) in columns {
+        let _ = column(&mut bytes, width, rows);
+    }
+    bytes
+}

@@ -1,0 +1,171 @@
+//! The watching itself: the stream goes to a worker of its own, and what that tells is kept for those who look on.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use host::NewFile;
+use serde_json::value::RawValue;
+
+use super::watched::{LiveInput, LiveStream, Phase, Watched};
+use crate::front::{Service, no_space};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{Event, LiveTask, RunOptions, Task};
+use crate::workers::{Call, Incoming};
+
+/// How long the worker may take to stop.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a copy of the stream is written into, and what is left of the stream for it where the worker breaks.
+struct Kept {
+    file: NewFile,
+    stream: OwnedFd,
+}
+
+/// Watches a stream to its end, or until the service stops.
+///
+/// # Errors
+/// Where nothing at all could be shown.
+pub(crate) async fn run(
+    service: Arc<Service>,
+    watched: Arc<Watched>,
+    input: LiveInput,
+) -> Result<(), Problem> {
+    let LiveInput { stream, name, keep, copy, tell } = input;
+    let opened = tokio::task::spawn_blocking(move || opened(stream));
+    let mut stopping = service.stopping.subscribe();
+    let stream = tokio::select! {
+        opened = opened => opened.map_err(io::Error::other).and_then(|it| it),
+        _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+    };
+    let stream = stream.map_err(|error| not_opened(&name, &error))?;
+    let task = LiveTask {
+        name,
+        options: RunOptions::default(),
+        keep: keep.map(|keep| u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)),
+        copied: copy.is_some(),
+    };
+    let tables = service.store.begin("live").map_err(|error| no_space(&error))?;
+    let kept = copy.as_deref().map(|place| -> io::Result<Kept> {
+        Ok(Kept { file: NewFile::beside(place)?, stream: stream.try_clone()? })
+    });
+    let kept = kept.transpose().map_err(|error| not_kept(copy.as_ref(), &error))?;
+    let output = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
+    let mut files = vec![stream, output];
+    if let Some(kept) = &kept {
+        files.push(kept.file.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?);
+    }
+    let mut call = service.watcher.call(Task::Live(task), files)?;
+    if let Some(process) = call.process() {
+        watched.add_process(process);
+    }
+    let outcome = follow(&watched, &mut call, &mut stopping).await;
+    let outcome = match kept {
+        Some(kept) => complete(&service, &watched, kept, (copy, outcome)).await,
+        None => outcome,
+    };
+    let was_shown = watched.view().tick > 0;
+    match outcome {
+        Ok(about) => {
+            *watched.last() = Some(tables);
+            watched.change(|view| (view.state, view.about) = (Phase::Ended, Some(about)));
+            Ok(())
+        }
+        Err(problem) => {
+            watched.change(|view| {
+                (view.state, view.problem) = (Phase::Failed, Some(problem.clone()));
+            });
+            if *stopping.borrow() {
+                return Ok(());
+            }
+            if was_shown {
+                tell(&format!("{problem}; what was shown until then is still served"));
+                return Ok(());
+            }
+            Err(problem)
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the operator named the FIFO")]
+fn opened(stream: LiveStream) -> io::Result<OwnedFd> {
+    match stream {
+        LiveStream::Open(stream) => Ok(stream),
+        LiveStream::Path(path) => Ok(OwnedFd::from(File::open(path)?)),
+    }
+}
+
+fn not_opened(name: &str, error: &io::Error) -> Problem {
+    Problem::new(Kind::NotFound).detail(format!("{name}: {error}"))
+}
+
+fn not_kept(place: Option<&PathBuf>, error: &io::Error) -> Problem {
+    let place = place.map(|place| place.display().to_string()).unwrap_or_default();
+    Problem::new(Kind::NoSpace).detail(format!("{place}: {error}"))
+}
+
+/// Takes in what the worker tells, to the end.
+async fn follow(
+    watched: &Watched,
+    call: &mut Call,
+    stopping: &mut tokio::sync::watch::Receiver<bool>,
+) -> Result<Box<RawValue>, Problem> {
+    let mut is_asked = false;
+    loop {
+        let incoming = if is_asked {
+            let incoming = tokio::time::timeout(PATIENCE, call.next()).await;
+            incoming.map_err(|_| Problem::new(Kind::Stopping))?
+        } else {
+            tokio::select! {
+                incoming = call.next() => incoming,
+                _ = stopping.wait_for(|stopping| *stopping) => {
+                    call.cancel();
+                    is_asked = true;
+                    continue;
+                }
+            }
+        };
+        match incoming {
+            Incoming::Event(Event::Live(tick), _) => watched.add(*tick),
+            Incoming::Event(Event::Done(about), _) => return Ok(about),
+            Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+            Incoming::Event(..) => {}
+            Incoming::Ended(how) => return Err(Problem::new(Kind::WorkerEnded).detail(how)),
+        }
+    }
+}
+
+/// Gives the copy its name. What the worker could not read any more is copied here, so that what breaks the picture does
+/// not break the recording.
+async fn complete(
+    service: &Service,
+    watched: &Watched,
+    kept: Kept,
+    (copy, outcome): (Option<PathBuf>, Result<Box<RawValue>, Problem>),
+) -> Result<Box<RawValue>, Problem> {
+    let Kept { file, stream } = kept;
+    let breaks = outcome.as_ref().is_err_and(|problem| !problem.is(Kind::NoSpace));
+    if breaks && !*service.stopping.borrow() {
+        watched.change(|view| view.problem = outcome.as_ref().err().cloned());
+        let mut stopping = service.stopping.subscribe();
+        let sink = file.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
+        let copying = tokio::task::spawn_blocking(move || {
+            // What can be had is kept, even where the rest cannot.
+            io::copy(&mut File::from(stream), &mut File::from(sink))
+        });
+        tokio::select! {
+            _ = copying => {}
+            _ = stopping.wait_for(|stopping| *stopping) => {}
+        }
+    }
+    file.complete().map_err(|error| not_kept(copy.as_ref(), &error))?;
+    let name = copy.as_deref().and_then(|place| place.file_name()?.to_str());
+    if let Some(opened) = name.and_then(|name| service.roots.by_name(name).ok()) {
+        service.roots.name_live(Ok(opened.recording.id.clone()));
+        watched.change(|view| view.recording = Some(opened.recording.id));
+    }
+    outcome
+}

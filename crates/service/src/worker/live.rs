@@ -1,0 +1,145 @@
+//! A stream that is watched: what is new goes to the front by a tick, and the tables as they are when they are asked for.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use formats::{LivePage, LiveStep};
+use host::ByteStream;
+use pipeline::{Analysis, Head, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Source};
+use profile::Profile;
+
+use super::about::about;
+use super::serving::{Answer, Bench, Outbox, answer, not_written};
+use crate::problem::Problem;
+use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
+
+/// Who is that far behind asks for the tables anew instead.
+const MOST_ROWS: usize = 4 << 20;
+
+/// The tables of what is watched, and the tick that they are of.
+#[derive(Debug, Default)]
+pub(super) struct LiveTables(Mutex<(LivePage, u64)>);
+
+impl LiveTables {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (LivePage, u64)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Watches a stream to its end.
+pub(super) fn watch(bench: &mut Bench<'_>, task: &LiveTask) -> Result<Answer, Problem> {
+    let mut bytes = ByteStream::of_descriptor(bench.file()?);
+    let output = bench.output()?;
+    let mut copy = None;
+    if task.copied {
+        let (copied, end) = bytes.copied_into(bench.output()?);
+        (bytes, copy) = (copied, Some(end));
+    }
+    let serving = bench.serving;
+    let mut growth = Growth {
+        id: bench.id,
+        outbox: Arc::clone(&serving.outbox),
+        tables: &serving.live,
+        inlines: task.options.inlines,
+        generation: 0,
+        numbers: LiveNumbers::default(),
+    };
+    *serving.live.lock() = (LivePage::new(task.options.inlines), 0);
+    let live = LiveOptions { keep: task.keep.map(Duration::from_millis), ..LiveOptions::default() };
+    let options = task.options.apply(&serving.options.options);
+    let source = Source::Stream { name: task.name.clone().into(), bytes };
+    let observer = &bench.observer;
+    let ended = serving.pipeline.analyze_live(source, live, &options, observer, &mut growth);
+    // A copy that could not be written is told whatever became of the recording.
+    let copied = copy.map_or(Ok(()), |copy| copy.complete());
+    let ended = ended.map_err(Problem::from);
+    copied.map_err(|error| not_written(&error))?;
+    finish(&serving.live, &ended?, output)
+}
+
+/// Writes the tables as they are at the end, and answers with the account of the run.
+fn finish(tables: &LiveTables, analysis: &Analysis, output: File) -> Result<Answer, Problem> {
+    tables.lock().0.end(&analysis.profile);
+    write(tables, output)?;
+    answer(&about(&analysis.profile, analysis.is_damaged))
+}
+
+/// Writes the tables, packed, and answers with their tick.
+pub(super) fn write(tables: &LiveTables, output: File) -> Result<Answer, Problem> {
+    let (bytes, tick) = {
+        let tables = tables.lock();
+        (tables.0.tables(tables.1), tables.1)
+    };
+    let Some(bytes) = bytes else { return answer(&None::<u64>) };
+    // Quick rather than small: it goes no further than to this machine, mostly.
+    let mut sink = GzEncoder::new(output, Compression::fast());
+    let written = sink.write_all(&bytes).and_then(|()| sink.finish()).and_then(|mut it| it.flush());
+    written.map_err(|error| not_written(&error))?;
+    answer(&tick)
+}
+
+/// Tells the front what is new.
+struct Growth<'t> {
+    id: u64,
+    outbox: Arc<Outbox>,
+    tables: &'t LiveTables,
+    inlines: bool,
+    generation: u32,
+    numbers: LiveNumbers,
+}
+
+impl Growth<'_> {
+    fn count(&mut self, account: &LiveAccount) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let numbers = &mut self.numbers;
+        numbers.samples = account.samples;
+        numbers.bytes = account.bytes;
+        numbers.lost_records = account.lost_records;
+        numbers.lost_samples = account.lost_samples;
+        numbers.newest = account.newest.map(|time| time.0);
+        numbers.lag = account.lag.map(|lag| lag.age.as_secs_f64());
+        numbers.lag_is_exact = account.lag.is_some_and(|lag| lag.is_exact);
+        numbers.sent = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        numbers.warnings = account.warnings.iter().map(ToString::to_string).collect();
+    }
+
+    fn send(&self, tick: u64, change: LiveChange) {
+        let tick = LiveTick { tick, numbers: self.numbers.clone(), change };
+        self.outbox.send(self.id, Event::Live(Box::new(tick)));
+    }
+}
+
+impl LiveGrowth for Growth<'_> {
+    fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+        self.count(account);
+        self.send(0, LiveChange::None);
+        Ok(())
+    }
+
+    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
+        let LiveGrown { profile, generation, forgotten, named, account, .. } = grown;
+        self.count(account);
+        let mut tables = self.tables.lock();
+        let (page, tick) = &mut *tables;
+        if *generation != self.generation {
+            *page = LivePage::new(self.inlines);
+            self.generation = *generation;
+        }
+        let step = LiveStep { profile, forgotten: *forgotten, named: named.clone() };
+        let rows = page.grow(&step).filter(|rows| rows.len() <= MOST_ROWS);
+        *tick += 1;
+        let now = *tick;
+        self.numbers.kept = page.samples() as u64;
+        self.numbers.nodes = page.nodes() as u64;
+        drop(tables);
+        let rows = rows.map(|rows| STANDARD.encode(rows));
+        self.send(now, rows.map_or(LiveChange::Anew, LiveChange::Rows));
+        Ok(())
+    }
+}

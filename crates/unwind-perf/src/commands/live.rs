@@ -1,0 +1,39 @@
+//! `unwind-perf live`: the service with a recording that grows.
+
+use std::io::IsTerminal as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use rustix::fs::{Mode, OFlags};
+use service::{LiveInput, LiveStream, ServeOptions};
+
+use super::serve::{options, serve};
+use crate::args::LiveArgs;
+use crate::terminal::Status;
+
+/// Shows a stream until a signal ends it.
+pub(super) fn run(args: &LiveArgs) -> anyhow::Result<Status> {
+    let name = args.stream.display().to_string();
+    let stream = if args.stream == Path::new("-") {
+        LiveStream::Open(standard_input()?)
+    } else {
+        LiveStream::Path(args.stream.clone())
+    };
+    let tell = |text: &str| eprintln!("unwind-perf: {text}");
+    let copy = args.output.clone();
+    let live = LiveInput { stream, name, keep: args.keep.0, copy, tell };
+    serve(ServeOptions { live: Some(live), ..options(&args.front)? }, &args.front)
+}
+
+/// What standard input is. The worker gets it; here nothing holds it open, so that perf learns when nobody reads any more.
+fn standard_input() -> anyhow::Result<OwnedFd> {
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        bail!("standard input is a terminal; try: perf record … -o - | unwind-perf live");
+    }
+    let stream = input.as_fd().try_clone_to_owned().context("standard input is closed")?;
+    let nothing = rustix::fs::open("/dev/null", OFlags::RDONLY, Mode::empty());
+    rustix::stdio::dup2_stdin(nothing.context("/dev/null")?).context("standard input")?;
+    Ok(stream)
+}

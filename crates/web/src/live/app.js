@@ -1,0 +1,86 @@
+// @ts-check
+// The page of a recording that is watched: the tables under it change, what the reader looks at stays.
+import { NONE } from "../data/columns.js";
+import { toFragment } from "../data/state.js";
+import { App } from "../views/app.js";
+import { from, numbersOf, withNumbers, withoutNumbers } from "./moved.js";
+
+/** @typedef {import("./tables.js").LiveTables} LiveTables */
+/** @typedef {import("../data/model.js").Filter} Filter */
+
+/** Instructions and sources belong to recordings that are complete. */
+const LATER = "It can be shown when the recording is complete and kept: unwind-perf live -o KEEP.perf.";
+
+export class LiveApp extends App {
+  /** @param {LiveTables} live @param {number[]} processes those of the service */
+  constructor(live, processes) {
+    super(live.tables(), { at: async () => null, why: LATER }, { known: () => null, ask: async () => null, why: LATER });
+    this.live = live;
+    this.processes = processes;
+    this.state = from(this.state, live.from);
+    this.recorders = this.recordersOf();
+  }
+
+  /** Threads of the recorder and of the service, which a recording of all processes has. Where none of the service is
+   * there, it is none of these, and a program that is called perf is one to look at. */
+  recordersOf() {
+    const { threads } = this.tables.head, ids = [...threads.keys()], isOurs = (/** @type {number} */ id) => this.processes.includes(threads[id][0]);
+    return ids.some(isOurs) ? ids.filter((id) => isOurs(id) || threads[id][2] === "perf") : [];
+  }
+
+  /** The filters that work: also the last seconds, where no other time is chosen, and that recorders are hidden.
+   * @returns {Filter[]} */
+  get filters() {
+    const { filters, last, own } = this.state, more = filters.slice();
+    if (this.looksAtLast) more.push({ kind: "time", from: Math.max(0, Math.round(this.tables.span - last * 1e9 / this.tables.head.unit)), to: NONE });
+    if (own === "hidden" && this.recorders?.length) more.push({ kind: "notThreads", ids: this.recorders });
+    return more;
+  }
+
+  /** Whether only the last seconds are looked at. */
+  get looksAtLast() { return this.state.last > 0 && !this.state.filters.some((filter) => filter.kind === "time"); }
+
+  /** Shows what the tables are now; with `live`, other tables. */
+  update(live = this.live) {
+    const before = numbersOf(this.model), stays = live === this.live || live.continues(this.live);
+    this.live = live;
+    this.turnTo(live.tables(), stays);
+    this.recorders = this.recordersOf();
+    const address = toFragment(this.state);
+    let state = from(this.state, live.from);
+    if (!stays) state = withoutNumbers(state);
+    else if (this.namesMore(before)) {
+      // How many groups there are is known when they are counted.
+      this.state = { ...state, filters: [], zoom: [] };
+      this.count();
+      state = withNumbers(state, before, numbersOf(this.model));
+    }
+    this.state = state;
+    const after = toFragment(state);
+    if (after !== address) history.replaceState(null, "", "#" + after);
+    this.refresh();
+  }
+
+  /** Whether the state names what stands behind the functions.
+   * @param {import("./moved.js").Numbers} before */
+  namesMore(before) {
+    const { filters, zoom, func } = this.state, all = [func, ...zoom, ...filters.map((filter) => "at" in filter ? filter.at ?? -1 : -1)];
+    return all.some((f) => f >= before.functions);
+  }
+
+  /** Marks the newest sample's time. */
+  mark() {
+    const { marks } = this.state, now = this.tables.span;
+    if (now > 0 && !marks.includes(now)) this.change({ marks: [...marks, now].sort((a, b) => a - b) });
+  }
+
+  /** Compares what lies between two marks with something, or what is before a mark with what comes behind it.
+   * @param {number} one @param {number | null} other @param {"before" | "rest"} what */
+  compareMarks(one, other, what) {
+    const filters = this.state.filters.filter((filter) => filter.kind !== "time"), start = Math.max(1, one);
+    const to = other === null ? NONE : other - 1;
+    /** @type {[number, number]} */
+    const base = what === "rest" && other !== null ? [other, start - 1] : [0, start - 1];
+    this.change({ filters: [...filters, { kind: "time", from: start, to }], base, zoom: [], view: "compare" });
+  }
+}
