@@ -9,6 +9,7 @@ mod graphs;
 mod hotspot;
 mod joined;
 mod large;
+mod live;
 mod names;
 mod off_cpu;
 mod page;
