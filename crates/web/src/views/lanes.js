@@ -184,7 +184,7 @@ export class Lanes {
       pen.fillRect(from * scale, 0, Math.max((Math.min(to, app.tables.span) - from) * scale, 1), height);
     };
     for (const [from, to] of app.baseTimes()) mark(from, to, styled("--pick-base"));
-    for (const time of app.state.marks) mark(time, time, styled("--more"));
+    for (const time of app.state.marks) mark(time, time, styled("--fore"));
     const { from, to } = this.shownTime();
     if (to !== NONE || from > 0) mark(from, to, styled("--pick"));
   }
