@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::front::{Door, Metrics, Secrets, Service, Uploads};
+use crate::front::{self, Door, Metrics, Secrets, Service, Uploads};
 use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
-use crate::live::{self, LiveInput, Watched};
+use crate::live::{LiveInput, Watched};
 use crate::recordings::{Root, Roots};
 use crate::store::{Artefacts, Described};
 use crate::workers::{Slot, WorkerCommand};
@@ -156,14 +156,7 @@ async fn run(
         .map_err(|source| ServeError::Store { path: options.store.clone(), source })?;
     let (listener, address) = listen(&options).await?;
     let mut secrets = Secrets::new(address.map(|address| address.port()), &options.names)?;
-    let url = match (&options.listen, address) {
-        (Listen::Unix(path), _) => format!("http+unix:{}", path.display()),
-        (_, Some(address)) => format!("http://{address}"),
-        (_, None) => String::new(),
-    };
-    let page = if options.live.is_some() { "live" } else { "" };
-    let doors = [options.firefox, options.debuginfod];
-    let addresses = addresses(&url, page, &mut secrets, doors)?;
+    let addresses = addresses(&options, address, &mut secrets)?;
     let [local, foreign] = options.workers;
     let watched = options.live.as_ref().map(|input| Arc::new(Watched::new(input)));
     if let Some(watched) = &watched {
@@ -193,7 +186,7 @@ async fn run(
     ready(&addresses);
     let watching = options.live.zip(watched).map(|(input, watched)| {
         let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
-        let watching = live::run(service, watched, input);
+        let watching = front::watch(service, watched, input);
         tokio::spawn(async move { watching.await.inspect_err(|_| stopper.stop()) })
     });
     serve_connections(listener, router(Arc::clone(&service)), stopping).await;
@@ -236,18 +229,22 @@ async fn end_by_signal(service: Arc<Service>, tell: Option<fn(&str)>) {
 
 /// Opens the doors that are wanted; gives where all is reached.
 fn addresses(
-    url: &str,
-    page: &str,
+    options: &ServeOptions,
+    address: Option<SocketAddr>,
     secrets: &mut Secrets,
-    doors: [bool; 2],
 ) -> io::Result<Addresses> {
-    let [firefox, debuginfod] = doors;
+    let url = match (&options.listen, address) {
+        (Listen::Unix(path), _) => format!("http+unix:{}", path.display()),
+        (_, Some(address)) => format!("http://{address}"),
+        (_, None) => String::new(),
+    };
     let mut open = |door: Door, wanted: bool| -> io::Result<Option<String>> {
         let path = wanted.then(|| secrets.open(door)).transpose()?;
         Ok(path.map(|path| format!("{url}{path}")))
     };
-    let firefox = open(Door::Firefox, firefox)?;
-    let debuginfod = open(Door::Debuginfod, debuginfod)?;
+    let firefox = open(Door::Firefox, options.firefox)?;
+    let debuginfod = open(Door::Debuginfod, options.debuginfod)?;
+    let page = if options.live.is_some() { "live" } else { "" };
     Ok(Addresses { page: format!("{url}/{page}#token={}", secrets.token()), firefox, debuginfod })
 }
 

@@ -4,8 +4,10 @@ mod metrics;
 mod secrets;
 mod service;
 mod uploads;
+mod watching;
 
 pub(crate) use metrics::Metrics;
 pub(crate) use secrets::{Door, Secrets};
 pub(crate) use service::{Service, files, given, no_space};
 pub(crate) use uploads::{Uploads, receive};
+pub(crate) use watching::watch;

@@ -2,10 +2,8 @@
 //! look on.
 
 mod recent;
-mod run;
 mod watched;
 
 pub(crate) use recent::Next;
-pub(crate) use run::run;
 pub use watched::{LiveInput, LiveStream};
-pub(crate) use watched::{View, Watched};
+pub(crate) use watched::{Phase, View, Watched};

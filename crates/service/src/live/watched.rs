@@ -130,12 +130,12 @@ impl Watched {
     }
 
     /// The worker that watches.
-    pub(super) fn add_process(&self, process: u32) {
+    pub(crate) fn add_process(&self, process: u32) {
         self.change(|view| view.processes.push(process));
     }
 
     /// Takes in what the worker told.
-    pub(super) fn add(&self, tick: LiveTick) {
+    pub(crate) fn add(&self, tick: LiveTick) {
         let LiveTick { tick, numbers, change } = tick;
         match change {
             LiveChange::None => {}

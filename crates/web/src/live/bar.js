@@ -1,6 +1,6 @@
 // @ts-check
 // The bar of a recording that is watched: how that goes, which time is looked at, freeze, marks.
-import { amount, duration } from "../data/numbers.js";
+import { amount } from "../data/numbers.js";
 import { byId, make } from "../views/element.js";
 import { openMenu } from "../views/menu.js";
 
@@ -15,6 +15,13 @@ const STATES = { waiting: "Waiting", running: "Live", ended: "Ended", failed: "B
 const TIMES = [[10, "10 s"], [60, "1 min"], [0, "All"]];
 /** Seconds over which samples by the second are counted. */
 const RATE = 2;
+
+/** Seconds that samples are kept for.
+ * @param {number} seconds */
+function kept(seconds) {
+  const [unit, word] = seconds % 3600 === 0 ? [3600, "h"] : seconds % 60 === 0 ? [60, "min"] : [1, "s"];
+  return `${seconds / unit} ${word}`;
+}
 
 export class Bar {
   /** @param {LiveApp} app @param {{ freeze: (on: boolean) => void }} acts */
@@ -54,9 +61,9 @@ export class Bar {
     document.documentElement.dataset.live = state;
     const text = (/** @type {HTMLElement} */ element, /** @type {string} */ words) => { if (element.textContent !== words) element.textContent = words; };
     text(this.state, this.isFrozen && state === "running" ? "Frozen" : STATES[state]);
-    const kept = view.kept < view.samples ? `${amount(view.kept)} of ${amount(view.samples)} samples (last ${duration((view.keep ?? 0) * 1e9)})` : `${amount(view.samples)} samples`;
+    const number = view.kept < view.samples ? `${amount(view.kept)} of ${amount(view.samples)} samples (of the last ${kept(view.keep ?? 0)})` : `${amount(view.samples)} samples`;
     const lag = age === null || state !== "running" ? "" : ` · lag ${age.toFixed(1)} s`;
-    text(this.numbers, `${state === "running" ? `${amount(this.rate())} samples/s · ` : ""}${kept}${lag}`);
+    text(this.numbers, `${state === "running" ? `${amount(this.rate())} samples/s · ` : ""}${number}${lag}`);
     text(this.lost, view.lost_records ? `${amount(view.lost_records)} records lost` : "");
     text(this.badge, this.isFrozen && waiting > 0 ? `${amount(waiting)} more` : "");
     this.freeze.setAttribute("aria-pressed", String(this.isFrozen));

@@ -54,8 +54,8 @@ fn has_ended(view: &Value) -> bool {
 
 /// The head of tables that are not packed.
 fn head(bytes: &[u8]) -> Value {
-    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap());
-    serde_json::from_slice(&bytes[8..8 + length as usize]).unwrap()
+    let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+    serde_json::from_slice(&bytes[8..8 + length as usize]).expect("JSON")
 }
 
 fn columns(served: &Served) -> Value {
@@ -68,8 +68,8 @@ fn columns(served: &Served) -> Value {
 
 /// How many rows a column has.
 fn rows(head: &Value, name: &str) -> u64 {
-    let all = head["columns"].as_array().unwrap();
-    all.iter().find(|row| row[0] == name).unwrap()[2].as_u64().unwrap()
+    let all = head["columns"].as_array().expect("rows");
+    all.iter().find(|row| row[0] == name).expect("a column")[2].as_u64().expect("a number")
 }
 
 /// Events as they come: their kinds, ids and data.
@@ -77,13 +77,13 @@ struct Events(BufReader<TcpStream>);
 
 impl Events {
     fn open(served: &Served, query: &str, lines: &str) -> Self {
-        let mut stream = TcpStream::connect(&served.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = TcpStream::connect(&served.address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
         let text = format!(
             "GET /api/v1/live/events{query} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{lines}\r\n",
             served.address, served.token
         );
-        stream.write_all(text.as_bytes()).unwrap();
+        stream.write_all(text.as_bytes()).expect("sent");
         Self(BufReader::new(stream))
     }
 
@@ -91,12 +91,12 @@ impl Events {
         let (mut kind, mut id) = (String::new(), String::new());
         loop {
             let mut line = String::new();
-            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream is over");
+            assert!(self.0.read_line(&mut line).expect("a line") > 0, "the stream is over");
             let Some((name, value)) = line.trim_end().split_once(": ") else { continue };
             match name {
                 "event" => kind = value.to_owned(),
                 "id" => id = value.to_owned(),
-                "data" => return (kind, id, serde_json::from_str(value).unwrap()),
+                "data" => return (kind, id, serde_json::from_str(value).expect("JSON")),
                 _ => {}
             }
         }
@@ -243,8 +243,8 @@ fn what_is_damaged_is_said_to_be() {
 }
 
 fn kill(served: &Served, signal: Signal) {
-    let pid = Pid::from_raw(served.pid().cast_signed()).unwrap();
-    kill_process(pid, signal).unwrap();
+    let pid = Pid::from_raw(served.pid().cast_signed()).expect("a process id");
+    kill_process(pid, signal).expect("a signal is sent");
 }
 
 #[test]

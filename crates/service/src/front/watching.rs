@@ -10,8 +10,8 @@ use std::time::Duration;
 use host::NewFile;
 use serde_json::value::RawValue;
 
-use super::watched::{LiveInput, LiveStream, Phase, Watched};
-use crate::front::{Service, no_space};
+use super::service::{Service, no_space};
+use crate::live::{LiveInput, LiveStream, Phase, Watched};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, LiveTask, RunOptions, Task};
 use crate::workers::{Call, Incoming};
@@ -29,7 +29,7 @@ struct Kept {
 ///
 /// # Errors
 /// Where nothing at all could be shown.
-pub(crate) async fn run(
+pub(crate) async fn watch(
     service: Arc<Service>,
     watched: Arc<Watched>,
     input: LiveInput,
