@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use host::Host;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::front::{self, Door, Metrics, Secrets, Service, Uploads};
@@ -182,7 +182,11 @@ async fn run(
         stopping: watch::Sender::new(false),
     });
     let stopping = service.stopping.subscribe();
-    tokio::spawn(end_by_signal(Arc::clone(&service), options.live.as_ref().map(|live| live.tell)));
+    // Before anybody knows the address: who does may send one at once.
+    let signals =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let tell = options.live.as_ref().map(|live| live.tell);
+    tokio::spawn(end_by_signal(Arc::clone(&service), signals, tell));
     ready(&addresses);
     let watching = options.live.zip(watched).map(|(input, watched)| {
         let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
@@ -205,9 +209,11 @@ async fn run(
 
 /// Stops the service at a signal. The first SIGINT while a recording is watched is meant for who makes it: it is read on
 /// to its end.
-async fn end_by_signal(service: Arc<Service>, tell: Option<fn(&str)>) {
-    let mut signals =
-        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+async fn end_by_signal(
+    service: Arc<Service>,
+    mut signals: [io::Result<Signal>; 3],
+    tell: Option<fn(&str)>,
+) {
     let [interrupt, two, three] = &mut signals;
     let mut is_told = false;
     loop {
@@ -249,7 +255,7 @@ fn addresses(
 }
 
 /// Waits for a signal; one that cannot be caught is not heard.
-async fn heard(signal: &mut io::Result<tokio::signal::unix::Signal>) {
+async fn heard(signal: &mut io::Result<Signal>) {
     match signal {
         Ok(signal) => {
             signal.recv().await;
