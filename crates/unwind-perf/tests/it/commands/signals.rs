@@ -18,9 +18,17 @@ fn wait_for(folder: &Path, entries: usize) {
     }
 }
 
+/// Whether this process ignores a signal, as what a shell starts in the background ignores SIGINT: its children do, too.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+    u64::from_str_radix(mask.trim(), 16).expect("hexadecimal") & (1 << (signal - 1)) != 0
+}
+
 #[test]
 fn temporary_files_are_removed() {
-    for (name, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+    let signals = [("TERM", 15), ("INT", 2), ("HUP", 1)];
+    for (name, number) in signals.into_iter().filter(|&(_, number)| !is_ignored(number)) {
         let folder = empty_folder(&format!("signals-{name}"));
         // The stream is written while the recording comes, of which the end never does.
         let mut command = command(&folder, &["-q", "-f", "hotspot", "-o", "out", "-"]);
