@@ -26,6 +26,10 @@ const QUEUE: usize = 16;
 /// Listeners of events at a time.
 const LISTENERS: usize = 32;
 
+/// What ends a service.
+const SIGNALS: [fn() -> SignalKind; 3] =
+    [SignalKind::interrupt, SignalKind::terminate, SignalKind::hangup];
+
 /// Where the service listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
@@ -182,11 +186,9 @@ async fn run(
         stopping: watch::Sender::new(false),
     });
     let stopping = service.stopping.subscribe();
-    // Before anybody knows the address: who does may send one at once.
-    let signals =
-        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
     let tell = options.live.as_ref().map(|live| live.tell);
-    tokio::spawn(end_by_signal(Arc::clone(&service), signals, tell));
+    // They are heard before anybody knows the address.
+    tokio::spawn(end_by_signal(Arc::clone(&service), SIGNALS.map(|it| signal(it())), tell));
     ready(&addresses);
     let watching = options.live.zip(watched).map(|(input, watched)| {
         let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
@@ -198,9 +200,7 @@ async fn run(
         Some(watching) => watching.await.map_err(io::Error::other)?,
         None => Ok(()),
     };
-    service.local.end();
-    service.foreign.end();
-    service.watcher.end();
+    service.end_workers();
     if let Listen::Unix(path) = &options.listen {
         remove_socket(path);
     }

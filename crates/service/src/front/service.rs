@@ -65,6 +65,11 @@ impl Service {
         self.questions.close();
     }
 
+    /// Ends the workers.
+    pub(crate) fn end_workers(&self) {
+        [&self.local, &self.foreign, &self.watcher].into_iter().for_each(Slot::end);
+    }
+
     /// The worker for recordings of that trust.
     fn slot(&self, foreign: bool) -> &Slot {
         if foreign { &self.foreign } else { &self.local }

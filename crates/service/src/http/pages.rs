@@ -81,6 +81,7 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     let value = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "uploads": service.uploads.is_some(),
+        "live": service.live.is_some(),
         "jobs": { "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun },
         "results": { "count": store.results, "bytes": store.bytes },
         "formats": formats::Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>(),

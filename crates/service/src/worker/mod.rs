@@ -65,9 +65,12 @@ pub fn work(socket: UnixStream, host: Arc<dyn Host>, options: WorkerOptions) -> 
     while let Some((request, files)) = receiver.receive::<Request>()? {
         let Some(job) = serving.accept(request, files) else { continue };
         let (serving, pool) = (Arc::clone(&serving), Arc::clone(&pool));
-        std::thread::Builder::new()
-            .name("request".to_owned())
-            .spawn(move || pool.install(|| serving.serve(job)))?;
+        std::thread::Builder::new().name("request".to_owned()).spawn(move || {
+            match job.is_on_pool() {
+                true => pool.install(|| serving.serve(job)),
+                false => serving.serve(job),
+            }
+        })?;
     }
     Ok(())
 }

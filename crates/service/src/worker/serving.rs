@@ -63,6 +63,14 @@ pub(super) struct Job {
     cancelled: Arc<AtomicBool>,
 }
 
+impl Job {
+    /// Whether it is done on the pool. The tables of what is watched are asked for while the watching has a thread of it,
+    /// which can be the only one.
+    pub(super) const fn is_on_pool(&self) -> bool {
+        !matches!(self.task, Task::LiveColumns)
+    }
+}
+
 /// What a task needs beside its words.
 #[derive(Debug)]
 pub(super) struct Bench<'s> {

@@ -37,6 +37,12 @@ export class LiveApp extends App {
     return more;
   }
 
+  /** Shows what the state asks for; that of an older address tells its times from another one. */
+  refresh() {
+    this.state = from(this.state, this.live.from);
+    super.refresh();
+  }
+
   /** Whether only the last seconds are looked at. */
   get looksAtLast() { return this.state.last > 0 && !this.state.filters.some((filter) => filter.kind === "time"); }
 

@@ -10,8 +10,8 @@ import { LiveTables, fromBase64 } from "./tables.js";
 
 /** @typedef {import("./bar.js").LiveView} LiveView */
 
-/** Ages of samples that are remembered, for those who measure. */
-const AGES = 1 << 16;
+/** Ages of samples that are remembered, for those who measure, and ticks that wait to be drawn. */
+const AGES = 1 << 16, WAITING = 1000;
 
 /** All tables as they are; nothing where nothing has come.
  * @returns {Promise<LiveTables | null>} */
@@ -87,6 +87,7 @@ class Page {
     this.view = view;
     this.app.processes = view.processes;
     if (view.samples > before && view.lag !== undefined) this.fresh.push({ samples: view.samples - before, lag: view.lag, sent: view.sent });
+    if (this.fresh.length > WAITING) this.fresh.shift();
     this.isDue = true;
     this.plan();
     this.tell();
@@ -116,6 +117,8 @@ class Page {
   /** @param {boolean} on */
   freeze(on) {
     this.isFrozen = this.bar.isFrozen = on;
+    // How long samples waited for the reader is nobody's fault.
+    if (!on) this.fresh = [];
     this.tell();
     this.plan();
   }

@@ -203,6 +203,12 @@ async function start() {
   await load();
   const about = await (await ask("/api/v1/status")).json();
   if (about.uploads) startUploads();
+  if (about.live) {
+    const link = document.createElement("a");
+    link.href = "/live";
+    link.textContent = "The recording that is watched";
+    byId("reload").before(link);
+  }
   document.documentElement.dataset.ready = "yes";
 }
 

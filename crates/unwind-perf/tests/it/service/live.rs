@@ -117,7 +117,8 @@ impl Events {
 fn what_comes_is_told_and_at_the_end_it_is_a_recording() {
     let folder = empty_folder("live-told");
     let keep = place(&folder);
-    let (served, mut input) = Served::live("live-told", &folder, &["-o", &keep]);
+    let arguments = ["-o", &keep, "--jobs", "1"];
+    let (served, mut input) = Served::live("live-told", &folder, &arguments);
     assert_eq!(served.get("/api/v1/live").json()["state"], "waiting");
     assert_eq!(served.get("/api/v1/live/columns").problem(), "gone");
     assert_eq!(served.get("/api/v1/recordings/live").problem(), "gone");
