@@ -62,7 +62,7 @@ use crate::kept::Kept;
 use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
-pub use address::{BuildId, FileOffset, Svma};
+pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
 pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile};
 pub use code::{CodeReader, NoCode};
 pub use error::Error;

@@ -150,9 +150,14 @@ impl From<pipeline::Error> for Problem {
             Error::Empty { .. } | Error::Recording { .. } | Error::NoRecordingInFolder { .. } => {
                 Kind::NotARecording
             }
-            Error::UnknownProcessor | Error::NoSampleTimes | Error::UnknownEvent { .. } => {
-                Kind::DoesNotFit
-            }
+            Error::UnknownProcessor
+            | Error::NoSampleTimes
+            | Error::NoCgroups
+            | Error::NoSwitches
+            | Error::NoReturns { .. }
+            | Error::NoOffCpuSamples { .. }
+            | Error::OffCpuWhileGrowing
+            | Error::UnknownEvent { .. } => Kind::DoesNotFit,
             Error::CutShort { .. } | Error::BrokenOff => Kind::Changed,
             Error::MemoryLimit { .. } => Kind::MemoryLimit,
             Error::Cancelled => Kind::Cancelled,

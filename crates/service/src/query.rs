@@ -75,6 +75,8 @@ pub(crate) enum WeightChoice {
     Samples,
     /// Its period.
     Period,
+    /// The time that its thread was off the processor.
+    OffCpu,
 }
 
 /// Which samples are wanted. What is empty lets all pass.

@@ -5,26 +5,20 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host::Host;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::front::{self, Door, Metrics, Secrets, Service, Uploads};
+use crate::front::{self, Door, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads};
 use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::live::{LiveInput, Watched};
 use crate::recordings::{Root, Roots};
 use crate::store::{Artefacts, Described};
 use crate::workers::{Slot, WorkerCommand};
-
-/// Jobs that wait at most.
-const QUEUE: usize = 16;
-
-/// Listeners of events at a time.
-const LISTENERS: usize = 32;
 
 /// What ends a service.
 const SIGNALS: [fn() -> SignalKind; 3] =
@@ -183,6 +177,7 @@ async fn run(
         deadline: options.deadline,
         questions: Service::questions(),
         listeners: Arc::new(Semaphore::new(LISTENERS)),
+        began: Instant::now(),
         stopping: watch::Sender::new(false),
     });
     let stopping = service.stopping.subscribe();

@@ -12,4 +12,4 @@ mod served;
 pub use document::{END, document};
 pub use linker::{LinkError, link};
 pub use modules::{MODULES, Module, PAGE, STYLE};
-pub use served::{list_page, live_page, recording_page, served};
+pub use served::{list_page, live_page, recording_page, served, status_page};

@@ -13,6 +13,8 @@ const SERVED: &[Module] = &[
     Module { path: "service/code.js", text: include_str!("service/code.js") },
     Module { path: "service/list.js", text: include_str!("service/list.js") },
     Module { path: "service/recording.js", text: include_str!("service/recording.js") },
+    Module { path: "service/status.js", text: include_str!("service/status.js") },
+    Module { path: "service/theme.js", text: include_str!("service/theme.js") },
 ];
 
 /// The style of the bar of a recording that is watched.
@@ -25,6 +27,12 @@ const LIST_STYLE: &str = include_str!("service/list.css");
 #[must_use]
 pub const fn list_page() -> &'static str {
     include_str!("service/list.html")
+}
+
+/// What the service does, and how busy it is.
+#[must_use]
+pub const fn status_page() -> &'static str {
+    include_str!("service/status.html")
 }
 
 /// The page of a recording, whose tables its script asks for. The policy is the server's.
@@ -69,7 +77,7 @@ mod tests {
 
     #[test]
     fn nothing_is_inline_and_every_import_is_served() {
-        for page in [list_page(), &recording_page(), &live_page()] {
+        for page in [list_page(), status_page(), &recording_page(), &live_page()] {
             assert!(
                 !page.contains("POLICY") && !page.contains("<style") && !page.contains(" style=")
             );

@@ -58,6 +58,11 @@ impl Metrics {
             1;
     }
 
+    /// Jobs that are done, those that failed, and workers that ended while they were at one.
+    pub(crate) fn ends(&self) -> [u64; 3] {
+        [&self.done, &self.failed, &self.worker_ends].map(|counter| counter.load(Ordering::Relaxed))
+    }
+
     /// The numbers as text.
     pub(crate) fn text(&self, service: &Service) -> String {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -8,6 +8,6 @@ mod watching;
 
 pub(crate) use metrics::Metrics;
 pub(crate) use secrets::{Door, Secrets};
-pub(crate) use service::{Service, files, given, no_space};
+pub(crate) use service::{LISTENERS, QUESTIONS, QUEUE, Service, files, given, no_space};
 pub(crate) use uploads::{Uploads, receive};
 pub(crate) use watching::watch;

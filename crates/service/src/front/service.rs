@@ -19,7 +19,13 @@ use crate::store::{Account, Artefact, Artefacts, Described};
 use crate::workers::{Incoming, Slot};
 
 /// Questions that the workers are asked at a time.
-const QUESTIONS: usize = 16;
+pub(crate) const QUESTIONS: usize = 16;
+
+/// Jobs that wait at most.
+pub(crate) const QUEUE: usize = 16;
+
+/// Listeners of events at a time.
+pub(crate) const LISTENERS: usize = 32;
 
 /// How long a question waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,6 +55,8 @@ pub(crate) struct Service {
     pub(crate) questions: Semaphore,
     /// Listeners of events at a time.
     pub(crate) listeners: Arc<Semaphore>,
+    /// When the service began.
+    pub(crate) began: Instant,
     pub(crate) stopping: tokio::sync::watch::Sender<bool>,
 }
 

@@ -7,8 +7,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::json::{JsonBody, as_json};
-use crate::front::Service;
+use super::server::CONNECTIONS;
+use crate::front::{Door, LISTENERS, QUESTIONS, QUEUE, Service};
 use crate::problem::{Kind, Problem};
+use crate::workers::Slot;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -19,6 +21,11 @@ fn page(text: String) -> Response {
 /// `GET /`: the list.
 pub(super) async fn list() -> Response {
     page(web::list_page().to_owned())
+}
+
+/// `GET /status`: what the service does.
+pub(super) async fn status_page() -> Response {
+    page(web::status_page().to_owned())
 }
 
 /// `GET /r/{id}`: a recording, and `GET /diff?a=ID&b=ID`: two of them compared.
@@ -78,12 +85,34 @@ pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
 pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     let jobs = service.jobs.counts();
     let store = service.store.size();
+    let [done, failed, ended] = service.metrics.ends();
+    let worker = |slot: &Slot| {
+        let counts = slot.counts();
+        serde_json::json!({ "runs": counts.runs, "starts": counts.starts })
+    };
     let value = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "seconds": service.began.elapsed().as_secs(),
         "uploads": service.uploads.is_some(),
         "live": service.live.is_some(),
-        "jobs": { "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun },
+        "firefox": service.secrets.is_open(Door::Firefox),
+        "debuginfod": service.secrets.is_open(Door::Debuginfod),
+        "jobs": {
+            "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun,
+            "refused": jobs.refused, "done": done, "failed": failed,
+        },
         "results": { "count": store.results, "bytes": store.bytes },
+        "workers": {
+            "local": worker(&service.local), "foreign": worker(&service.foreign), "ended": ended,
+        },
+        "limits": {
+            "results_bytes": service.store.most(),
+            "job_seconds": service.deadline.as_secs(),
+            "waiting_jobs": QUEUE,
+            "listeners": LISTENERS,
+            "questions": QUESTIONS,
+            "connections": CONNECTIONS,
+        },
         "formats": formats::Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>(),
     });
     as_json(StatusCode::OK, &value)

@@ -6,7 +6,8 @@ use axum::http::request::Parts;
 use serde_json::{Map, Value};
 
 use crate::problem::{Kind, Problem};
-use crate::protocol::RunOptions;
+use crate::protocol::{RunOptions, SampleWords};
+use crate::query::WeightChoice;
 
 /// Words and their values.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Params {
     /// Where it means nothing.
     pub(super) fn options(&mut self) -> Result<RunOptions, Problem> {
         let mut map = Map::new();
-        for name in ["inlines", "demangle", "join", "max_frames"] {
+        for name in ["inlines", "demangle", "join", "max_frames", "off_cpu"] {
             let Some(text) = self.take(name)? else { continue };
             // `true` and `7` are what they are in JSON, words are words.
             let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
@@ -49,6 +50,44 @@ impl Params {
         }
         let options = serde_json::from_value(Value::Object(map));
         options.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
+    }
+
+    /// Takes what a sample weighs out, which may be part of what is said of the run.
+    ///
+    /// # Errors
+    /// Where it means nothing.
+    pub(super) fn weight(
+        &mut self,
+        options: &mut RunOptions,
+    ) -> Result<Option<WeightChoice>, Problem> {
+        let Some(text) = self.take("weight")? else { return Ok(None) };
+        let bad = |_| Problem::new(Kind::BadRequest).detail("weight is samples, period or off-cpu");
+        let weight = serde_json::from_value(Value::String(text)).map_err(bad)?;
+        options.off_cpu |= weight == WeightChoice::OffCpu;
+        Ok(Some(weight))
+    }
+
+    /// Takes which samples are wanted out, in the words of the command: lists with commas.
+    ///
+    /// # Errors
+    /// Where an id is no number.
+    pub(super) fn samples(&mut self) -> Result<SampleWords, Problem> {
+        let mut texts = |name: &str| -> Result<Vec<String>, Problem> {
+            let text = self.take(name)?;
+            Ok(text.map_or(Vec::new(), |text| text.split(',').map(str::to_owned).collect()))
+        };
+        let ids = |name: &str, texts: Vec<String>| -> Result<Vec<i32>, Problem> {
+            let bad = |_| Problem::new(Kind::BadRequest).detail(format!("{name} is a number"));
+            texts.iter().map(|text| text.parse().map_err(bad)).collect()
+        };
+        Ok(SampleWords {
+            pid: ids("pid", texts("pid")?)?,
+            tid: ids("tid", texts("tid")?)?,
+            comm: texts("comm")?,
+            cgroup: texts("cgroup")?,
+            event: texts("event")?,
+            time: self.take("time")?,
+        })
     }
 
     /// Nothing may be left.
@@ -92,6 +131,7 @@ mod tests {
             &[("max_frames", "0")],
             &[("join", "off"), ("join", "exact")],
             &[("inline", "false")],
+            &[("off_cpu", "often")],
         ] {
             let mut all = params(pairs);
             assert!(all.options().and_then(|_| all.end()).is_err(), "{pairs:?}");

@@ -17,29 +17,29 @@ use super::params::Params;
 use crate::front::{Service, files, given, no_space};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, PlaceTask, RunOptions, Task};
-use crate::query::Query;
+use crate::query::{Query, WeightChoice};
 use crate::recordings::PlaceId;
 
 /// Recordings of one side of a comparison at most.
 const MOST_OF_SIDE: usize = 20;
 
-/// `GET /api/v1/recordings/{id}/export?format=NAME&weight=samples|period`: the same bytes as the command writes.
+/// `GET /api/v1/recordings/{id}/export?format=NAME&weight=…&comm=…`: the same bytes as the command writes.
 pub(super) async fn export(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
     mut params: Params,
 ) -> Result<Response, Problem> {
-    let options = params.options()?;
+    let mut options = params.options()?;
     let bad = |text: &str| Problem::new(Kind::BadRequest).detail(text);
     let format = params.take("format")?.ok_or_else(|| bad("format is missing"))?;
-    let by_period = match params.take("weight")?.as_deref() {
-        None | Some("samples") => false,
-        Some("period") => true,
-        Some(_) => return Err(bad("weight is samples or period")),
-    };
+    let weight = params.weight(&mut options)?;
+    let samples = params.samples()?;
     params.end()?;
     let known =
         formats::Format::from_name(&format).ok_or_else(|| bad("there is no such format"))?;
+    if weight.is_some_and(|weight| !weighs(known, weight)) {
+        return Err(bad("weight means nothing to this format"));
+    }
     let recording = service.roots.by_id(&id)?.recording;
     let output = scratch(&service)?;
     service
@@ -50,7 +50,8 @@ pub(super) async fn export(
                 recording: opened.given(options),
                 options,
                 format: format.clone(),
-                by_period,
+                samples: samples.clone(),
+                weight: weight.unwrap_or_default(),
                 written: opened.recording.written(),
             };
             Ok((Task::Export(task), files(opened, Some(copy))))
@@ -58,6 +59,17 @@ pub(super) async fn export(
         .await?;
     let stem = recording.name.rsplit('/').next().unwrap_or_default();
     answer_with(output, media_type(known), &known.file_name(stem))
+}
+
+/// Whether a format shows what stacks weigh, as for the command.
+fn weighs(format: formats::Format, weight: WeightChoice) -> bool {
+    use formats::Format;
+    match weight {
+        WeightChoice::OffCpu => format != Format::Hotspot,
+        WeightChoice::Samples | WeightChoice::Period => {
+            format.shows_one_event() || matches!(format, Format::Speedscope | Format::Firefox)
+        }
+    }
 }
 
 /// What a format is called among media types; those of their own have none that is registered.
@@ -102,7 +114,8 @@ pub(super) async fn query(
     mut params: Params,
     JsonBody(query): JsonBody<Query>,
 ) -> Result<Response, Problem> {
-    let options = params.options()?;
+    let mut options = params.options()?;
+    options.off_cpu |= query.weight == WeightChoice::OffCpu;
     params.end()?;
     query.check()?;
     let foreign = service.roots.by_id(&id)?.recording.foreign;

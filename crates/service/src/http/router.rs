@@ -20,6 +20,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
     let inner = Router::new()
         .route("/", get(pages::list))
         .route("/r/{id}", get(pages::recording))
+        .route("/status", get(pages::status_page))
         .route("/diff", get(pages::recording))
         .route("/live", get(pages::live))
         .route("/assets/{*path}", get(pages::asset))

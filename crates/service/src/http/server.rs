@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 
 /// Connections at a time.
-const CONNECTIONS: usize = 100;
+pub(super) const CONNECTIONS: usize = 100;
 
 /// How long the head of a request may take, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::filter::SampleWords;
 use super::live::{LiveTask, LiveTick};
 use super::options::RunOptions;
 use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
-use crate::query::Query;
+use crate::query::{Query, WeightChoice};
 
 /// Something for the worker to do. Its descriptors are those of the recordings that are files, in order, and then that
 /// of the output, where the task has one.
@@ -24,6 +25,8 @@ pub(crate) struct Request {
 pub(crate) struct Given {
     /// Its path, for messages; that of a folder is opened.
     pub(crate) path: String,
+    /// Its name below its root, as people know it.
+    pub(crate) name: String,
     /// What identifies its content together with the options of the run.
     pub(crate) key: String,
     /// Whether it is the folder of `perf record --threads`.
@@ -93,8 +96,10 @@ pub(crate) struct ExportTask {
     pub(crate) options: RunOptions,
     /// The name of the format.
     pub(crate) format: String,
-    /// Whether stacks weigh what their samples' periods add up to.
-    pub(crate) by_period: bool,
+    /// Which samples are wanted.
+    pub(crate) samples: SampleWords,
+    /// What a stack weighs.
+    pub(crate) weight: WeightChoice,
     /// When the recording's file was written, in milliseconds since 1970.
     pub(crate) written: Option<i64>,
 }

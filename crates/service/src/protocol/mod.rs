@@ -2,12 +2,16 @@
 //! length before it, and with the descriptors of the files that it is about.
 
 mod channel;
+mod filter;
 mod live;
 mod message;
 mod options;
 mod symbols;
 
+pub use filter::TimeRange;
+
 pub(crate) use channel::{Receiver, Sender, pair};
+pub(crate) use filter::SampleWords;
 pub(crate) use live::{LiveChange, LiveNumbers, LiveTask, LiveTick};
 pub(crate) use message::{
     DIFF_TABLES, DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task,

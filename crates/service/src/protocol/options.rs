@@ -17,6 +17,8 @@ pub(crate) struct RunOptions {
     pub(crate) join: JoinChoice,
     /// The most user frames of a callchain.
     pub(crate) max_frames: NonZeroU32,
+    /// Whether times off the processor are wanted, as samples of an event of their own.
+    pub(crate) off_cpu: bool,
 }
 
 /// The most frames of a callchain where nothing is chosen, as for the command.
@@ -29,6 +31,7 @@ impl Default for RunOptions {
             demangle: DemangleChoice::Full,
             join: JoinChoice::Gaps,
             max_frames: MAX_FRAMES,
+            off_cpu: false,
         }
     }
 }
@@ -45,6 +48,7 @@ impl RunOptions {
             JoinChoice::Off => Join::Off,
         };
         options.max_frames = self.max_frames.get() as usize;
+        options.off_cpu = self.off_cpu;
         options
     }
 }

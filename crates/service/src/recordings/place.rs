@@ -116,6 +116,7 @@ impl Opened {
     pub(crate) fn given(&self, options: RunOptions) -> Given {
         Given {
             path: self.recording.path.clone(),
+            name: self.recording.name.clone(),
             key: self.recording.key(options),
             is_folder: self.recording.is_folder,
         }

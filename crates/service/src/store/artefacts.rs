@@ -165,6 +165,11 @@ impl Artefacts {
         &self.known
     }
 
+    /// Bytes that are kept at most.
+    pub(crate) const fn most(&self) -> u64 {
+        self.most
+    }
+
     pub(crate) fn size(&self) -> StoreSize {
         let rows = self.rows();
         StoreSize { results: rows.len(), bytes: rows.values().map(|row| row.bytes).sum() }

@@ -7,7 +7,7 @@ use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
 use pipeline::Analysis;
 use profile::query::diff::{DiffInput, DiffOptions, Normalization, diff};
 
-use super::serving::{Answer, Bench, answer, not_written, short_name};
+use super::serving::{Answer, Bench, answer, not_written};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, Given};
 
@@ -29,7 +29,7 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let normalization = normalization.transpose()?;
     let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<Analysis>)>, Problem> {
         let one = |recording: &Given| {
-            Ok((short_name(recording), bench.analysis(recording, task.options)?))
+            Ok((recording.name.clone(), bench.analysis(recording, task.options)?))
         };
         side.iter().map(one).collect()
     };

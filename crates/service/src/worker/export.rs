@@ -7,6 +7,7 @@ use formats::{Format, FormatOptions, Page, PageCode, Printer, StackWeight};
 use super::serving::{Answer, Bench, answer, not_written};
 use crate::problem::{Kind, Problem};
 use crate::protocol::ExportTask;
+use crate::query::WeightChoice;
 
 /// Writes a format.
 pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, Problem> {
@@ -14,11 +15,18 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, 
     let unknown = || Problem::new(Kind::BadRequest).detail(format!("no format {}", task.format));
     let format = format.ok_or_else(unknown)?;
     if format == Format::Hotspot {
-        bench.stream(&task.recording, task.options)?;
+        bench.stream(&task.recording, task.options, &task.samples)?;
         return answer(&());
     }
-    let analysis = bench.analysis(&task.recording, task.options)?;
-    let weight = if task.by_period { StackWeight::Period } else { StackWeight::Samples };
+    let analysis = bench.analysis_of(&task.recording, task.options, &task.samples)?;
+    if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
+        return Err(Problem::new(Kind::DoesNotFit).detail("no sample passes the filters"));
+    }
+    let weight = match task.weight {
+        WeightChoice::Samples => StackWeight::Samples,
+        WeightChoice::Period => StackWeight::Period,
+        WeightChoice::OffCpu => StackWeight::OffCpu,
+    };
     let inlines = task.options.inlines;
     let options = FormatOptions { inlines, weight, ..FormatOptions::DEFAULT };
     let printer: Box<dyn Printer> = match format {

@@ -25,7 +25,7 @@ use pipeline::{Observer, Pipeline, Source};
 
 pub use confine::{Confined, Confinement, confine};
 
-use crate::protocol::{Receiver, Request, Sender};
+use crate::protocol::{Receiver, Request, Sender, TimeRange};
 use serving::Serving;
 
 /// Writes a format that is made while a recording is unwound.
@@ -48,6 +48,8 @@ pub struct WorkerOptions {
     pub jobs: usize,
     /// Writes the stream for hotspot, which is made while a recording is unwound.
     pub hotspot: StreamWriter,
+    /// Reads a range of time, as the command does.
+    pub time_range: TimeRange,
     /// Bytes of profiles that are kept for the next questions.
     pub keep: u64,
 }

@@ -35,8 +35,15 @@ impl<'p> Selected<'p> {
     pub(super) fn new(profile: &'p Profile, query: &Query, inlines: bool) -> Result<Self, Problem> {
         let filter = &query.filter;
         let functions = Functions::new(profile, inlines);
-        let chosen = chosen_event(profile, filter.event.as_deref())?;
-        let by_period = query.weight == WeightChoice::Period;
+        let by_period = query.weight != WeightChoice::Samples;
+        let chosen = match query.weight {
+            WeightChoice::OffCpu if filter.event.is_some() => {
+                let text = "times off the processor are an event of their own";
+                return Err(Problem::new(Kind::BadRequest).detail(text));
+            }
+            WeightChoice::OffCpu => profile.off_cpu,
+            _ => chosen_event(profile, filter.event.as_deref())?,
+        };
         let unit = chosen.filter(|_| by_period).and_then(|id| *period_units(profile).get(id)?);
         let hide = Patterns::new(&filter.hide)?;
         let modules = Patterns::new(&filter.module)?;
@@ -129,7 +136,8 @@ fn matches(profile: &Profile, name: Option<profile::StringId>, patterns: &Patter
 /// The event of that name, or the first that has samples.
 fn chosen_event(profile: &Profile, wanted: Option<&str>) -> Result<Option<EventId>, Problem> {
     let Some(wanted) = wanted else {
-        return Ok(profile.samples.iter().map(|sample| sample.event).min());
+        let recorded = profile.samples.iter().map(|sample| sample.event);
+        return Ok(recorded.filter(|event| profile.off_cpu != Some(*event)).min());
     };
     let found = profile.events.ids().find(|&id| event_name(profile, id) == wanted.as_bytes());
     let missing = || Problem::new(Kind::DoesNotFit).detail(format!("there is no event {wanted}"));

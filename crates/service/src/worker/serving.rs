@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::vec::IntoIter;
@@ -18,7 +18,7 @@ use super::live::LiveTables;
 use super::watch::Watch;
 use super::{WorkerOptions, about, diff, export, live, place, query, source, symbols, tables};
 use crate::problem::{Kind, Problem};
-use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
+use crate::protocol::{Event, Given, Reply, Request, RunOptions, SampleWords, Sender, Task};
 
 /// Where replies go.
 #[derive(Debug)]
@@ -181,9 +181,24 @@ impl Bench<'_> {
         recording: &Given,
         options: RunOptions,
     ) -> Result<Arc<Analysis>, Problem> {
+        self.analysis_of(recording, options, &SampleWords::default())
+    }
+
+    /// The same of some samples.
+    pub(super) fn analysis_of(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+        samples: &SampleWords,
+    ) -> Result<Arc<Analysis>, Problem> {
         let opened = self.opened(recording)?;
-        let options = options.apply(&self.serving.options.options);
-        self.serving.held.get(&recording.key, || {
+        let options = self.options(options, samples)?;
+        let key = if *samples == SampleWords::default() {
+            recording.key.clone()
+        } else {
+            format!("{} {samples:?}", recording.key)
+        };
+        self.serving.held.get(&key, || {
             let (pipeline, source) = opened;
             // All processors work at one.
             let _turn = self.serving.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,17 +219,33 @@ impl Bench<'_> {
     }
 
     /// Writes the stream for hotspot into the output.
-    pub(super) fn stream(&mut self, recording: &Given, options: RunOptions) -> Result<(), Problem> {
+    pub(super) fn stream(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+        samples: &SampleWords,
+    ) -> Result<(), Problem> {
         let (pipeline, source) = self.opened(recording)?;
         let out = Box::new(self.output()?);
-        let WorkerOptions { options: base, hotspot, .. } = &self.serving.options;
+        let options = self.options(options, samples)?;
+        let hotspot = self.serving.options.hotspot;
         let _turn = self.serving.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = Arc::clone(&self.observer);
-        hotspot(&pipeline, source, &options.apply(base), observer, out).map_err(|error| match error
-        {
+        hotspot(&pipeline, source, &options, observer, out).map_err(|error| match error {
             pipeline::Error::Output(error) => not_written(&error),
             error => error.into(),
         })
+    }
+
+    /// What a request chooses, on top of what the operator did.
+    fn options(
+        &self,
+        options: RunOptions,
+        samples: &SampleWords,
+    ) -> Result<pipeline::Options, Problem> {
+        let WorkerOptions { options: base, time_range, .. } = &self.serving.options;
+        let samples = samples.filter(*time_range)?;
+        Ok(pipeline::Options { samples, ..options.apply(base) })
     }
 
     /// A pipeline that has the recording, and what to call it.
@@ -259,10 +290,4 @@ pub(super) fn not_written(error: &std::io::Error) -> Problem {
         _ => Kind::Internal,
     };
     Problem::new(kind).detail(error.to_string())
-}
-
-/// The name of a recording in messages: the last part of its path.
-pub(super) fn short_name(recording: &Given) -> String {
-    let name = Path::new(&recording.path).file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }

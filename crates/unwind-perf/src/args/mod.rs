@@ -24,7 +24,7 @@ pub(crate) use misspelt::with_suggestion;
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
 #[cfg(test)]
 pub(crate) use values::parse_percent;
-pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of};
+pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of, time_range};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

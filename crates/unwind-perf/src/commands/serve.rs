@@ -11,7 +11,7 @@ use host::{Host as _, RealHost, ScratchDir, replace_file};
 use pipeline::{Limits, Options, StreamOptions};
 use service::{Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
 
-use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host};
+use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, time_range};
 use crate::hotspot;
 use crate::terminal::{Out, Status};
 
@@ -128,6 +128,11 @@ pub(super) fn work(args: &WorkerArgs) -> anyhow::Result<Status> {
         hotspot: |pipeline, source, options, observer, out| {
             let how = (source, StreamOptions::default());
             hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)
+        },
+        time_range: |text| {
+            let expected =
+                "expected A,B in seconds, +A,+B in seconds from the first sample on, or A%-B%";
+            time_range(text).map_err(|_| expected.to_owned())
         },
         jobs: args.jobs.map_or(0, usize::from),
         keep: memory.map_or(KEPT, |bytes| bytes / 4),

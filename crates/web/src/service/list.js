@@ -1,6 +1,7 @@
 // @ts-check
 // The list of recordings: what they are, how complete, and two of them compared.
 import { analyze, ask, follow, openSession, progressText } from "./api.js";
+import { startTheme } from "./theme.js";
 
 /** @typedef {import("./api.js").Job} Job */
 /** @typedef {{ command_line: string[], host?: string, events: string[], samples?: number, complete?: number, seconds?: number }} About */
@@ -176,22 +177,6 @@ function startUploads() {
     drop.classList.remove("over");
     upload(event.dataTransfer?.files[0]);
   });
-}
-
-function startTheme() {
-  const button = byId("theme");
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  let theme = localStorage.getItem("unwind-perf-theme") || (dark ? "dark" : "light");
-  const show = () => {
-    document.documentElement.dataset.theme = theme;
-    button.setAttribute("aria-pressed", String(theme === "dark"));
-  };
-  button.addEventListener("click", () => {
-    theme = theme === "dark" ? "light" : "dark";
-    localStorage.setItem("unwind-perf-theme", theme);
-    show();
-  });
-  show();
 }
 
 async function start() {

@@ -86,6 +86,14 @@ await pair.waitForURL("**/diff?*");
 await ready(pair);
 await looks(pair, "diff");
 
+// What the service does.
+const state = await opened(base);
+await state.click("text=Status");
+await state.waitForURL("**/status");
+await ready(state);
+expect(/Jobs that are over\s*\d+ done/.test(await state.textContent("tbody")), "the status counts jobs");
+await looks(state, "status");
+
 // Without a session nothing is told.
 const stranger = await browser.newContext();
 const refused = await (await stranger.newPage()).request.get(`${base}/api/v1/recordings`);

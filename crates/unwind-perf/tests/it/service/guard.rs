@@ -37,7 +37,8 @@ fn without_the_token_nothing_is_told() {
         let query = format!("{path}?token={}", served.token);
         assert_eq!(served.send("GET", &query, &[&host], b"").status, 401, "{path}");
     }
-    for path in ["/", "/healthz", "/r/0", "/assets/style.css", "/assets/service/list.js"] {
+    for path in ["/", "/healthz", "/status", "/r/0", "/assets/style.css", "/assets/service/list.js"]
+    {
         let answer = served.send("GET", path, &[&host], b"");
         assert_eq!(answer.status, 200, "{path}");
         let text = String::from_utf8_lossy(&answer.body).into_owned();

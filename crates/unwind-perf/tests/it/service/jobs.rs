@@ -41,6 +41,13 @@ fn a_result_is_made_once_and_kept() {
     let again = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
     assert_eq!(again.status, 201);
     assert_eq!(again.header("location"), Some(&*format!("/api/v1/recordings/{id}")));
+    let status = served.get("/api/v1/status").json();
+    let jobs =
+        json!({ "queued": 0, "running": 0, "begun": 1, "refused": 0, "done": 1, "failed": 0 });
+    assert_eq!(status["jobs"], jobs);
+    assert_eq!(status["results"]["count"], 1);
+    assert_eq!(status["workers"]["local"], json!({ "runs": true, "starts": 1 }));
+    assert_eq!(status["limits"]["job_seconds"], 600);
     let metrics = served.get("/metrics");
     let metrics = String::from_utf8(metrics.body).unwrap();
     assert!(metrics.contains("unwind_perf_jobs_total{end=\"done\"} 1\n"), "{metrics}");

@@ -1,0 +1,18 @@
+// @ts-check
+// Light or dark, for the pages that are not a recording's: what was chosen last, else what the system says.
+
+export function startTheme() {
+  const button = /** @type {HTMLElement} */ (document.getElementById("theme"));
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  let theme = localStorage.getItem("unwind-perf-theme") || (dark ? "dark" : "light");
+  const show = () => {
+    document.documentElement.dataset.theme = theme;
+    button.setAttribute("aria-pressed", String(theme === "dark"));
+  };
+  button.addEventListener("click", () => {
+    theme = theme === "dark" ? "light" : "dark";
+    localStorage.setItem("unwind-perf-theme", theme);
+    show();
+  });
+  show();
+}
