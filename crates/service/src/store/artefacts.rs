@@ -9,6 +9,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -56,13 +57,16 @@ pub(crate) struct Artefacts {
     folder: PathBuf,
     most: u64,
     rows: Mutex<HashMap<String, Row>>,
+    /// Counts the uses.
+    uses: AtomicU64,
     known: KnownFiles,
 }
 
 #[derive(Debug)]
 struct Row {
     bytes: u64,
-    used: SystemTime,
+    /// When it was used last, by a count of uses: the machine's clock may be set.
+    used: u64,
 }
 
 /// How full the store is, and what it did.
@@ -79,7 +83,7 @@ impl Artefacts {
     /// Where the folder cannot be made or read.
     pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let mut rows = HashMap::new();
+        let mut found = Vec::new();
         let known = KnownFiles::default();
         for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
             let name = entry.file_name();
@@ -98,17 +102,21 @@ impl Artefacts {
                 if let Ok(account) = read_account(&entry.path()) {
                     known.add(&account);
                 }
-                rows.insert(key, Row { bytes: account + tables, used });
+                found.push((used, key, account + tables));
             }
         }
-        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), known };
+        found.sort();
+        let rows = (0..).zip(found).map(|(used, (_, key, bytes))| (key, Row { bytes, used }));
+        let rows: HashMap<String, Row> = rows.collect();
+        let uses = AtomicU64::new(rows.len() as u64);
+        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), uses, known };
         store.make_room();
         Ok(store)
     }
 
     /// A result, unless a file that it was made with has changed.
     pub(crate) fn get(&self, key: &str, host: &dyn Host) -> Option<Artefact> {
-        self.rows().get_mut(key)?.used = SystemTime::now();
+        self.rows().get_mut(key)?.used = self.next_use();
         let account = self.path(key, ACCOUNT);
         let found = || -> io::Result<Artefact> {
             let account = read_account(&account)?;
@@ -146,7 +154,7 @@ impl Artefacts {
         text.complete()?;
         let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account_text.len() as u64;
         self.known.add(account);
-        self.rows().insert(key.to_owned(), Row { bytes, used: SystemTime::now() });
+        self.rows().insert(key.to_owned(), Row { bytes, used: self.next_use() });
         self.make_room();
         Ok(())
     }
@@ -189,6 +197,10 @@ impl Artefacts {
             let Some(oldest) = oldest else { return };
             self.remove(&oldest);
         }
+    }
+
+    fn next_use(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
     fn path(&self, key: &str, ending: &str) -> PathBuf {
@@ -267,6 +279,27 @@ mod tests {
         assert!(again.get("c", &RealHost).is_some() && again.get("d", &RealHost).is_none());
         // A smaller bound.
         assert_eq!(Artefacts::open(dir.path(), 1).unwrap().size().results, 1);
+    }
+
+    /// Clocks are set forth and back: what is used now is used last, whatever the time is.
+    #[test]
+    fn a_clock_that_jumps_keeps_nothing_for_ever() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).unwrap();
+        let store = Artefacts::open(dir.path(), 1000).unwrap();
+        put(&store, "a", &[]);
+        put(&store, "b", &[]);
+        let later = SystemTime::now() + Duration::from_secs(365 * 24 * 60 * 60);
+        let account = File::open(dir.path().join("a.account.json")).unwrap();
+        account.set_modified(later).unwrap();
+        // Of what was there at the start, its time tells; then only the order of uses does.
+        let again = Artefacts::open(dir.path(), 350).unwrap();
+        assert!(again.get("b", &RealHost).is_some());
+        put(&again, "c", &[]);
+        assert!(again.get("a", &RealHost).is_none());
+        assert!(again.get("b", &RealHost).is_some() && again.get("c", &RealHost).is_some());
+        let half_done = File::create(dir.path().join(".unwind-perf-later")).unwrap();
+        half_done.set_modified(later).unwrap();
+        assert_eq!(Artefacts::open(dir.path(), 350).unwrap().size().results, 2);
     }
 
     #[test]
