@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::Host;
+use host::{Host, NewFile};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
@@ -58,6 +58,14 @@ pub(crate) struct Service {
     /// When the service began.
     pub(crate) began: Instant,
     pub(crate) stopping: tokio::sync::watch::Sender<bool>,
+}
+
+/// How a worker was done with a job.
+enum Attempt {
+    /// It made the tables; the account of the run.
+    Done(Box<RawValue>),
+    /// It ended, in this way, and had begun or not.
+    Ended { how: String, began: bool },
 }
 
 impl Service {
@@ -124,42 +132,62 @@ impl Service {
     async fn analyze(&self, job: &Job) -> Result<(), Problem> {
         let _turn = self.jobs.turn().await?;
         job.set(JobState::Running(Progress::default()));
-        let opened = self.roots.by_id(job.recording.as_str())?;
-        let given = opened.given(job.options);
-        if given.key != job.key {
-            let text = "it changed while the job waited; ask for it again";
-            return Err(Problem::new(Kind::Changed).detail(text));
-        }
         let tables = self.store.begin(&job.key).map_err(|error| no_space(&error))?;
-        let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
-        let files = files(opened, Some(copy));
-        let task = Task::Analyze { recording: given, options: job.options };
-        let mut call = self.slot(job.foreign).call(task, files)?;
-        let mut progress = Progress::default();
         let end = tokio::time::Instant::now() + self.deadline;
-        let account = loop {
-            let Ok(incoming) = tokio::time::timeout_at(end, call.next()).await else {
-                call.kill();
-                let text = format!("more than {} s", self.deadline.as_secs());
-                return Err(Problem::new(Kind::Deadline).detail(text));
-            };
-            match incoming {
-                Incoming::Event(Event::Done(account), _) => break account,
-                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
-                Incoming::Event(Event::Stage(stage), _) => progress.stage = stage,
-                Incoming::Event(Event::Progress { done, expected }, _) => {
-                    (progress.samples, progress.expected) = (done, expected);
-                }
-                Incoming::Event(Event::Live(_), _) => {}
-                Incoming::Ended(how) => return Err(self.ended(&how)),
-            }
-            job.set(JobState::Running(progress.clone()));
+        let account = match self.attempt(job, &tables, end).await? {
+            Attempt::Done(account) => account,
+            // What ended the worker was not this job.
+            Attempt::Ended { began: false, .. } => match self.attempt(job, &tables, end).await? {
+                Attempt::Done(account) => account,
+                Attempt::Ended { how, .. } => return Err(self.ended(&how)),
+            },
+            Attempt::Ended { how, .. } => return Err(self.ended(&how)),
         };
         let account: Account = serde_json::from_str(account.get())
             .map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
         let account = Account { foreign: job.foreign, ..account };
         let complete = self.store.complete(&job.key, tables, &account);
         complete.map_err(|error| no_space(&error))
+    }
+
+    /// Has a worker do a job.
+    async fn attempt(
+        &self,
+        job: &Job,
+        tables: &NewFile,
+        end: tokio::time::Instant,
+    ) -> Result<Attempt, Problem> {
+        let opened = self.roots.by_id(job.recording.as_str())?;
+        let given = opened.given(job.options);
+        if given.key != job.key {
+            let text = "it changed while the job waited; ask for it again";
+            return Err(Problem::new(Kind::Changed).detail(text));
+        }
+        let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
+        let files = files(opened, Some(copy));
+        let task = Task::Analyze { recording: given, options: job.options };
+        let mut call = self.slot(job.foreign).call(task, files)?;
+        let mut progress = Progress::default();
+        let mut began = false;
+        loop {
+            let Ok(incoming) = tokio::time::timeout_at(end, call.next()).await else {
+                call.kill();
+                let text = format!("more than {} s", self.deadline.as_secs());
+                return Err(Problem::new(Kind::Deadline).detail(text));
+            };
+            match incoming {
+                Incoming::Event(Event::Done(account), _) => return Ok(Attempt::Done(account)),
+                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+                Incoming::Event(Event::Stage(stage), _) => progress.stage = stage,
+                Incoming::Event(Event::Progress { done, expected }, _) => {
+                    (progress.samples, progress.expected) = (done, expected);
+                }
+                Incoming::Event(Event::Live(_), _) => {}
+                Incoming::Ended(how) => return Ok(Attempt::Ended { how, began }),
+            }
+            began = true;
+            job.set(JobState::Running(progress.clone()));
+        }
     }
 
     /// Asks the worker, once more where it ended meanwhile: the job of somebody else may have ended it.

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -64,9 +64,9 @@ impl Served {
         let store_text = store.to_str().expect("UTF-8").to_owned();
         let mut all = vec!["serve", "--no-open", "--quiet", "--store", &store_text];
         all.extend(arguments);
-        let child = command(folder, &all).spawn().expect("the service starts");
         let doors = ["--firefox", "--debuginfod-server"];
-        Self::ready(child, store, arguments.iter().filter(|it| doors.contains(it)).count())
+        let doors = arguments.iter().filter(|it| doors.contains(it)).count();
+        Self::of(command(folder, &all), doors, store)
     }
 
     /// Starts a service that watches what is written into the pipe that comes with it.
@@ -78,15 +78,21 @@ impl Served {
         let mut command = command(folder, &all);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("the service starts");
         let input = child.stdin.take().expect("its input");
-        (Self::ready(child, store, 0), input)
+        (Self::ready(child, 0, store), input)
     }
 
-    /// Waits for the address, and for those of so many doors.
-    fn ready(mut child: Child, store: PathBuf, doors: usize) -> Self {
+    /// The service that a command starts, which prints so many lines behind its address.
+    pub(super) fn of(mut command: Command, more: usize, store: PathBuf) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::ready(command.spawn().expect("the service starts"), more, store)
+    }
+
+    /// Waits for the address, and for so many lines behind it.
+    fn ready(mut child: Child, more: usize, store: PathBuf) -> Self {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.as_mut().expect("standard output"));
         out.read_line(&mut line).expect("the address");
-        let more = out.lines().take(doors).map(|line| line.expect("a line")).collect();
+        let more = out.lines().take(more).map(|line| line.expect("a line")).collect();
         let (address, token) = (String::new(), String::new());
         let mut served = Self { child, address, token, more, store };
         let Some((address, token)) = line.trim_end().split_once("#token=") else {
@@ -197,6 +203,15 @@ impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until something holds.
+pub(super) fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < PATIENCE, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
