@@ -79,7 +79,7 @@ mod module;
 mod process;
 mod space;
 
-pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment};
+pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue};
 pub use files::{
     Archive, DEBUG_DIR, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind,
     FileOptions, ImageLimits, ImageStore, LoadError, LoadedImage, SharedImages,

@@ -106,8 +106,13 @@ words! {
         LeafRule = "leaf-rule",
         /// An analysis of the callee's prologue or epilogue.
         Prologue = "prologue",
+        /// The callee's instructions up to its return, and a call before the return address that can be of the callee.
+        Code = "code",
         /// The callee's frame pointer, checked for plausibility.
         FramePointer = "frame-pointer",
+        /// The one word of the recorded stack that follows a call of the callee and from which call frame information leads
+        /// to the root; the callee's own says nothing.
+        Scan = "scan",
         /// The sample's bytes ended before it, and other samples of the thread show it.
         Joined = "joined",
         /// No frame, but any number of frames that no sample shows.
@@ -121,7 +126,7 @@ impl FoundBy {
     #[inline]
     #[must_use]
     pub const fn is_unproven(self) -> bool {
-        matches!(self, Self::FramePointer) || self.is_joined()
+        matches!(self, Self::FramePointer | Self::Scan) || self.is_joined()
     }
 
     /// Whether the sample itself does not show a frame that was found so: it comes from other samples, or stands for
@@ -153,7 +158,7 @@ mod tests {
     fn what_other_samples_show_is_not_proven() {
         let joined = ["joined", "gap"];
         assert_eq!(those(FoundBy::ALL, FoundBy::is_joined), joined);
-        let unproven = ["frame-pointer", "joined", "gap"];
+        let unproven = ["frame-pointer", "scan", "joined", "gap"];
         assert_eq!(those(FoundBy::ALL, FoundBy::is_unproven), unproven);
     }
 }

@@ -100,6 +100,7 @@
 //! | `frame` | a frame, and the step to its caller |
 //! | `cfi` | from the call frame information of a file to rules |
 //! | `cache` | what makes walks quicker: rules, mappings, the previous stack of a thread |
+//! | `code` | what instructions say of a frame: where it returns to, what a call calls |
 //! | `fallback` | callers where no call frame information covers the code |
 //! | `engine` | the rules of all files, shared by all threads |
 //! | `walk` | from the registers of a sample to the end of its chain |
@@ -108,6 +109,7 @@
 mod arch;
 mod cache;
 mod cfi;
+mod code;
 mod engine;
 mod fallback;
 mod frame;

@@ -154,6 +154,12 @@ impl Arch {
         Some(direct.map_or(CallTarget::Indirect, CallTarget::Address))
     }
 
+    /// Where the word is that an x86-64 call at the end of the code reads what it calls from, counted from the next
+    /// instruction; `None` for all other calls.
+    pub(crate) fn slot_of_call(code: &[u8]) -> Option<i32> {
+        x86_64::slot_of_call(code)
+    }
+
     /// Whether the code, of [`Self::longest_call`] bytes, can end with a call.
     pub(crate) fn ends_with_call(self, code: &[u8]) -> bool {
         match self {

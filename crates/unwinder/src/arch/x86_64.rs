@@ -62,6 +62,15 @@ pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64
     (*opcode == 0xe8).then_some(return_address.wrapping_add_signed(offset.into()))
 }
 
+/// Where the word is that a call at the end of the code reads what it calls from, counted from the next instruction.
+///
+/// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 counts from the next instruction.
+pub(super) fn slot_of_call(code: &[u8]) -> Option<i32> {
+    let (opcode, offset) = code.last_chunk::<6>()?.split_first_chunk::<2>()?;
+    (*opcode == [0xff, 0x15])
+        .then(|| i32::from_le_bytes([offset[0], offset[1], offset[2], offset[3]]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

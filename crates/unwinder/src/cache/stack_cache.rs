@@ -93,6 +93,11 @@ impl StackCache {
         }
     }
 
+    /// Whether the outermost of the steps that are known is that of a frame without a caller.
+    pub(crate) fn ends_outermost(&self) -> bool {
+        self.known.first().is_some_and(|step| step.rule.is_none())
+    }
+
     /// Ends the walk.
     pub(crate) fn end(&mut self) {
         if !self.ended {

@@ -1,8 +1,15 @@
-//! What to do where no call frame information covers the code: the analysis of the prologue or epilogue around the
-//! sampled pc, the return address that a leaf has not moved, the frame pointer. Each answer is checked: it must be
-//! an address after a call, in executable memory.
+//! What to do where no call frame information covers the code.
+//!
+//! On x86-64, where the code can be read: the instructions up to the function's return, then the analysis of the prologue
+//! or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. Each answer needs a call before the return address: one that
+//! is proven to be of the function at hand; the first of them, and the frame pointer where the code says that it leads to
+//! the frame's record, one that can be.
+//! Else the frame pointer, and the return address of leaves: what they say must be an address in executable memory, and
+//! after a call where the code there can be read.
 
 mod analysis;
+mod follow;
+mod scan;
 
 use std::sync::Arc;
 
@@ -12,14 +19,30 @@ use module_map::LoadedImage;
 use profile::FoundBy;
 
 use crate::arch::Arch;
+use crate::code::{Called, InFile};
 use crate::fallback::analysis::Analyser;
+use crate::fallback::follow::Follower;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, Registers};
+
+pub(crate) use scan::Slot;
 
 /// The scratch of the fallbacks of one thread.
 #[derive(Default)]
 pub(crate) struct Fallback {
     analysers: HashMap<u32, Option<Analyser>>,
+    follower: Follower,
+}
+
+/// Why a frame without call frame information has no caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoCaller {
+    /// It is the outermost: the code ends the thread once the function that it calls returns.
+    Root,
+    /// Its return address is past the recorded bytes; where its frame ends.
+    Cut(u64),
+    /// None is proven.
+    Unknown,
 }
 
 impl std::fmt::Debug for Fallback {
@@ -29,55 +52,98 @@ impl std::fmt::Debug for Fallback {
 }
 
 impl Fallback {
-    /// The caller of a frame without call frame information, if one can be made plausible.
+    /// The caller of a frame without call frame information.
+    ///
+    /// # Errors
+    /// Why there is none.
     pub(crate) fn step(
         &mut self,
-        code: Option<(&Arc<LoadedImage>, Svma)>,
+        code: Option<InFile<'_>>,
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
-    ) -> Option<Caller> {
-        if is_leaf
-            && let Some((file, svma)) = code
-            && let Some(caller) = self.analyse(file, svma, registers, memory, arch)
-        {
-            return Some(caller);
+    ) -> Result<Caller, NoCaller> {
+        match code.filter(|_| arch == Arch::X86_64) {
+            Some(at) => self.by_code(at, (is_leaf, false), registers, memory, arch),
+            None => by_frame_pointer(registers, memory, arch)
+                .or_else(|| by_leaf_rule(registers, memory, arch).filter(|_| is_leaf))
+                .ok_or(NoCaller::Unknown),
         }
-        by_frame_pointer(registers, memory, arch)
-            .or_else(|| by_leaf_rule(registers, memory, arch).filter(|_| is_leaf))
     }
 
-    /// framehop's analysis of the instructions around the pc. It is asked for x86-64 only: on aarch64 the leaf rule
-    /// and the frame pointer, which compilers keep there, say the same.
-    fn analyse(
+    /// The caller of a frame whose code can be read; `is_covered`: call frame information says something else of it than
+    /// that the return address is where the call put it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn by_code(
         &mut self,
-        file: &Arc<LoadedImage>,
-        svma: Svma,
+        at: InFile<'_>,
+        (is_leaf, is_covered): (bool, bool),
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
-    ) -> Option<Caller> {
-        if arch != Arch::X86_64 {
-            return None;
+    ) -> Result<Caller, NoCaller> {
+        let why = match self.follower.step(at, is_leaf, registers, memory, arch) {
+            Err(NoCaller::Unknown) => NoCaller::Unknown,
+            found => return found,
+        };
+        let before = registers.clone();
+        let is_kept = self.follower.keeps_frame_pointer(at, is_leaf);
+        let mut proven = |caller: Option<Caller>, registers: &mut Registers, is_shown: bool| {
+            let caller = caller?;
+            let called = self.follower.called(caller.pc.0, at, memory, arch);
+            if called != Called::Proven && !(is_shown && called == Called::Perhaps) {
+                registers.clone_from(&before);
+                return None;
+            }
+            Some(caller)
+        };
+        let is_plain_leaf = is_leaf && !is_covered;
+        if is_plain_leaf {
+            let analysers = &mut self.analysers;
+            let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
+            if let Some(caller) = proven(caller, registers, false) {
+                return Ok(caller);
+            }
         }
-        let analyser =
-            self.analysers.entry(file.serial).or_insert_with(|| Analyser::new(file)).as_mut()?;
-        let sp = registers.sp(arch);
-        let fp = registers.get(arch.fp(), memory).unwrap_or(0);
-        let (pc, new_sp, new_fp) = analyser.step(svma, sp, fp, memory)?;
-        if new_sp <= sp || !is_return_address(pc, memory, arch) {
-            return None;
+        let caller = by_frame_pointer(registers, memory, arch);
+        if let Some(caller) = proven(caller, registers, is_kept) {
+            return Ok(caller);
         }
-        registers.set(arch.sp(), new_sp);
-        if new_fp != fp {
-            registers.set(arch.fp(), new_fp);
-        }
-        // An answer that only takes the word at the stack pointer is what the leaf rule says.
-        let found_by =
-            if new_sp == sp.wrapping_add(8) { FoundBy::LeafRule } else { FoundBy::Prologue };
-        Some(Caller { pc: Avma(pc), exact: false, found_by })
+        let caller = by_leaf_rule(registers, memory, arch).filter(|_| is_plain_leaf);
+        proven(caller, registers, false).ok_or(why)
     }
+}
+
+/// framehop's analysis of the instructions around the pc.
+fn analyse(
+    analysers: &mut HashMap<u32, Option<Analyser>>,
+    file: &Arc<LoadedImage>,
+    svma: Svma,
+    registers: &mut Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Option<Caller> {
+    let analyser = analysers.entry(file.serial).or_insert_with(|| Analyser::new(file)).as_mut()?;
+    let sp = registers.sp(arch);
+    let fp = registers.get(arch.fp(), memory).unwrap_or(0);
+    let (pc, new_sp, new_fp) = analyser.step(svma, sp, fp, memory)?;
+    if new_sp <= sp {
+        return None;
+    }
+    registers.set(arch.sp(), new_sp);
+    if new_fp != fp {
+        registers.set(arch.fp(), new_fp);
+    }
+    // An answer that only takes the word at the stack pointer is what the leaf rule says.
+    let found_by = match new_sp {
+        top if top == sp.wrapping_add(8) => FoundBy::LeafRule,
+        record if fp != 0 && record == fp.wrapping_add(16) => FoundBy::FramePointer,
+        _ => FoundBy::Prologue,
+    };
+    Some(Caller { pc: Avma(pc), exact: false, found_by })
 }
 
 /// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.

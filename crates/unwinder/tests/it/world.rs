@@ -124,6 +124,12 @@ impl Program {
         self
     }
 
+    /// A call of x86-64, to an address of the process, that returns to another one.
+    pub(crate) fn call(self, returns_to: u64, to: u64) -> Self {
+        let [a, b, c, d] = (to.wrapping_sub(returns_to) as u32).to_le_bytes();
+        self.code(returns_to - 5, &[0xe8, a, b, c, d])
+    }
+
     /// A section of these functions.
     pub(crate) fn cfi(&self, kind: CfiKind, address: u64) -> CfiBuilder {
         let mut cfi = CfiBuilder::new(kind, Endian::Little, address);

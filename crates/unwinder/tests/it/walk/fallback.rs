@@ -5,11 +5,12 @@ use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, ops, outer, stack};
 
-/// `main` with a call before the address that [`IN_MAIN`] is, and `free` with this code.
+/// `root` calls `main`, which calls `free`, the code of which this is. Nothing runs into it from before.
 fn program(code: &[u8]) -> Program {
     Program::new(Arch::X86_64, ops())
-        .code(IN_MAIN - 5, &[0xe8, 0, 0, 0, 0])
-        .code(IN_ROOT - 5, &[0xe8, 0, 0, 0, 0])
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, FREE)
+        .code(FREE - 1, &[0xc3])
         .code(FREE, code)
 }
 
@@ -33,7 +34,7 @@ fn the_epilogue_tells_what_is_still_on_the_stack() {
     for (at, words) in [(0, 2), (1, 1), (2, 0)] {
         let mut stack = stack();
         outer(stack.words(1, words).word(IN_MAIN));
-        let how = if words == 0 { FoundBy::LeafRule } else { FoundBy::Prologue };
+        let how = if words == 0 { FoundBy::LeafRule } else { FoundBy::Code };
         let expected = chain(FREE + at, how);
         program.check(&UserRegs::x86_64(FREE + at, SP), &stack, &expected, EndReason::Root);
     }
@@ -91,7 +92,7 @@ fn callers_without_information_need_a_frame_pointer() {
     // `test` returns into `free`; what is on top there is not its return address.
     let program = program(&[0xe8, 0, 0, 0, 0, 0x90, 0x90]);
     let mut stack = stack();
-    stack.word(FREE + 5).word(IN_MAIN).words(0, 3).word(IN_ROOT);
+    stack.word(FREE + 5).word(IN_MAIN).words(0, 8);
     let test = crate::world::TEST;
     let two = [(test, FoundBy::Sampled), (FREE + 4, FoundBy::Cfi)];
     program.check(&UserRegs::x86_64(test, SP), &stack, &two, EndReason::NoUnwindInfo);

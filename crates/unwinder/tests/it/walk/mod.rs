@@ -1,6 +1,7 @@
 //! Walks from the innermost frame to the root, and what ends them.
 
 mod aarch64;
+mod by_code;
 mod emulated;
 mod ends;
 mod fallback;

@@ -1,11 +1,13 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+mod uncovered;
+
 use std::cell::Cell;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use module_map::{ImageStore, LoadedImage, MappedKind, Mapping, Space};
+use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
@@ -14,10 +16,11 @@ use crate::cache::{
 };
 use crate::cfi::CfiScratch;
 use crate::engine::Engine;
-use crate::fallback::{Fallback, is_cut_off};
+use crate::fallback::Fallback;
 use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::{FullRow, Rule};
 use crate::state::{Memory, Registers};
+use crate::walk::uncovered::Uncovered;
 
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,8 @@ pub struct Walker<'e> {
     cache: WorkerCache,
     /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
     cut_at: Option<u64>,
+    /// A frame of the walk stands on a frame pointer in code that cannot be read.
+    is_guessed: bool,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -92,7 +97,16 @@ impl<'e> Walker<'e> {
         images: &'e ImageStore,
         max_frames: usize,
     ) -> Self {
-        Self { engine, images, max_frames, cache, cut_at: None, hits: 0, misses: 0 }
+        Self {
+            engine,
+            images,
+            max_frames,
+            cache,
+            cut_at: None,
+            is_guessed: false,
+            hits: 0,
+            misses: 0,
+        }
     }
 
     /// What it has found, for the next walker.
@@ -109,7 +123,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
-        self.cut_at = None;
+        (self.cut_at, self.is_guessed) = (None, false);
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
@@ -156,7 +170,7 @@ impl<'e> Walker<'e> {
                 self.hits += (frames.len() - before) as u64;
                 match followed {
                     None => {}
-                    Some(Followed::End(reason)) => return reason,
+                    Some(Followed::End(reason)) => return self.followed_to(reason, previous),
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
@@ -198,6 +212,12 @@ impl<'e> Walker<'e> {
             let Some(caller) = step.caller else { return EndReason::Root };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
+    }
+
+    /// Why a walk ends that has followed the previous one to its end.
+    fn followed_to(&self, reason: EndReason, previous: &StackCache) -> EndReason {
+        let by_zero = reason == EndReason::Root && !previous.ends_outermost();
+        if by_zero && self.is_guessed { EndReason::NotMapped } else { reason }
     }
 
     /// Where a caller is to be looked up, and the code there. `None` where there is none: the chain went wrong here, or
@@ -255,11 +275,17 @@ impl<'e> Walker<'e> {
             None => Rule::NoInfo,
         };
         let sp = registers.sp(arch);
+        let place = Uncovered { mapping, lookup, svma, is_leaf };
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
-                let read = rule.run(registers, memory, arch).inspect_err(|&why| {
-                    self.cut_at = rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                })?;
+                let read = match rule.run(registers, memory, arch) {
+                    Ok(read) => read,
+                    Err(why) => {
+                        self.cut_at =
+                            rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
+                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                    }
+                };
                 // What can be followed by what is on the stack.
                 let by_stack =
                     rule.return_address() != 0 && rule.cfa_register != arch.return_address();
@@ -269,29 +295,25 @@ impl<'e> Walker<'e> {
             Rule::Full { row, signal } => {
                 let row = self.full_row(row, svma, lookup, memory);
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
-                let run = row.run(registers, memory, arch).inspect_err(|&why| {
-                    let moved = Some(registers.sp(arch)).filter(|moved| *moved > sp);
-                    self.cut_at = moved.filter(|_| is_cut(why, signal));
-                })?;
+                let run = match row.run(registers, memory, arch) {
+                    Ok(run) => run,
+                    // Nothing has changed as yet.
+                    Err(why) if registers.sp(arch) == sp && !signal => {
+                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                    }
+                    Err(why) => {
+                        self.cut_at = Some(registers.sp(arch))
+                            .filter(|&moved| moved > sp && is_cut(why, signal));
+                        return Err(why);
+                    }
+                };
                 (run, signal, None)
             }
             Rule::Outermost => {
                 return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
             }
             Rule::NoInfo | Rule::Damaged => {
-                let file = mapping.file.and_then(|_| file_at(lookup, memory));
-                let code = file.map(|file| (file, svma));
-                let caller = self.cache.fallback.step(code, is_leaf, registers, memory, arch);
-                return match caller {
-                    Some(caller) => Ok(Step { caller: Some(caller), evidence: None }),
-                    None => {
-                        let why = reason_without_caller(rule, mapping, registers, memory, arch);
-                        let record = registers.get(arch.fp(), memory).ok();
-                        self.cut_at =
-                            record.map(|fp| fp.wrapping_add(16)).filter(|_| is_cut(why, false));
-                        Err(why)
-                    }
-                };
+                return self.step_without_rule(rule, &place, registers, memory, arch);
             }
         };
         let moved = registers.sp(arch);
@@ -303,6 +325,9 @@ impl<'e> Walker<'e> {
         }
         // Code that a process or thread begins with has 0 where a return address would be.
         let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
+        if pc.is_none() && self.is_guessed {
+            return Err(EndReason::NotMapped);
+        }
         let caller = pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi });
         Ok(Step { caller, evidence })
     }
@@ -370,25 +395,6 @@ fn is_cut(why: EndReason, signal: bool) -> bool {
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
     memory.images.image(memory.space.module(&memory.space.lookup(lookup)?)?).ok()
-}
-
-/// Why a chain ends where no rule is to be had and no fallback worked.
-#[cold]
-fn reason_without_caller(
-    rule: Rule,
-    mapping: &CachedMapping,
-    registers: &Registers,
-    memory: &Memory<'_>,
-    arch: Arch,
-) -> EndReason {
-    let is_of_file = mapping.file.is_some() || mapping.module.is_none();
-    let reason = match (rule, is_of_file, mapping.kind) {
-        (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
-        (_, true, _) => EndReason::NoUnwindInfo,
-        (_, false, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
-        (_, false, _) => return EndReason::NoModule,
-    };
-    if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }
 }
 
 /// The sampled registers by DWARF number, and the program counter.

@@ -1,0 +1,167 @@
+//! What a call before a return address calls: whether it can be the function at hand.
+
+use std::sync::Arc;
+
+use address::{Avma, Svma};
+use hashbrown::HashMap;
+use module_map::{LoadedImage, SlotValue};
+
+use crate::arch::{Arch, CallTarget};
+use crate::code::paths::{Extent, Reach};
+use crate::state::Memory;
+
+/// What is known of a return address and the function at hand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Called {
+    /// No call stands before it, or one of another function.
+    Never,
+    /// A call stands before it, of which it is not known what it calls; or the code cannot be read.
+    Perhaps,
+    /// The call is one of the function at hand: direct, through a word that the loader fills, or by tail jumps from there.
+    Proven,
+}
+
+impl Called {
+    const fn of(reach: Reach) -> Self {
+        match reach {
+            Reach::No => Self::Never,
+            Reach::Perhaps => Self::Perhaps,
+            Reach::Yes => Self::Proven,
+        }
+    }
+}
+
+/// An address of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct InFile<'a> {
+    pub(crate) file: &'a Arc<LoadedImage>,
+    pub(crate) svma: Svma,
+}
+
+/// What is known of the files' functions: by the file's serial, and an address in it.
+#[derive(Default)]
+pub(crate) struct Functions {
+    extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
+    slots: HashMap<u32, Arc<HashMap<u64, SlotValue>>>,
+    symbols: HashMap<(u32, Box<[u8]>), Option<Svma>>,
+}
+
+/// Bytes of a signal trampoline that are looked at.
+const SIGNAL_CODE: usize = 16;
+
+/// What is kept of each kind; beyond, all is forgotten.
+pub(super) const MOST_KEPT: usize = 1 << 14;
+
+impl Functions {
+    /// Whether the call before a return address, an address in the process, can have called the code at hand.
+    pub(crate) fn called(
+        &mut self,
+        return_address: u64,
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Called {
+        let pc = Avma(return_address);
+        if !memory.space.lookup(pc.sub(1)).is_some_and(|mapping| mapping.executable) {
+            return Called::Never;
+        }
+        if memory.code(pc, SIGNAL_CODE).is_some_and(|code| arch.is_signal_trampoline(code)) {
+            // Handlers return there without having been called from there.
+            return Called::Proven;
+        }
+        let len = arch.longest_call();
+        let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
+        match arch.call_target(code, return_address) {
+            None => Called::Never,
+            Some(CallTarget::Indirect) => self.through_slot(pc, code, at, memory),
+            Some(CallTarget::Address(target)) => match locate(Avma(target), memory) {
+                None => Called::Never,
+                Some(target) => self.from(target, at),
+            },
+        }
+    }
+
+    /// A call through a word that instructions state the address of.
+    fn through_slot(
+        &mut self,
+        pc: Avma,
+        code: &[u8],
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+    ) -> Called {
+        let Some(offset) = Arch::slot_of_call(code) else { return Called::Perhaps };
+        let Some(caller) = locate(pc.sub(1), memory) else { return Called::Perhaps };
+        let slot = caller.svma.add(1).0.wrapping_add_signed(offset.into());
+        self.slot(caller.file, slot, at)
+    }
+
+    /// Whether code that begins there comes to the code at hand.
+    fn from(&mut self, target: InFile<'_>, at: InFile<'_>) -> Called {
+        let Some(extent) = self.extent(target) else { return Called::Perhaps };
+        if target.file.serial == at.file.serial {
+            let called = Called::of(extent.reaches(at.svma));
+            if called != Called::Never {
+                return called;
+            }
+        }
+        let through = extent.tails.iter().map(|&slot| self.slot(target.file, slot, at));
+        let unknown = if extent.complete { Called::Never } else { Called::Perhaps };
+        through.max().unwrap_or(unknown).max(unknown)
+    }
+
+    /// Whether the function that a word of a file leads to comes to the code at hand. What the loader writes there is
+    /// looked for in the file at hand.
+    fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
+        let entry = match self.slots(file).get(&slot) {
+            None => return Called::Perhaps,
+            Some(&SlotValue::Address(svma)) if file.serial == at.file.serial => svma,
+            // It is in its own file.
+            Some(SlotValue::Address(_)) => return Called::Never,
+            Some(SlotValue::Symbol(name)) => match self.symbol(at.file, name) {
+                Some(svma) => svma,
+                // Of another file, which may go on to this one.
+                None => return Called::Perhaps,
+            },
+        };
+        match self.extent(InFile { file: at.file, svma: entry }) {
+            Some(extent) => match extent.reaches(at.svma) {
+                // Through words that it goes on by, perhaps.
+                Reach::No if !extent.tails.is_empty() => Called::Perhaps,
+                reach => Called::of(reach),
+            },
+            None => Called::Perhaps,
+        }
+    }
+
+    fn extent(&mut self, target: InFile<'_>) -> Option<Arc<Extent>> {
+        if self.extents.len() >= MOST_KEPT {
+            self.extents.clear();
+        }
+        let key = (target.file.serial, target.svma.0);
+        self.extents
+            .entry(key)
+            .or_insert_with(|| Extent::of(target.file.image(), target.svma).map(Arc::new))
+            .clone()
+    }
+
+    fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<HashMap<u64, SlotValue>> {
+        let make = || Arc::new(file.image().linked_slots().into_iter().collect());
+        Arc::clone(self.slots.entry(file.serial).or_insert_with(make))
+    }
+
+    fn symbol(&mut self, file: &Arc<LoadedImage>, name: &[u8]) -> Option<Svma> {
+        if self.symbols.len() >= MOST_KEPT {
+            self.symbols.clear();
+        }
+        let make = || file.image().exported_function(name);
+        *self.symbols.entry((file.serial, name.into())).or_insert_with(make)
+    }
+}
+
+/// The file that is mapped at an address, and where in it that is.
+pub(crate) fn locate<'m>(address: Avma, memory: &Memory<'m>) -> Option<InFile<'m>> {
+    let mapping = memory.space.lookup(address).filter(|mapping| mapping.executable)?;
+    let file = memory.images.image(memory.space.module(&mapping)?).ok()?;
+    let svma = file.image().svma_of_offset(mapping.offset_of(address), mapping.executable)?;
+    Some(InFile { file, svma })
+}

@@ -1,0 +1,14 @@
+//! What the instructions of a file say of frames that no call frame information covers: where a function returns to, by
+//! following its code up to its return; and whether a call can be the one that the function at hand was called by.
+//!
+//! x86-64 only.
+
+mod bytes;
+mod called;
+mod effect;
+mod paths;
+mod value;
+
+pub(crate) use called::{Called, Functions, InFile, locate};
+pub(crate) use paths::{CALLEE_SAVED, Exit, Paths};
+pub(crate) use value::{Base, Sum, Words};

@@ -1,0 +1,258 @@
+//! All paths of instructions from an address on, until they return: how far the stack pointer has moved by then, and where
+//! the registers of the caller are.
+//!
+//! What comes behind a call with nothing but padding after it is looked at last: most such calls do not return.
+
+use std::collections::VecDeque;
+
+use address::Svma;
+use hashbrown::HashSet;
+use iced_x86::{Instruction, InstructionInfoFactory};
+use module_map::Image;
+
+use crate::code::bytes::CodeBytes;
+use crate::code::effect::{Next, SP, run};
+use crate::code::value::{State, Sum, Value, Words};
+
+/// The registers that functions leave as they were, by their DWARF numbers.
+pub(crate) const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
+
+/// Where a function returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Exit {
+    /// Where the return address is.
+    pub(crate) sp: Sum,
+    /// What the registers of [`CALLEE_SAVED`] have then.
+    pub(crate) saved: [Value; CALLEE_SAVED.len()],
+}
+
+/// What the paths from an address on come to.
+#[derive(Default, Debug)]
+pub(crate) struct Paths {
+    /// Every way out, without repetition.
+    pub(crate) exits: Vec<Exit>,
+    pub(crate) words: Words,
+    /// Some path ends the thread or the process.
+    ends: bool,
+    /// The code does nothing else than end them.
+    pub(crate) only_ends: bool,
+    /// Paths go on through switches or registers, or are too many.
+    is_partial: bool,
+    /// All exits come behind calls that need not return.
+    pub(crate) is_doubtful: bool,
+    /// Some path takes the caller's frame pointer from where the frame pointer leads to: it heads a frame's record.
+    pub(crate) keeps_frame_pointer: bool,
+}
+
+/// What the paths from the start of a function on come through.
+#[derive(Default, Debug)]
+pub(crate) struct Extent {
+    /// Runs of instructions, each with whether it comes behind a call that need not return.
+    runs: Vec<(u64, u64, bool)>,
+    /// The words that paths go on through into other functions.
+    pub(crate) tails: Vec<u64>,
+    /// All of them are known.
+    pub(crate) complete: bool,
+}
+
+/// Whether paths come through an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Reach {
+    No,
+    /// If a call returns that looks as if it did not, or by a way that is not known.
+    Perhaps,
+    Yes,
+}
+
+/// Instructions that are looked at from an address of a frame on, and from a call's target on.
+const MOST_TO_EXITS: usize = 6_000;
+const MOST_OF_EXTENT: usize = 16_000;
+/// Entries of a switch that are looked at: how many there are is not looked for, and no compiler makes tables of fewer.
+const ENTRIES: u64 = 4;
+/// Functions begin at multiples of it.
+const ALIGNMENT: u64 = 16;
+/// Ways out of one function.
+const MOST_EXITS: usize = 16;
+
+impl Paths {
+    /// From an instruction of a file on.
+    pub(crate) fn from(image: &Image, start: Svma) -> Option<Self> {
+        let mut explorer = Explorer::new(image, start, MOST_TO_EXITS)?;
+        let mut found = Self::default();
+        let mut seen = HashSet::new();
+        while let Some((at, state, doubtful)) = explorer.next() {
+            if doubtful && (!found.exits.is_empty() || found.ends) {
+                break;
+            }
+            if seen.insert((at, state.get(SP))) {
+                found.follow(&mut explorer, at, state, doubtful);
+            }
+        }
+        found.is_partial |= explorer.left == 0;
+        Some(found)
+    }
+
+    /// Whether the code does not return, as far as can be seen: a function that a thread or a process begins with.
+    pub(crate) fn never_returns(&self) -> bool {
+        !self.is_partial && (self.exits.is_empty() || self.is_doubtful)
+    }
+
+    fn follow(&mut self, explorer: &mut Explorer<'_>, at: u64, mut state: State, doubtful: bool) {
+        let is_first = std::mem::take(&mut explorer.is_first);
+        let end = explorer.run(at, &mut state, &mut self.words, doubtful);
+        self.keeps_frame_pointer |= end.restores_frame_pointer;
+        match end.next {
+            Next::Return | Next::TailCall(_) => {
+                self.is_doubtful |= doubtful;
+                self.add(&state);
+            }
+            Next::End => {
+                self.only_ends = is_first && end.n_calls == 0;
+                self.ends = true;
+            }
+            // A function that does nothing but go on in another one.
+            Next::Register if is_first && end.n_run == 1 && at.is_multiple_of(ALIGNMENT) => {
+                self.add(&state)
+            }
+            Next::Lost | Next::Register | Next::Switch(_) => self.is_partial |= !doubtful,
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, state: &State) {
+        let Some(sp) = state.get(SP) else { return };
+        let saved = CALLEE_SAVED.map(|register| state.get(register));
+        if let Some(known) = self.exits.iter_mut().find(|known| known.sp == sp) {
+            for (one, other) in known.saved.iter_mut().zip(saved) {
+                *one = one.filter(|_| *one == other);
+            }
+        } else if self.exits.len() < MOST_EXITS {
+            self.exits.push(Exit { sp, saved });
+        }
+    }
+}
+
+impl Extent {
+    /// Of a function that begins there.
+    pub(crate) fn of(image: &Image, start: Svma) -> Option<Self> {
+        let mut explorer = Explorer::new(image, start, MOST_OF_EXTENT)?;
+        let mut found = Self { complete: true, ..Self::default() };
+        let mut words = Words::default();
+        let mut seen = HashSet::new();
+        while let Some((at, mut state, doubtful)) = explorer.next() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let end = explorer.run(at, &mut state, &mut words, doubtful);
+            found.runs.push((at, end.at, doubtful));
+            match end.next {
+                Next::TailCall(Some(slot)) => found.tails.push(slot),
+                Next::TailCall(None) | Next::Lost | Next::Register | Next::Switch(_) => {
+                    found.complete = false
+                }
+                _ => {}
+            }
+        }
+        found.complete &= explorer.left > 0;
+        found.runs.sort_unstable();
+        found.tails.sort_unstable();
+        found.tails.dedup();
+        Some(found)
+    }
+
+    /// Whether its paths come through the instruction at an address.
+    pub(crate) fn reaches(&self, svma: Svma) -> Reach {
+        let through = |doubtful| {
+            self.runs
+                .iter()
+                .any(|&(start, end, run)| run == doubtful && start <= svma.0 && svma.0 < end)
+        };
+        match (through(false), through(true), self.complete) {
+            (true, ..) => Reach::Yes,
+            (false, true, _) => Reach::Perhaps,
+            (false, false, false) => Reach::Perhaps,
+            (false, false, true) => Reach::No,
+        }
+    }
+}
+
+/// Where a run of instructions ended.
+#[derive(Default)]
+struct RunEnd {
+    /// Behind the last one.
+    at: u64,
+    next: Next,
+    /// So many instructions, and calls among them.
+    n_run: u32,
+    n_calls: u32,
+    restores_frame_pointer: bool,
+}
+
+/// Paths that have still to be looked at.
+struct Explorer<'a> {
+    code: CodeBytes<'a>,
+    left: usize,
+    is_first: bool,
+    open: VecDeque<(u64, State, bool)>,
+    /// Those behind a call that need not return.
+    doubtful: VecDeque<(u64, State)>,
+    factory: InstructionInfoFactory,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
+        Some(Self {
+            code: CodeBytes::around(image, start)?,
+            left: most,
+            is_first: true,
+            open: VecDeque::from([(start.0, State::new(), false)]),
+            doubtful: VecDeque::new(),
+            factory: InstructionInfoFactory::new(),
+        })
+    }
+
+    fn next(&mut self) -> Option<(u64, State, bool)> {
+        if self.left == 0 {
+            return None;
+        }
+        self.open
+            .pop_front()
+            .or_else(|| self.doubtful.pop_front().map(|(at, state)| (at, state, true)))
+    }
+
+    /// Runs instructions up to the next that does not go on behind itself alone, and opens what follows it.
+    fn run(&mut self, at: u64, state: &mut State, words: &mut Words, doubtful: bool) -> RunEnd {
+        let mut end = RunEnd { at, ..RunEnd::default() };
+        let Some(mut decoder) = self.code.decoder(at) else { return end };
+        let mut instruction = Instruction::default();
+        while self.left > 0 && decoder.can_decode() {
+            self.left -= 1;
+            decoder.decode_out(&mut instruction);
+            end.at = instruction.next_ip();
+            end.n_run += 1;
+            let next = run(&instruction, state, words, &mut self.factory);
+            end.restores_frame_pointer |= state.has_callers_frame_pointer(words);
+            match next {
+                Next::On => continue,
+                Next::Call if !self.code.is_padding(end.at) => {
+                    end.n_calls += 1;
+                    continue;
+                }
+                Next::Call => self.doubtful.push_back((end.at, state.clone())),
+                Next::Branch(target) => {
+                    self.open.push_back((end.at, state.clone(), doubtful));
+                    self.open.push_back((target, state.clone(), doubtful));
+                }
+                Next::Jump(target) => self.open.push_back((target, state.clone(), doubtful)),
+                Next::Switch(table) => {
+                    let targets = (0..ENTRIES).map_while(|entry| self.code.entry(table, entry));
+                    self.open.extend(targets.map(|target| (target, state.clone(), doubtful)));
+                }
+                _ => {}
+            }
+            end.next = next;
+            break;
+        }
+        end
+    }
+}

@@ -1,0 +1,202 @@
+//! What registers and stack slots hold along a path of instructions, as far as it is a constant away from something that is
+//! known where the path begins.
+
+/// What a value is counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Base {
+    /// A register where the path begins, by its DWARF number.
+    Register(u8),
+    /// A word of memory where the path begins, by its index among the words of the paths.
+    Word(u16),
+    /// Zero: the value is a constant, such as an address that the file states.
+    Zero,
+}
+
+/// A base and what is added to it, wrapping.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Sum {
+    pub(crate) base: Base,
+    pub(crate) offset: i64,
+}
+
+impl Sum {
+    pub(crate) const fn constant(value: u64) -> Self {
+        Self { base: Base::Zero, offset: value.cast_signed() }
+    }
+
+    pub(crate) const fn plus(self, offset: i64) -> Self {
+        Self { base: self.base, offset: self.offset.wrapping_add(offset) }
+    }
+
+    /// The value, if it is a constant.
+    pub(crate) const fn as_constant(self) -> Option<u64> {
+        match self.base {
+            Base::Zero => Some(self.offset.cast_unsigned()),
+            Base::Register(_) | Base::Word(_) => None,
+        }
+    }
+}
+
+/// The frame pointer, by its DWARF number.
+pub(super) const FP: u8 = 6;
+
+/// `None`: not known.
+pub(crate) type Value = Option<Sum>;
+
+/// The words of memory that were read along all paths of a start, by the address that they have where the paths begin.
+#[derive(Default, Debug)]
+pub(crate) struct Words(Vec<Sum>);
+
+impl Words {
+    /// More than the epilogue of a function reads.
+    const MOST: usize = 1024;
+
+    /// The word at an address, as the base of a value.
+    fn at(&mut self, address: Sum) -> Value {
+        let known = self.0.iter().position(|&word| word == address);
+        let index = known.or_else(|| {
+            (self.0.len() < Self::MOST).then(|| {
+                self.0.push(address);
+                self.0.len() - 1
+            })
+        })?;
+        Some(Sum { base: Base::Word(u16::try_from(index).ok()?), offset: 0 })
+    }
+
+    /// Where a word is.
+    pub(crate) fn address(&self, index: u16) -> Option<Sum> {
+        self.0.get(usize::from(index)).copied()
+    }
+}
+
+/// The number of registers that are followed: the general ones, by their DWARF numbers.
+pub(crate) const N_GENERAL: usize = 16;
+
+/// The state of a path.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    registers: [Value; N_GENERAL],
+    stored: Vec<Stored>,
+    /// The table that distances were read from last, as those of a switch are.
+    table: Option<u64>,
+}
+
+/// Bytes that the path has written.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    at: Sum,
+    size: i64,
+    value: Value,
+}
+
+impl State {
+    /// More stores than a path has before its function returns, as a rule.
+    const MOST_STORED: usize = 256;
+
+    /// Where a path begins: every register holds itself.
+    pub(crate) fn new() -> Self {
+        let mut registers = [None; N_GENERAL];
+        for (register, number) in registers.iter_mut().zip(0..) {
+            *register = Some(Sum { base: Base::Register(number), offset: 0 });
+        }
+        Self { registers, stored: Vec::new(), table: None }
+    }
+
+    pub(crate) fn get(&self, register: u8) -> Value {
+        self.registers.get(usize::from(register)).copied().flatten()
+    }
+
+    pub(crate) fn set(&mut self, register: u8, value: Value) {
+        if let Some(slot) = self.registers.get_mut(usize::from(register)) {
+            *slot = value;
+        }
+    }
+
+    /// Whether the frame pointer has what is in memory where it led to when the path began.
+    pub(super) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
+        let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(FP) else { return false };
+        words.address(index) == Some(Sum { base: Base::Register(FP), offset: 0 })
+    }
+
+    /// The table of distances that was read last.
+    pub(crate) const fn table(&self) -> Option<u64> {
+        self.table
+    }
+
+    pub(crate) const fn set_table(&mut self, table: Option<u64>) {
+        self.table = table;
+    }
+
+    /// The eight bytes at an address.
+    pub(crate) fn load(&self, at: Value, words: &mut Words) -> Value {
+        let at = at?;
+        if let Some(stored) = self.stored.iter().rev().find(|stored| stored.overlaps(at, 8)) {
+            return if stored.at == at && stored.size == 8 { stored.value } else { None };
+        }
+        if at.base == Base::Zero { None } else { words.at(at) }
+    }
+
+    /// Writes `size` bytes. What is written to an address that is not known changes nothing: code does not write over what
+    /// it saved on its stack. Returns false where there are too many.
+    pub(crate) fn store(&mut self, at: Value, size: i64, value: Value) -> bool {
+        let Some(at) = at.filter(|at| at.base != Base::Zero) else { return true };
+        self.stored.retain(|stored| !stored.is_within(at, size));
+        self.stored.push(Stored { at, size, value });
+        self.stored.len() <= Self::MOST_STORED
+    }
+}
+
+impl Stored {
+    const fn overlaps(&self, at: Sum, size: i64) -> bool {
+        let before = at.offset.wrapping_sub(self.at.offset);
+        self.is_beside(at) && before < self.size && before > -size
+    }
+
+    const fn is_within(&self, at: Sum, size: i64) -> bool {
+        let into = self.at.offset.wrapping_sub(at.offset);
+        self.is_beside(at) && into >= 0 && into <= size - self.size
+    }
+
+    const fn is_beside(&self, at: Sum) -> bool {
+        match (self.at.base, at.base) {
+            (Base::Register(one), Base::Register(other)) => one == other,
+            (Base::Word(one), Base::Word(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SP: Sum = Sum { base: Base::Register(7), offset: 0 };
+
+    #[test]
+    fn what_was_stored_is_loaded_again() {
+        let (mut state, mut words) = (State::new(), Words::default());
+        let rbx = state.get(3);
+        assert!(state.store(Some(SP.plus(-8)), 8, rbx));
+        assert_eq!(state.load(Some(SP.plus(-8)), &mut words), rbx);
+        // Part of it was written over.
+        assert!(state.store(Some(SP.plus(-4)), 4, None));
+        assert_eq!(state.load(Some(SP.plus(-8)), &mut words), None);
+        assert_eq!(state.load(Some(SP.plus(-12)), &mut words), None);
+        // What nobody wrote is the word that was there.
+        let word = state.load(Some(SP.plus(16)), &mut words);
+        assert_eq!(word, Some(Sum { base: Base::Word(0), offset: 0 }));
+        assert_eq!(state.load(Some(SP.plus(16)), &mut words), word);
+        assert_eq!(words.address(0), Some(SP.plus(16)));
+    }
+
+    #[test]
+    fn what_is_not_known_stays_so() {
+        let (mut state, mut words) = (State::new(), Words::default());
+        state.set(3, None);
+        assert_eq!(state.get(3), None);
+        assert_eq!(state.load(None, &mut words), None);
+        assert_eq!(state.load(Some(Sum::constant(0x1000)), &mut words), None);
+        assert!(state.store(None, 8, Some(SP)));
+        assert_eq!(state.get(200), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Where neither call frame information nor the code says where the return address is: the words of the dump that can be
+//! it. Which of them leads to a root is for the walk to find out.
+
+use address::Avma;
+
+use crate::arch::Arch;
+use crate::code::{CALLEE_SAVED, Called, InFile};
+use crate::fallback::Fallback;
+use crate::state::{Memory, Registers};
+
+/// A word of the dump that can be the return address of the frame at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Slot {
+    pub(crate) address: u64,
+    pub(crate) return_address: u64,
+}
+
+/// More slots than one frame can have: beyond, nothing is proven.
+const MOST_SLOTS: usize = 16;
+
+impl Fallback {
+    /// The words from the stack pointer on that follow a call of the function at hand. Where there is none, and the
+    /// function does not return: those that follow the call of a process's or a thread's first function, by `is_start`.
+    pub(crate) fn slots(
+        &mut self,
+        at: InFile<'_>,
+        is_leaf: bool,
+        (registers, memory, arch): (&Registers, &Memory<'_>, Arch),
+        mut is_start: impl FnMut(u64) -> bool,
+    ) -> Vec<Slot> {
+        if arch != Arch::X86_64 || memory.big_endian {
+            return Vec::new();
+        }
+        let sp = registers.sp(arch);
+        let first = sp.wrapping_add(sp.wrapping_neg() % 8);
+        let mut proven = Vec::new();
+        let mut others = Vec::new();
+        for index in 0..memory.stack.len() as u64 / 8 {
+            let address = first.wrapping_add(8 * index);
+            let Some(word) = memory.recorded(address) else { break };
+            match self.follower.called(word, at, memory, arch) {
+                Called::Never => {}
+                Called::Perhaps => others.push(Slot { address, return_address: word }),
+                Called::Proven => {
+                    proven.push(Slot { address, return_address: word });
+                    if proven.len() > MOST_SLOTS {
+                        return Vec::new();
+                    }
+                }
+            }
+        }
+        if proven.is_empty() && self.follower.never_returns(at, is_leaf) {
+            // Nothing else was called that could still be running.
+            let first = others.into_iter().next().filter(|slot: &Slot| {
+                is_start(slot.return_address)
+                    || self.follower.is_thread_start(slot.return_address, memory)
+            });
+            return first.into_iter().collect();
+        }
+        proven
+    }
+
+    /// Whether what a slot returns to is the code that a thread begins with.
+    pub(crate) fn is_thread_start(&mut self, slot: &Slot, memory: &Memory<'_>) -> bool {
+        self.follower.is_thread_start(slot.return_address, memory)
+    }
+}
+
+impl Slot {
+    /// The registers of the caller: which of them the function saved is not known.
+    pub(crate) fn apply(&self, registers: &Registers, arch: Arch) -> Registers {
+        let mut caller = registers.clone();
+        CALLEE_SAVED.iter().for_each(|&register| caller.forget(register));
+        caller.set(arch.sp(), self.address.wrapping_add(8));
+        caller.set(arch.return_address(), self.return_address);
+        caller
+    }
+
+    /// The return address.
+    pub(crate) const fn pc(&self) -> Avma {
+        Avma(self.return_address)
+    }
+}
