@@ -66,6 +66,7 @@ const ONCE: &[Check] = &[
     Check { name: "the page's types", run: report::types },
     Check { name: "the service in Chromium", run: service::pages },
     Check { name: "a recording while it is made, in Chromium", run: service::live },
+    Check { name: "the service as a debuginfod server", run: service::files },
     Check { name: "the service and its description, by schemathesis", run: service::interface },
 ];
 
