@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use address::{Pid, Tid, Timestamp};
 use formats::{LivePage, LiveStep};
-use profile::{LocationId, Profile, RowId as _};
+use profile::{
+    EndReason, EventId, EventRow, FoundBy, FrameRow, InlineRow, LayoutId, LocationId, LocationRow,
+    Profile, RowId as _, SampleRow, StackRow, ThreadId, ThreadRow,
+};
 use serde_json::Value;
 
 use crate::page::{columns, tables};
@@ -230,6 +234,69 @@ fn what_is_forgotten_goes_from_the_front() {
     others.samples = std::iter::once(profile.samples.as_slice()[0]).collect();
     client.step(&live.grow(&step(&others, 100, 0..0)).expect("rows"));
     assert_eq!(client.samples(), expected[..1]);
+}
+
+/// A stack of its own for each sample, of two functions.
+fn ever_new(samples: u32) -> Profile {
+    let mut profile = Profile::default();
+    let name = profile.strings.intern(b"cycles");
+    profile.events.push(EventRow { name, kind: 0, config: 0, frequency: false, rate: 1 });
+    profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(1), comm: name, cgroup: None });
+    for number in 0..samples {
+        let function = profile.strings.intern(format!("f{}", number % 2).as_bytes());
+        let row = InlineRow {
+            function: Some(function),
+            file: None,
+            line: number,
+            column: 0,
+            inlined: false,
+        };
+        let first_inline = profile.inlines.push(row);
+        let place = LocationRow::unnamed(None, number.into());
+        let location = profile.locations.push(LocationRow { first_inline, n_inlines: 1, ..place });
+        let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance: 0 };
+        let frame = profile.frames.push(frame);
+        let stack = Some(profile.stacks.push(StackRow { parent: None, frame }));
+        profile.samples.extend([SampleRow {
+            time: Some(Timestamp(u64::from(number) * 1_000_000)),
+            thread: ThreadId::new(0),
+            event: EventId::new(0),
+            end: EndReason::Root,
+            cpu: None,
+            period: None,
+            stack,
+            layout: LayoutId::new(0),
+        }]);
+    }
+    profile
+}
+
+#[test]
+fn nodes_that_no_sample_needs_go_and_functions_keep_their_numbers() {
+    let mut live = LivePage::new(true);
+    let all = |samples| ever_new(samples);
+    live.grow(&step(&all(19_999), 0, 0..0));
+    let mut profile = all(20_000);
+    assert!(live.grow(&step(&profile, 0, 0..0)).is_some());
+    let before = Client::begin(&live);
+    // All of them are needed: that is looked at, and nothing goes.
+    assert!(live.grow(&step(&profile, 0, 0..0)).is_some());
+    assert_eq!(live.nodes(), 20_000);
+    profile = all(41_000);
+    profile.samples.drop_first(20_500);
+    assert!(live.grow(&step(&profile, 20_500, 0..0)).is_some());
+    assert_eq!(live.nodes(), 40_500);
+    // Now most are of samples that are forgotten.
+    profile = all(41_001);
+    profile.samples.drop_first(40_991);
+    assert!(live.grow(&step(&profile, 40_991, 0..0)).is_none());
+    assert_eq!(live.nodes(), 10);
+    let after = Client::begin(&live);
+    assert_eq!(after.samples().len(), 10);
+    for key in ["functions", "names"] {
+        assert_eq!(after.head[key], before.head[key]);
+    }
+    assert_eq!(after.head["origin"], before.head["origin"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Access, Mode, OFlags};
 use service::{LiveInput, LiveStream, ServeOptions};
 
 use super::serve::{options, serve};
@@ -18,6 +18,8 @@ pub(super) fn run(args: &LiveArgs) -> anyhow::Result<Status> {
     let stream = if args.stream == Path::new("-") {
         LiveStream::Open(standard_input()?)
     } else {
+        let missing = || format!("cannot read {name}");
+        rustix::fs::access(&args.stream, Access::READ_OK).with_context(missing)?;
         LiveStream::Path(args.stream.clone())
     };
     let tell = |text: &str| eprintln!("unwind-perf: {text}");

@@ -11,7 +11,7 @@ use super::super::head::{PageModules, cgroup, facts, module, quality, thread, ti
 use super::super::head_json::HeadJson;
 use super::super::tree::{INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags};
 use super::rows::Changes;
-use super::{LiveLeaf, LivePage, LiveStep};
+use super::{LiveLeaf, LivePage, LiveStep, StackNode};
 
 impl LivePage {
     /// Takes in a step. `None` where what was told before does not fit any more: times that need a larger unit, periods
@@ -31,11 +31,9 @@ impl LivePage {
         self.add_modules(profile, &modules, &mut changes);
         self.add_threads(profile, &mut changes);
         self.rename(profile, &modules, named, &mut changes);
-        for at in self.of_stack.len()..profile.stacks.len() {
-            let node = self.node_of(profile, &modules, StackId::from_index(at));
-            self.of_stack.push(node);
-        }
-        fresh.iter().try_for_each(|sample| self.add_sample(profile, sample))?;
+        let more = profile.stacks.len().saturating_sub(self.of_stack.len());
+        self.of_stack.extend(std::iter::repeat_n(StackNode::Unknown, more));
+        fresh.iter().try_for_each(|sample| self.add_sample(profile, &modules, sample))?;
         self.samples += fresh.len() as u64;
         Some(changes)
     }
@@ -142,6 +140,9 @@ impl LivePage {
         }
         let mut moved = vec![false; self.of_stack.len()];
         for (stack, row) in profile.stacks.entries().take(self.of_stack.len()) {
+            if self.of_stack.get(stack) == Some(&StackNode::Unknown) {
+                continue;
+            }
             let frame = profile.frames.get(row.frame);
             let is_named = frame.is_some_and(|frame| named.contains(&frame.location));
             let is_below =
@@ -149,7 +150,7 @@ impl LivePage {
             if !is_named && !is_below {
                 continue;
             }
-            let node = self.node_of(profile, modules, stack);
+            let node = StackNode::Known(self.node_of(profile, modules, stack));
             if let Some(known) = self.of_stack.get_mut(stack)
                 && *known != node
             {
@@ -161,13 +162,44 @@ impl LivePage {
         }
         for (leaf, row) in self.of_leaf.entries() {
             let Some(stack) = row.stack else { continue };
+            let known = self.known_node(stack);
             if moved.get(stack.index()) == Some(&true)
                 && let Some(node) = self.columns.leaf_node.get_mut(leaf.index())
             {
-                *node = self.of_stack.get(stack).copied().flatten().map_or(NONE, NodeId::as_u32);
+                *node = known.map_or(NONE, NodeId::as_u32);
                 changes.moved.push(leaf.index());
             }
         }
+    }
+
+    /// The node of a stack's innermost function, where it was made.
+    fn known_node(&self, stack: StackId) -> Option<NodeId> {
+        match self.of_stack.get(stack) {
+            Some(&StackNode::Known(node)) => node,
+            _ => None,
+        }
+    }
+
+    /// The node of a stack's innermost function, with all outside of it.
+    fn made_node(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        stack: StackId,
+    ) -> Option<NodeId> {
+        let mut todo = Vec::new();
+        let mut at = Some(stack);
+        while let Some(id) = at.filter(|&id| self.of_stack.get(id) == Some(&StackNode::Unknown)) {
+            todo.push(id);
+            at = profile.stacks.get(id).and_then(|row| row.parent);
+        }
+        for id in todo.into_iter().rev() {
+            let node = self.node_of(profile, modules, id);
+            if let Some(slot) = self.of_stack.get_mut(id) {
+                *slot = StackNode::Known(node);
+            }
+        }
+        self.known_node(stack)
     }
 
     /// The node of a stack's innermost function; those of its parent are known.
@@ -178,7 +210,7 @@ impl LivePage {
         stack: StackId,
     ) -> Option<NodeId> {
         let row = profile.stacks.get(stack)?;
-        let outside = row.parent.and_then(|parent| self.of_stack.get(parent).copied().flatten());
+        let outside = row.parent.and_then(|parent| self.known_node(parent));
         let Some(frame) = profile.frames.get(row.frame) else { return outside };
         let Some(location) = profile.locations.get(frame.location) else { return outside };
         let mut flags = frame_flags(profile, frame, location);
@@ -244,8 +276,13 @@ impl LivePage {
         i64::from(number)
     }
 
-    fn add_sample(&mut self, profile: &Profile, sample: &SampleRow) -> Option<()> {
-        let leaf = self.leaf(profile, LiveLeaf { stack: sample.stack, end: sample.end });
+    fn add_sample(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        sample: &SampleRow,
+    ) -> Option<()> {
+        let leaf = self.leaf(profile, modules, LiveLeaf { stack: sample.stack, end: sample.end });
         let clock = &mut self.clock;
         if let (Some(time), Some(origin)) = (sample.time, clock.origin) {
             let now = u32::try_from(time.0.saturating_sub(origin) / clock.unit).ok()?;
@@ -263,11 +300,11 @@ impl LivePage {
         Some(())
     }
 
-    fn leaf(&mut self, profile: &Profile, leaf: LiveLeaf) -> LeafId {
+    fn leaf(&mut self, profile: &Profile, modules: &PageModules<'_>, leaf: LiveLeaf) -> LeafId {
         if let Some(&known) = self.leaves.get(&leaf) {
             return known;
         }
-        let node = leaf.stack.and_then(|stack| self.of_stack.get(stack).copied().flatten());
+        let node = leaf.stack.and_then(|stack| self.made_node(profile, modules, stack));
         let frame =
             leaf.stack.and_then(|stack| profile.frames.get(profile.stacks.get(stack)?.frame));
         let columns = &mut self.columns;

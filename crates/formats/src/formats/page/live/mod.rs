@@ -5,6 +5,7 @@
 
 mod grow;
 mod rows;
+mod sparse;
 mod write;
 
 use std::ops::Range;
@@ -37,7 +38,7 @@ pub struct LivePage {
     functions: HashMap<Function, FunctionId>,
     strings: HashMap<StringId, u32>,
     nodes: HashMap<PageNode, NodeId>,
-    of_stack: Table<StackId, Option<NodeId>>,
+    of_stack: Table<StackId, StackNode>,
     leaves: HashMap<LiveLeaf, LeafId>,
     /// By leaf, what it is for.
     of_leaf: Table<LeafId, LiveLeaf>,
@@ -45,7 +46,12 @@ pub struct LivePage {
     /// Samples that were taken in, with those that are forgotten, and how many are.
     samples: u64,
     forgotten: u64,
+    /// So many nodes there are when it is next looked at whether samples still need them.
+    next_look: usize,
 }
+
+/// Fewer nodes than that stay, whether samples need them or not.
+const FEW_NODES: usize = 20_000;
 
 impl std::fmt::Debug for LivePage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -72,6 +78,14 @@ pub struct LiveStep<'a> {
 struct LiveLeaf {
     stack: Option<StackId>,
     end: EndReason,
+}
+
+/// The innermost node of a stack, which is made when a sample has it.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum StackNode {
+    #[default]
+    Unknown,
+    Known(Option<NodeId>),
 }
 
 /// How times are told: in units since the origin.
@@ -102,8 +116,14 @@ impl LivePage {
     /// Takes in what is new of a profile, and gives it as bytes for those who have what was before. `None` where they have
     /// to begin anew with [`Self::tables`].
     pub fn grow(&mut self, step: &LiveStep<'_>) -> Option<Vec<u8>> {
-        let before = self.columns.sizes(&self.texts);
         let is_first = self.facts.is_empty();
+        if self.is_sparse(step.forgotten) {
+            self.drop_nodes();
+            if self.take_in(step).is_some() {
+                return None;
+            }
+        }
+        let before = self.columns.sizes(&self.texts);
         match self.take_in(step) {
             Some(changes) if !is_first => Some(self.changes(&before, &changes)),
             Some(_) => None,
