@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { NONE, VERSION } from "../src/data/columns.js";
 import { Model } from "../src/data/model.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
-import { from, numbersOf, renumbered, withNumbers, withoutNumbers } from "../src/live/moved.js";
+import { from, numbersOf, recorders, renumbered, withNumbers, withoutNumbers } from "../src/live/moved.js";
 import { LiveTables, fromBase64 } from "../src/live/tables.js";
 import { VIEW, foldedStacks } from "./tables.js";
 
@@ -111,6 +111,12 @@ test("numbers behind those of functions follow these", () => {
   assert.deepEqual(numbersOf(model), { functions: 2, firstGroup: 3, truncated: 3 });
   const bare = withoutNumbers({ ...START, func: 3, zoom: [1], filters: [{ kind: "focus", at: 1 }, { kind: "comm", comm: "x" }] });
   assert.deepEqual([bare.func, bare.zoom, bare.filters], [-1, [], [{ kind: "comm", comm: "x" }]]);
+});
+
+test("recorders are known where all processes were recorded", () => {
+  const threads = [[1, 1, "init"], [20, 20, "unwind-perf"], [20, 23, "worker"], [30, 30, "perf"]];
+  assert.deepEqual(recorders(threads, [20, 21]), [1, 2, 3]);
+  assert.deepEqual(recorders(threads, [40]), []);
 });
 
 test("an address keeps what is looked at of a recording that grows", () => {

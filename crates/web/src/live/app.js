@@ -3,7 +3,7 @@
 import { NONE } from "../data/columns.js";
 import { toFragment } from "../data/state.js";
 import { App } from "../views/app.js";
-import { from, numbersOf, withNumbers, withoutNumbers } from "./moved.js";
+import { from, numbersOf, recorders, withNumbers, withoutNumbers } from "./moved.js";
 
 /** @typedef {import("./tables.js").LiveTables} LiveTables */
 /** @typedef {import("../data/model.js").Filter} Filter */
@@ -18,14 +18,7 @@ export class LiveApp extends App {
     this.live = live;
     this.processes = processes;
     this.state = from(this.state, live.from);
-    this.recorders = this.recordersOf();
-  }
-
-  /** Threads of the recorder and of the service, which a recording of all processes has. Where none of the service is
-   * there, it is none of these, and a program that is called perf is one to look at. */
-  recordersOf() {
-    const { threads } = this.tables.head, ids = [...threads.keys()], isOurs = (/** @type {number} */ id) => this.processes.includes(threads[id][0]);
-    return ids.some(isOurs) ? ids.filter((id) => isOurs(id) || threads[id][2] === "perf") : [];
+    this.recorders = recorders(this.tables.head.threads, this.processes);
   }
 
   /** The filters that work: also the last seconds, where no other time is chosen, and that recorders are hidden.
@@ -51,7 +44,7 @@ export class LiveApp extends App {
     const before = numbersOf(this.model), stays = live === this.live || live.continues(this.live);
     this.live = live;
     this.turnTo(live.tables(), stays);
-    this.recorders = this.recordersOf();
+    this.recorders = recorders(this.tables.head.threads, this.processes);
     const address = toFragment(this.state);
     let state = from(this.state, live.from);
     if (!stays) state = withoutNumbers(state);
