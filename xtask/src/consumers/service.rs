@@ -105,8 +105,9 @@ pub(super) fn pages(bench: &Bench<'_>) -> Result<String> {
 pub(super) fn live(bench: &Bench<'_>) -> Result<String> {
     let install = "apt-get install --quiet --yes --no-install-recommends chromium";
     bench.need("chromium --version", install)?;
-    bench
-        .need("perf version", "apt-get install --quiet --yes --no-install-recommends linux-perf")?;
+    // Where perf may not record, there is nothing to watch.
+    let install = "apt-get install --quiet --yes --no-install-recommends linux-perf";
+    bench.need("perf record -q -e cpu-clock -o /dev/null -- true", install)?;
     let modules = tools::npm(bench)?;
     let script = modules.parent().context("the packages' folder")?.join("live.mjs");
     std::fs::write(&script, LIVE)?;
