@@ -20,7 +20,7 @@ pub enum SlotValue {
 }
 
 impl Image {
-    /// The words that the dynamic loader fills with addresses of code, by their stated addresses: slots of the global
+    /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of the global
     /// offset table, entries of function tables. Of x86-64 files only; what a resolver decides is left out.
     #[must_use]
     pub fn linked_slots(&self) -> Vec<(u64, SlotValue)> {
@@ -29,9 +29,11 @@ impl Image {
             return Vec::new();
         };
         let Some(relocations) = file.dynamic_relocations() else { return Vec::new() };
-        relocations
+        let mut slots: Vec<_> = relocations
             .filter_map(|(slot, relocation)| Some((slot, self.slot_value(&file, &relocation)?)))
-            .collect()
+            .collect();
+        slots.sort_unstable_by_key(|&(slot, _)| slot);
+        slots
     }
 
     fn slot_value(&self, file: &object::File<'_>, relocation: &Relocation) -> Option<SlotValue> {

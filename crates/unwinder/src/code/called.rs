@@ -42,7 +42,7 @@ pub(crate) struct InFile<'a> {
 #[derive(Default)]
 pub(crate) struct Functions {
     extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
-    slots: HashMap<u32, Arc<HashMap<u64, SlotValue>>>,
+    slots: HashMap<u32, Arc<[(u64, SlotValue)]>>,
     symbols: HashMap<(u32, Box<[u8]>), Option<Svma>>,
 }
 
@@ -112,7 +112,9 @@ impl Functions {
     /// Whether the function that a word of a file leads to comes to the code at hand. What the loader writes there is
     /// looked for in the file at hand.
     fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
-        let entry = match self.slots(file).get(&slot) {
+        let slots = self.slots(file);
+        let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
+        let entry = match known.and_then(|index| Some(&slots.get(index)?.1)) {
             None => return Called::Perhaps,
             Some(&SlotValue::Address(svma)) if file.serial == at.file.serial => svma,
             // It is in its own file.
@@ -144,8 +146,8 @@ impl Functions {
             .clone()
     }
 
-    fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<HashMap<u64, SlotValue>> {
-        let make = || Arc::new(file.image().linked_slots().into_iter().collect());
+    fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
+        let make = || file.image().linked_slots().into();
         Arc::clone(self.slots.entry(file.serial).or_insert_with(make))
     }
 

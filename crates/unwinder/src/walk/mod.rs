@@ -54,6 +54,8 @@ pub struct Walker<'e> {
     cut_at: Option<u64>,
     /// A frame of the walk stands on a frame pointer in code that cannot be read.
     is_guessed: bool,
+    /// Where a slot leads is tried out: by call frame information alone.
+    is_trial: bool,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -104,6 +106,7 @@ impl<'e> Walker<'e> {
             cache,
             cut_at: None,
             is_guessed: false,
+            is_trial: false,
             hits: 0,
             misses: 0,
         }
@@ -137,15 +140,17 @@ impl<'e> Walker<'e> {
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version());
-        let reason = self.walk_from(Avma(pc), &mut stack, registers, &memory, arch, frames);
+        let reason = self.walk_from((Avma(pc), true), &mut stack, registers, &memory, arch, frames);
         stack.end();
         self.cache.stacks[at] = stack;
         reason
     }
 
+    /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
+    /// was sampled or interrupted by a signal there.
     fn walk_from(
         &mut self,
-        pc: Avma,
+        (mut lookup, mut is_leaf): (Avma, bool),
         previous: &mut StackCache,
         mut registers: Registers,
         memory: &Memory<'_>,
@@ -153,10 +158,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let space = memory.space;
-        let mut lookup = pc;
         let mut found_by = FoundBy::Sampled;
-        // Called nobody yet that could still be running: sampled there, or interrupted there by a signal.
-        let mut is_leaf = true;
         let first = frames.len();
         let max_frames = self.max_frames.min(most_frames(memory.stack.len()));
         // Signal frames that lead to another stack, or to one that is walked already.

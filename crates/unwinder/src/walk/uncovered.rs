@@ -5,8 +5,8 @@ use module_map::MappedKind;
 use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
-use crate::cache::CachedMapping;
-use crate::code::InFile;
+use crate::cache::{CachedMapping, StackCache};
+use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, is_cut_off};
 use crate::frame::{Caller, Step};
 use crate::rule::Rule;
@@ -20,9 +20,6 @@ pub(super) struct Uncovered<'w> {
     pub(super) svma: Svma,
     pub(super) is_leaf: bool,
 }
-
-/// Frames of call frame information that a scanned word has to lead through to a root, at most.
-const LONGEST_WAY: usize = 4096;
 
 impl<'m> Uncovered<'_> {
     /// Where its code can be read.
@@ -43,6 +40,9 @@ impl Walker<'_> {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Step, EndReason> {
+        if self.is_trial {
+            return Err(EndReason::NoUnwindInfo);
+        }
         let code = place.code(memory);
         let step = |caller| Ok(Step { caller, evidence: None });
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
@@ -80,7 +80,8 @@ impl Walker<'_> {
             why,
             EndReason::MemoryNotRecorded | EndReason::RegisterUnknown | EndReason::BadUnwindInfo
         );
-        let code = place.code(memory).filter(|_| is_lost && arch == Arch::X86_64).ok_or(why)?;
+        let is_tried = is_lost && arch == Arch::X86_64 && !self.is_trial;
+        let code = place.code(memory).filter(|_| is_tried).ok_or(why)?;
         let before = registers.clone();
         let how = (place.is_leaf, true);
         let by_code = self.cache.fallback.by_code(code, how, registers, memory, arch).ok();
@@ -102,17 +103,13 @@ impl Walker<'_> {
     ) -> Option<Caller> {
         let code = code?;
         let mut fallback = std::mem::take(&mut self.cache.fallback);
-        let is_start = |pc: u64| {
-            let rule = self.rule_at(Avma(pc).sub(1), false, memory);
-            rule.is_some_and(|(_, _, rule)| rule == Rule::Outermost)
-        };
+        let is_start = |pc: u64| self.is_in_entry_code(pc, memory);
         let slots = fallback.slots(code, is_leaf, (registers, memory, arch), is_start);
         let mut leading = slots.into_iter().filter(|slot| {
             fallback.is_thread_start(slot, memory)
                 || self.leads_to_root(slot, registers, memory, arch)
         });
         let found = leading.next().filter(|_| leading.next().is_none());
-        drop(leading);
         self.cache.fallback = fallback;
         let slot = found?;
         *registers = slot.apply(registers, arch);
@@ -127,70 +124,23 @@ impl Walker<'_> {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> bool {
-        let mut registers = slot.apply(registers, arch);
-        let mut lookup = slot.pc().sub(1);
-        let mut is_leaf = false;
-        for _ in 0..LONGEST_WAY {
-            match self.plain_step(lookup, is_leaf, &mut registers, memory, arch) {
-                None => return false,
-                Some(PlainStep::Outermost) => return true,
-                Some(PlainStep::Caller { pc, signal }) => {
-                    is_leaf = signal;
-                    lookup = if signal { pc } else { pc.sub(1) };
-                }
-            }
-        }
-        false
-    }
-
-    /// Where an address is looked up, in the process and in its file, and its rule.
-    fn rule_at(
-        &mut self,
-        lookup: Avma,
-        is_leaf: bool,
-        memory: &Memory<'_>,
-    ) -> Option<(Avma, Svma, Rule)> {
-        let (lookup, mapping) = self.caller_mapping(lookup, is_leaf, memory.space)?;
-        let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-        Some((lookup, svma, self.rule(mapping.file?, svma, lookup, memory)))
-    }
-
-    /// A step by call frame information alone.
-    fn plain_step(
-        &mut self,
-        lookup: Avma,
-        is_leaf: bool,
-        registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Arch,
-    ) -> Option<PlainStep> {
-        let sp = registers.sp(arch);
-        let (lookup, svma, rule) = self.rule_at(lookup, is_leaf, memory)?;
-        let (pc, signal) = match rule {
-            Rule::Simple(rule) => {
-                (rule.run(registers, memory, arch).ok()?.return_address, rule.signal)
-            }
-            Rule::Full { row, signal } => {
-                let row = self.full_row(row, svma, lookup, memory)?;
-                (row.run(registers, memory, arch).ok()?, signal)
-            }
-            Rule::Outermost => return Some(PlainStep::Outermost),
-            Rule::NoInfo | Rule::Damaged => return None,
-        };
-        if registers.sp(arch) <= sp {
-            return None;
-        }
+        let registers = slot.apply(registers, arch);
+        let (mut previous, mut frames) = (StackCache::default(), Vec::new());
+        let (is_guessed, cut_at) = (self.is_guessed, self.cut_at);
         // Zeros are everywhere: a return address of 0 proves nothing here.
-        let pc = Some(arch.strip(pc)).filter(|&pc| pc != 0)?;
-        Some(PlainStep::Caller { pc: Avma(pc), signal })
+        (self.is_trial, self.is_guessed) = (true, true);
+        let from = (slot.pc().sub(1), false);
+        let end = self.walk_from(from, &mut previous, registers, memory, arch, &mut frames);
+        (self.is_trial, self.is_guessed, self.cut_at) = (false, is_guessed, cut_at);
+        end == EndReason::Root
     }
-}
 
-/// Where a step by call frame information leads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum PlainStep {
-    Outermost,
-    Caller { pc: Avma, signal: bool },
+    /// Whether a return address is in the code that a process begins with.
+    fn is_in_entry_code(&self, return_address: u64, memory: &Memory<'_>) -> bool {
+        locate(Avma(return_address).sub(1), memory).is_some_and(|at| {
+            self.engine.unwind_info(at.file).is_entry_code(at.svma, memory.images)
+        })
+    }
 }
 
 /// Why a chain ends where no rule is to be had and no fallback worked.
