@@ -2,7 +2,7 @@
 //! interface allows, and gdb, which asks for files by build-id.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
@@ -132,7 +132,7 @@ pub(super) fn interface(bench: &Bench<'_>) -> Result<String> {
     let served = Served::start(bench, false)?;
     let (base, token) = served.address.split_once("/#token=").context("no address")?;
     let mut run = command::words("python3 -m schemathesis.cli run");
-    run.arg(Path::new(DESCRIPTION)).args([
+    run.arg(command::root().join(DESCRIPTION)).args([
         "--url",
         base,
         "--no-color",
@@ -145,7 +145,8 @@ pub(super) fn interface(bench: &Bench<'_>) -> Result<String> {
         "--checks",
         "not_a_server_error,content_type_conformance,response_schema_conformance",
     ]);
-    run.env("PYTHONPATH", packages).current_dir(command::root());
+    // It keeps what it found where it is started.
+    run.env("PYTHONPATH", packages).current_dir(bench.scratch);
     let output = run.output().context("python3")?;
     let told = String::from_utf8_lossy(&output.stdout);
     let last = told.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
