@@ -20,6 +20,8 @@ pub enum Resource {
     LineRows,
     /// Instructions of call frame information that are run, and entries of it that are read, of its section.
     FrameInstructions,
+    /// Instructions of code that are followed where it has no call frame information, of the file, by each thread of a run.
+    CodeInstructions,
     /// Bytes of unwind rules that are no simple ones, of the file.
     RuleBytes,
     /// Relocations that are applied, of the file.
@@ -59,7 +61,7 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::UnpackedBytes,
         Self::NameBytes,
         Self::DebugEntries,
@@ -67,6 +69,7 @@ impl Resource {
         Self::AddressRanges,
         Self::LineRows,
         Self::FrameInstructions,
+        Self::CodeInstructions,
         Self::RuleBytes,
         Self::Relocations,
         Self::JitRecords,
@@ -86,6 +89,7 @@ impl Resource {
             Self::DebugEntries => (1 << 16, 2, UNLIMITED),
             Self::Abbreviations | Self::LineRows | Self::AddressRanges => (1 << 16, 1, UNLIMITED),
             Self::FrameInstructions => (1 << 20, 16, UNLIMITED),
+            Self::CodeInstructions => (1 << 24, 2, UNLIMITED),
             Self::RuleBytes => (1 << 20, 4, UNLIMITED),
             Self::Relocations => (1 << 12, 1, UNLIMITED),
             Self::JitRecords => (1 << 16, 1, UNLIMITED),
@@ -108,6 +112,7 @@ impl fmt::Display for Resource {
             Self::AddressRanges => "address ranges",
             Self::LineRows => "bytes of line tables",
             Self::FrameInstructions => "instructions of call frame information",
+            Self::CodeInstructions => "instructions of code",
             Self::RuleBytes => "bytes of unwind rules",
             Self::Relocations => "relocations",
             Self::JitRecords => "jitdump records",

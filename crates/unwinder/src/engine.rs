@@ -76,6 +76,11 @@ impl Engine {
         }
     }
 
+    /// What files may cost.
+    pub(crate) const fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// Whether there are images or rules that found no place in it, so that walks of them are slow.
     #[must_use]
     pub fn is_full(&self) -> bool {

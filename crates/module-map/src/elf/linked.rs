@@ -1,42 +1,87 @@
 //! The words of a file that the dynamic loader fills with addresses of code, and the functions that a file defines for
 //! others.
+//!
+//! Names are told as hashes: two words and a function have to have the same one, and a hostile file may have long ones.
+//!
+//! Source: ELF, "Symbol Table", "String Table"; System V ABI, AMD64 supplement, "Relocation".
+
+use std::borrow::Cow;
 
 use address::Svma;
 use object::elf::{
-    R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, STT_GNU_IFUNC,
+    R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_GNU_IFUNC,
 };
-use object::{Object as _, ObjectSymbol as _, ObjectSymbolTable as _};
-use object::{Relocation, RelocationFlags, RelocationTarget, SymbolFlags};
+use object::{Object as _, Relocation, RelocationFlags, RelocationTarget};
 
 use super::{ElfMachine, Image};
 
 /// What the dynamic loader writes to a word.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotValue {
-    /// The address of that symbol, of whatever file it finds it in first.
-    Symbol(Box<[u8]>),
+    /// The address of the symbol whose name has this hash, of whatever file it finds it in first.
+    Symbol(u64),
     /// An address of the same file.
     Address(Svma),
 }
 
+/// The hash of a name.
+type NameHash<'h> = &'h dyn Fn(&[u8]) -> u64;
+
+/// Bytes of a symbol.
+const SYMBOL: usize = 24;
+
+/// Longer names are left out.
+const LONGEST_NAME: usize = 4096;
+
+/// The symbols that files are linked by.
+struct DynamicSymbols<'i> {
+    symbols: Cow<'i, [u8]>,
+    strings: Cow<'i, [u8]>,
+}
+
+impl<'i> DynamicSymbols<'i> {
+    fn of(image: &'i Image) -> Option<Self> {
+        const CLASS_64: u8 = 2;
+        let is_64 = image.bytes().get(4) == Some(&CLASS_64);
+        let data = |name| image.section_data(image.section(name)?).ok();
+        (is_64 && image.machine() == ElfMachine::X86_64).then_some(())?;
+        Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")? })
+    }
+
+    fn name(&self, symbol: &[u8]) -> Option<&[u8]> {
+        let at = u32::from_le_bytes(*symbol.first_chunk()?) as usize;
+        let rest = self.strings.get(at..)?;
+        let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
+        rest.get(..rest.iter().position(|&byte| byte == 0)?)
+    }
+
+    fn name_of(&self, index: usize) -> Option<&[u8]> {
+        let at = index.checked_mul(SYMBOL)?;
+        self.name(self.symbols.get(at..)?.get(..SYMBOL)?)
+    }
+}
+
 impl Image {
-    /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of the global
-    /// offset table, entries of function tables. Of x86-64 files only; what a resolver decides is left out.
+    /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of
+    /// the global offset table, entries of function tables. Of x86-64 files only; what a resolver decides is left out.
     #[must_use]
-    pub fn linked_slots(&self) -> Vec<(u64, SlotValue)> {
+    pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
         let parsed = object::File::parse(self.bytes()).ok();
-        let Some(file) = parsed.filter(|_| self.machine() == ElfMachine::X86_64) else {
-            return Vec::new();
-        };
+        let Some((file, symbols)) = parsed.zip(DynamicSymbols::of(self)) else { return Vec::new() };
         let Some(relocations) = file.dynamic_relocations() else { return Vec::new() };
-        let mut slots: Vec<_> = relocations
-            .filter_map(|(slot, relocation)| Some((slot, self.slot_value(&file, &relocation)?)))
-            .collect();
+        let value =
+            |(slot, relocation)| Some((slot, self.slot_value(&symbols, &relocation, hash)?));
+        let mut slots: Vec<_> = relocations.filter_map(value).collect();
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         slots
     }
 
-    fn slot_value(&self, file: &object::File<'_>, relocation: &Relocation) -> Option<SlotValue> {
+    fn slot_value(
+        &self,
+        symbols: &DynamicSymbols<'_>,
+        relocation: &Relocation,
+        hash: NameHash<'_>,
+    ) -> Option<SlotValue> {
         let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
         match (r_type, relocation.target()) {
             (R_X86_64_RELATIVE, _) => {
@@ -49,22 +94,28 @@ impl Image {
             (
                 R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_64,
                 RelocationTarget::Symbol(index),
-            ) => {
-                let symbol = file.dynamic_symbol_table()?.symbol_by_index(index).ok()?;
-                Some(SlotValue::Symbol(symbol.name_bytes().ok()?.into()))
-            }
+            ) => symbols.name_of(index.0).map(|name| SlotValue::Symbol(hash(name))),
             _ => None,
         }
     }
 
-    /// The address of the function of that name that others can be linked to; `None` where there is none, or where a
-    /// resolver decides which code it is.
+    /// The functions that others can be linked to, by the hashes of their names and in the order of those; without those
+    /// of which a resolver decides which code it is.
     #[must_use]
-    pub fn exported_function(&self, name: &[u8]) -> Option<Svma> {
-        let file = object::File::parse(self.bytes()).ok()?;
-        let mut defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-        let found = defined.find(|symbol| symbol.name_bytes() == Ok(name))?;
-        let SymbolFlags::Elf { st_info, .. } = found.flags() else { return None };
-        (st_info.0 & 0xf != STT_GNU_IFUNC.0).then(|| Svma(found.address()))
+    pub fn exported_functions(&self, hash: NameHash<'_>) -> Vec<(u64, Svma)> {
+        let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
+        let function = |symbol: &[u8]| {
+            let (info, section) = (*symbol.get(4)?, symbol.get(6..)?.first_chunk()?);
+            let is_defined = u16::from_le_bytes(*section) != SHN_UNDEF.0;
+            let address = Svma(u64::from_le_bytes(*symbol.get(8..)?.first_chunk()?));
+            let is_one = is_defined && info & 0xf != STT_GNU_IFUNC.0;
+            is_one.then_some((hash(symbols.name(symbol)?), address))
+        };
+        let mut functions: Vec<_> =
+            symbols.symbols.chunks_exact(SYMBOL).filter_map(function).collect();
+        // Of those of one name the first one.
+        functions.sort_by_key(|&(hash, _)| hash);
+        functions.dedup_by_key(|&mut (hash, _)| hash);
+        functions
     }
 }

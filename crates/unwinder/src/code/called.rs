@@ -1,5 +1,6 @@
 //! What a call before a return address calls: whether it can be the function at hand.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use address::{Avma, Svma};
@@ -7,6 +8,7 @@ use hashbrown::HashMap;
 use module_map::{LoadedImage, SlotValue};
 
 use crate::arch::{Arch, CallTarget};
+use crate::code::allowance::CodeAllowance;
 use crate::code::paths::{Extent, Reach};
 use crate::state::Memory;
 
@@ -43,7 +45,9 @@ pub(crate) struct InFile<'a> {
 pub(crate) struct Functions {
     extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
     slots: HashMap<u32, Arc<[(u64, SlotValue)]>>,
-    symbols: HashMap<(u32, Box<[u8]>), Option<Svma>>,
+    exported: HashMap<u32, Arc<[(u64, Svma)]>>,
+    names: RandomState,
+    pub(crate) allowance: CodeAllowance,
 }
 
 /// Bytes of a signal trampoline that are looked at.
@@ -119,7 +123,7 @@ impl Functions {
             Some(&SlotValue::Address(svma)) if file.serial == at.file.serial => svma,
             // It is in its own file.
             Some(SlotValue::Address(_)) => return Called::Never,
-            Some(SlotValue::Symbol(name)) => match self.symbol(at.file, name) {
+            Some(&SlotValue::Symbol(name)) => match self.symbol(at.file, name) {
                 Some(svma) => svma,
                 // Of another file, which may go on to this one.
                 None => return Called::Perhaps,
@@ -140,23 +144,32 @@ impl Functions {
             self.extents.clear();
         }
         let key = (target.file.serial, target.svma.0);
-        self.extents
-            .entry(key)
-            .or_insert_with(|| Extent::of(target.file.image(), target.svma).map(Arc::new))
-            .clone()
+        if let Some(known) = self.extents.get(&key) {
+            return known.clone();
+        }
+        if !self.allowance.has_left(target.file) {
+            return None;
+        }
+        let extent = Extent::of(target.file.image(), target.svma).map(Arc::new);
+        let instructions = extent.as_ref().map_or(1, |extent| extent.instructions);
+        self.allowance.used(target.file, instructions);
+        self.extents.insert(key, extent.clone());
+        extent
     }
 
     fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
-        let make = || file.image().linked_slots().into();
-        Arc::clone(self.slots.entry(file.serial).or_insert_with(make))
+        let Self { slots, names, .. } = self;
+        let make = || file.image().linked_slots(&|name| names.hash_one(name)).into();
+        Arc::clone(slots.entry(file.serial).or_insert_with(make))
     }
 
-    fn symbol(&mut self, file: &Arc<LoadedImage>, name: &[u8]) -> Option<Svma> {
-        if self.symbols.len() >= MOST_KEPT {
-            self.symbols.clear();
-        }
-        let make = || file.image().exported_function(name);
-        *self.symbols.entry((file.serial, name.into())).or_insert_with(make)
+    /// The function of a file whose name has that hash.
+    fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
+        let Self { exported, names, .. } = self;
+        let make = || file.image().exported_functions(&|name| names.hash_one(name)).into();
+        let all = exported.entry(file.serial).or_insert_with(make);
+        let at = all.binary_search_by_key(&name, |&(known, _)| known).ok()?;
+        all.get(at).map(|&(_, svma)| svma)
     }
 }
 

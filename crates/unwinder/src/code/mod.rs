@@ -3,6 +3,7 @@
 //!
 //! x86-64 only.
 
+mod allowance;
 mod bytes;
 mod called;
 mod effect;

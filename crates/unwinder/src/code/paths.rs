@@ -32,6 +32,8 @@ pub(crate) struct Paths {
     /// Every way out, without repetition.
     pub(crate) exits: Vec<Exit>,
     pub(crate) words: Words,
+    /// How many instructions were looked at.
+    pub(crate) instructions: usize,
     /// Some path ends the thread or the process.
     ends: bool,
     /// The code does nothing else than end them.
@@ -47,10 +49,14 @@ pub(crate) struct Paths {
 /// What the paths from the start of a function on come through.
 #[derive(Default, Debug)]
 pub(crate) struct Extent {
-    /// Runs of instructions, each with whether it comes behind a call that need not return.
-    runs: Vec<(u64, u64, bool)>,
+    /// Runs of instructions: where each begins and ends, in the order of their begins; they do not overlap.
+    runs: Vec<(u64, u64)>,
+    /// Those behind a call that need not return.
+    doubtful: Vec<(u64, u64)>,
     /// The words that paths go on through into other functions.
     pub(crate) tails: Vec<u64>,
+    /// How many instructions were looked at.
+    pub(crate) instructions: usize,
     /// All of them are known.
     pub(crate) complete: bool,
 }
@@ -71,6 +77,8 @@ const MOST_OF_EXTENT: usize = 16_000;
 const ENTRIES: u64 = 4;
 /// Functions begin at multiples of it.
 const ALIGNMENT: u64 = 16;
+/// Other functions that one goes on in.
+const MOST_TAILS: usize = 64;
 /// Ways out of one function.
 const MOST_EXITS: usize = 16;
 
@@ -89,6 +97,7 @@ impl Paths {
             }
         }
         found.is_partial |= explorer.left == 0;
+        found.instructions = MOST_TO_EXITS - explorer.left;
         Some(found)
     }
 
@@ -144,7 +153,8 @@ impl Extent {
                 continue;
             }
             let end = explorer.run(at, &mut state, &mut words, doubtful);
-            found.runs.push((at, end.at, doubtful));
+            let runs = if doubtful { &mut found.doubtful } else { &mut found.runs };
+            runs.push((at, end.at));
             match end.next {
                 Next::TailCall(Some(slot)) => found.tails.push(slot),
                 Next::TailCall(None) | Next::Lost | Next::Register | Next::Switch(_) => {
@@ -154,26 +164,41 @@ impl Extent {
             }
         }
         found.complete &= explorer.left > 0;
-        found.runs.sort_unstable();
+        found.instructions = MOST_OF_EXTENT - explorer.left;
+        merge(&mut found.runs);
+        merge(&mut found.doubtful);
         found.tails.sort_unstable();
         found.tails.dedup();
+        found.complete &= found.tails.len() <= MOST_TAILS;
+        found.tails.truncate(MOST_TAILS);
         Some(found)
     }
 
     /// Whether its paths come through the instruction at an address.
     pub(crate) fn reaches(&self, svma: Svma) -> Reach {
-        let through = |doubtful| {
-            self.runs
-                .iter()
-                .any(|&(start, end, run)| run == doubtful && start <= svma.0 && svma.0 < end)
+        let through = |runs: &[(u64, u64)]| {
+            let behind = runs.partition_point(|&(start, _)| start <= svma.0);
+            behind.checked_sub(1).and_then(|at| runs.get(at)).is_some_and(|&(_, end)| svma.0 < end)
         };
-        match (through(false), through(true), self.complete) {
+        match (through(&self.runs), through(&self.doubtful), self.complete) {
             (true, ..) => Reach::Yes,
             (false, true, _) => Reach::Perhaps,
             (false, false, false) => Reach::Perhaps,
             (false, false, true) => Reach::No,
         }
     }
+}
+
+/// Puts runs in order, and those that overlap or touch together.
+fn merge(runs: &mut Vec<(u64, u64)>) {
+    runs.sort_unstable();
+    runs.dedup_by(|next, before| {
+        let overlap = next.0 <= before.1;
+        if overlap {
+            before.1 = before.1.max(next.1);
+        }
+        overlap
+    });
 }
 
 /// Where a run of instructions ended.

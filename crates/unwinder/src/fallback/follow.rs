@@ -18,7 +18,7 @@ use crate::state::{Memory, MemoryError, RegisterError, Registers};
 #[derive(Default)]
 pub(super) struct Follower {
     paths: HashMap<(u32, u64), Option<Arc<Paths>>>,
-    functions: Functions,
+    pub(super) functions: Functions,
 }
 
 /// A way out, with what it says of a sample.
@@ -140,10 +140,18 @@ impl Follower {
         if self.paths.len() >= MOST_KEPT {
             self.paths.clear();
         }
-        self.paths
-            .entry((at.file.serial, start.0))
-            .or_insert_with(|| Paths::from(at.file.image(), start).map(Arc::new))
-            .clone()
+        let key = (at.file.serial, start.0);
+        if let Some(known) = self.paths.get(&key) {
+            return known.clone();
+        }
+        if !self.functions.allowance.has_left(at.file) {
+            return None;
+        }
+        let paths = Paths::from(at.file.image(), start).map(Arc::new);
+        let instructions = paths.as_ref().map_or(1, |paths| paths.instructions);
+        self.functions.allowance.used(at.file, instructions);
+        self.paths.insert(key, paths.clone());
+        paths
     }
 }
 

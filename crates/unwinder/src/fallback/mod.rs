@@ -13,7 +13,11 @@ mod scan;
 
 use std::sync::Arc;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use address::{Avma, Svma};
+use budget::{Budget, Exhausted};
 use hashbrown::HashMap;
 use module_map::LoadedImage;
 use profile::FoundBy;
@@ -52,6 +56,16 @@ impl std::fmt::Debug for Fallback {
 }
 
 impl Fallback {
+    /// What following the code of files may cost.
+    pub(crate) fn within(&mut self, budget: &Budget) {
+        self.follower.functions.allowance.within(budget);
+    }
+
+    /// The files of which no more was looked at.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        self.follower.functions.allowance.into_exhausted()
+    }
+
     /// The caller of a frame without call frame information.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! The driver: chunks go through plan, walk and merge, three of them at a time.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{Exhausted, Held, Memory, MemoryUse};
 use module_map::{ImageStore, Timeline};
 use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
@@ -294,11 +296,14 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        let Self { planner, merged, mut timings, held, .. } = self;
+        let Self { planner, merged, mut timings, held, idle, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_places(merged.unplaced));
+        let limits = idle.limits();
+        profile.summary.names_lost |= !limits.is_empty();
+        profile.summary.findings.extend(limits);
         profile.summary.samples = profile.samples.len() as u64;
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
@@ -363,5 +368,18 @@ impl Idle {
 
     fn put(&self, cache: WorkerCache) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+    }
+
+    /// The files whose code was too much for some worker, each once.
+    fn limits(self) -> Vec<FindingRow> {
+        let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);
+        let files: BTreeMap<_, _> = all.collect();
+        let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
+            kind: "limit-reached".to_owned(),
+            message: format!("{}: {exhausted}: stacks end there", path.display()),
+            count: 1,
+        };
+        files.into_iter().map(row).collect()
     }
 }

@@ -4,9 +4,12 @@
 mod uncovered;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
+use budget::Exhausted;
 use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
@@ -56,6 +59,8 @@ pub struct Walker<'e> {
     is_guessed: bool,
     /// Where a slot leads is tried out: by call frame information alone.
     is_trial: bool,
+    /// How many frames more that may take for this sample.
+    trial_left: usize,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -83,6 +88,11 @@ impl WorkerCache {
             stacks: Default::default(),
         }
     }
+
+    /// The files of which no more instructions were looked at.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        self.fallback.into_exhausted()
+    }
 }
 
 impl<'e> Walker<'e> {
@@ -94,11 +104,12 @@ impl<'e> Walker<'e> {
 
     /// A walker that goes on from where another one of the same replay stopped.
     pub(crate) fn with_cache(
-        cache: WorkerCache,
+        mut cache: WorkerCache,
         engine: &'e Engine,
         images: &'e ImageStore,
         max_frames: usize,
     ) -> Self {
+        cache.fallback.within(engine.budget());
         Self {
             engine,
             images,
@@ -107,6 +118,7 @@ impl<'e> Walker<'e> {
             cut_at: None,
             is_guessed: false,
             is_trial: false,
+            trial_left: 0,
             hits: 0,
             misses: 0,
         }
@@ -127,6 +139,7 @@ impl<'e> Walker<'e> {
     ) -> EndReason {
         let arch = state.arch;
         (self.cut_at, self.is_guessed) = (None, false);
+        self.trial_left = most_tried(state.stack.len());
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
@@ -160,7 +173,11 @@ impl<'e> Walker<'e> {
         let space = memory.space;
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
-        let max_frames = self.max_frames.min(most_frames(memory.stack.len()));
+        let max_frames = if self.is_trial {
+            self.trial_left
+        } else {
+            self.max_frames.min(most_frames(memory.stack.len()))
+        };
         // Signal frames that lead to another stack, or to one that is walked already.
         let mut switches = 0;
         loop {
@@ -366,6 +383,11 @@ impl<'e> Walker<'e> {
 const fn most_frames(stack: usize) -> usize {
     const OTHERS: usize = 4096;
     OTHERS + stack
+}
+
+/// How many frames are tried in all where words of a stack of so many bytes may be return addresses: some for each word.
+const fn most_tried(stack: usize) -> usize {
+    64 + stack / 2
 }
 
 /// How many operations the expressions of all rows of a walk may run. Those of a signal frame have 40, those of a PLT 11.

@@ -131,6 +131,7 @@ impl Walker<'_> {
         (self.is_trial, self.is_guessed) = (true, true);
         let from = (slot.pc().sub(1), false);
         let end = self.walk_from(from, &mut previous, registers, memory, arch, &mut frames);
+        self.trial_left = self.trial_left.saturating_sub(frames.len());
         (self.is_trial, self.is_guessed, self.cut_at) = (false, is_guessed, cut_at);
         end == EndReason::Root
     }

@@ -1,8 +1,9 @@
 //! Callers by the instructions of x86-64, where no call frame information helps: the way to the function's return, and what
 //! the call before the return address calls.
 
+use budget::{Budget, Limit, Resource};
 use synth::{DwarfExpr, Endian, UserRegs, x86_64_reg as reg};
-use unwinder::{Arch, EndReason, FoundBy};
+use unwinder::{Arch, EndReason, Engine, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack};
 
@@ -40,6 +41,21 @@ fn all_ways_to_the_return_agree() {
     outer(stack.word(IN_FREE).words(0, 3).word(0xb).word(IN_MAIN));
     let regs = UserRegs::x86_64(TEST, SP);
     program(&code).check(&regs, &stack, &chain(FoundBy::Code), EndReason::Root);
+}
+
+#[test]
+fn what_may_be_looked_at_has_an_end() {
+    let limit = Limit { base: 0, per_byte: 0, most: 0 };
+    let mut world = program(&[0x48, 0x83, 0xc4, 0x08, 0xc3]).load();
+    let mut stack = stack();
+    outer(stack.word(IN_FREE).word(0).word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST, SP);
+    let (frames, end) = world.walk(&regs, &stack.bytes());
+    assert_eq!((frames, end), (chain(FoundBy::Code).to_vec(), EndReason::Root));
+    let budget = Budget::default().with(Resource::CodeInstructions, limit);
+    world.engine = Engine::with_budget(budget);
+    let (frames, end) = world.walk(&regs, &stack.bytes());
+    assert_eq!((frames, end), (chain(FoundBy::Code)[..2].to_vec(), EndReason::NoUnwindInfo));
 }
 
 #[test]
