@@ -19,7 +19,7 @@ impl CodeAllowance {
     /// The same within a budget, where nothing was used yet.
     pub(crate) fn within(&mut self, budget: &Budget) {
         if self.left.is_empty() {
-            self.budget = budget.clone();
+            self.budget = *budget;
         }
     }
 

@@ -98,7 +98,7 @@ export class Shell {
     if (kind === "jit") marks.push("compiled at run time");
     else if (kind === "anonymous") marks.push("code without a file");
     else if (kind !== "user" && kind !== "group") marks.push(kind);
-    if (flags & GUESSED) marks.push("guessed by frame pointer");
+    if (flags & GUESSED) marks.push("guessed, by frame pointer or by a word of the stack");
     if (flags & GAP) marks.push("stands for frames that no sample shows");
     else if (flags & JOINED) marks.push("in most of these stacks from other samples");
     return marks;
