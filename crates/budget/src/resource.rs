@@ -20,7 +20,8 @@ pub enum Resource {
     LineRows,
     /// Instructions of call frame information that are run, and entries of it that are read, of its section.
     FrameInstructions,
-    /// Instructions of code that are followed where it has no call frame information, of the file, by each thread of a run.
+    /// Instructions of code that are followed where it has no call frame information, and 16 for each branch, of the file,
+    /// by each thread of a run.
     CodeInstructions,
     /// Bytes of unwind rules that are no simple ones, of the file.
     RuleBytes,

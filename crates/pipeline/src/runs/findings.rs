@@ -56,7 +56,7 @@ pub(crate) fn account(
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
-    profile.summary.names_lost = names.lost.has_damage() || files_lost;
+    profile.summary.names_lost |= names.lost.has_damage() || files_lost;
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,

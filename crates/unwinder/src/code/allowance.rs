@@ -31,9 +31,9 @@ impl CodeAllowance {
         false
     }
 
-    /// So many instructions of a file were looked at; the last ones may be more than were left.
-    pub(crate) fn used(&mut self, file: &LoadedImage, instructions: usize) {
-        let _ = self.of(file).take(instructions as u64);
+    /// Looking at code of a file cost as much as so many instructions, which may be more than was left.
+    pub(crate) fn used(&mut self, file: &LoadedImage, cost: usize) {
+        let _ = self.of(file).take(cost as u64);
     }
 
     /// The files of which no more may be looked at.

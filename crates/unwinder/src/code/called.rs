@@ -151,8 +151,8 @@ impl Functions {
             return None;
         }
         let extent = Extent::of(target.file.image(), target.svma).map(Arc::new);
-        let instructions = extent.as_ref().map_or(1, |extent| extent.instructions);
-        self.allowance.used(target.file, instructions);
+        let cost = extent.as_ref().map_or(1, |extent| extent.cost);
+        self.allowance.used(target.file, cost);
         self.extents.insert(key, extent.clone());
         extent
     }

@@ -32,8 +32,8 @@ pub(crate) struct Paths {
     /// Every way out, without repetition.
     pub(crate) exits: Vec<Exit>,
     pub(crate) words: Words,
-    /// How many instructions were looked at.
-    pub(crate) instructions: usize,
+    /// What that cost.
+    pub(crate) cost: usize,
     /// Some path ends the thread or the process.
     ends: bool,
     /// The code does nothing else than end them.
@@ -55,8 +55,8 @@ pub(crate) struct Extent {
     doubtful: Vec<(u64, u64)>,
     /// The words that paths go on through into other functions.
     pub(crate) tails: Vec<u64>,
-    /// How many instructions were looked at.
-    pub(crate) instructions: usize,
+    /// What that cost.
+    pub(crate) cost: usize,
     /// All of them are known.
     pub(crate) complete: bool,
 }
@@ -73,6 +73,8 @@ pub(crate) enum Reach {
 /// Instructions that are looked at from an address of a frame on, and from a call's target on.
 const MOST_TO_EXITS: usize = 6_000;
 const MOST_OF_EXTENT: usize = 16_000;
+/// What a run costs beside its instructions, in instructions: what is known before it is copied.
+const COST_OF_RUN: usize = 16;
 /// Entries of a switch that are looked at: how many there are is not looked for, and no compiler makes tables of fewer.
 const ENTRIES: u64 = 4;
 /// Functions begin at multiples of it.
@@ -97,7 +99,7 @@ impl Paths {
             }
         }
         found.is_partial |= explorer.left == 0;
-        found.instructions = MOST_TO_EXITS - explorer.left;
+        found.cost = explorer.cost;
         Some(found)
     }
 
@@ -164,7 +166,7 @@ impl Extent {
             }
         }
         found.complete &= explorer.left > 0;
-        found.instructions = MOST_OF_EXTENT - explorer.left;
+        found.cost = explorer.cost;
         merge(&mut found.runs);
         merge(&mut found.doubtful);
         found.tails.sort_unstable();
@@ -217,6 +219,8 @@ struct RunEnd {
 struct Explorer<'a> {
     code: CodeBytes<'a>,
     left: usize,
+    /// Instructions that were looked at, and for each run of them as much as that costs.
+    cost: usize,
     is_first: bool,
     open: VecDeque<(u64, State, bool)>,
     /// Those behind a call that need not return.
@@ -229,6 +233,7 @@ impl<'a> Explorer<'a> {
         Some(Self {
             code: CodeBytes::around(image, start)?,
             left: most,
+            cost: 0,
             is_first: true,
             open: VecDeque::from([(start.0, State::new(), false)]),
             doubtful: VecDeque::new(),
@@ -248,6 +253,7 @@ impl<'a> Explorer<'a> {
     /// Runs instructions up to the next that does not go on behind itself alone, and opens what follows it.
     fn run(&mut self, at: u64, state: &mut State, words: &mut Words, doubtful: bool) -> RunEnd {
         let mut end = RunEnd { at, ..RunEnd::default() };
+        self.cost += COST_OF_RUN;
         let Some(mut decoder) = self.code.decoder(at) else { return end };
         let mut instruction = Instruction::default();
         while self.left > 0 && decoder.can_decode() {
@@ -255,6 +261,7 @@ impl<'a> Explorer<'a> {
             decoder.decode_out(&mut instruction);
             end.at = instruction.next_ip();
             end.n_run += 1;
+            self.cost += 1;
             let next = run(&instruction, state, words, &mut self.factory);
             end.restores_frame_pointer |= state.has_callers_frame_pointer(words);
             match next {

@@ -148,8 +148,8 @@ impl Follower {
             return None;
         }
         let paths = Paths::from(at.file.image(), start).map(Arc::new);
-        let instructions = paths.as_ref().map_or(1, |paths| paths.instructions);
-        self.functions.allowance.used(at.file, instructions);
+        let cost = paths.as_ref().map_or(1, |paths| paths.cost);
+        self.functions.allowance.used(at.file, cost);
         self.paths.insert(key, paths.clone());
         paths
     }
