@@ -24,7 +24,9 @@ pub(crate) use misspelt::with_suggestion;
 pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
 #[cfg(test)]
 pub(crate) use values::parse_percent;
-pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of, time_range};
+#[cfg(feature = "service")]
+pub(crate) use values::time_range;
+pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

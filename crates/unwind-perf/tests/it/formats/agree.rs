@@ -66,8 +66,9 @@ fn counters_sum_to_the_samples() {
         assert_eq!(heads.count() as u64, samples, "{}", case.name);
 
         // Folded stacks count the samples of the first event.
-        let first = json["samples"]["event"].as_array().expect("a column");
-        let counted = first.iter().filter(|event| **event == first[0]).count() as u64;
+        let events = json["samples"]["event"].as_array().expect("a column");
+        let first = events.iter().filter_map(Value::as_u64).min();
+        let counted = events.iter().filter(|event| event.as_u64() == first).count() as u64;
         let folded = case.run(&["-q", "-f", "folded"]).expect_status(0);
         let weight = |line: &str| line.rsplit_once(' ').and_then(|(_, count)| count.parse().ok());
         let weights: Option<Vec<u64>> = folded.text().lines().map(weight).collect();
@@ -92,7 +93,9 @@ fn folded_stacks_are_the_lines_of_ndjson() {
     for case in Case::all() {
         let mut stacks = BTreeMap::<String, u64>::new();
         let samples = ndjson(&case, &[]);
-        let event = samples.first().map(|sample| sample["event"].clone());
+        let json = case.run(&["--quiet"]).expect_status(0).json();
+        let event = json["events"]["name"][0].as_u64().expect("a name") as usize;
+        let event = Some(json["strings"][event].clone());
         for sample in samples.iter().filter(|sample| Some(&sample["event"]) == event.as_ref()) {
             let mut stack = sample["comm"].as_str().expect("a name").to_owned();
             if !["root", "kernel-only", "recorded"]

@@ -101,7 +101,8 @@ fn as_many_samples_as_in_other_formats() {
     for case in Case::all() {
         let lines = case.run(&["-q", "-f", "ndjson"]).expect_status(0).lines().len();
         let stream = case.run(&["-q", "-f", "hotspot"]).expect_status(0).stdout;
-        let samples = messages(&stream).iter().filter(|it| it.0 == SAMPLE).count();
+        let samples =
+            messages(&stream).iter().filter(|it| matches!(it.0, SAMPLE | TRACEPOINT)).count();
         assert_eq!(samples, lines, "{}", case.name);
         let last = messages(&stream).last().copied();
         assert_eq!(last, Some((PROGRESS, &1.0_f64.to_be_bytes()[..])), "{}", case.name);

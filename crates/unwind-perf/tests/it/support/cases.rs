@@ -86,7 +86,7 @@ macro_rules! for_each_case {
             leaf_nofp: [folded ndjson] { "root": 35 }
             noeh_debug_frame: [folded] { "root": 31 }
             noeh_fp: [folded ndjson] { "root": 30 }
-            noeh_nofp: [folded ndjson summary] { "no-unwind-info": 30 }
+            noeh_nofp: [folded ndjson summary] { "root": 30 }
             norm: [folded ndjson] { "root": 33 }
             off_cpu: [folded] { "root": 95 }
             plt: [folded json ndjson] { "root": 19 }
