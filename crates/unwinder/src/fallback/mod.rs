@@ -1,11 +1,13 @@
 //! What to do where no call frame information covers the code.
 //!
-//! On x86-64, where the code can be read: the instructions up to the function's return, then the analysis of the prologue
-//! or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. Each answer needs a call before the return address: one that
-//! is proven to be of the function at hand; the first of them, and the frame pointer where the code says that it leads to
-//! the frame's record, one that can be.
-//! Else the frame pointer, and the return address of leaves: what they say must be an address in executable memory, and
-//! after a call where the code there can be read.
+//! On x86-64, where the code can be read, in this order: the instructions up to the function's return, the analysis of the
+//! prologue or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. A call has
+//! to stand before the return address. It has to be proven that it is a call of the function at hand, with two exceptions,
+//! for which it is enough that it can be one: the instructions up to the return, and the frame pointer where the code says
+//! that it leads to the frame's record.
+//!
+//! Elsewhere: the frame pointer, and the return address of leaves. It must be an address in executable memory, and follow a
+//! call where the code there can be read.
 
 mod analysis;
 mod follow;
