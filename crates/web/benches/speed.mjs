@@ -5,12 +5,13 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { readParts, readTables } from "../src/data/columns.js";
 import { NONE } from "../src/data/columns.js";
-import { bottomUp, linesOf, sandwich } from "../src/data/around.js";
+import { linesOf, sandwich } from "../src/data/around.js";
 import { placesOf } from "../src/data/code.js";
 import { heatCells, heatShape } from "../src/data/heat.js";
 import { layout } from "../src/data/layout.js";
 import { Model } from "../src/data/model.js";
 import { folded } from "../src/data/names.js";
+import { bottomUp, callersOf, topDown } from "../src/data/treerows.js";
 
 const page = readFileSync(process.argv[2], "latin1"), from = page.lastIndexOf('octet-stream">\n') + 'octet-stream">\n'.length;
 const bytes = gunzipSync(Buffer.from(page.slice(from, page.indexOf("\n</script>", from)), "base64"));
@@ -24,7 +25,8 @@ console.log(`${tables.samples} samples, ${tables.lines.n} nodes of lines, ${mode
 console.log(`tables ${Math.round(read - begun)}, model ${Math.round(made - read)}, first look ${Math.round(looked - made)} ms`);
 
 const f = busiest(0), module = model.moduleOf()[f], { span } = tables, comm = folded(tables.head.threads[0][2]);
-function time(name, act, reset = () => model.look(START)) {
+const shown = (patch) => { model.look({ ...START, ...patch }); return model.picture([]); };
+function time(name, act, reset = () => shown({})) {
   const times = [], used = [];
   for (let at = 0; at < 5; at++) {
     reset();
@@ -37,14 +39,14 @@ function time(name, act, reset = () => model.look(START)) {
   times.sort((a, b) => a - b);
   console.log(`${name.padEnd(34)} ${Math.min(...used).toFixed(0).padStart(6)} ${times[0].toFixed(0).padStart(6)} ${times[2].toFixed(0).padStart(6)}`);
 }
-const look = (patch) => () => { model.look({ ...START, ...patch }); layout({ tree: model.tree, children: model.children, total: model.costs.total, all: model.costs.all, title: "all" }, NONE, 1400); };
+const look = (patch) => () => layout(shown(patch), NONE, 1400);
 for (const kind of ["focus", "keep", "drop", "hide", "charge", "fold"]) time(kind, look({ filters: [{ kind, at: f }] }));
 for (const kind of ["recursion", "merge"]) time(`${kind}, all`, look({ filters: [{ kind }] }));
 time("recursion of one", look({ filters: [{ kind: "recursion", at: f }] }));
 for (const kind of ["module", "hideModule", "merge"]) time(kind, look({ filters: [{ kind, at: module }] }));
 time("hide, then focus", look({ filters: [{ kind: "hide", at: busiest(1) }, { kind: "focus", at: f }] }));
 for (const group of ["process", "thread", "comm", "event"]) time(`group by ${group}`, look({ group }));
-time("hide, grouped by thread", look({ group: "thread", filters: [{ kind: "hide", at: f }] }), () => model.look({ ...START, group: "thread" }));
+time("hide, grouped by thread", look({ group: "thread", filters: [{ kind: "hide", at: f }] }), () => shown({ group: "thread" }));
 for (const truncated of ["together", "hidden"]) time(`truncated ${truncated}`, look({ truncated }));
 time("time", look({ filters: [{ kind: "time", from: Math.floor(span / 4), to: Math.floor(span / 2) }] }));
 time("thread", look({ filters: [{ kind: "threads", ids: [0] }] }));
@@ -54,6 +56,13 @@ time("functions", () => { model.made.delete("functionCosts"); model.functionCost
 time("search", () => model.find((name) => name.toLowerCase().includes("f")));
 time("sandwich", () => sandwich(model, f));
 time("bottom-up", () => bottomUp(model));
+const inThreads = () => { shown({}); shown({ group: "thread" }); };
+time("functions, grouped by thread", () => model.functionCosts(), inThreads);
+time("sandwich, grouped by thread", () => sandwich(model, f), inThreads);
+time("bottom-up, grouped by thread", () => bottomUp(model).slice(0, 3).map((row) => callersOf(model, row)), inThreads);
+time("top-down, grouped by thread", () => topDown(model)[0].inside().map((row) => row.inside()), inThreads);
+time("search, grouped by thread", () => model.find((name) => name.toLowerCase().includes("worker1")), inThreads);
+time("zoom, grouped by thread", () => layout(model.picture([model.firstGroup]), NONE, 1400), inThreads);
 time("lines", () => linesOf(model, f));
 time("places", () => placesOf(model, f));
 time("heat map", () => heatCells(model, heatShape(span, tables.head.unit, tables.samples), null));

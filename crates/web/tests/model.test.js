@@ -1,7 +1,11 @@
 // The engine: filters, groups, costs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sandwich } from "../src/data/around.js";
+import { NONE } from "../src/data/columns.js";
 import { Model } from "../src/data/model.js";
+import { selection } from "../src/data/select.js";
+import { bottomUp, callersOf, isCalled, topDown } from "../src/data/treerows.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 
 const STACKS = [
@@ -134,7 +138,66 @@ test("grouping many pairs loses none", () => {
   const threads = Array.from({ length: 200 }, (_, at) => [at, at, `t${at}`]);
   const model = looked({ group: "thread" }, rows, { threads });
   assert.equal(model.costs.all, 40_000);
-  assert.equal(model.children.start[1] - model.children.start[0], 200);
+  const { tree } = model.picture([]);
+  assert.equal(tree.parent.filter((p) => p === NONE).length, 200);
+});
+
+test("of groups, a graph has the nodes that are wide enough, and what these cost with all below", () => {
+  const rows = [{ stack: ["a", "b", "c"], thread: 0, n: 60 }, { stack: ["a", "d"], thread: 0, n: 2 }, { stack: ["a"], thread: 0, n: 8 },
+    { stack: ["a", "d"], thread: 1, n: 30, cut: true }, { stack: [], thread: 1, n: 5 }, { stack: ["e"], thread: 2, n: 1 }];
+  const threads = [[1, 1, "x"], [1, 2, "y"], [1, 3, "z"]], model = looked({ group: "thread", truncated: "apart" }, rows, { threads });
+  const shown = (zoom, least) => {
+    const { tree, own, total, n, squares, ownN, ownSquares, all } = model.picture(zoom, least), found = {};
+    assert.deepEqual([all, n, squares, ownN, ownSquares], [106, total, total, own, own]);
+    for (let i = 0; i < tree.n; i++) {
+      const path = [];
+      for (let at = i; at !== NONE; at = tree.parent[at]) path.unshift(model.name(tree.func[at]));
+      found[path.join(";")] = [own[i], total[i]];
+    }
+    return found;
+  };
+  const x = "x (thread 1)", y = "y (thread 2)", z = "z (thread 3)";
+  const whole = { [x]: [0, 70], [`${x};a`]: [8, 70], [`${x};a;b`]: [0, 60], [`${x};a;b;c`]: [60, 60], [`${x};a;d`]: [2, 2],
+    [y]: [5, 35], [`${y};[truncated]`]: [0, 30], [`${y};[truncated];a`]: [0, 30], [`${y};[truncated];a;d`]: [30, 30], [z]: [0, 1], [`${z};e`]: [1, 1] };
+  assert.deepEqual(shown([], 0), whole);
+  const { [`${x};a;d`]: _, [z]: __, [`${z};e`]: ___, ...wide } = whole;
+  assert.deepEqual(shown([], 0.03), wide, "2 and 1 of 106 are too narrow");
+  // Zoomed, what is narrow in all of it is wide enough.
+  const group = model.firstGroup + 2;
+  assert.deepEqual(shown([group], 0.5), { [z]: [0, 1], [`${z};e`]: [1, 1] });
+  assert.deepEqual(shown([model.firstGroup, f("a", rows)], 0.5), { [x]: [0, 70], [`${x};a`]: [8, 70], [`${x};a;b`]: [0, 60], [`${x};a;b;c`]: [60, 60] });
+});
+
+test("what stands outside of stacks is a caller, too", () => {
+  const rows = [{ stack: ["a", "f"], thread: 0, n: 3 }, { stack: ["a", "f"], thread: 1, n: 4, period: 10 }, { stack: ["f"], thread: 1, n: 2, cut: true }, { stack: [], thread: 1, cut: true }];
+  const threads = [[1, 1, "x"], [1, 2, "y"]], name = (row) => [model.name(row.func), row.cost];
+  const model = looked({ group: "thread", truncated: "apart" }, rows, { threads }), [ran, bare] = bottomUp(model), [inF, truncated] = callersOf(model, ran);
+  assert.deepEqual([ran, bare, inF, truncated].map(name), [["f", 9], ["[truncated]", 1], ["a", 7], ["[truncated]", 2]]);
+  assert.deepEqual(callersOf(model, inF).map(name), [["y (thread 2)", 4], ["x (thread 1)", 3]]);
+  assert.deepEqual([callersOf(model, truncated), callersOf(model, bare)].map((rows) => rows.map(name)), [[["y (thread 2)", 2]], [["y (thread 2)", 1]]]);
+  const [last] = callersOf(model, truncated);
+  assert.deepEqual([ran, inF, truncated, last].map((row) => isCalled(model, row)), [true, true, true, false]);
+  const { callers } = sandwich(model, f("f", rows)), path = (at) => at === NONE ? [] : [...path(callers.tree.parent[at]), model.name(callers.tree.func[at])];
+  assert.deepEqual(Object.fromEntries([...callers.total].map((total, at) => [path(at).join(";"), total])), { f: 9, "f;a": 7, "f;a;x (thread 1)": 3, "f;a;y (thread 2)": 4, "f;[truncated]": 2, "f;[truncated];y (thread 2)": 2 });
+  const down = (rows) => rows.map((row) => [model.name(row.func), row.own, row.total, ...(row.more ? [down(row.inside())] : [])]);
+  assert.deepEqual(down(topDown(model)), [["y (thread 2)", 0, 7, [["a", 0, 4, [["f", 4, 4]]], ["[truncated]", 1, 3, [["f", 2, 2]]]]], ["x (thread 1)", 0, 3, [["a", 0, 3, [["f", 3, 3]]]]]]);
+  assert.equal(model.find((text) => text.includes("thread 1")).found, 3);
+  assert.equal(model.find((text) => text === "a" || text.includes("trunc")).found, 10);
+  const costs = model.functionCosts(), at = (of) => [costs.own[of], costs.total[of]];
+  assert.deepEqual([f("f", rows), f("a", rows), model.firstGroup, model.firstGroup + 1, model.truncatedFunction()].map(at), [[9, 9], [0, 7], [0, 3], [0, 7], [1, 3]]);
+  model.look({ ...VIEW, group: "thread", truncated: "apart", weight: "period" });
+  assert.deepEqual(foldedStacks(model), { "x (thread 1);a;f": 3, "y (thread 2);a;f": 40, "y (thread 2);[truncated];f": 2, "y (thread 2);[truncated]": 1 });
+  assert.deepEqual(model.widest(Uint8Array.from({ length: 10 }, (_, at) => at === f("f", rows) ? 1 : 0)).map((at) => model.name(at)), ["y (thread 2)", "a", "f"]);
+});
+
+test("both sides of a comparison are in groups", () => {
+  const rows = [{ stack: ["a"], thread: 0, time: 0, n: 2 }, { stack: ["a", "b"], thread: 0, time: 10 }, { stack: ["a"], thread: 1, time: 10, n: 3 }];
+  const threads = [[1, 1, "x"], [1, 2, "y"]], model = looked({ group: "comm", filters: [{ kind: "time", from: 10, to: 10 }] }, rows, { threads });
+  const { tree, own } = model.bothSides([selection(model.tables, [{ kind: "time", from: 0, to: 5 }])]);
+  const path = (at) => at === NONE ? [] : [...path(tree.parent[at]), model.name(tree.func[at])];
+  assert.deepEqual([...tree.func].map((_, at) => [path(at).join(";"), own[0].n[at], own[1].cost[at]]), [["x", 0, 0], ["x;a", 2, 0], ["x;a;b", 0, 1], ["y", 0, 0], ["y;a", 0, 3]]);
+  model.look({ ...VIEW });
+  assert.equal(model.bothSides([selection(model.tables, [])]), null, "without groups, the present tree will do");
 });
 
 test("a search finds functions and what their stacks cost", () => {

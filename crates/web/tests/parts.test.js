@@ -1,7 +1,7 @@
 // Names, numbers, colours, the address, and where things lie.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bottomUp, callersOf, functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
+import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
 import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
@@ -12,6 +12,7 @@ import { baseName, folded, matcher, shortName } from "../src/data/names.js";
 import { axisStep, duration, effective, interval, percent, spread } from "../src/data/numbers.js";
 import { samplesByThread, timeOrder } from "../src/data/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
+import { bottomUp, callersOf } from "../src/data/treerows.js";
 import { VIEW, tables } from "./tables.js";
 
 test("names lose their arguments", () => {
@@ -87,7 +88,7 @@ test("the boxes of a graph", () => {
   const picture = { tree: model.tree, children: model.children, total: model.costs.total, all: model.costs.all, title: "all" };
   const shown = (zoom) => layout(picture, zoom, 80).map((row) => row.map((box) => [box.node === NONE ? "all" : model.name(model.tree.func[box.node]), box.x, box.w, box.outer]));
   assert.deepEqual(shown(NONE), [[["all", 0, 80, false]], [["a", 0, 40, false], ["d", 40, 40, false]], [["b", 0, 30, false], ["c", 30, 10, false]]]);
-  const a = nodeAt(model, [0]);
+  const a = nodeAt(model.picture([0]), [0]);
   assert.deepEqual(shown(a), [[["all", 0, 80, true]], [["a", 0, 80, false]], [["b", 0, 60, false], ["c", 60, 20, false]]]);
   const row = layout(picture, NONE, 80)[1];
   assert.equal(boxAt(row, 41), row[1]);

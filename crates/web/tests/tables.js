@@ -53,14 +53,14 @@ export function tables(rows, options = {}) {
 export const VIEW = { event: 0, weight: "samples", truncated: "together", group: "none", filters: [] };
 
 /** The folded stacks of a model: each with its own cost. */
-export function foldedStacks(model) {
-  const { tree, costs } = model, found = {};
+export function foldedStacks(model, least = 0) {
+  const { tree, own } = model.picture([], least), found = {};
   for (let i = 0; i < tree.n; i++) {
-    if (costs.own[i] === 0) continue;
+    if (own[i] === 0) continue;
     const path = [];
     for (let at = i; at !== NONE; at = tree.parent[at]) path.unshift(model.name(tree.func[at]));
     const key = path.join(";");
-    found[key] = (found[key] || 0) + costs.own[i];
+    found[key] = (found[key] || 0) + own[i];
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // What is around one function: trees of its callers and callees, its lines, its addresses; and callers of what ran.
 import { NONE } from "./columns.js";
+import { firstPlace } from "./preorder.js";
 import { GONE, ROOT, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
 
@@ -13,36 +14,21 @@ import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
  *   squares: Float64Array, all: number, allN: number, allSquares: number }} Counted */
 /** A picture with that.
  * @typedef {Picture & Counted & { children: import("./tree.js").Children }} CostPicture */
-/** A tree with its costs, and the modules of its functions.
- * @typedef {{ tree: Tree | null, costs: Counted | null, functions: number, moduleOf: () => Int32Array }} CountedTree */
+/** A tree with its costs, the modules of its functions, and what stands outside of them.
+ * @typedef {{ tree: Tree | null, costs: Counted | null, functions: number, moduleOf: () => Int32Array,
+ *   blocks?: () => import("./blocks.js").Blocks }} CountedTree */
 
 /** Two trees with the function as their root: of what it calls, and of what calls it.
  * @param {CountedTree} model @param {number} f @returns {{ callees: CostPicture, callers: CostPicture }} */
 export function sandwich(model, f) {
   const tree = /** @type {Tree} */ (model.tree), costs = /** @type {Counted} */ (model.costs), { n } = costs;
   const below = transform(tree, { kind: "focus", at: f }, model.moduleOf(), model.functions);
-  const made = new TreeBuilder(1024);
-  /** @type {number[]} */
-  const outer = [];
-  /** @type {number[]} */
-  const node = [];
-  for (let i = 0; i < tree.n; i++) {
-    if (n[i] === 0 || below.to[i] === GONE || tree.func[i] !== f) continue;
-    const p = tree.parent[i];
-    if (p !== NONE && below.to[p] !== GONE) continue;
-    // An outermost call: its callers, one after the other.
-    let at = ROOT;
-    for (let k = i; k !== NONE; k = tree.parent[k]) {
-      at = made.child(at, tree.func[k], tree.flags[k] & 47, tree.src[k]);
-      outer.push(i);
-      node.push(at);
-    }
-  }
-  const above = made.done(), { tree: inside, to } = below;
-  /** @type {(values: Float64Array) => Float64Array} */
-  const sumAbove = (values) => {
-    const sums = new Float64Array(above.n);
+  const { tree: inside, to } = below, callersOf = new Callers(tree, n, f, to), outside = callersOf.outside(model.blocks?.()), above = callersOf.made.done();
+  /** @type {(values: Float64Array, which: "n" | "cost" | "squares") => Float64Array} */
+  const sumAbove = (values, which) => {
+    const sums = new Float64Array(above.n), { outer, node } = callersOf;
     for (let k = 0; k < node.length; k++) sums[node[k]] += values[outer[k]];
+    for (const [at, weight] of outside) sums[at] += weight[which];
     return sums;
   };
   /** @type {(values: Float64Array) => Float64Array} */
@@ -55,9 +41,70 @@ export function sandwich(model, f) {
   const ownN = sumBelow(costs.ownN), own = alike ? ownN : sumBelow(costs.own), ownSquares = alike ? ownN : sumBelow(costs.ownSquares);
   const belowN = totals(inside, ownN), total = alike ? belowN : totals(inside, own);
   const callees = { own, total, ownN, n: belowN, ownSquares, squares: alike ? belowN : totals(inside, ownSquares) };
-  const aboveN = sumAbove(n), aboveTotal = alike ? aboveN : sumAbove(costs.total);
-  const callers = { own: none, total: aboveTotal, ownN: none, n: aboveN, ownSquares: none, squares: alike ? aboveN : sumAbove(costs.squares) };
+  const aboveN = sumAbove(n, "n"), aboveTotal = alike ? aboveN : sumAbove(costs.total, "cost");
+  const callers = { own: none, total: aboveTotal, ownN: none, n: aboveN, ownSquares: none, squares: alike ? aboveN : sumAbove(costs.squares, "squares") };
   return { callees: picture(inside, callees), callers: picture(above, callers) };
+}
+
+/** The callers of the outermost calls of a function, as a tree that begins with it. */
+class Callers {
+  /** @param {Tree} tree @param {Float64Array} n samples by node @param {number} f @param {Uint32Array} inside by node: GONE
+   * outside of the function */
+  constructor(tree, n, f, inside) {
+    this.tree = tree;
+    this.inside = inside;
+    this.made = new TreeBuilder(1024);
+    /** Nodes of the function, and nodes of this tree that have what they cost. */
+    this.outer = /** @type {number[]} */ ([]);
+    this.node = /** @type {number[]} */ ([]);
+    /** By outermost call: the outermost of its callers. @type {Map<number, number>} */
+    this.outermost = new Map();
+    for (let i = 0; i < tree.n; i++) {
+      if (n[i] === 0 || inside[i] === GONE || tree.func[i] !== f) continue;
+      const p = tree.parent[i];
+      if (p === NONE || inside[p] === GONE) this.add(i);
+    }
+  }
+
+  /** An outermost call: its callers, one after the other.
+   * @param {number} call */
+  add(call) {
+    const { tree } = this;
+    let at = ROOT;
+    for (let k = call; k !== NONE; k = tree.parent[k]) {
+      at = this.made.child(at, tree.func[k], tree.flags[k] & 47, tree.src[k]);
+      this.outer.push(call);
+      this.node.push(at);
+    }
+    this.outermost.set(call, at);
+  }
+
+  /** What stands outside of all of them: nodes, and what these cost.
+   * @param {import("./blocks.js").Blocks} [blocks] @returns {[number, import("./change.js").Weight][]} */
+  outside(blocks) {
+    if (!blocks || blocks.isPlain) return [];
+    const { made } = this, { entries: { places }, order } = blocks, calls = [...this.outermost.keys()].sort((a, b) => order.at[a] - order.at[b]);
+    /** @type {[number, import("./change.js").Weight][]} */
+    const found = [];
+    for (const block of blocks.list) {
+      if (block.outer === NONE) continue;
+      const way = blocks.wayOut(block.outer);
+      let from = block.framed;
+      for (let call = 0; call < calls.length && from < block.last;) {
+        const place = order.at[calls[call]], end = place + order.size[place];
+        if (places[from] >= end) { call++; continue; }
+        const start = firstPlace(places, from, block.last, place);
+        from = firstPlace(places, start, block.last, end);
+        const weight = blocks.weight(start, from);
+        if (weight.n > 0) {
+          let node = /** @type {number} */ (this.outermost.get(calls[call]));
+          for (const outer of way) found.push([node = made.child(node, blocks.func[outer], 0, NONE), weight]);
+        }
+        call++;
+      }
+    }
+    return found;
+  }
 }
 
 /** A picture of a tree whose roots are all of it.
@@ -71,59 +118,17 @@ function picture(tree, counted) {
   return { tree, children: childrenOf(tree), title: "", ...counted, all: sum(counted.total), allN: sum(counted.n), allSquares: sum(counted.squares) };
 }
 
-/** Callers of what ran: a function under those that it called, with the nodes that stand for it here.
- * @typedef {{ func: number, cost: number, squares: number,
- *   pairs: [number, number, number][] }} Caller */
-
-/** Functions by their own cost; `pairs` are the nodes with what they cost and the squares of that, to go on from.
- * @param {Model} model @returns {Caller[]} */
-export function bottomUp(model) {
-  const tree = /** @type {any} */ (model.tree), costs = /** @type {any} */ (model.costs);
-  /** @type {Map<number, Caller>} */
-  const by = new Map();
-  for (let i = 0; i < tree.n; i++) if (costs.ownN[i] > 0) add(by, tree.func[i], i, costs.own[i], costs.ownSquares[i]);
-  return sorted(by);
-}
-
-/** Who called it there.
- * @param {Model} model @param {Caller} caller @returns {Caller[]} */
-export function callersOf(model, caller) {
-  const tree = /** @type {any} */ (model.tree);
-  /** @type {Map<number, Caller>} */
-  const by = new Map();
-  for (const [node, cost, squares] of caller.pairs) {
-    const p = tree.parent[node];
-    if (p !== NONE) add(by, tree.func[p], p, cost, squares);
-  }
-  return sorted(by);
-}
-
-/** @param {Map<number, Caller>} by @param {number} func @param {number} node @param {number} cost @param {number} squares */
-function add(by, func, node, cost, squares) {
-  let row = by.get(func);
-  if (!row) by.set(func, row = { func, cost: 0, squares: 0, pairs: [] });
-  row.cost += cost;
-  row.squares += squares;
-  row.pairs.push([node, cost, squares]);
-}
-
-/** @param {Map<number, Caller>} by */
-const sorted = (by) => [...by.values()].sort((a, b) => b.cost - a.cost || a.func - b.func);
-
 /** Costs of a function by line, in samples: own, and with all that they call.
  * @typedef {Map<number, { own: number, total: number }>} Lines */
 
 /** @param {Model} model @param {number} f @returns {Lines} */
 export function linesOf(model, f) {
   const { lines, leafNode } = model.tables, costs = /** @type {any} */ (model.costs);
-  const groups = /** @type {any} */ (model.groups), to = /** @type {Uint32Array} */ (model.to);
-  const own = new Float64Array(lines.n);
+  const to = /** @type {Uint32Array} */ (model.to), own = new Float64Array(lines.n);
   /** @type {Lines} */
   const found = new Map();
-  for (let pair = 0; pair < groups.pairs; pair++) {
-    const count = costs.pair[pair], leaf = groups.pairLeaf ? groups.pairLeaf[pair] : pair, node = leafNode[leaf];
-    if (count === 0 || to[pair] === GONE || node === NONE) continue;
-    own[node] += count;
+  for (let leaf = 0; leaf < to.length; leaf++) {
+    if (to[leaf] !== GONE && leafNode[leaf] !== NONE) own[leafNode[leaf]] += costs.leaf[leaf];
   }
   const inside = new Uint8Array(lines.n), total = totals(/** @type {any} */ (lines), own);
   for (let i = 0; i < lines.n; i++) {
@@ -148,16 +153,15 @@ export function functionsOfFile(model, file) {
 }
 
 /** The node that a path of functions leads to, as far as there are such nodes.
- * @param {import("./labels.js").Labels} model @param {number[]} path */
-export function nodeAt(model, path) {
-  const tree = /** @type {any} */ (model.tree);
+ * @param {CostPicture} picture @param {number[]} path */
+export function nodeAt({ tree, children, n }, path) {
   let node = NONE;
   for (const step of path) {
-    const { children } = model, [from, to] = range(children, node);
+    const [from, to] = range(children, node);
     let next = NONE;
     // Where several nodes differ only by how they were found, the one that costs most.
     for (let k = from; k < to; k++) {
-      const child = children.list[k], n = /** @type {any} */ (model.costs).n;
+      const child = children.list[k];
       if (tree.func[child] === step && n[child] > (next === NONE ? 0 : n[next])) next = child;
     }
     if (next === NONE) break;

@@ -21,10 +21,10 @@ const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tab
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
 function inModule(model, module, each) {
   const { tables } = model, { lines, leafNode, leafPlace } = tables, costs = /** @type {any} */ (model.costs);
-  const groups = /** @type {any} */ (model.groups), to = /** @type {Uint32Array} */ (model.to), of = model.moduleOf();
-  for (let pair = 0; pair < groups.pairs; pair++) {
-    const count = costs.pair[pair], leaf = groups.pairLeaf ? groups.pairLeaf[pair] : pair, node = leafNode[leaf];
-    if (count === 0 || to[pair] === GONE || node === NONE || leafPlace[leaf] === NONE || of[lines.func[node]] !== module) continue;
+  const to = /** @type {Uint32Array} */ (model.to), of = model.moduleOf();
+  for (let leaf = 0; leaf < to.length; leaf++) {
+    const count = costs.leaf[leaf], node = leafNode[leaf];
+    if (count === 0 || to[leaf] === GONE || node === NONE || leafPlace[leaf] === NONE || of[lines.func[node]] !== module) continue;
     each(node, addressAt(tables, leafPlace[leaf]), count);
   }
 }

@@ -3,27 +3,20 @@
 // functions and modules cost on both, and which differences are more than chance.
 import { FEW, LEAST, changeOf, mark } from "./change.js";
 import { outermost, totals } from "./tree.js";
+import { eachOf } from "./weights.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
 /** @typedef {import("./change.js").Weight} Weight */
 /** @typedef {import("./change.js").Change} Change */
 /** @typedef {import("./change.js").Method} Method */
-/** Weights by node or by key; where samples count 1 each, all three are one array.
- * @typedef {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} Weights */
+/** @typedef {import("./weights.js").Weights} Weights */
 /** A recording or a time: what ends at each node, all that is compared of it, all of its samples, and what costs are
  * multiplied with.
  * @typedef {{ own: Weights, all: Weight, whole: Weight, factor: number }} Run */
 /** A function or a module: what it costs alone, and with all that it calls.
  * @typedef {{ key: number, own: Change, total: Change }} Row */
 /** @typedef {"both" | "before" | "after"} Side */
-
-/** The same weights, each made by a function; what is one array stays one.
- * @param {Weights} weights @param {(values: Float64Array) => Float64Array} make @returns {Weights} */
-export function eachOf(weights, make) {
-  const n = make(weights.n), cost = weights.cost === weights.n ? n : make(weights.cost);
-  return { n, cost, squares: weights.squares === weights.n ? n : make(weights.squares) };
-}
 
 export class Comparison {
   /** @param {Tree} tree @param {Children} children @param {[Run[], Run[]]} sides @param {Method} method

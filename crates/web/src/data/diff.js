@@ -12,7 +12,7 @@ const VERSION = 1;
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./compare.js").Row} Row */
-/** @typedef {import("./compare.js").Weights} Weights */
+/** @typedef {import("./weights.js").Weights} Weights */
 /** @typedef {import("./transform.js").FrameFilter} FrameFilter */
 /** How normalized costs are written: what they are divided by, the digits behind the point, what follows.
  * @typedef {[number, number, string]} Scale */

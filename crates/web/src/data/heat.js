@@ -25,7 +25,7 @@ export function heatShape(span, unit, samples) {
  * @param {Model} model @param {HeatShape} shape @param {Uint8Array | null} under by node: whether it is found
  * @returns {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
 export function heatCells(model, shape, under) {
-  const { tables } = model, groups = /** @type {any} */ (model.groups), to = /** @type {Uint32Array} */ (model.to);
+  const { tables } = model, { leaf } = tables, to = /** @type {Uint32Array} */ (model.to);
   const cells = new Uint32Array(shape.columns * ROWS), found = under ? new Uint32Array(cells.length) : null;
   const { event: events, thread, time } = tables, one = tables.head.events.length < 2;
   const event = /** @type {any} */ (model.view).event, threads = /** @type {any} */ (model.chosen).threads;
@@ -33,7 +33,7 @@ export function heatCells(model, shape, under) {
   for (let i = 0; i < tables.samples; i++) {
     if (!one && events[i] !== event) continue;
     if (threads && !threads[thread[i]]) continue;
-    const node = to[groups.pairOf[i]];
+    const node = to[leaf[i]];
     if (node === GONE) continue;
     const cell = Math.floor(time[i] / shape.cell);
     cells[cell]++;

@@ -3,7 +3,7 @@
 // (processes, threads), and last the stacks that do not reach their root.
 import { ANONYMOUS, INLINED, KERNEL, NONE } from "./columns.js";
 import { UNKNOWN, baseName, shortName } from "./names.js";
-import { range } from "./tree.js";
+import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
@@ -42,6 +42,26 @@ export class Labels {
   /** The children of the present tree: made when they are first asked for, since a graph needs those of wide nodes alone.
    * @returns {Children} */
   get children() { return this.makeChildren(); }
+
+  /** Whether what is named stands outside of the tree that filters look at.
+   * @param {number} f */
+  isOutside(f) { return false; }
+
+  /** What a graph shows of it all, or of what is zoomed: the present tree.
+   * @param {number[]} zoom functions from an outermost frame inwards @returns {import("./around.js").CostPicture} */
+  picture(zoom) {
+    const model = this;
+    return { tree: /** @type {Tree} */ (this.tree), get children() { return model.children; }, .../** @type {any} */ (this.costs), title: "all" };
+  }
+
+  /** The way to the node that costs most of all whose functions are found.
+   * @param {Uint8Array} hits by function @returns {number[]} functions from the outermost frame inwards */
+  widest(hits) {
+    const { tree, total } = Labels.prototype.picture.call(this, []);
+    let best = NONE;
+    for (let node = 0; node < tree.n; node++) if (hits[tree.func[node]] && total[node] > (best === NONE ? 0 : total[best])) best = node;
+    return pathTo(tree, best).map((node) => tree.func[node]);
+  }
 
   /** A value that is made once for a key.
    * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
@@ -131,14 +151,5 @@ export class Labels {
       if (under[i]) found += own[i];
     }
     return { hits, under, found };
-  }
-
-  /** The children of a node that cost something, those that cost most first.
-   * @param {number} node */
-  costly(node) {
-    const { children } = this, { n, total } = /** @type {any} */ (this.costs);
-    const [from, to] = range(children, node), found = [];
-    for (let k = from; k < to; k++) if (n[children.list[k]] > 0) found.push(children.list[k]);
-    return found.sort((a, b) => total[b] - total[a] || a - b);
   }
 }

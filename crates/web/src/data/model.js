@@ -1,12 +1,18 @@
 // @ts-check
 // The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
-// of that. What did not change is not made again: trees depend on filters of frames and groups, costs on the rest.
+// of that. What did not change is not made again: trees depend on filters of frames, costs on the rest. Groups stand
+// outside of the tree, which all of them share.
+import { nodeAt } from "./around.js";
+import { Blocks } from "./blocks.js";
 import { JOINED, NONE } from "./columns.js";
-import { grouped, samplesByLeaf, withGroups } from "./group.js";
+import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./entries.js";
+import { groupLabels, groupsOf, samplesByLeaf } from "./group.js";
 import { Labels } from "./labels.js";
+import { drawn } from "./picture.js";
 import { costs, selection } from "./select.js";
-import { FRAME_FILTERS, GONE, ROOT, composed, inModule, transform } from "./transform.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
+import { eachOf, sumsOf, together } from "./weights.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -14,11 +20,12 @@ import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
 /** @typedef {import("./transform.js").FrameFilter} FrameFilter */
 /** @typedef {import("./select.js").SampleFilter} SampleFilter */
 /** @typedef {import("./select.js").Weight} Weight */
+/** @typedef {import("./weights.js").Weights} Weights */
 /** @typedef {FrameFilter | SampleFilter} Filter */
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
  *   group: import("./group.js").GroupBy, filters: Filter[] }} View */
-/** Costs of nodes in units of the weight, which are one array where samples count 1 each; of pairs, in samples.
- * @typedef {import("./around.js").Counted & { ends: Float64Array, pair: Float64Array, samples: number }} Costs */
+/** Costs of nodes in units of the weight, which are one array where samples count 1 each; of leaves, in samples.
+ * @typedef {import("./around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
 /** Costs by key: of functions, modules, files.
  * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array, ownSquares: Float64Array,
  *   squares: Float64Array }} KeyCosts */
@@ -85,76 +92,18 @@ export class Model extends Labels {
     this.view = view;
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
-    const framesKey = JSON.stringify(frames);
-    this.groups = this.once("groups", view.group, () => grouped(this.tables, view.group, view.group === "none" ? { start: new Uint32Array(1), list: new Uint32Array(0) } : this.once("byLeaf", "", () => samplesByLeaf(this.tables))));
-    this.groupLabels = this.groups.labels;
+    const framesKey = this.framesKey = JSON.stringify(frames), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
+    this.groupLabels = this.once("groupLabels", view.group, () => groupLabels(this.tables, view.group));
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
-    const place = (/** @type {Tree} */ tree, /** @type {Uint32Array} */ leafTo) => {
-      const made = withGroups(this.tables, tree, leafTo, /** @type {any} */ (this.groups), view.truncated, this.firstGroup, this.truncatedFunction());
-      return { ...made, children: later(made.tree) };
-    };
-    const placed = this.once("placed", this.treeKey, () => {
-      const plain = () => this.once("plain", `${view.group} ${view.truncated}`, () => place(this.base0, this.leafBase));
-      if (frames.length > 0 && frames.every((filter) => this.takesFew(filter))) return this.without(plain(), frames);
-      const filtered = this.filtered(frames);
-      if (filtered.tree !== this.base0) return place(filtered.tree, filtered.leafTo);
-      // The nodes are as without filters: only where samples are is another.
-      return filtered.leafTo === this.leafBase ? plain() : { ...plain(), to: this.movedOut(plain(), filtered.leafTo) };
-    });
-    this.tree = placed.tree;
-    this.to = placed.to;
-    this.makeChildren = placed.children;
-    this.costsKey = `${this.treeKey} ${view.event} ${view.weight} ${JSON.stringify(samples)}`;
-    const counted = this.once("costs", this.costsKey, () => {
-      // Filters of frames do not change what pairs of a group and a leaf cost.
-      const paired = this.once("paired", `${view.group} ${view.event} ${view.weight} ${JSON.stringify(samples)}`, () => {
-        const chosen = selection(this.tables, samples);
-        return { chosen, pairs: this.pairs(chosen) };
-      });
-      return { chosen: paired.chosen, costs: this.count(paired.chosen, paired.pairs) };
-    });
-    this.chosen = counted.chosen;
-    this.costs = counted.costs;
-  }
-
-  /** Whether a filter takes single nodes out of the way and leaves most: then it is applied to what is placed in groups
-   * already, which spares placing it anew.
-   * @param {FrameFilter} filter */
-  takesFew(filter) {
-    if (filter.kind !== "module") return ["hide", "hideModule", "recursion"].includes(filter.kind);
-    const { n, func } = this.base0, of = this.moduleOf();
-    let inside = 0;
-    for (let i = 0; i < n; i++) if (of[func[i]] === filter.at) inside++;
-    return inside * 2 > n;
-  }
-
-  /** What is placed without the nodes that such filters take out.
-   * @param {{ tree: Tree, to: Uint32Array, children: () => Children }} plain @param {FrameFilter[]} filters */
-  without(plain, filters) {
-    let { tree, to, children } = plain;
-    for (const filter of filters) {
-      const moved = filter.kind === "module" ? inModule(tree, filter.at ?? -1, this.moduleOf(), this.firstGroup, children())
-        : transform(tree, filter, this.moduleOf(), this.functions, children);
-      to = composed(to, moved.to);
-      children = later(moved.tree);
-      tree = moved.tree;
-    }
-    return { tree, to, children };
-  }
-
-  /** Where pairs are when their leaves moved to callers of what they were at, or are gone.
-   * @param {{ tree: Tree, to: Uint32Array }} plain @param {Uint32Array} leafTo */
-  movedOut(plain, leafTo) {
-    const { pairLeaf, pairs } = /** @type {import("./group.js").Grouped} */ (this.groups), outside = this.base0.parent, parent = plain.tree.parent;
-    const to = new Uint32Array(pairs);
-    for (let pair = 0; pair < pairs; pair++) {
-      const leaf = pairLeaf ? pairLeaf[pair] : pair, wanted = leafTo[leaf];
-      let node = plain.to[pair];
-      if (wanted === GONE) node = GONE;
-      else if (node !== GONE) for (let at = this.leafBase[leaf]; at !== wanted; at = outside[at]) node = parent[node];
-      to[pair] = node;
-    }
-    return to;
+    this.costsKey = `${this.treeKey} ${samplesKey}`;
+    const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
+    this.tree = filtered.tree;
+    this.makeChildren = filtered.children;
+    this.to = this.once("to", `${framesKey} ${view.truncated === "hidden"}`, () => view.truncated === "hidden" ? this.rooted(filtered.leafTo) : filtered.leafTo);
+    this.chosen = selection(this.tables, samples);
+    // Filters of frames and groups do not change what leaves cost.
+    const byLeaf = this.byLeaf = this.once("byLeafCosts", samplesKey, () => this.weigh(/** @type {any} */ (this.chosen)));
+    this.costs = this.once("costs", `${framesKey} ${view.truncated === "hidden"} ${samplesKey}`, () => this.sum(byLeaf));
   }
 
   /** @param {FrameFilter[]} filters */
@@ -171,48 +120,136 @@ export class Model extends Labels {
     return { tree, leafTo, children };
   }
 
-  /** What pairs of a group and a leaf cost in a selection of samples.
+  /** Where leaves are when those whose stacks do not reach their root are gone.
+   * @param {Uint32Array} to */
+  rooted(to) {
+    const { leafEnd, head } = this.tables;
+    return to.map((node, leaf) => head.rooted[leafEnd[leaf]] ? node : GONE);
+  }
+
+  /** Groups and stacks that are cut are no part of the tree.
+   * @param {number} f */
+  isOutside(f) { return f >= this.firstGroup; }
+
+  /** What leaves cost in a selection of samples.
    * @param {import("./select.js").Selection} chosen */
-  pairs(chosen) {
-    const { event, weight } = /** @type {View} */ (this.view), groups = /** @type {import("./group.js").Grouped} */ (this.groups);
-    return costs(this.tables, chosen, event, groups.pairOf, groups.pairs, weight);
+  weigh(chosen) {
+    const { event, weight } = /** @type {View} */ (this.view);
+    return costs(this.tables, chosen, event, weight);
+  }
+
+  /** What stands outside of all functions, with the samples of the present view.
+   * @returns {Blocks} */
+  blocks() { return this.once("blocks", this.costsKey || "", () => this.blocksOf([[/** @type {any} */ (this.chosen)]])); }
+
+  /** @param {import("./select.js").Selection[][]} sides the samples of each side */
+  blocksOf(sides) {
+    const { group, truncated, event, weight } = /** @type {View} */ (this.view), { tables } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
+    const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
+    const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => leavesInOrder(tree, /** @type {Uint32Array} */ (this.to), isCut));
+    const make = () => {
+      if (group === "none") return entriesOfLeaves(order, sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf.weights : this.weigh(chosen).weights).reduce(together)));
+      const byLeaf = this.once("byLeaf", "", () => samplesByLeaf(tables)), period = weight === "period" ? tables.period : null;
+      const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
+      return entriesOfSamples(tables, order, byLeaf, groupsOf(tables, group), sides, event, period, factor);
+    };
+    return new Blocks(tree, make(), group !== "none", this.firstGroup, this.truncatedFunction());
+  }
+
+  /** What a graph shows of it all, or of what is zoomed.
+   * @param {number[]} zoom @param {number} [least] the smallest part of what is zoomed that is shown
+   * @returns {import("./around.js").CostPicture} */
+  picture(zoom, least) {
+    const blocks = this.blocks();
+    if (blocks.isPlain) return super.picture(zoom);
+    return this.once("picture", `${this.costsKey} ${zoom} ${least}`, () => {
+      const { tree, drawn: [{ own, total }] } = drawn(blocks, 1, zoom, least), { all, allN, allSquares } = /** @type {Costs} */ (this.costs), children = later(tree);
+      return { tree, get children() { return children(); }, ...columns(own, total), all, allN, allSquares, title: "all" };
+    });
+  }
+
+  /** The tree that a graph shows of a comparison, with what weighs on each side: in other times, and in the present
+   * selection. What is left out counts for the node that it is below.
+   * @param {import("./select.js").Selection[]} before
+   * @returns {{ tree: Tree, children: Children, own: Weights[] } | null} null for the present tree */
+  bothSides(before) {
+    const blocks = this.blocksOf([before, [/** @type {any} */ (this.chosen)]]);
+    if (blocks.isPlain) return null;
+    const { tree, drawn: sides } = drawn(blocks, 2, []);
+    return { tree, children: childrenOf(tree), own: sides.map(({ total }) => eachOf(total, (values) => {
+      const own = values.slice();
+      for (let i = 0; i < tree.n; i++) if (tree.parent[i] !== NONE) own[tree.parent[i]] -= values[i];
+      return own;
+    })) };
   }
 
   /** What nodes cost in a selection of samples.
    * @param {import("./select.js").Selection} chosen @returns {Costs} */
-  count(chosen, pairs = this.pairs(chosen)) {
-    const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to);
-    const groups = /** @type {import("./group.js").Grouped} */ (this.groups);
-    const weighted = pairs.cost !== pairs.count, factor = pairs.factor, alike = !weighted && factor === 1;
-    const ownN = new Float64Array(tree.n), own = alike ? ownN : new Float64Array(tree.n);
-    const ownSquares = alike ? ownN : new Float64Array(tree.n);
-    const ends = new Float64Array(this.tables.head.ends.length);
-    let all = 0, allN = 0, allSquares = 0;
-    for (let pair = 0; pair < groups.pairs; pair++) {
-      const count = pairs.count[pair];
-      if (count === 0) continue;
-      ends[this.tables.leafEnd[groups.pairLeaf ? groups.pairLeaf[pair] : pair]] += count;
-      const node = to[pair];
-      if (node === GONE) continue;
-      const cost = weighted ? pairs.cost[pair] : count * factor;
-      const square = weighted ? pairs.squares[pair] : cost * factor;
-      all += cost;
-      allN += count;
-      allSquares += square;
-      if (node === ROOT) continue;
-      ownN[node] += count;
-      if (alike) continue;
-      own[node] += cost;
-      ownSquares[node] += square;
-    }
-    const n = totals(tree, ownN), total = alike ? n : totals(tree, own), squares = alike ? n : totals(tree, ownSquares);
-    return { own, total, n, ownN, ownSquares, squares, all, allN, allSquares, ends, pair: pairs.count, samples: pairs.samples };
+  count(chosen) { return this.sum(this.weigh(chosen)); }
+
+  /** What nodes cost.
+   * @param {ReturnType<Model["weigh"]>} byLeaf @returns {Costs} */
+  sum({ weights, samples }) {
+    const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to), ends = new Float64Array(this.tables.head.ends.length);
+    for (let leaf = 0; leaf < to.length; leaf++) ends[this.tables.leafEnd[leaf]] += weights.n[leaf];
+    const own = eachOf(weights, (values) => {
+      const sums = new Float64Array(tree.n);
+      for (let leaf = 0; leaf < to.length; leaf++) if (to[leaf] < GONE) sums[to[leaf]] += values[leaf];
+      return sums;
+    });
+    const all = sumsOf(weights, (values) => {
+      let sum = 0;
+      for (let leaf = 0; leaf < to.length; leaf++) if (to[leaf] !== GONE) sum += values[leaf];
+      return sum;
+    });
+    const total = eachOf(own, (values) => totals(tree, values));
+    return { ...columns(own, total), all: all.cost, allN: all.n, allSquares: all.squares, ends, leaf: weights.n, samples };
   }
 
   /** Costs of functions.
    * @returns {KeyCosts} */
   functionCosts() {
-    return this.once("functionCosts", this.costsKey || "", () => this.byKey(this.identity(), this.truncatedFunction() + 1));
+    return this.once("functionCosts", this.costsKey || "", () => this.withOuter(this.byKey(this.identity(), this.truncatedFunction() + 1)));
+  }
+
+  /** Functions that a search finds, also what stands outside of them, and the cost of the stacks that have one.
+   * @param {((name: string) => boolean) | null} test */
+  find(test) {
+    const found = super.find(test);
+    if (!found || !found.hits.subarray(this.firstGroup).includes(1)) return found;
+    const blocks = this.blocks(), { places } = blocks.entries, { node } = blocks.order;
+    let sum = 0;
+    for (const { outer, first, framed, last } of blocks.list) {
+      if (blocks.wayOut(outer).some((one) => found.hits[blocks.func[one]])) sum += blocks.cost(first, last, 0);
+      else for (let k = framed; k < last; k++) if (found.under[node[places[k]]]) sum += blocks.cost(k, k + 1, 0);
+    }
+    return { ...found, found: sum };
+  }
+
+  /** The way to the node that costs most of all whose functions are found.
+   * @param {Uint8Array} hits by function */
+  widest(hits) {
+    const way = super.widest(hits), blocks = this.blocks();
+    if (!way.length || blocks.isPlain) return way;
+    // Of what stands outside of it, what has most of it.
+    const end = nodeAt(super.picture([]), way);
+    let most = 0, outer = NONE;
+    for (const block of blocks.list) {
+      const { from, to } = blocks.range(block, end), cost = blocks.cost(from, to, 0);
+      if (cost > most) { most = cost; outer = block.outer; }
+    }
+    return [...blocks.wayOut(outer).reverse().map((at) => blocks.func[at]), ...way];
+  }
+
+  /** Costs of functions with those of what stands outside of them.
+   * @param {KeyCosts} costs */
+  withOuter(costs) {
+    const blocks = this.blocks(), { own, total, ownN, n, ownSquares, squares } = costs;
+    blocks.outerCosts().forEach(({ all, bare }, outer) => {
+      const f = blocks.func[outer];
+      for (const [column, cost] of new Map([[ownN, bare.n], [own, bare.cost], [ownSquares, bare.squares], [n, all.n], [total, all.cost], [squares, all.squares]])) column[f] += cost;
+    });
+    return costs;
   }
 
   /** Costs of modules.
@@ -273,3 +310,7 @@ function later(tree) {
   let made = null;
   return () => made ||= childrenOf(tree);
 }
+
+/** Costs by node under the names that they have in pictures.
+ * @param {Weights} own @param {Weights} total */
+const columns = (own, total) => ({ own: own.cost, total: total.cost, ownN: own.n, n: total.n, ownSquares: own.squares, squares: total.squares });

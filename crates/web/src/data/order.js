@@ -34,7 +34,7 @@ export function samplesByThread(tables) {
  * @returns {{ rows: TimeBox[][], shown: number, samples: number }} */
 export function timeOrder(model, thread, from, to, width, byThread) {
   const { time, event: events, head } = model.tables, tree = /** @type {any} */ (model.tree);
-  const groups = /** @type {any} */ (model.groups), placed = /** @type {Uint32Array} */ (model.to);
+  const placed = /** @type {Uint32Array} */ (model.to), { leaf } = model.tables;
   const event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
   const times = Uint32Array.from(list, (i) => time[i]);
   const first = firstAt(times, from), last = firstAt(times, to + 1);
@@ -47,7 +47,7 @@ export function timeOrder(model, thread, from, to, width, byThread) {
   for (let k = first; k < last; k++) {
     const i = list[k];
     if (head.events.length > 1 && events[i] !== event) continue;
-    const node = placed[groups.pairOf[i]];
+    const node = placed[leaf[i]];
     if (node === GONE) continue;
     samples++;
     const x = (time[i] - from) * scale, next = k + 1 < times.length ? times[k + 1] : to;

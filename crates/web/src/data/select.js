@@ -43,27 +43,43 @@ export function selection(tables, filters) {
   return { first, last, threads, from, to };
 }
 
-/** What pairs (of a group and a leaf) cost in a selection: samples, and periods with their squares where these differ.
- * @param {Tables} tables @param {Selection} chosen @param {number} event
- * @param {Uint32Array} pairOf @param {number} pairs @param {Weight} weight
- * @returns {{ count: Float64Array, cost: Float64Array, squares: Float64Array, samples: number, factor: number }} */
-export function costs(tables, chosen, event, pairOf, pairs, weight) {
-  const count = new Float64Array(pairs), { first, last, threads } = chosen;
-  const { event: events, thread } = tables, one = tables.head.events.length < 2;
+/** Whether a sample of an event is in one of some selections.
+ * @param {Tables} tables @param {Selection[]} selections @param {number} event @param {number} sample */
+export function isChosen({ event: events, thread, head }, selections, event, sample) {
+  if (head.events.length > 1 && events[sample] !== event) return false;
+  for (let at = 0; at < selections.length; at++) {
+    const { first, last, threads } = selections[at];
+    if (sample >= first && sample < last && (!threads || threads[thread[sample]])) return true;
+  }
+  return false;
+}
+
+/** Whether all samples of a recording are in selections, whatever their event.
+ * @param {Tables} tables @param {Selection[]} selections */
+export const isAll = ({ head, samples }, selections) => head.events.length < 2
+  && selections.some(({ first, last, threads }) => first === 0 && last === samples && !threads);
+
+/** What leaves cost in a selection, and how many samples that are.
+ * @param {Tables} tables @param {Selection} chosen @param {number} event @param {Weight} weight
+ * @returns {{ weights: import("./weights.js").Weights, samples: number }} */
+export function costs(tables, chosen, event, weight) {
+  const leaves = tables.leafNode.length, n = new Float64Array(leaves), { first, last, threads } = chosen;
+  const { event: events, thread, leaf } = tables, one = tables.head.events.length < 2;
   const period = weight === "period" ? tables.period : null;
-  const cost = period ? new Float64Array(pairs) : count, squares = period ? new Float64Array(pairs) : count;
+  const cost = period ? new Float64Array(leaves) : n, squares = period ? new Float64Array(leaves) : n;
   let samples = 0;
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
     if (threads && !threads[thread[i]]) continue;
-    const pair = pairOf[i];
-    count[pair]++;
+    const at = leaf[i];
+    n[at]++;
     if (period) {
-      cost[pair] += period[i];
-      squares[pair] += period[i] * period[i];
+      cost[at] += period[i];
+      squares[at] += period[i] * period[i];
     }
     samples++;
   }
   const factor = weight === "period" && !period ? tables.head.events[event]?.period ?? 1 : 1;
-  return { count, cost, squares, samples, factor };
+  if (factor === 1) return { weights: { n, cost, squares }, samples };
+  return { weights: { n, cost: n.map((count) => count * factor), squares: n.map((count) => count * factor * factor) }, samples };
 }

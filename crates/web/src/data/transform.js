@@ -97,17 +97,6 @@ function only(tree, moduleOf, at) {
   return { tree: made.done(), to: leaf };
 }
 
-/** The frames of a module alone, of a tree with groups: what is not of the module is taken out. It is the quicker way
- * where most frames are.
- * @param {Tree} tree @param {number} at @param {Int32Array} moduleOf @param {number} firstGroup functions from this one
- * on are groups @param {Children} children @returns {Moved} */
-export function inModule(tree, at, moduleOf, firstGroup, children) {
-  const { func } = tree, moved = removed(tree, children, (i) => func[i] < firstGroup && moduleOf[func[i]] !== at), { to } = moved;
-  // Samples that have none of its frames are left out.
-  for (let i = 0; i < to.length; i++) if (to[i] === ROOT || func[to[i]] >= firstGroup) to[i] = GONE;
-  return moved;
-}
-
 /** Takes nodes out: what is below them goes to their callers, and there together with what is alike.
  * @param {Tree} tree @param {Children} children @param {(node: number) => boolean} isOut
  * @param {boolean} [again] whether a node goes only where a node of the same function is outside of it, and to that one

@@ -15,6 +15,8 @@ export function functionEntries(app, f, zoom) {
   /** @type {Entry[]} */
   const entries = [{ title: app.model.name(f, true) }];
   if (zoom) entries.push({ text: "Zoom", key: "Enter", run: zoom });
+  const copy = { text: "Copy its name", key: "y", run: () => { void navigator.clipboard?.writeText(model.name(f)); } };
+  if (model.isOutside(f)) return [...entries, copy];
   if (f < model.functions) {
     entries.push({ text: "Callers and callees", key: "c", run: () => app.change({ view: "sandwich", func: f }) });
     if (app.views.includes("source")) entries.push({ text: "Source and instructions", key: "a", run: () => app.change({ view: "source", func: f }) });
@@ -39,8 +41,7 @@ export function functionEntries(app, f, zoom) {
   entries.push({ text: "Merge all modules", key: "G", run: () => app.addFilter({ kind: "merge" }) });
   const kernel = kernelModule(app);
   if (kernel >= 0) entries.push({ text: "Only the kernel", key: "k", run: filter("module", kernel) });
-  entries.push({ text: "Copy its name", key: "y", run: () => { void navigator.clipboard?.writeText(model.name(f)); } });
-  return entries;
+  return [...entries, copy];
 }
 
 /** The kernel's own module, where it was sampled.

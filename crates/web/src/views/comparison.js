@@ -47,23 +47,27 @@ export function comparisonView(app) {
     const { filters } = app, chosen = /** @type {import("../data/select.js").Selection} */ (app.model.chosen);
     const others = /** @type {any[]} */ (filters.filter((filter) => ["process", "comm", "threads", "notThreads"].includes(filter.kind)));
     const times = app.baseTimes(), seconds = times.reduce((sum, [from, to]) => sum + secondsOf(from, to), 0);
-    const before = times.map(([from, to]) => app.model.count(selection(app.tables, [...others, { kind: "time", from, to }]))).reduce(bothOf);
-    const { tree, children } = /** @type {any} */ (app.model);
-    const compared = new Comparison(tree, children, [[run(before, seconds)], [run(app.costs, secondsOf(chosen.from, chosen.to))]], "rates", false);
-    const found = compared.byKey(app.model.identity(), app.model.truncatedFunction() + 1, (f) => f < app.model.firstGroup);
+    const baseline = times.map(([from, to]) => selection(app.tables, [...others, { kind: "time", from, to }])), before = baseline.map((one) => app.model.count(one)).reduce(bothOf);
+    const { tree, children } = /** @type {any} */ (app.model), runs = [run(before, seconds), run(app.costs, secondsOf(chosen.from, chosen.to))];
+    const functions = new Comparison(tree, children, [[runs[0]], [runs[1]]], "rates", false);
+    const found = functions.byKey(app.model.identity(), app.model.truncatedFunction() + 1, (f) => f < app.model.firstGroup);
+    // The graph has the groups, too.
+    const shown = app.model.bothSides(baseline), compared = !shown ? functions
+      : new Comparison(shown.tree, shown.children, [[{ ...runs[0], own: shown.own[0] }], [{ ...runs[1], own: shown.own[1] }]], "rates", false);
     return { before, compared, found, chosen, sure: compared.sureNodes(new Map(found.rows.map((row) => [row.key, row]))) };
   };
   const draw = () => {
     const { base, side } = app.state;
     if (!base || !app.model.chosen) return;
     const { before, compared, found, chosen, sure } = app.model.once("comparison", `${app.model.costsKey} ${base}`, compare);
-    const tree = app.picture.tree, time = app.state.weight === "period" && app.tables.head.events[app.event]?.unit === "nanoseconds";
+    const { tree } = compared, time = app.state.weight === "period" && app.tables.head.events[app.event]?.unit === "nanoseconds";
     scale = scaleOf(Math.max(compared.all.before, compared.all.after), time);
     graph.options.colour = (node) => changeColour(compared, node, sure, app.theme);
     graph.options.hatched = (node) => isOneSided(compared, node);
     graph.options.describe = (node) => describeChange(compared, node, node === NONE ? "all" : app.model.name(tree.func[node]), scale, sure);
     const key = `${app.model.treeKey} ${side}`;
-    graph.show({ ...app.picture, ...compared.union(side) }, key === shown ? graph.again(app.picture, graph.zoom) : NONE, key !== shown);
+    const picture = /** @type {any} */ ({ tree, children: compared.children, ...compared.union(side), title: "all" });
+    graph.show(picture, key === shown ? graph.again(picture, graph.zoom) : NONE, key !== shown);
     shown = key;
     sideButtons.press();
     const marked = found.rows.filter((row) => row.own.marked || row.total.marked).length;

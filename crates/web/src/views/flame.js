@@ -12,6 +12,7 @@ import { Graph } from "./graph.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
+/** @typedef {import("../data/around.js").CostPicture} CostPicture */
 
 /** Modules in the legend. */
 const SHOWN = 7;
@@ -25,30 +26,29 @@ export function flameView(app, down, { legend: drawLegend, tools = [], hatched }
   const graph = new Graph(app, {
     label: title, down, hatched,
     tell: (text) => { status.textContent = text; },
-    zoomed: (node) => app.change({ zoom: node === NONE ? [] : pathTo(/** @type {any} */ (app.model.tree), node).map((at) => /** @type {any} */ (app.model.tree).func[at]) }),
+    zoomed: (node) => app.change({ zoom: wayTo(/** @type {CostPicture} */ (graph.picture), node) }),
   });
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, ...tools, crumbs, legend), graph.element, status);
   let shown = "", match = -1;
   const draw = () => {
-    const node = nodeAt(app.model, app.state.zoom), key = `${app.model.treeKey} ${app.state.zoom}`;
-    drawCrumbs(app, crumbs, node);
+    const picture = app.model.picture(app.state.zoom), node = nodeAt(picture, app.state.zoom), key = `${app.model.treeKey} ${app.state.zoom}`;
+    drawCrumbs(app, crumbs, wayTo(picture, node));
     drawLegend(legend);
-    graph.show(app.picture, node, key !== shown);
+    graph.show(picture, node, key !== shown);
     if (key !== shown) match = -1;
     shown = key;
     status.textContent = graph.describe(graph.at).join(" · ");
   };
   const next = (/** @type {number} */ step) => {
     if (!app.found) return;
-    const { tree, total } = app.picture, { hits } = app.found, inside = new Set();
+    const { tree, total } = /** @type {CostPicture} */ (graph.picture), { hits } = app.found, inside = new Set();
     // What is drawn and found, those that cost most first.
     for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
     const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
     if (!all.length) {
       // All of them are too narrow to be drawn: the one that costs most is zoomed to.
-      let best = -1;
-      for (let node = 0; node < tree.n; node++) if (hits[tree.func[node]] && total[node] > 0 && (best < 0 || total[node] > total[best])) best = node;
-      if (best >= 0) app.change({ zoom: pathTo(tree, best).map((node) => tree.func[node]) });
+      const way = app.model.widest(hits);
+      if (way.length) app.change({ zoom: way });
       return;
     }
     match = (match + step + all.length) % all.length;
@@ -58,12 +58,15 @@ export function flameView(app, down, { legend: drawLegend, tools = [], hatched }
   return { id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next };
 }
 
-/** @param {Shell} app @param {HTMLElement} crumbs @param {number} node */
-function drawCrumbs(app, crumbs, node) {
-  const tree = /** @type {any} */ (app.model.tree), path = node === NONE ? [] : pathTo(tree, node);
+/** The functions from the outermost frame of a picture to a node.
+ * @param {CostPicture} picture @param {number} node */
+const wayTo = ({ tree }, node) => pathTo(tree, node).map((at) => tree.func[at]);
+
+/** @param {Shell} app @param {HTMLElement} crumbs @param {number[]} path functions */
+function drawCrumbs(app, crumbs, path) {
   const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here) =>
     make("button", { type: "button", "aria-current": here ? "true" : false, title: text, click: () => app.change({ zoom }), text });
-  const steps = path.map((at, index) => button(app.label(tree.func[at]), path.slice(0, index + 1).map((one) => tree.func[one]), index === path.length - 1));
+  const steps = path.map((f, index) => button(app.label(f), path.slice(0, index + 1), index === path.length - 1));
   // Of a long way, the first and the last ones.
   const cut = steps.length > 7 ? [...steps.slice(0, 2), make("span", { text: `… ${steps.length - 6} more …` }), ...steps.slice(-4)] : steps;
   crumbs.replaceChildren(button("all", [], !path.length), ...cut);

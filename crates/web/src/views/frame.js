@@ -76,7 +76,7 @@ function startTabs(app, views, isShown) {
 /** @param {Shell} app */
 function showSearch(app) {
   if (document.activeElement !== byId("search")) input("search").value = app.state.search;
-  byId("matched").textContent = app.found ? `${percent(app.found.found, app.picture.all)} of the stacks match` : "";
+  byId("matched").textContent = app.found ? `${percent(app.found.found, app.all)} of the stacks match` : "";
   for (const id of ["next", "previous"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = !app.found;
 }
 

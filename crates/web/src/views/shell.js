@@ -38,12 +38,8 @@ export class Shell {
   /** Counts what the state asks for. */
   count() {}
 
-  /** The present tree as a picture.
-   * @returns {CostPicture} */
-  get picture() {
-    const { model } = this, { tree, costs } = /** @type {any} */ (model);
-    return { tree, get children() { return model.children; }, ...costs, title: "all" };
-  }
+  /** The cost of all that is shown. */
+  get all() { return /** @type {any} */ (this.model.costs).all; }
 
   /** Changes the state and shows it. Undo goes back to what was before, unless `quiet`.
    * @param {Partial<State>} patch @param {boolean} [quiet] */

@@ -1,9 +1,8 @@
 // @ts-check
 // The trees as tables: top-down from the outermost functions, bottom-up from those that ran.
-import { bottomUp, callersOf } from "../data/around.js";
-import { NONE } from "../data/columns.js";
 import { baseName } from "../data/names.js";
 import { percent, spread } from "../data/numbers.js";
+import { bottomUp, callersOf, isCalled, topDown } from "../data/treerows.js";
 import { functionKey, functionMenu } from "./actions.js";
 import { make } from "./element.js";
 import { Rows } from "./rows.js";
@@ -51,7 +50,7 @@ export function treeView(app, which) {
   const panel = make("section", { class: "panel column" },
     make("p", { class: "note", text: `Enter or → opens a row, ← closes it, e opens the way of most cost, m the menu.` }), rows.element);
   const draw = () => {
-    const items = (isTop ? topItems(app, NONE, "") : bottomItems(app, bottomUp(app.model), ""))
+    const items = (isTop ? topItems(topDown(app.model), "") : bottomItems(app, bottomUp(app.model), ""))
       .filter((item) => isTop || !app.found || app.found.hits[item.func]);
     const at = rows.rows[rows.at]?.data.path;
     rows.show(items, true);
@@ -93,23 +92,18 @@ function openHot(rows) {
  * @param {App} app @param {number} f */
 export function where(app, f) { return baseName(app.model.file(f)) || baseName(app.model.module(f)); }
 
-/** @param {App} app @param {number} node @param {string} path @returns {Item[]} */
-function topItems(app, node, path) {
-  const { tree, total, own, n, squares, children } = app.picture;
-  return app.model.costly(node).map((child) => {
-    const way = `${path}.${tree.func[child]}.${tree.flags[child]}`;
-    let more = false;
-    for (let k = children.start[child + 1]; k < children.start[child + 2] && !more; k++) more = n[children.list[k]] > 0;
-    return { func: tree.func[child], total: total[child], own: own[child], squares: squares[child], path: way, more, inside: () => topItems(app, child, way) };
+/** @param {import("../data/treerows.js").Callee[]} callees @param {string} path @returns {Item[]} */
+function topItems(callees, path) {
+  return callees.map(({ inside, ...costs }) => {
+    const way = `${path}.${costs.func}.${costs.flags}`;
+    return { ...costs, path: way, inside: () => topItems(inside(), way) };
   });
 }
 
-/** @param {App} app @param {import("../data/around.js").Caller[]} callers @param {string} path @returns {Item[]} */
+/** @param {App} app @param {import("../data/treerows.js").Caller[]} callers @param {string} path @returns {Item[]} */
 function bottomItems(app, callers, path) {
-  const tree = /** @type {any} */ (app.model.tree);
   return callers.map((caller) => {
     const way = `${path}.${caller.func}`;
-    const more = caller.pairs.some(([node]) => tree.parent[node] !== NONE);
-    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
+    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more: isCalled(app.model, caller), inside: () => bottomItems(app, callersOf(app.model, caller), way) };
   });
 }

@@ -1,0 +1,141 @@
+// @ts-check
+// What stands outside of all functions: the group of a sample, and a frame for stacks that do not reach their root where
+// these are to be apart. Samples with the same frames there are a block; all blocks share one tree of functions.
+import { NONE } from "./columns.js";
+import { firstPlace, preorderOf } from "./preorder.js";
+
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./entries.js").Entries} Entries */
+/** @typedef {import("./change.js").Weight} Weight */
+/** Entries from `first` to before `last`, of which those from `framed` on have a node; `outer` is the innermost of the
+ * frames outside of them, NONE where there is none.
+ * @typedef {{ outer: number, first: number, framed: number, last: number }} Block */
+/** Entries of a block that are at a node or below it.
+ * @typedef {{ from: number, to: number }} Range */
+
+export class Blocks {
+  /** @param {Tree} tree @param {Entries} entries @param {boolean} grouped whether keys are twice a group, plus 1 where stacks
+   * are cut; else they are 0 or 1
+   * @param {number} firstGroup the function that stands for the first group
+   * @param {number} truncatedFunction the one that stands for stacks which do not reach their root */
+  constructor(tree, entries, grouped, firstGroup, truncatedFunction) {
+    this.tree = tree;
+    this.order = preorderOf(tree);
+    this.entries = entries;
+    /** The frames outside of stacks: groups, and what is truncated inside of them; `parent` is NONE for the outermost. */
+    this.parent = /** @type {number[]} */ ([]);
+    this.func = /** @type {number[]} */ ([]);
+    let lastGroup = -1, group = NONE;
+    /** @type {Block[]} */
+    this.list = [];
+    entries.keys.forEach((key, at) => {
+      const [first, last] = [entries.start[at], entries.start[at + 1]];
+      if (!entries.sides.some((_, side) => this.count(first, last, side) > 0)) return;
+      if (grouped && key >> 1 !== lastGroup) {
+        lastGroup = key >> 1;
+        group = this.push(NONE, firstGroup + lastGroup);
+      }
+      this.list.push({ outer: key & 1 ? this.push(group, truncatedFunction) : group, first, framed: entries.framed[at], last });
+    });
+  }
+
+  /** @param {number} parent @param {number} func */
+  push(parent, func) {
+    this.parent.push(parent);
+    return this.func.push(func) - 1;
+  }
+
+  /** Whether nothing stands outside of functions. */
+  get isPlain() { return this.func.length === 0; }
+
+  /** What entries cost on a side.
+   * @param {number} from @param {number} to @param {number} [side] @returns {Weight} */
+  weight(from, to, side = 0) {
+    const { cost, squares, factor } = this.entries.sides[side], n = this.count(from, to, side);
+    return { n, cost: cost ? cost[to] - cost[from] : n * factor, squares: squares ? squares[to] - squares[from] : n * factor * factor };
+  }
+
+  /** How many samples entries are on a side.
+   * @param {number} from @param {number} to @param {number} side */
+  count(from, to, side) {
+    const { n } = this.entries.sides[side];
+    return n ? n[to] - n[from] : to - from;
+  }
+
+  /** What entries cost on a side, and no more of it.
+   * @param {number} from @param {number} to @param {number} side */
+  cost(from, to, side) {
+    const { n, cost, factor } = this.entries.sides[side];
+    return cost ? cost[to] - cost[from] : (n ? n[to] - n[from] : to - from) * factor;
+  }
+
+  /** The entries of a block at a node or below it.
+   * @param {Block} block @param {number} node @returns {Range} */
+  range({ framed, last }, node) {
+    const { places } = this.entries, place = this.order.at[node], from = firstPlace(places, framed, last, place);
+    return { from, to: firstPlace(places, from, last, place + this.order.size[place]) };
+  }
+
+  /** Where the entries of a range end that are at the node itself.
+   * @param {Range} range @param {number} node */
+  endOfOwn({ from, to }, node) { return firstPlace(this.entries.places, from, to, this.order.at[node] + 1); }
+
+  /** Calls `each` for what is right below a node (or outermost, for NONE) and has entries.
+   * @param {Block} block @param {number} node @param {Range} range the entries at the node or below it
+   * @param {(child: number, from: number, to: number) => void} each */
+  inside(block, node, range, each) {
+    const { order: { at, node: nodes, size }, entries: { places } } = this;
+    const first = node === NONE ? 0 : at[node] + 1, end = node === NONE ? nodes.length : at[node] + size[at[node]];
+    let from = node === NONE ? block.framed : this.endOfOwn(range, node);
+    for (let place = first; place < end && from < range.to;) {
+      const next = place + size[place];
+      if (places[from] < next) {
+        const to = firstPlace(places, from, range.to, next);
+        each(nodes[place], from, to);
+        from = to;
+      }
+      place = next;
+    }
+  }
+
+  /** The frames outside of stacks, from this one outwards.
+   * @param {number} outer */
+  wayOut(outer) {
+    const way = [];
+    for (let at = outer; at !== NONE; at = this.parent[at]) way.push(at);
+    return way;
+  }
+
+  /** The blocks below a frame outside of stacks, or all of them.
+   * @param {number} outer */
+  below(outer) { return outer === NONE ? this.list : this.list.filter((block) => this.wayOut(block.outer).includes(outer)); }
+
+  /** By frame outside of stacks: what it costs with all below it, and alone.
+   * @returns {{ all: Weight, bare: Weight }[]} */
+  outerCosts() {
+    const none = () => ({ n: 0, cost: 0, squares: 0 }), costs = this.func.map(() => ({ all: none(), bare: none() }));
+    for (const { outer, first, framed, last } of this.list) {
+      if (outer !== NONE) addTo(costs[outer].bare, this.weight(first, framed));
+      for (const at of this.wayOut(outer)) addTo(costs[at].all, this.weight(first, last));
+    }
+    return costs;
+  }
+
+  /** By place, where its entries begin in a list of them, which are told by their numbers; and by entry, its block. */
+  byPlace() {
+    if (this.indexed) return this.indexed;
+    const { places } = this.entries, blockOf = new Uint32Array(places.length), start = new Uint32Array(this.tree.n + 1);
+    this.list.forEach(({ framed, last }, at) => { for (let k = framed; k < last; k++) { blockOf[k] = at; start[places[k] + 1]++; } });
+    for (let i = 1; i < start.length; i++) start[i] += start[i - 1];
+    const fill = start.slice(), list = new Uint32Array(start[this.tree.n]);
+    for (const { framed, last } of this.list) for (let k = framed; k < last; k++) list[fill[places[k]]++] = k;
+    return this.indexed = { start, list, blockOf };
+  }
+}
+
+/** @param {Weight} sum @param {Weight} more */
+export function addTo(sum, more) {
+  sum.n += more.n;
+  sum.cost += more.cost;
+  sum.squares += more.squares;
+}

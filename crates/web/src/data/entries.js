@@ -1,0 +1,129 @@
+// @ts-check
+// Samples in the order of their blocks, and inside of these in the order of a walk of the tree: what some nodes cost is a
+// difference of two sums then.
+import { NONE } from "./columns.js";
+import { preorderOf } from "./preorder.js";
+import { isAll, isChosen } from "./select.js";
+import { GONE, ROOT } from "./transform.js";
+
+/** @typedef {import("./columns.js").Tables} Tables */
+/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("./weights.js").Weights} Weights */
+/** @typedef {import("./select.js").Selection} Selection */
+/** Sums of what stands before each entry: samples (without them, an entry is one), and what they cost; `factor` is what a
+ * sample costs where all cost the same.
+ * @typedef {{ n: Float64Array | null, cost: Float64Array | null, squares: Float64Array | null, factor: number }} Sums */
+/** Entries of the blocks: the key of each block and where it begins, where those with a node of the tree begin in it, the
+ * place of each entry, and their sums on each side.
+ * @typedef {{ keys: number[], start: number[], framed: number[], places: Uint32Array, sides: Sums[] }} Entries */
+/** Leaves in the order of their keys, and of their nodes' places among those alike: of each key that there is, where its
+ * leaves begin, and of these the ones with a node; the leaves; their places.
+ * @typedef {{ keys: number[], start: number[], framed: number[], leaves: Uint32Array, places: Uint32Array }} Leaves */
+
+/** The leaves in order; what is gone is left out.
+ * @param {Tree} tree @param {Uint32Array} to by leaf @param {Uint8Array} isCut by leaf: its key, 0 or 1 @returns {Leaves} */
+export function leavesInOrder(tree, to, isCut) {
+  const { at } = preorderOf(tree), { n } = tree, slot = new Uint32Array(to.length), fill = new Uint32Array(2 * n + 4);
+  let kept = 0;
+  // Those without a node come first.
+  for (let leaf = 0; leaf < to.length; leaf++) {
+    const node = to[leaf];
+    if (node === GONE) continue;
+    slot[leaf] = (node === ROOT ? 0 : at[node] + 1) + isCut[leaf] * (n + 1);
+    fill[slot[leaf] + 1]++;
+    kept++;
+  }
+  for (let i = 1; i < fill.length; i++) fill[i] += fill[i - 1];
+  const bounds = [0, 1].map((key) => [fill[key * (n + 1)], fill[key * (n + 1) + 1], fill[(key + 1) * (n + 1)]]);
+  const leaves = new Uint32Array(kept), places = new Uint32Array(kept);
+  for (let leaf = 0; leaf < to.length; leaf++) {
+    const node = to[leaf];
+    if (node === GONE) continue;
+    const k = fill[slot[leaf]]++;
+    leaves[k] = leaf;
+    places[k] = node === ROOT ? 0 : at[node];
+  }
+  const keys = [0, 1].filter((key) => bounds[key][2] > bounds[key][0]);
+  return { keys, start: [...keys.map((key) => bounds[key][0]), kept], framed: keys.map((key) => bounds[key][1]), leaves, places };
+}
+
+/** Entries out of leaves: a block of those that reach their root, and one of the others where these are apart.
+ * @param {Leaves} order @param {Weights[]} sides by leaf @returns {Entries} */
+export function entriesOfLeaves({ leaves, ...order }, sides) {
+  return { ...order, sides: sides.map(({ n, cost, squares }) => {
+    const alike = cost === n;
+    return { n: before(leaves, n), cost: alike ? null : before(leaves, cost), squares: alike ? null : before(leaves, squares), factor: 1 };
+  }) };
+}
+
+/** The sum of what stands before each in a list, and of all.
+ * @param {Uint32Array} list @param {Float64Array} values */
+function before(list, values) {
+  const sums = new Float64Array(list.length + 1);
+  for (let k = 0; k < list.length; k++) sums[k + 1] = sums[k] + values[list[k]];
+  return sums;
+}
+
+/** Entries out of samples: a block of each group and key.
+ * @param {Tables} tables @param {Leaves} order
+ * @param {{ start: Uint32Array, list: Uint32Array }} byLeaf the samples of each leaf
+ * @param {{ labels: string[], of: Uint32Array, by: { [sample: number]: number } }} groups by thread or event, and that of
+ * each sample
+ * @param {Selection[][]} sides @param {number} event @param {Float64Array | null} period @param {number} factor
+ * @returns {Entries} */
+export function entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor) {
+  const chosen = sides.flat(), all = isAll(tables, chosen), { start, list } = byLeaf, { labels, of, by } = groups;
+  // The leaves of stacks that are cut come last.
+  const cutFrom = order.keys.includes(1) ? order.start[order.keys.indexOf(1)] : order.leaves.length;
+  const keyOf = new Uint32Array(tables.samples), fill = new Uint32Array(labels.length * 2 + 1);
+  let n = 0;
+  for (let at = 0; at < order.leaves.length; at++) {
+    const leaf = order.leaves[at], cut = at >= cutFrom ? 1 : 0, end = start[leaf + 1];
+    for (let k = start[leaf]; k < end; k++) {
+      const i = list[k], isIn = all || isChosen(tables, chosen, event, i), key = isIn ? of[by[i]] * 2 + cut : NONE;
+      keyOf[n++] = key;
+      if (isIn) fill[key + 1]++;
+    }
+  }
+  for (let key = 1; key < fill.length; key++) fill[key] += fill[key - 1];
+  const total = fill[fill.length - 1], first = fill.slice(), framed = fill.slice(), places = new Uint32Array(total);
+  const isPlain = sides.length === 1 && !period, samples = isPlain ? null : new Uint32Array(total);
+  n = 0;
+  for (let at = 0; at < order.leaves.length; at++) {
+    const leaf = order.leaves[at], place = order.places[at], isBare = isWithoutNode(order, at), end = start[leaf + 1];
+    for (let k = start[leaf]; k < end; k++) {
+      const key = keyOf[n++];
+      if (key === NONE) continue;
+      places[fill[key]] = place;
+      if (samples) samples[fill[key]] = list[k];
+      fill[key]++;
+      if (isBare) framed[key]++;
+    }
+  }
+  const keys = [...labels.keys()].flatMap((group) => [group * 2, group * 2 + 1]).filter((key) => first[key + 1] > first[key]);
+  return { keys, start: [...keys.map((key) => first[key]), total], framed: keys.map((key) => framed[key]), places,
+    sides: samples ? sides.map((side) => sumsOf(tables, samples, side, event, period, factor)) : [{ n: null, cost: null, squares: null, factor }] };
+}
+
+/** Whether a leaf has no node.
+ * @param {Leaves} order @param {number} at */
+function isWithoutNode({ start, framed }, at) {
+  for (let key = 0; key < framed.length; key++) if (at >= start[key] && at < framed[key]) return true;
+  return false;
+}
+
+/** The sums of a side.
+ * @param {Tables} tables @param {Uint32Array} list samples @param {Selection[]} side
+ * @param {number} event @param {Float64Array | null} period @param {number} factor @returns {Sums} */
+function sumsOf(tables, list, side, event, period, factor) {
+  const count = list.length, n = new Float64Array(count + 1), cost = period ? new Float64Array(count + 1) : null, squares = period ? new Float64Array(count + 1) : null;
+  for (let k = 0; k < count; k++) {
+    const i = list[k], is = isChosen(tables, side, event, i) ? 1 : 0;
+    n[k + 1] = n[k] + is;
+    if (!period || !cost || !squares) continue;
+    const value = is * period[i];
+    cost[k + 1] = cost[k] + value;
+    squares[k + 1] = squares[k] + value * value;
+  }
+  return { n, cost, squares, factor: period ? 1 : factor };
+}

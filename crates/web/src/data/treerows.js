@@ -1,0 +1,118 @@
+// @ts-check
+// The trees as rows that are opened one by one: top-down from what stands outermost, bottom-up from what ran.
+import { NONE } from "./columns.js";
+
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./blocks.js").Blocks} Blocks */
+/** @typedef {import("./tree.js").Tree} Tree */
+/** A function below its callers: what it costs alone and with all below it, the squares of that, and what is below it.
+ * @typedef {{ func: number, flags: number, own: number, total: number, squares: number, more: boolean, inside: () => Callee[] }} Callee */
+/** Callers of what ran: a function under those that it called, with where that is: a node (or a frame outside of the tree,
+ * counted on behind its nodes), the node that ran (NONE where there is none), the cost and its squares.
+ * @typedef {{ func: number, cost: number, squares: number, places: [number, number, number, number][] }} Caller */
+
+/** The outermost frames, those that cost most first.
+ * @param {Model} model @returns {Callee[]} */
+export function topDown(model) {
+  const blocks = model.blocks(), costs = blocks.outerCosts();
+  /** @type {(outer: number) => Callee[]} */
+  const inside = (outer) => {
+    const frames = costs.flatMap(({ all, bare }, at) => blocks.parent[at] !== outer ? [] : [{
+      func: blocks.func[at], flags: 0, own: bare.cost, total: all.cost, squares: all.squares, more: all.n > bare.n, inside: () => inside(at) }]);
+    const block = blocks.list.find((one) => one.outer === outer);
+    return inOrder(block ? [...frames, ...callees(blocks, block, NONE, { from: block.framed, to: block.last })] : frames);
+  };
+  return inside(NONE);
+}
+
+/** What is right below a node in a block.
+ * @param {Blocks} blocks @param {import("./blocks.js").Block} block @param {number} node @param {import("./blocks.js").Range} range
+ * @returns {Callee[]} */
+function callees(blocks, block, node, range) {
+  /** @type {Callee[]} */
+  const found = [], { tree } = blocks;
+  blocks.inside(block, node, range, (child, from, to) => {
+    const end = blocks.endOfOwn({ from, to }, child), { n, cost: total, squares } = blocks.weight(from, to);
+    if (n === 0) return;
+    found.push({ func: tree.func[child], flags: tree.flags[child], own: blocks.cost(from, end, 0), total, squares, more: blocks.count(end, to, 0) > 0,
+      inside: () => inOrder(callees(blocks, block, child, { from, to })) });
+  });
+  return found;
+}
+
+/** @param {Callee[]} rows */
+const inOrder = (rows) => rows.sort((a, b) => b.total - a.total);
+
+/** Functions by their own cost.
+ * @param {Model} model @returns {Caller[]} */
+export function bottomUp(model) {
+  const tree = /** @type {Tree} */ (model.tree), { own, ownN, ownSquares } = /** @type {any} */ (model.costs);
+  const by = new Callers();
+  for (let i = 0; i < tree.n; i++) if (ownN[i] > 0) by.add(tree.func[i], i, i, own[i], ownSquares[i]);
+  const blocks = model.blocks();
+  for (const { outer, first, framed } of blocks.list) {
+    const { n, cost, squares } = blocks.weight(first, framed);
+    if (outer === NONE || n === 0) continue;
+    by.add(blocks.func[outer], tree.n + outer, NONE, cost, squares);
+  }
+  return by.sorted();
+}
+
+/** Who called it there.
+ * @param {Model} model @param {Caller} caller @returns {Caller[]} */
+export function callersOf(model, caller) {
+  const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks(), by = new Callers();
+  for (const [place, ran, cost, squares] of caller.places) {
+    if (place < tree.n) {
+      const outside = tree.parent[place];
+      if (outside !== NONE) by.add(tree.func[outside], outside, ran, cost, squares);
+      else if (!blocks.isPlain) outermost(blocks, tree.n, ran, by);
+      continue;
+    }
+    const outer = blocks.parent[place - tree.n];
+    if (outer !== NONE) by.add(blocks.func[outer], tree.n + outer, ran, cost, squares);
+  }
+  return by.sorted();
+}
+
+/** What stands outside of a node that ran, block by block.
+ * @param {Blocks} blocks @param {number} nodes @param {number} ran @param {Callers} by */
+function outermost(blocks, nodes, ran, by) {
+  const { start, list, blockOf } = blocks.byPlace(), place = blocks.order.at[ran];
+  for (let k = start[place]; k < start[place + 1]; k++) {
+    const { outer } = blocks.list[blockOf[list[k]]], { n, cost, squares } = blocks.weight(list[k], list[k] + 1);
+    if (outer !== NONE && n > 0) by.add(blocks.func[outer], nodes + outer, ran, cost, squares);
+  }
+}
+
+/** Whether a caller has callers.
+ * @param {Model} model @param {Caller} caller */
+export function isCalled(model, caller) {
+  const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks();
+  return caller.places.some(([place, ran]) => {
+    if (place >= tree.n) return blocks.parent[place - tree.n] !== NONE;
+    if (tree.parent[place] !== NONE) return true;
+    const by = new Callers();
+    if (!blocks.isPlain) outermost(blocks, tree.n, ran, by);
+    return by.rows.size > 0;
+  });
+}
+
+/** Callers by function. */
+class Callers {
+  constructor() {
+    /** @type {Map<number, Caller>} */
+    this.rows = new Map();
+  }
+
+  /** @param {number} func @param {number} place @param {number} ran @param {number} cost @param {number} squares */
+  add(func, place, ran, cost, squares) {
+    let row = this.rows.get(func);
+    if (!row) this.rows.set(func, row = { func, cost: 0, squares: 0, places: [] });
+    row.cost += cost;
+    row.squares += squares;
+    row.places.push([place, ran, cost, squares]);
+  }
+
+  sorted() { return [...this.rows.values()].sort((a, b) => b.cost - a.cost || a.func - b.func); }
+}

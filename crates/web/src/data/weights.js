@@ -1,0 +1,28 @@
+// @ts-check
+// What many things weigh, as columns: samples, what they cost, and the squares of that, which say how sure a share is.
+
+/** @typedef {import("./change.js").Weight} Weight */
+/** Weights by node, by pair or by key; where samples count 1 each, all three are one array.
+ * @typedef {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} Weights */
+
+/** The same weights, each made by a function; what is one array stays one.
+ * @param {Weights} weights @param {(values: Float64Array) => Float64Array} make @returns {Weights} */
+export function eachOf(weights, make) {
+  const n = make(weights.n), cost = weights.cost === weights.n ? n : make(weights.cost);
+  return { n, cost, squares: weights.squares === weights.n ? n : make(weights.squares) };
+}
+
+/** A sum of each.
+ * @param {Weights} weights @param {(values: Float64Array) => number} sum @returns {Weight} */
+export function sumsOf(weights, sum) {
+  const n = sum(weights.n), cost = weights.cost === weights.n ? n : sum(weights.cost);
+  return { n, cost, squares: weights.squares === weights.n ? n : sum(weights.squares) };
+}
+
+/** Both together.
+ * @param {Weights} a @param {Weights} b @returns {Weights} */
+export function together(a, b) {
+  const add = (/** @type {Float64Array} */ x, /** @type {Float64Array} */ y) => x.map((value, at) => value + y[at]);
+  const n = add(a.n, b.n), one = a.cost === a.n && b.cost === b.n;
+  return { n, cost: one ? n : add(a.cost, b.cost), squares: one ? n : add(a.squares, b.squares) };
+}
