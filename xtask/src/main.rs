@@ -18,6 +18,7 @@ mod corpus;
 mod dist;
 mod fuzz;
 mod json;
+mod programs;
 mod sources;
 mod testdata;
 mod tidy;
@@ -62,6 +63,12 @@ const TASKS: &[Task] = &[
         usage: "FILE [--bytes N | --plain] [--ours PATH]",
         about: "what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair; --plain: how many chains of any recording reach their root",
         run: truth::run,
+    },
+    Task {
+        name: "programs",
+        usage: "[NAME|CLASS]... [--ours PATH] [--keep FOLDER]",
+        about: "programs of many languages and compilers, those that are installed: built, recorded, how many stacks reach a root by us and by perf, and frames of ours that are proven wrong",
+        run: programs::run,
     },
     Task {
         name: "consumers",

@@ -11,6 +11,7 @@ mod ndjson;
 mod oracle;
 mod perf_script;
 mod report;
+mod roots;
 mod verdict;
 
 use std::ops::Range;
@@ -26,6 +27,7 @@ use crate::words::Words;
 use chain::Chains;
 use oracle::{Evidence, Oracle};
 use report::Sides;
+pub(crate) use roots::roots;
 use verdict::Naming;
 
 /// Frames that every tool is asked for; perf's own limit would be 127.
