@@ -13,7 +13,7 @@ use host::{FileStamp, HostFile};
 use super::collect::collect;
 use super::dump::{JitDump, JitReader};
 use super::records::DumpDamage;
-use crate::elf::Image;
+use crate::elf::{ElfMachine, Image};
 use crate::files::{FileFindingKind, ImageStore};
 
 /// Bytes of the shortest record, which is its head.
@@ -24,15 +24,18 @@ const MIN_RECORD: u64 = 16;
 pub struct DumpReader {
     store: Arc<ImageStore>,
     budget: Budget,
+    /// The processor of the dumps that do not state theirs.
+    machine: ElfMachine,
     /// What was read of each file, which may have many names.
     read: Mutex<HashMap<FileStamp, Allowance>>,
 }
 
 impl DumpReader {
-    /// A reader that looks for dumps where `store` does, and provides it with what it reads.
+    /// A reader that looks for dumps where `store` does, and provides it with what it reads. Code of dumps that do not
+    /// state their processor is of `machine`, the processor of the recording.
     #[must_use]
-    pub fn new(store: Arc<ImageStore>, budget: Budget) -> Self {
-        Self { store, budget, read: Mutex::default() }
+    pub fn new(store: Arc<ImageStore>, budget: Budget, machine: ElfMachine) -> Self {
+        Self { store, budget, machine, read: Mutex::default() }
     }
 
     /// Says what of a dump could not be used.
@@ -72,7 +75,9 @@ impl JitReader for DumpReader {
         let name = Path::new(OsStr::from_bytes(path));
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
-        let Some((dump, code, damage)) = collect(&file.content) else { return Ok(None) };
+        let Some((dump, code, damage)) = collect(&file.content, self.machine) else {
+            return Ok(None);
+        };
         self.note(name, damage, file.content.damage().happened());
         self.store.held().take_for(code.len() as u64, || name.display().to_string())?;
         let Ok(image) = Image::from_vec(name, code) else { return Ok(None) };

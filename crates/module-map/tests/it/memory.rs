@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use address::{BuildId, Pid, Tid};
 use budget::{Memory, MemoryUse};
-use module_map::{DumpReader, FileFindingKind, FileOptions, ImageStore, JitReader as _, Timeline};
+use module_map::{
+    DumpReader, ElfMachine, FileFindingKind, FileOptions, ImageStore, JitReader as _, Timeline,
+};
 use synth::{Section, elf_const};
 
 use crate::support::{code, machine};
@@ -104,7 +106,11 @@ fn code_of_a_dump_is_named() {
     let memory = limited(100);
     let budget = options.budget;
     let store = Arc::new(ImageStore::new(FileOptions { memory: memory.clone(), ..options }));
-    assert!(DumpReader::new(store, budget).read(b"/tmp/jit-1.dump", Pid(1)).is_err());
+    assert!(
+        DumpReader::new(store, budget, ElfMachine::X86_64)
+            .read(b"/tmp/jit-1.dump", Pid(1))
+            .is_err()
+    );
     assert_eq!(reading(&memory), Some("/tmp/jit-1.dump"));
 }
 

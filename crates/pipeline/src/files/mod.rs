@@ -14,10 +14,10 @@ use address::{BuildId, FileOffset};
 use budget::Budget;
 use host::{Host, Origin};
 use module_map::{
-    Archive, DEBUG_DIR, DumpReader, ExtraFiles, Fetcher, FileOptions, Hint, Image, ImageStore,
-    Section, Timeline,
+    Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileOptions, Hint, Image,
+    ImageStore, Section, Timeline,
 };
-use perf_data::Head;
+use perf_data::{Head, RecordedArch};
 
 use crate::error::Error;
 use crate::observer::Observer;
@@ -31,6 +31,8 @@ pub struct Files {
     pub images: Arc<ImageStore>,
     /// What memory holds: the hint, the build-id of its object, where in the object it begins.
     hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
+    /// The processor that was recorded.
+    machine: ElfMachine,
     /// Unpacked archives, which are removed at the end of the run.
     _archives: Vec<Archive>,
 }
@@ -44,7 +46,7 @@ impl Files {
         let features = head.features();
         let machine =
             RecordedMachine { hostname: features.hostname, os_release: features.os_release };
-        Self::of_machine(setting, machine)
+        Ok(Self { machine: elf_machine(head), ..Self::of_machine(setting, machine)? })
     }
 
     /// The same where there is no recording: files are those of this machine, but nothing of it is taken without a proof.
@@ -73,7 +75,7 @@ impl Files {
             hints.push((hint, image.build_id(), offset));
             images.provide(&name, image);
         }
-        Ok(Self { images, hints, _archives: archives })
+        Ok(Self { images, hints, machine: NO_MACHINE, _archives: archives })
     }
 
     /// A timeline that knows what the options say about memory, and nothing else yet.
@@ -84,8 +86,23 @@ impl Files {
             timeline.hint(hint, *build_id, *offset);
         }
         let budget = self.images.options().budget;
-        timeline.read_jit_with(Box::new(DumpReader::new(self.images.clone(), budget)));
+        let reader = DumpReader::new(self.images.clone(), budget, self.machine);
+        timeline.read_jit_with(Box::new(reader));
         timeline
+    }
+}
+
+/// No processor that is known (`EM_NONE`).
+const NO_MACHINE: ElfMachine = ElfMachine::Other(0);
+
+/// The processor that a recording is of, as files state it.
+fn elf_machine(head: &Head) -> ElfMachine {
+    match head.machine().arch {
+        RecordedArch::X86_64 => ElfMachine::X86_64,
+        RecordedArch::Aarch64 => ElfMachine::Aarch64,
+        RecordedArch::X86 => ElfMachine::X86,
+        RecordedArch::Arm => ElfMachine::Arm,
+        _ => NO_MACHINE,
     }
 }
 
