@@ -71,25 +71,25 @@ words! {
         /// The registers are of an architecture or mode that is not unwound, such as 32-bit code.
         UnsupportedAbi = "unsupported-abi",
         /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
-        /// the recorded stack bytes ended.
+        /// the recorded stack bytes ended. Nothing tells whether it has all frames.
         Recorded = "recorded",
     }
 }
 
 impl EndReason {
     /// Whether a chain that ended so holds all frames that it could: it reached its root, or there is nothing to be
-    /// unwound, or it is a recorder's.
+    /// unwound.
     #[must_use]
     pub const fn is_complete(self) -> bool {
-        matches!(self, Self::Root | Self::KernelOnly | Self::Recorded)
+        matches!(self, Self::Root | Self::KernelOnly)
     }
 
     /// Whether the outermost frame of such a chain is one that nothing called, as far as that can be known: those that
-    /// are [complete](Self::is_complete), and those in which only frames between are missing. What graphs draw from the
-    /// root outwards can begin with it.
+    /// are [complete](Self::is_complete), those in which only frames between are missing, and those of a recorder, of
+    /// which nothing more is known. What graphs draw from the root outwards can begin with it.
     #[must_use]
     pub const fn is_rooted(self) -> bool {
-        self.is_complete() || matches!(self, Self::RootAcrossGap)
+        self.is_complete() || matches!(self, Self::RootAcrossGap | Self::Recorded)
     }
 }
 
@@ -100,8 +100,10 @@ words! {
         Sampled = "sampled",
         /// Call frame information of the callee (`.eh_frame`, `.debug_frame`).
         Cfi = "cfi",
-        /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder or the processor).
+        /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder).
         Callchain = "callchain",
+        /// A call that has not returned, by the processor's branch records; the frame is at its first byte.
+        CallStack = "call-stack",
         /// The return address that a leaf function has not moved yet: at the stack pointer, or in the link register.
         LeafRule = "leaf-rule",
         /// An analysis of the callee's prologue or epilogue.
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn across_a_gap_there_is_a_root_but_not_all_frames() {
-        let complete = ["root", "kernel-only", "recorded"];
+        let complete = ["root", "kernel-only"];
         assert_eq!(those(EndReason::ALL, EndReason::is_complete), complete);
         let rooted = ["root", "root-across-gap", "kernel-only", "recorded"];
         assert_eq!(those(EndReason::ALL, EndReason::is_rooted), rooted);

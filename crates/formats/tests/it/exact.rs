@@ -186,7 +186,7 @@ fn json() {
             r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":5,"generator":"unwind-perf {version}"}},"#
         ),
         r#""recording":{"command_line":["perf","record","--call-graph","dwarf,16384"],"hostname":"box","arch":"x86_64","cpus_online":2},"#,
-        r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded"],"found_by":["sampled","cfi","callchain","leaf-rule","prologue","code","frame-pointer","scan","joined","gap"],"module_kind":["elf","file","anonymous","kernel"]},"#,
+        r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded"],"found_by":["sampled","cfi","callchain","call-stack","leaf-rule","prologue","code","frame-pointer","scan","joined","gap"],"module_kind":["elf","file","anonymous","kernel"]},"#,
         "\"strings\":[\"cycles:u\",\"cpu-clock\",\"/debug/t\",\"/opt/my app/t\\\"x\",\"[kernel.kallsyms]\",\"/tmp/x.bin\",\"//anon\",\"inl2\",\"t\\\\.c\",\"op;\\\"x\\\"\",\"main\",\"read_zero\",\"jit\\n\u{fffd}name\",\"a b;\\\"c\",\"\u{fffd}t\\n\",\"\",\"box\",\"x86_64\",\"perf\",\"record\",\"--call-graph\",\"dwarf,16384\"],",
         r#""events":{"length":2,"name":[0,1]},"#,
         r#""modules":{"length":4,"path":[3,4,5,6],"opened":[2,null,null,null],"build_id":["d587e5ae",null,null,null],"kind":[0,3,1,2]},"#,

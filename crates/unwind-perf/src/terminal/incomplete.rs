@@ -14,7 +14,7 @@ pub(crate) struct Completeness {
 }
 
 impl Completeness {
-    /// That of a profile. A chain across a gap is not complete.
+    /// That of a profile. A chain across a gap is not complete, nor is one of the recorder.
     pub(crate) fn of(profile: &Profile) -> Self {
         let ends = EndReason::ALL.iter().zip(profile.end_counts());
         let incomplete = ends.filter(|(end, _)| !end.is_complete()).map(|(_, count)| count).sum();
@@ -45,7 +45,7 @@ mod tests {
     use profile::{EventId, LayoutId, SampleRow, ThreadId};
 
     #[test]
-    fn a_chain_across_a_gap_is_not_complete() {
+    fn chains_of_recorders_and_across_gaps_are_not_complete() {
         let sample = |end| SampleRow {
             time: None,
             thread: ThreadId::new(0),
@@ -69,9 +69,9 @@ mod tests {
             let limit = parse_percent(limit).expect("a number");
             Completeness::of(&profile).judge(Some(&limit), status)
         };
-        assert_eq!(judged("39.9", Status::Complete), Status::Incomplete);
-        assert_eq!(judged("40", Status::Complete), Status::Complete);
-        assert_eq!(judged("40", Status::Damaged), Status::Damaged);
+        assert_eq!(judged("59.9", Status::Complete), Status::Incomplete);
+        assert_eq!(judged("60", Status::Complete), Status::Complete);
+        assert_eq!(judged("60", Status::Damaged), Status::Damaged);
         assert_eq!(Completeness::of(&profile).judge(None, Status::Complete), Status::Complete);
         let nothing = Completeness::of(&Profile::default());
         let zero = parse_percent("0").expect("a number");

@@ -36,6 +36,16 @@ enum Addresses {
     CallStarts,
 }
 
+impl Addresses {
+    /// How frames of such a chain were found, but for the innermost.
+    const fn found_by(self) -> FoundBy {
+        match self {
+            Self::CallEnds => FoundBy::Callchain,
+            Self::CallStarts => FoundBy::CallStack,
+        }
+    }
+}
+
 /// A chain of user frames as the recorder found it.
 struct RecordedChain {
     kind: Addresses,
@@ -58,7 +68,7 @@ impl RecordedChain {
     /// The addresses outside of the last walked frame, where the chain has that frame. With recursion it can be in the
     /// chain several times: then the one is meant inside of which the chain and the walked frames differ in the fewest
     /// frames. `None` where several are as good.
-    fn outside_of(&self, walked: &[Frame]) -> Option<&[Avma]> {
+    fn outside_of(&self, walked: &[Frame]) -> Option<Callers<'_>> {
         if self.lookups.is_empty() {
             return None;
         }
@@ -82,7 +92,8 @@ impl RecordedChain {
                 }
             }
         };
-        self.lookups.get(place + 1..).filter(|outer| !outer.is_empty())
+        let lookups = self.lookups.get(place + 1..).filter(|outer| !outer.is_empty())?;
+        Some(Callers { lookups, found_by: self.kind.found_by() })
     }
 
     /// For each address of the chain how many of the walked frames are found inside of it, in their order: the longest
@@ -107,9 +118,24 @@ impl RecordedChain {
     }
 }
 
+/// The outer frames of a recorded chain.
+#[derive(Clone, Copy)]
+struct Callers<'c> {
+    lookups: &'c [Avma],
+    found_by: FoundBy,
+}
+
+impl Callers<'_> {
+    fn push(self, walker: &mut Walker<'_>, space: &Space, frames: &mut Vec<Frame>) {
+        let frame = |lookup: &Avma| walker.frame_at(*lookup, space, self.found_by);
+        frames.extend(self.lookups.iter().map(frame));
+    }
+}
+
 impl RecordedChains<'_> {
     /// Puts a recorded chain in the place of the walked user frames, which begin at `first` and are at most one, where
-    /// a recorded one is longer. Whether there was one.
+    /// a recorded one is longer. Whether there was one. As perf has it, the processor's call stack goes before a callchain:
+    /// an event that asked for it has a callchain by frame pointers beside it, which programs need not keep.
     pub(crate) fn replace(
         self,
         walker: &mut Walker<'_>,
@@ -117,33 +143,21 @@ impl RecordedChains<'_> {
         frames: &mut Vec<Frame>,
     ) -> bool {
         let Self { sample, space, .. } = self;
-        let user_mode = sample.cpu_mode == CpuMode::User;
         let n_walked = frames.len() - first;
-        let chain = self.callchain();
-        let calls = self.call_stack();
-        let leaf = match frames.get(first) {
-            Some(walked) => Some(*walked),
-            None => {
-                let sampled = sample.ip.filter(|_| user_mode);
-                sampled.map(|ip| walker.frame_at(ip, space, FoundBy::Sampled))
-            }
-        };
-        if let Some(leaf) = leaf
-            && calls.lookups.len() >= chain.lookups.len().max(1)
-        {
-            frames.truncate(first);
-            frames.push(leaf);
-            push_callers(&calls.lookups, walker, space, frames);
-            return true;
-        }
-        let Some((innermost, outer)) = chain.lookups.split_first() else { return false };
-        if chain.lookups.len() <= n_walked {
-            return false;
-        }
+        let (chain, calls) = (self.callchain(), self.call_stack());
+        let innermost = chain.lookups.first().copied();
+        let of_calls = !calls.lookups.is_empty();
+        let walked = frames.get(first).copied().filter(|_| of_calls);
+        // Where the thread was in user mode: where it was sampled, or came into the kernel.
+        let sampled = sample.ip.filter(|_| of_calls && sample.cpu_mode == CpuMode::User);
+        let leaf = || sampled.or(innermost).map(|ip| walker.frame_at(ip, space, FoundBy::Sampled));
+        let callers = if of_calls { &calls.lookups } else { chain.lookups.get(1..).unwrap_or(&[]) };
+        let leaf = walked.or_else(leaf).filter(|_| callers.len() >= n_walked);
+        let Some(leaf) = leaf else { return false };
         frames.truncate(first);
-        let found_by = if user_mode { FoundBy::Sampled } else { FoundBy::Callchain };
-        frames.push(walker.frame_at(*innermost, space, found_by));
-        push_callers(outer, walker, space, frames);
+        frames.push(leaf);
+        let kind = if of_calls { calls.kind } else { chain.kind };
+        Callers { lookups: callers, found_by: kind.found_by() }.push(walker, space, frames);
         true
     }
 
@@ -160,10 +174,10 @@ impl RecordedChains<'_> {
         let room = walker.max_frames().saturating_sub(walked.len());
         let (chain, calls) = (self.callchain(), self.call_stack());
         let outer = [&calls, &chain].into_iter().filter_map(|chain| chain.outside_of(walked));
-        let outer = outer.max_by_key(|outer| outer.len())?;
-        let taken = outer.get(..room).unwrap_or(outer);
-        push_callers(taken, walker, self.space, frames);
-        let all = taken.len() == outer.len();
+        let outer = outer.max_by_key(|outer| outer.lookups.len())?;
+        let lookups = outer.lookups.get(..room).unwrap_or(outer.lookups);
+        Callers { lookups, ..outer }.push(walker, self.space, frames);
+        let all = lookups.len() == outer.lookups.len();
         Some(if all { EndReason::Recorded } else { EndReason::MaxFrames })
     }
 
@@ -184,6 +198,9 @@ impl RecordedChains<'_> {
         if other.len() > addresses.len() {
             addresses = other;
         }
+        // What a frame pointer led to that is none.
+        let n_callers = addresses.iter().skip(1).take_while(|it| can_be_code(**it)).count();
+        addresses.truncate(1 + n_callers);
         let lookup = |(index, ip): (usize, Avma)| if index == 0 { ip } else { ip.sub(1) };
         let lookups = addresses.into_iter().enumerate().map(lookup).collect();
         RecordedChain { kind: Addresses::CallEnds, lookups }
@@ -205,12 +222,15 @@ impl RecordedChains<'_> {
     }
 }
 
+/// Whether there can be code of a process at an address: not in the first page, where nothing is mapped by default, nor
+/// beyond the 56 bits of an address with five levels of page tables.
+///
+/// Source: `Documentation/arch/x86/x86_64/5level-paging.rst`; `vm.mmap_min_addr`.
+const fn can_be_code(address: Avma) -> bool {
+    address.0 >= 0x1000 && address.0 >> 56 == 0
+}
+
 /// Whether an address is of the upper half, which is the kernel's.
 const fn is_kernel(address: Avma) -> bool {
     address.0 >> 63 == 1
-}
-
-fn push_callers(lookups: &[Avma], walker: &mut Walker<'_>, space: &Space, frames: &mut Vec<Frame>) {
-    let frame = |lookup: &Avma| walker.frame_at(*lookup, space, FoundBy::Callchain);
-    frames.extend(lookups.iter().map(frame));
 }

@@ -208,11 +208,13 @@ impl Filled {
     }
 }
 
-/// The kernel part of the recorded chain. Its first address was running, the others are return addresses.
+/// The kernel part of the recorded chain. Its first address was running, the others are return addresses. A sample of user
+/// mode has none: where the processor stated a precise address, the chain is from shortly afterwards.
 fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
     let in_kernel =
         matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel | CpuMode::Hypervisor);
-    let chain = sample.callchain.iter().flat_map(|chain| chain.frames());
+    let chain = sample.callchain.iter().filter(|_| sample.cpu_mode != CpuMode::User);
+    let chain = chain.flat_map(|chain| chain.frames());
     for (context, ip) in chain {
         let kernel_context = match context {
             CallchainContext::Kernel

@@ -109,13 +109,25 @@ impl Given<'_> {
         (frames.collect(), end)
     }
 
-    /// `walked`, then `outer` out of the recorded chain.
+    /// `walked`, then the return addresses `outer` out of the recorded chain.
     #[track_caller]
     fn check(&self, walked: &[u64], outer: &[u64], end: EndReason) {
+        let outer = outer.iter().map(|at| (at - 1, FoundBy::Callchain));
+        assert_eq!(self.replayed(), (self.expected(walked, outer), end));
+    }
+
+    /// `walked`, then the calls `outer` out of the processor's call stack.
+    #[track_caller]
+    fn check_calls(&self, walked: &[u64], outer: &[u64], end: EndReason) {
+        let outer = outer.iter().map(|at| (*at, FoundBy::CallStack));
+        assert_eq!(self.replayed(), (self.expected(walked, outer), end));
+    }
+
+    fn expected(&self, walked: &[u64], outer: impl Iterator<Item = (u64, FoundBy)>) -> Frames {
         let mut expected = vec![(TEST, FoundBy::Sampled)];
         expected.extend(walked.iter().map(|at| (at - 1, FoundBy::Cfi)));
-        expected.extend(outer.iter().map(|at| (at - 1, FoundBy::Callchain)));
-        assert_eq!(self.replayed(), (expected, end));
+        expected.extend(outer);
+        expected
     }
 }
 
@@ -174,7 +186,7 @@ const CALLS: [(u64, u64); 4] =
 #[test]
 fn a_call_stack_of_the_processor_beside_a_cut_stack() {
     let given = Given { stack: &[F, IN_MAIN], branches: &CALLS, ..Given::default() };
-    given.check(&[F, IN_MAIN], &[A - 4, IN_ROOT - 4], EndReason::Recorded);
+    given.check_calls(&[F, IN_MAIN], &[A - 5, IN_ROOT - 5], EndReason::Recorded);
 }
 
 #[test]
@@ -187,8 +199,8 @@ fn calls_of_all_lengths() {
     ] {
         let branches = &[(F - 5, TEST), (IN_MAIN - length, TEST), (A - 5, MAIN)];
         let given = Given { stack: &[F, IN_MAIN], branches, ..Given::default() };
-        let outer = if end == EndReason::Recorded { &[A - 4][..] } else { &[] };
-        given.check(&[F, IN_MAIN], outer, end);
+        let outer = if end == EndReason::Recorded { &[A - 5][..] } else { &[] };
+        given.check_calls(&[F, IN_MAIN], outer, end);
     }
 }
 
@@ -206,7 +218,7 @@ fn branches_that_are_no_calls_of_the_process() {
         CALLS[3],
     ];
     let given = Given { stack: &[F, IN_MAIN], branches, ..Given::default() };
-    given.check(&[F, IN_MAIN], &[IN_ROOT - 4], EndReason::Recorded);
+    given.check_calls(&[F, IN_MAIN], &[IN_ROOT - 5], EndReason::Recorded);
 }
 
 #[test]
@@ -220,13 +232,48 @@ fn the_last_branches_are_no_call_stack() {
 #[test]
 fn a_call_stack_alone() {
     let given = Given { branches: &CALLS, no_registers: true, ..Given::default() };
-    let outer = CALLS.map(|(from, _)| from + 1);
-    given.check(&[], &outer, EndReason::Recorded);
+    let outer = CALLS.map(|(from, _)| from);
+    given.check_calls(&[], &outer, EndReason::Recorded);
     // No stack.
-    Given { no_registers: false, ..given }.check(&[], &outer, EndReason::Recorded);
+    Given { no_registers: false, ..given }.check_calls(&[], &outer, EndReason::Recorded);
     // Nothing says where a thread in the kernel came from.
     let given = Given { in_kernel: true, ..given };
     assert_eq!(given.replayed(), (vec![(KERNEL, FoundBy::Sampled)], EndReason::KernelOnly));
+}
+
+/// The callchain beside it says where the thread came into the kernel, and has what the frame pointer led to: a number.
+#[test]
+fn a_call_stack_of_a_sample_in_the_kernel() {
+    let callchain = &[CONTEXT_KERNEL, KERNEL, CONTEXT_USER, TEST + 4, 0x3ff5_81e4_da4d_76b1];
+    let given = Given { callchain, no_registers: true, in_kernel: true, ..Given::default() };
+    let innermost = vec![(KERNEL, FoundBy::Sampled), (TEST + 4, FoundBy::Sampled)];
+    assert_eq!(given.replayed(), (innermost.clone(), EndReason::Recorded));
+    let given = Given { branches: &CALLS, ..given };
+    let mut expected = innermost;
+    expected.extend(CALLS.map(|(from, _)| (from, FoundBy::CallStack)));
+    assert_eq!(given.replayed(), (expected, EndReason::Recorded));
+}
+
+/// A precise address in user mode: by the time of the callchain the thread was in the kernel.
+#[test]
+fn a_call_stack_of_a_precise_sample() {
+    let callchain = &[CONTEXT_KERNEL, KERNEL, CONTEXT_USER, MAIN, 0];
+    let given = Given { branches: &CALLS, callchain, no_registers: true, ..Given::default() };
+    given.check_calls(&[], &CALLS.map(|(from, _)| from), EndReason::Recorded);
+}
+
+/// What a frame pointer leads to in functions that keep none.
+#[test]
+fn addresses_that_are_none() {
+    for none in [0, 1, 0xfff, 1 << 56, KERNEL] {
+        let callchain = &[CONTEXT_USER, TEST, F, none, IN_ROOT];
+        let given = Given { callchain, no_registers: true, ..Given::default() };
+        given.check(&[], &[F], EndReason::Recorded);
+    }
+    let callchain = &[CONTEXT_USER, TEST, 0x1000, (1 << 56) - 1];
+    let given = Given { callchain, no_registers: true, ..Given::default() };
+    // Nothing is mapped there: the tests count from the program.
+    given.check(&[], &[BASE + 0x1000, BASE + (1 << 56) - 1], EndReason::Recorded);
 }
 
 #[test]
@@ -235,7 +282,7 @@ fn the_chain_that_knows_more_is_taken() {
     let given = Given { stack: &[F, IN_MAIN], callchain, branches: &CALLS, ..Given::default() };
     given.check(&[F, IN_MAIN], &[A, B, IN_ROOT], EndReason::Recorded);
     let given = Given { callchain: &[CONTEXT_USER, TEST, F, IN_MAIN, IN_ROOT], ..given };
-    given.check(&[F, IN_MAIN], &[A - 4, IN_ROOT - 4], EndReason::Recorded);
+    given.check_calls(&[F, IN_MAIN], &[A - 5, IN_ROOT - 5], EndReason::Recorded);
     // What is equal by length is the callchain.
     let given = Given { callchain: &[CONTEXT_USER, TEST, F, IN_MAIN, B, IN_ROOT], ..given };
     given.check(&[F, IN_MAIN], &[B, IN_ROOT], EndReason::Recorded);
@@ -259,7 +306,7 @@ fn recursion_in_a_call_stack_of_the_processor() {
     let [f, in_main, _, in_root] = CALLS;
     let given =
         Given { stack: &[F, F], branches: &[f, f, f, in_main, in_root], ..Given::default() };
-    given.check(&[F, F], &[F - 4, IN_MAIN - 4, IN_ROOT - 4], EndReason::Recorded);
+    given.check_calls(&[F, F], &[F - 5, IN_MAIN - 5, IN_ROOT - 5], EndReason::Recorded);
 }
 
 /// Either the recorded chain lacks `F` inside of its first `G`, or it has a `G` more than the stack.
