@@ -62,6 +62,7 @@
 //!     stack: &stack,
 //!     big_endian: false,
 //!     partial_registers: false,
+//!     executed: false,
 //!     space: &space,
 //!     thread: 7,
 //! };

@@ -77,6 +77,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
             stack: &bytes,
             big_endian: false,
             partial_registers: false,
+            executed: false,
             space: &space,
             thread: 0,
         };

@@ -259,6 +259,7 @@ fn user_frames(
                 stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
                 big_endian: machine.big_endian,
                 partial_registers: sample.cpu_mode == CpuMode::Kernel,
+                executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
                 space,
                 thread: sample.tid.map_or(0, |tid| tid.0 as u32),
             };

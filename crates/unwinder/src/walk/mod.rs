@@ -1,6 +1,7 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+mod executed;
 mod uncovered;
 
 use std::cell::Cell;
@@ -37,6 +38,8 @@ pub struct UserState<'a> {
     /// The sample was taken in the kernel without full user registers: on x86-64, -1 in rbx and r12 to r15 then means
     /// "not known".
     pub partial_registers: bool,
+    /// The instruction at the program counter has run: all other registers, and the stack, are of behind it.
+    pub executed: bool,
     /// The address space at the time of the sample.
     pub space: &'a Space,
     /// The thread by any id: samples of one thread, in the order of time, are walked the fastest.
@@ -153,7 +156,12 @@ impl<'e> Walker<'e> {
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version());
-        let reason = self.walk_from((Avma(pc), true), &mut stack, registers, &memory, arch, frames);
+        let pc = Avma(pc);
+        let reason = if state.executed {
+            self.walk_behind(pc, &mut stack, registers, &memory, arch, frames)
+        } else {
+            self.walk_from((pc, true), &mut stack, registers, &memory, arch, frames)
+        };
         stack.end();
         self.cache.stacks[at] = stack;
         reason

@@ -5,7 +5,7 @@ use synth::{Endian, Section, StackBuilder, UserRegs};
 use unwinder::{Arch, EndReason};
 
 use crate::world::{
-    BASE, EH_FRAME, FREE, HEADER, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops,
+    BASE, EH_FRAME, FREE, HEADER, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, Sampled, TEST, ops,
 };
 
 const LIMIT: usize = 200;
@@ -77,14 +77,14 @@ proptest! {
         arch in arch(),
         values in prop::collection::vec(word(), 33),
         words in prop::collection::vec(word(), 0..200),
-        partial in any::<bool>(),
+        how in prop::sample::select(&[Sampled::Usual, Sampled::InKernel, Sampled::Executed][..]),
     ) {
         let mut world = program(arch).load();
         world.max_frames = LIMIT;
-        let (frames, end) = world.walk_as(&regs(arch, &values), &stack_of(&words), partial);
+        let (frames, end) = world.walk_as(&regs(arch, &values), &stack_of(&words), how);
         check(frames.len(), end)?;
         // A walk is a pure function.
-        let again = world.walk_as(&regs(arch, &values), &stack_of(&words), partial);
+        let again = world.walk_as(&regs(arch, &values), &stack_of(&words), how);
         prop_assert_eq!((frames, end), again);
     }
 

@@ -192,6 +192,16 @@ impl Program {
     }
 }
 
+/// How a sample was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sampled {
+    Usual,
+    /// Without the registers that the kernel does not save.
+    InKernel,
+    /// Behind the instruction at the program counter.
+    Executed,
+}
+
 /// A process that has the program mapped, and a stack.
 pub(crate) struct World {
     arch: Arch,
@@ -268,18 +278,18 @@ impl World {
         regs: &UserRegs,
         stack: &[u8],
     ) -> (Vec<(u64, FoundBy)>, EndReason) {
-        self.walk_as(regs, stack, false)
+        self.walk_as(regs, stack, Sampled::Usual)
     }
 
     pub(crate) fn walk_as(
         &mut self,
         regs: &UserRegs,
         stack: &[u8],
-        partial_registers: bool,
+        how: Sampled,
     ) -> (Vec<(u64, FoundBy)>, EndReason) {
         let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         let space = self.timeline.space(PROCESS).0;
-        let sample = (regs, stack, partial_registers);
+        let sample = (regs, stack, how);
         let found = walk_with(&mut walker, self.arch, &space, sample);
         // Again, along what is known: the second time is remembered, the third one follows it.
         for _ in 0..2 {
@@ -292,7 +302,7 @@ impl World {
     pub(crate) fn frames(&mut self, regs: &UserRegs, stack: &[u8]) -> Vec<Frame> {
         let space = self.space();
         let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
-        frames_with(&mut walker, self.arch, &space, (regs, stack, false)).0
+        frames_with(&mut walker, self.arch, &space, (regs, stack, Sampled::Usual)).0
     }
 
     /// Walks samples of one thread, one after another.
@@ -303,7 +313,7 @@ impl World {
         let space = self.space();
         let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         let walk = |(regs, stack): &(UserRegs, Vec<u8>)| {
-            walk_with(&mut walker, self.arch, &space, (regs, stack, false))
+            walk_with(&mut walker, self.arch, &space, (regs, stack, Sampled::Usual))
         };
         samples.iter().map(walk).collect()
     }
@@ -313,7 +323,7 @@ fn walk_with(
     walker: &mut Walker<'_>,
     arch: Arch,
     space: &Space,
-    sample: (&UserRegs, &[u8], bool),
+    sample: (&UserRegs, &[u8], Sampled),
 ) -> (Vec<(u64, FoundBy)>, EndReason) {
     let (frames, end) = frames_with(walker, arch, space, sample);
     let address = |frame: &Frame| (frame.in_process().0, frame.found_by);
@@ -324,9 +334,12 @@ fn frames_with(
     walker: &mut Walker<'_>,
     arch: Arch,
     space: &Space,
-    (regs, stack, partial_registers): (&UserRegs, &[u8], bool),
+    (regs, stack, how): (&UserRegs, &[u8], Sampled),
 ) -> (Vec<Frame>, EndReason) {
-    let state = UserState { arch, stack, big_endian: false, partial_registers, space, thread: 0 };
+    let partial_registers = how == Sampled::InKernel;
+    let executed = how == Sampled::Executed;
+    let state =
+        UserState { arch, stack, big_endian: false, partial_registers, executed, space, thread: 0 };
     let mut frames = Vec::new();
     let end = walker.walk(&state, sampled(regs), &mut frames);
     (frames, end)

@@ -3,7 +3,9 @@
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::world::{IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack, usual};
+use crate::world::{
+    IN_MAIN, IN_ROOT, MAIN, Program, SP, Sampled, TEST, World, ops, outer, stack, usual,
+};
 
 fn simple() -> Program {
     Program::new(Arch::X86_64, ops().def_cfa_offset(16))
@@ -137,12 +139,12 @@ fn kernel_mode_samples_do_not_know_the_saved_registers() {
     outer(stack.word(IN_MAIN));
     let mut world = program.load();
     let unknown = UserRegs::x86_64(TEST, SP).set(reg::BX, u64::MAX);
-    let (frames, end) = world.walk_as(&unknown, &stack.bytes(), true);
+    let (frames, end) = world.walk_as(&unknown, &stack.bytes(), Sampled::InKernel);
     assert_eq!((frames, end), (usual(TEST)[..2].to_vec(), EndReason::RegisterUnknown));
-    let (frames, end) = world.walk_as(&unknown, &stack.bytes(), false);
+    let (frames, end) = world.walk_as(&unknown, &stack.bytes(), Sampled::Usual);
     assert_eq!((frames, end), (usual(TEST)[..2].to_vec(), EndReason::MemoryNotRecorded));
     let known = UserRegs::x86_64(TEST, SP).set(reg::BX, SP + 8);
-    let (frames, end) = world.walk_as(&known, &stack.bytes(), true);
+    let (frames, end) = world.walk_as(&known, &stack.bytes(), Sampled::InKernel);
     assert_eq!((frames, end), (usual(TEST).to_vec(), EndReason::Root));
 }
 

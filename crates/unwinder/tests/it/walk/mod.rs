@@ -4,6 +4,7 @@ mod aarch64;
 mod by_code;
 mod emulated;
 mod ends;
+mod executed;
 mod fallback;
 mod frame_address;
 mod linear;

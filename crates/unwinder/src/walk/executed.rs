@@ -1,0 +1,93 @@
+//! Samples of precise events of x86-64: their address is that of an instruction that has run, and their registers and stack
+//! are those behind it. What the instruction did is undone, or its frame is looked at from behind it.
+//!
+//! Source: `setup_pebs_fixed_sample_data` and `setup_pebs_adaptive_sample_data` in `arch/x86/events/intel/ds.c`,
+//! `perf_ibs_handle_irq` in `arch/x86/events/amd/ibs.c`: the address is set to the instruction's, all else is of after it.
+
+use address::Avma;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
+use profile::{EndReason, FoundBy};
+
+use crate::arch::Arch;
+use crate::cache::StackCache;
+use crate::frame::Frame;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+
+/// What is known of the frame that an instruction ran in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Executed {
+    /// The registers are those that the frame has at that address.
+    At(Avma),
+    /// They are those of the caller. The return address was below its stack pointer, of which nothing is recorded.
+    Returned,
+    /// They are of somewhere in what the instruction called.
+    Beyond,
+}
+
+/// The longest instruction, and how much is looked at where a file ends earlier.
+const LENGTHS: [usize; 5] = [15, 7, 5, 2, 1];
+
+impl Executed {
+    /// Of the instruction at an address. What a call did to the registers is undone.
+    pub(super) fn of(pc: Avma, registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Self {
+        let code = LENGTHS.into_iter().find_map(|len| memory.code(pc, len));
+        let Some(code) = code.filter(|_| arch == Arch::X86_64) else { return Self::At(pc) };
+        let instruction = Decoder::with_ip(64, code, pc.0, DecoderOptions::NONE).decode();
+        let next = instruction.next_ip();
+        if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter) {
+            return Self::At(Avma(next));
+        }
+        match instruction.flow_control() {
+            FlowControl::Next | FlowControl::XbeginXabortXend | FlowControl::Interrupt => {
+                Self::At(Avma(next))
+            }
+            // These change no register but the program counter.
+            FlowControl::UnconditionalBranch
+            | FlowControl::ConditionalBranch
+            | FlowControl::IndirectBranch
+            | FlowControl::Exception => Self::At(pc),
+            FlowControl::Return => Self::Returned,
+            FlowControl::Call | FlowControl::IndirectCall => {
+                let sp = registers.sp(arch);
+                if memory.recorded(sp) != Some(next) {
+                    return Self::Beyond;
+                }
+                registers.set(arch.sp(), sp.wrapping_add(8));
+                Self::At(pc)
+            }
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Walks from an instruction that has run, with the registers behind it.
+    pub(super) fn walk_behind(
+        &mut self,
+        pc: Avma,
+        previous: &mut StackCache,
+        mut registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let first = frames.len();
+        let executed = Executed::of(pc, &mut registers, memory, arch);
+        let Executed::At(at) = executed else {
+            let frame = self.frame_at(pc, memory.space, FoundBy::Sampled);
+            frames.push(Frame { sp: registers.sp(arch), ..frame });
+            let returned = executed == Executed::Returned;
+            return if returned {
+                EndReason::MemoryNotRecorded
+            } else {
+                EndReason::RegisterUnknown
+            };
+        };
+        let reason = self.walk_from((at, true), previous, registers, memory, arch, frames);
+        if let Some(frame) = frames.get_mut(first).filter(|_| at != pc) {
+            let shown = self.frame_at(pc, memory.space, FoundBy::Sampled);
+            *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
+        }
+        reason
+    }
+}

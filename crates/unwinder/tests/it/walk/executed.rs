@@ -1,0 +1,96 @@
+//! Samples of precise events: the address of an instruction, and the registers behind it.
+
+use synth::{StackBuilder, UserRegs, x86_64_reg as reg};
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{
+    FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, Sampled, TEST, ops, outer, stack, usual,
+};
+
+/// `test` saves rbp and has a frame: push %rbp; mov %rsp,%rbp; sub $0x20,%rsp; call free; leave; ret
+///
+/// ```text
+///   1200  rsp+8          1201  rsp+16         1204  rbp+16         120d  rbp+16        120e  rsp+8
+/// ```
+fn program() -> Program {
+    let rows = ops().advance(1).def_cfa_offset(16).offset(6, 2).advance(3).def_cfa_register(6);
+    let rows = rows.advance(10).def_cfa(7, 8);
+    Program::new(Arch::X86_64, rows)
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, TEST)
+        .code(TEST, &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20])
+        .call(TEST + 0xd, FREE)
+        .code(TEST + 0xd, &[0xc9, 0xc3])
+}
+
+#[track_caller]
+fn check(regs: &UserRegs, stack: &StackBuilder, frames: &[(u64, FoundBy)], end: EndReason) {
+    let found = program().load().walk_as(regs, &stack.bytes(), Sampled::Executed);
+    assert_eq!(found, (frames.to_vec(), end));
+}
+
+/// What `main` had in rbp.
+const OF_MAIN: u64 = 0x1234;
+
+#[test]
+fn a_push_has_moved_the_stack_pointer() {
+    let mut stack = stack();
+    outer(stack.word(OF_MAIN).word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST, SP).set(reg::BP, OF_MAIN);
+    check(&regs, &stack, &usual(TEST), EndReason::Root);
+}
+
+#[test]
+fn a_frame_pointer_was_set() {
+    let mut stack = stack();
+    outer(stack.words(0, 4).label("rbp").word(OF_MAIN).word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST + 4, SP).set(reg::BP, stack.address("rbp"));
+    check(&regs, &stack, &usual(TEST + 4), EndReason::Root);
+}
+
+#[test]
+fn a_call_has_pushed_its_return_address() {
+    let mut stack = stack();
+    let call = TEST + 8;
+    outer(stack.word(call + 5).words(0, 4).label("rbp").word(OF_MAIN).word(IN_MAIN));
+    let regs = UserRegs::x86_64(call, SP).set(reg::BP, stack.address("rbp"));
+    check(&regs, &stack, &usual(call), EndReason::Root);
+}
+
+/// The registers are of later: the function that was called has gone on.
+#[test]
+fn a_call_whose_return_address_is_not_on_top() {
+    let mut stack = stack();
+    let call = TEST + 8;
+    outer(stack.word(0).word(call + 5).words(0, 4).label("rbp").word(OF_MAIN).word(IN_MAIN));
+    let regs = UserRegs::x86_64(call, SP).set(reg::BP, stack.address("rbp"));
+    check(&regs, &stack, &[(call, FoundBy::Sampled)], EndReason::RegisterUnknown);
+}
+
+#[test]
+fn leave_has_freed_the_frame() {
+    let mut stack = stack();
+    outer(stack.word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST + 0xd, SP).set(reg::BP, OF_MAIN);
+    check(&regs, &stack, &usual(TEST + 0xd), EndReason::Root);
+}
+
+/// Its registers are those of its caller, and what it returned by is below the stack pointer.
+#[test]
+fn a_return_has_lost_its_address() {
+    let mut stack = stack();
+    // A word of the caller that looks like a return address.
+    stack.word(IN_ROOT).words(0, 8);
+    let regs = UserRegs::x86_64(TEST + 0xe, SP).set(reg::BP, OF_MAIN);
+    check(&regs, &stack, &[(TEST + 0xe, FoundBy::Sampled)], EndReason::MemoryNotRecorded);
+}
+
+/// Elsewhere the registers are taken for those of the address.
+#[test]
+fn an_address_that_is_not_precise() {
+    let mut stack = stack();
+    outer(stack.word(IN_MAIN));
+    let regs = UserRegs::x86_64(TEST, SP).set(reg::BP, OF_MAIN);
+    let found = program().load().walk(&regs, &stack.bytes());
+    assert_eq!(found, (usual(TEST).to_vec(), EndReason::Root));
+}
