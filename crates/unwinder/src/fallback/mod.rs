@@ -6,10 +6,13 @@
 //! for which it is enough that it can be one: the instructions up to the return, and the frame pointer where the code says
 //! that it leads to the frame's record.
 //!
+//! Code that the program copied out of a file, as CPython does, is looked at there.
+//!
 //! Elsewhere: the frame pointer, and the return address of leaves. It must be an address in executable memory, and follow a
 //! call where the code there can be read.
 
 mod analysis;
+mod copied;
 mod follow;
 mod scan;
 
@@ -27,6 +30,7 @@ use profile::FoundBy;
 use crate::arch::Arch;
 use crate::code::{Called, InFile};
 use crate::fallback::analysis::Analyser;
+use crate::fallback::copied::Originals;
 use crate::fallback::follow::Follower;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, Registers};
@@ -38,6 +42,7 @@ pub(crate) use scan::Slot;
 pub(crate) struct Fallback {
     analysers: HashMap<u32, Option<Analyser>>,
     follower: Follower,
+    originals: Originals,
 }
 
 /// Why a frame without call frame information has no caller.
@@ -66,6 +71,20 @@ impl Fallback {
     /// The files of which no more was looked at.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.follower.functions.allowance.into_exhausted()
+    }
+
+    /// The code of a file that a frame in memory without a file is a copy of. `lookup` is in the call that it waits for.
+    pub(crate) fn original<'m>(
+        &mut self,
+        (lookup, mapping): (Avma, Avma),
+        registers: &Registers,
+        memory: &Memory<'m>,
+        arch: Arch,
+    ) -> Option<InFile<'m>> {
+        if arch != Arch::X86_64 {
+            return None;
+        }
+        self.originals.of(lookup, mapping, registers.sp(arch), memory)
     }
 
     /// The caller of a frame without call frame information.

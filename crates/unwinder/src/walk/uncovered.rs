@@ -43,7 +43,12 @@ impl Walker<'_> {
         if self.is_trial {
             return Err(EndReason::NoUnwindInfo);
         }
-        let code = place.code(memory);
+        let code = place.code(memory).or_else(|| {
+            let is_called = !place.is_leaf && place.mapping.kind == MappedKind::Anonymous;
+            let at = (place.lookup, Avma(place.mapping.start));
+            let fallback = &mut self.cache.fallback;
+            is_called.then(|| fallback.original(at, registers, memory, arch)).flatten()
+        });
         let step = |caller| Ok(Step { caller, evidence: None });
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {

@@ -2,6 +2,7 @@
 
 mod aarch64;
 mod by_code;
+mod copied;
 mod emulated;
 mod ends;
 mod executed;
