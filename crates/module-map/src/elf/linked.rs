@@ -100,7 +100,7 @@ impl Image {
     }
 
     /// The functions that others can be linked to, by the hashes of their names and in the order of those; without those
-    /// of which a resolver decides which code it is.
+    /// of which a resolver decides which code it is, and names of which versions mean different code.
     #[must_use]
     pub fn exported_functions(&self, hash: NameHash<'_>) -> Vec<(u64, Svma)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
@@ -108,14 +108,16 @@ impl Image {
             let (info, section) = (*symbol.get(4)?, symbol.get(6..)?.first_chunk()?);
             let is_defined = u16::from_le_bytes(*section) != SHN_UNDEF.0;
             let address = Svma(u64::from_le_bytes(*symbol.get(8..)?.first_chunk()?));
-            let is_one = is_defined && info & 0xf != STT_GNU_IFUNC.0;
-            is_one.then_some((hash(symbols.name(symbol)?), address))
+            let code = Some(address).filter(|_| info & 0xf != STT_GNU_IFUNC.0);
+            is_defined.then_some((hash(symbols.name(symbol)?), code))
         };
-        let mut functions: Vec<_> =
-            symbols.symbols.chunks_exact(SYMBOL).filter_map(function).collect();
-        // Of those of one name the first one.
-        functions.sort_by_key(|&(hash, _)| hash);
-        functions.dedup_by_key(|&mut (hash, _)| hash);
-        functions
+        let mut named: Vec<_> = symbols.symbols.chunks_exact(SYMBOL).filter_map(function).collect();
+        named.sort_by_key(|&(hash, _)| hash);
+        let groups = named.chunk_by(|one, other| one.0 == other.0);
+        let one = |group: &[(u64, Option<Svma>)]| {
+            let &(hash, code) = group.first()?;
+            group.iter().all(|other| other.1 == code).then_some((hash, code?))
+        };
+        groups.filter_map(one).collect()
     }
 }

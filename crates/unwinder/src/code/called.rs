@@ -46,6 +46,8 @@ pub(crate) struct Functions {
     extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
     slots: HashMap<u32, Arc<[(u64, SlotValue)]>>,
     exported: HashMap<u32, Arc<[(u64, Svma)]>>,
+    /// Where the calls of functions return to.
+    pub(super) calls: HashMap<(u32, u64), Arc<[u64]>>,
     names: RandomState,
     pub(crate) allowance: CodeAllowance,
 }
@@ -139,7 +141,7 @@ impl Functions {
         }
     }
 
-    fn extent(&mut self, target: InFile<'_>) -> Option<Arc<Extent>> {
+    pub(super) fn extent(&mut self, target: InFile<'_>) -> Option<Arc<Extent>> {
         if self.extents.len() >= MOST_KEPT {
             self.extents.clear();
         }
@@ -157,14 +159,14 @@ impl Functions {
         extent
     }
 
-    fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
+    pub(super) fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
         let Self { slots, names, .. } = self;
         let make = || file.image().linked_slots(&|name| names.hash_one(name)).into();
         Arc::clone(slots.entry(file.serial).or_insert_with(make))
     }
 
     /// The function of a file whose name has that hash.
-    fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
+    pub(super) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
         let Self { exported, names, .. } = self;
         let make = || file.image().exported_functions(&|name| names.hash_one(name)).into();
         let all = exported.entry(file.serial).or_insert_with(make);

@@ -6,10 +6,12 @@
 mod allowance;
 mod bytes;
 mod called;
+mod callee;
 mod effect;
 mod paths;
 mod value;
 
 pub(crate) use called::{Called, Functions, InFile, locate};
+pub(crate) use callee::Function;
 pub(crate) use paths::{CALLEE_SAVED, Exit, Paths};
 pub(crate) use value::{Base, Sum, Words};

@@ -176,6 +176,16 @@ impl Extent {
         Some(found)
     }
 
+    /// The runs of instructions that its paths come through.
+    pub(crate) fn runs(&self) -> &[(u64, u64)] {
+        &self.runs
+    }
+
+    /// How many bytes of code that is.
+    pub(crate) fn len(&self) -> u64 {
+        self.runs.iter().map(|&(start, end)| end.wrapping_sub(start)).sum()
+    }
+
     /// Whether its paths come through the instruction at an address.
     pub(crate) fn reaches(&self, svma: Svma) -> Reach {
         let through = |runs: &[(u64, u64)]| {

@@ -28,7 +28,7 @@ use module_map::LoadedImage;
 use profile::FoundBy;
 
 use crate::arch::Arch;
-use crate::code::{Called, InFile};
+use crate::code::{Called, Functions, InFile};
 use crate::fallback::analysis::Analyser;
 use crate::fallback::copied::Originals;
 use crate::fallback::follow::Follower;
@@ -85,6 +85,11 @@ impl Fallback {
             return None;
         }
         self.originals.of(lookup, mapping, registers.sp(arch), memory)
+    }
+
+    /// What is known of the files' functions.
+    pub(crate) const fn functions(&mut self) -> &mut Functions {
+        &mut self.follower.functions
     }
 
     /// The caller of a frame without call frame information.

@@ -76,12 +76,15 @@ impl Walker<'_> {
         let Executed::At(at) = executed else {
             let frame = self.frame_at(pc, memory.space, FoundBy::Sampled);
             frames.push(Frame { sp: registers.sp(arch), ..frame });
-            let returned = executed == Executed::Returned;
-            return if returned {
-                EndReason::MemoryNotRecorded
-            } else {
-                EndReason::RegisterUnknown
-            };
+            if executed == Executed::Beyond {
+                return EndReason::RegisterUnknown;
+            }
+            let found = self.walk_returned(pc, previous, registers, memory, arch, frames);
+            if frames.len() - first > self.max_frames {
+                frames.truncate(first + self.max_frames);
+                return EndReason::MaxFrames;
+            }
+            return found.unwrap_or(EndReason::MemoryNotRecorded);
         };
         let reason = self.walk_from((at, true), previous, registers, memory, arch, frames);
         if let Some(frame) = frames.get_mut(first).filter(|_| at != pc) {

@@ -2,6 +2,8 @@
 //! is not reached.
 
 mod executed;
+mod limits;
+mod returned;
 mod uncovered;
 
 use std::cell::Cell;
@@ -24,6 +26,7 @@ use crate::fallback::Fallback;
 use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::{FullRow, Rule};
 use crate::state::{Memory, Registers};
+use crate::walk::limits::{most_frames, most_tried, steps_of};
 use crate::walk::uncovered::Uncovered;
 
 /// The user part of a sample.
@@ -385,24 +388,6 @@ impl<'e> Walker<'e> {
             None => Rule::NoInfo,
         }
     }
-}
-
-/// More frames than are on a stack of so many bytes, each of which has a word of it, and on others that signals came on.
-const fn most_frames(stack: usize) -> usize {
-    const OTHERS: usize = 4096;
-    OTHERS + stack
-}
-
-/// How many frames are tried in all where words of a stack of so many bytes may be return addresses: some for each word.
-const fn most_tried(stack: usize) -> usize {
-    64 + stack / 2
-}
-
-/// How many operations the expressions of all rows of a walk may run. Those of a signal frame have 40, those of a PLT 11.
-const fn steps_of(stack: usize) -> u32 {
-    const FREE: u32 = 2048;
-    const MOST: usize = 1 << 20;
-    FREE + (if stack < MOST { stack } else { MOST }) as u32 / 4
 }
 
 /// Whether a signal frame that was stepped out of leads nowhere: it has room for all registers, so the stack pointer moves,

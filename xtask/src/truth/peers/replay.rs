@@ -107,6 +107,7 @@ fn sampled<'a>(
             stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
             big_endian: false,
             partial_registers: sample.cpu_mode == CpuMode::Kernel,
+            executed: false,
             space,
             thread: entry.tid.0.cast_unsigned(),
         };

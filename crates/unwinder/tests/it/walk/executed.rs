@@ -1,6 +1,6 @@
 //! Samples of precise events: the address of an instruction, and the registers behind it.
 
-use synth::{StackBuilder, UserRegs, x86_64_reg as reg};
+use synth::{CfiOps, StackBuilder, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{
@@ -83,6 +83,78 @@ fn a_return_has_lost_its_address() {
     stack.word(IN_ROOT).words(0, 8);
     let regs = UserRegs::x86_64(TEST + 0xe, SP).set(reg::BP, OF_MAIN);
     check(&regs, &stack, &[(TEST + 0xe, FoundBy::Sampled)], EndReason::MemoryNotRecorded);
+}
+
+/// `test`, with that CFA, is called by `main` and calls `free`, which has returned from: its `ret` is at `FREE + 0x40`.
+fn returning(cfa: CfiOps, calls: &[u64]) -> Program {
+    let program = Program::new(Arch::X86_64, cfa)
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, TEST)
+        .code(TEST + 0x80, &[0xc3])
+        .code(FREE + 0x40, &[0xc3]);
+    calls.iter().fold(program, |program, &call| program.call(call, FREE))
+}
+
+/// The frames of a sample at the `ret` of `free`, whose caller has these words up to its return address into `main`.
+fn behind_a_return(program: &Program, words: &[u64]) -> (Vec<(u64, FoundBy)>, EndReason) {
+    let mut stack = stack();
+    for &word in words {
+        stack.word(word);
+    }
+    outer(stack.word(IN_MAIN));
+    let regs = UserRegs::x86_64(FREE + 0x40, SP);
+    program.load().walk_as(&regs, &stack.bytes(), Sampled::Executed)
+}
+
+fn two_callers(second: u64) -> Vec<(u64, FoundBy)> {
+    vec![
+        (FREE + 0x40, FoundBy::Sampled),
+        (second, FoundBy::Scan),
+        (IN_MAIN - 1, FoundBy::Cfi),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ]
+}
+
+#[test]
+fn the_only_call_of_the_function_that_returned() {
+    let program = returning(ops().def_cfa_offset(24), &[TEST + 0x20]);
+    let expected = (two_callers(TEST + 0x1f), EndReason::Root);
+    assert_eq!(behind_a_return(&program, &[1, 2]), expected);
+    // A word that follows a call of another function, of which no row fits.
+    assert_eq!(behind_a_return(&program, &[IN_ROOT, 2]), expected);
+}
+
+/// Its function is known, the place in it is not.
+#[test]
+fn several_calls_of_the_function_that_returned() {
+    let program = returning(ops().def_cfa_offset(24), &[TEST + 0x20, TEST + 0x30]);
+    assert_eq!(behind_a_return(&program, &[1, 2]), (two_callers(TEST), EndReason::Root));
+}
+
+#[test]
+fn no_function_whose_frame_ends_there() {
+    let alone = (vec![(FREE + 0x40, FoundBy::Sampled)], EndReason::MemoryNotRecorded);
+    // The frame of `test` has another size, or it does not call `free`.
+    let program = returning(ops().def_cfa_offset(32), &[TEST + 0x20]);
+    assert_eq!(behind_a_return(&program, &[1, 2]), alone);
+    let program = returning(ops().def_cfa_offset(24), &[]);
+    assert_eq!(behind_a_return(&program, &[1, 2]), alone);
+}
+
+/// A function that was called through a register may have left the frame pointer as it was.
+#[test]
+fn a_frame_that_is_counted_from_the_frame_pointer() {
+    let rows = ops().def_cfa(6, 16);
+    let program = returning(rows, &[TEST + 0x20]).code(MAIN + 0x60, &[0xff, 0xd0]);
+    let walk = |word: u64| {
+        let mut stack = stack();
+        outer(stack.word(word).label("rbp").word(2).word(IN_MAIN));
+        let regs = UserRegs::x86_64(FREE + 0x40, SP).set(reg::BP, stack.address("rbp"));
+        program.load().walk_as(&regs, &stack.bytes(), Sampled::Executed)
+    };
+    assert_eq!(walk(1), (two_callers(TEST + 0x1f), EndReason::Root));
+    let alone = (vec![(FREE + 0x40, FoundBy::Sampled)], EndReason::MemoryNotRecorded);
+    assert_eq!(walk(MAIN + 0x62), alone);
 }
 
 /// Elsewhere the registers are taken for those of the address.

@@ -1,0 +1,92 @@
+//! Which function a call calls, where that is stated, and which calls a function has.
+
+use std::sync::Arc;
+
+use address::Avma;
+use iced_x86::{FlowControl, Instruction};
+use module_map::SlotValue;
+
+use crate::arch::{Arch, CallTarget};
+use crate::code::bytes::CodeBytes;
+use crate::code::called::{Functions, InFile, MOST_KEPT, locate};
+use crate::state::Memory;
+
+/// A function in a process.
+#[derive(Clone, Copy)]
+pub(crate) struct Function<'a> {
+    /// Where it begins in its file.
+    pub(crate) at: InFile<'a>,
+    /// What is added to addresses of the file.
+    pub(crate) bias: u64,
+}
+
+/// Bytes of an entry of a procedure linkage table, which only goes on elsewhere.
+const LINKAGE: u64 = 16;
+/// Calls of a function that are looked at.
+const MOST_CALLS: usize = 4096;
+
+impl Functions {
+    /// The function that the call before a return address calls directly, or through a procedure linkage table: then it is
+    /// looked for in the file of `near`, which has that bias.
+    pub(crate) fn callee<'m>(
+        &mut self,
+        return_address: u64,
+        (near, near_bias): (InFile<'m>, u64),
+        memory: &Memory<'m>,
+        arch: Arch,
+    ) -> Option<Function<'m>> {
+        let len = arch.longest_call();
+        let code = memory.code(Avma(return_address).sub(len as u64), len)?;
+        let CallTarget::Address(target) = arch.call_target(code, return_address)? else {
+            return None;
+        };
+        let at = locate(Avma(target), memory)?;
+        let bias = target.wrapping_sub(at.svma.0);
+        let extent = self.extent(at)?;
+        let slot = match extent.tails[..] {
+            [slot] if extent.len() <= LINKAGE => slot,
+            _ => return Some(Function { at, bias }),
+        };
+        let slots = self.slots(at.file);
+        let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
+        match slots.get(known)?.1 {
+            SlotValue::Address(svma) => Some(Function { at: InFile { svma, ..at }, bias }),
+            SlotValue::Symbol(name) => {
+                let svma = self.symbol(near.file, name)?;
+                Some(Function { at: InFile { svma, ..near }, bias: near_bias })
+            }
+        }
+    }
+
+    /// Where the calls of a function return to, in its file.
+    pub(crate) fn calls_of(&mut self, function: InFile<'_>) -> Arc<[u64]> {
+        let key = (function.file.serial, function.svma.0);
+        if let Some(known) = self.calls.get(&key) {
+            return Arc::clone(known);
+        }
+        if self.calls.len() >= MOST_KEPT {
+            self.calls.clear();
+        }
+        let found: Arc<[u64]> = self.find_calls(function).unwrap_or_default().into();
+        self.calls.insert(key, Arc::clone(&found));
+        found
+    }
+
+    fn find_calls(&mut self, function: InFile<'_>) -> Option<Vec<u64>> {
+        let extent = self.extent(function)?;
+        let code = CodeBytes::around(function.file.image(), function.svma)?;
+        let mut calls = Vec::new();
+        let mut instruction = Instruction::default();
+        for &(start, end) in extent.runs() {
+            let mut decoder = code.decoder(start)?;
+            while decoder.ip() < end && decoder.can_decode() && calls.len() < MOST_CALLS {
+                decoder.decode_out(&mut instruction);
+                let flow = instruction.flow_control();
+                if matches!(flow, FlowControl::Call | FlowControl::IndirectCall) {
+                    calls.push(instruction.next_ip());
+                }
+            }
+        }
+        Some(calls)
+    }
+}

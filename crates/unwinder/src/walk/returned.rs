@@ -1,0 +1,132 @@
+//! The caller behind a `ret` that has run: the registers are the caller's already, but the address that they belong to is
+//! not recorded. The stack says it: the first word that follows a call of a function whose frame, at a call of the function
+//! that returned, would end with that word.
+//!
+//! ```text
+//!   sp'  | frame of G, which called F and goes on             |
+//!        | return address of G, behind a call of G            |  <- what a row of G, at a call of F, says
+//! ```
+
+use address::{Avma, Svma};
+use profile::{EndReason, FoundBy};
+
+use crate::arch::Arch;
+use crate::cache::StackCache;
+use crate::code::{Called, Function, InFile, locate};
+use crate::frame::Frame;
+use crate::rule::Rule;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+
+/// Functions that are looked at for one sample.
+const MOST_FUNCTIONS: usize = 64;
+
+/// Where a function returned to.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The return address in the process; of several that can be it, the first: their frames are the same.
+    pc: Avma,
+    /// Where its function begins, unless it is proven which call of it is meant.
+    function: Option<Avma>,
+}
+
+impl Walker<'_> {
+    /// Walks on from where the function at `pc` returned to, with the registers behind its return. `None` where that is not
+    /// known.
+    pub(super) fn walk_returned(
+        &mut self,
+        pc: Avma,
+        previous: &mut StackCache,
+        registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> Option<EndReason> {
+        let place = self.returned_to(pc, &registers, memory, arch)?;
+        let second = frames.len();
+        let from = (place.pc.sub(1), false);
+        let reason = self.walk_from(from, previous, registers, memory, arch, frames);
+        if let Some(frame) = frames.get_mut(second) {
+            let shown = place.function.unwrap_or(place.pc.sub(1));
+            let shown = self.frame_at(shown, memory.space, FoundBy::Scan);
+            *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
+        }
+        Some(reason)
+    }
+
+    fn returned_to(
+        &mut self,
+        pc: Avma,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Place> {
+        let returned = locate(pc, memory).filter(|_| !memory.big_endian)?;
+        let bias = pc.0.wrapping_sub(returned.svma.0);
+        let sp = registers.sp(arch);
+        let first = sp.wrapping_add(sp.wrapping_neg() % 8);
+        let (mut looked_at, mut passed) = (0, false);
+        for index in 0..memory.stack.len() as u64 / 8 {
+            let slot = first.wrapping_add(8 * index);
+            let word = memory.recorded(slot)?;
+            if !follows_call(word, memory, arch) {
+                continue;
+            }
+            let functions = self.cache.fallback.functions();
+            let function = functions.callee(word, (returned, bias), memory, arch);
+            let Some(function) = function.filter(|_| looked_at < MOST_FUNCTIONS) else {
+                passed = true;
+                continue;
+            };
+            looked_at += 1;
+            let how = (returned, slot.wrapping_add(8), passed);
+            if let Some(place) = self.place_in(function, how, registers, memory, arch) {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// The place of a function that a frame of it, which ends at `end`, can be at: behind a call of the one that returned.
+    /// Where calls were passed of which it is not known what they call, frames that are counted from the frame pointer
+    /// prove nothing: those functions may have left it as it is.
+    fn place_in(
+        &mut self,
+        function: Function<'_>,
+        (returned, end, passed): (InFile<'_>, u64, bool),
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Place> {
+        let Function { at, bias } = function;
+        let mut places = Vec::new();
+        for &svma in self.cache.fallback.functions().calls_of(at).iter() {
+            let pc = svma.wrapping_add(bias);
+            let rule =
+                self.rule(at.file.serial, Svma(svma.wrapping_sub(1)), Avma(pc).sub(1), memory);
+            let Rule::Simple(rule) = rule else { continue };
+            let is_shown = rule.cfa(registers, memory) == Some(end) && rule.return_address() == -1;
+            if !is_shown || (passed && rule.cfa_register != arch.sp()) {
+                continue;
+            }
+            let called = self.cache.fallback.functions().called(pc, returned, memory, arch);
+            if called != Called::Never {
+                places.push((Avma(pc), called));
+            }
+        }
+        let (&(pc, called), others) = places.split_first()?;
+        let is_proven = others.is_empty() && called == Called::Proven;
+        let start = Avma(at.svma.0.wrapping_add(bias));
+        Some(Place { pc, function: (!is_proven).then_some(start) })
+    }
+}
+
+/// Whether a call stands before an address, in code that can be read.
+fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    let before = Avma(return_address).sub(1);
+    let len = arch.longest_call();
+    memory.space.lookup(before).is_some_and(|mapping| mapping.executable)
+        && memory
+            .code(Avma(return_address).sub(len as u64), len)
+            .is_some_and(|code| arch.ends_with_call(code))
+}
