@@ -9,7 +9,7 @@ use super::frames::relocated;
 use super::records::{DumpDamage, JitRecord, lines, read};
 use crate::elf::ElfMachine;
 
-/// The `e_machine` of a dump whose writer leaves it out, as CPython 3.13 does.
+/// The `e_machine` of a dump whose writer leaves it out, as `CPython` 3.13 does.
 ///
 /// Source: gABI, "ELF Header", `EM_NONE`.
 const NO_MACHINE: u16 = 0;
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(image.read_only_bytes(Svma(0x1000), 3), Some(&[1, 2, 3][..]));
     }
 
-    /// CPython 3.13 states no processor.
+    /// `CPython` 3.13 states no processor.
     #[test]
     fn the_processor_of_a_dump() {
         let mut bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3])]);

@@ -1,12 +1,12 @@
 //! Code that a program copied out of one of its files into memory of its own, and that is known by what the file exports:
-//! the trampolines of CPython (`-X perf`), one for each Python function. Frames of a copy are those of its original.
+//! the trampolines of `CPython` (`-X perf`), one for each Python function. Frames of a copy are those of its original.
 //!
 //! ```text
 //!   libpython  _Py_trampoline_func_start  sub $8,%rsp; call *%rcx; add $8,%rsp; ret  _Py_trampoline_func_end
 //!   memory     copies of it, one after the other, from the first byte of the mapping
 //! ```
 //!
-//! Source: CPython, `Python/perf_trampoline.c`, `new_code_arena`: 3.12 puts the copies next to each other, 3.13 begins each
+//! Source: `CPython`, `Python/perf_trampoline.c`, `new_code_arena`: 3.12 puts the copies next to each other, 3.13 begins each
 //! at a multiple of 16 bytes.
 
 use std::sync::Arc;

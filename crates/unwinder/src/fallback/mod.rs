@@ -6,7 +6,7 @@
 //! for which it is enough that it can be one: the instructions up to the return, and the frame pointer where the code says
 //! that it leads to the frame's record.
 //!
-//! Code that the program copied out of a file, as CPython does, is looked at there.
+//! Code that the program copied out of a file, as `CPython` does, is looked at there.
 //!
 //! Elsewhere: the frame pointer, and the return address of leaves. It must be an address in executable memory, and follow a
 //! call where the code there can be read.

@@ -18,8 +18,8 @@ use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
 
-/// Functions that are looked at for one sample.
-const MOST_FUNCTIONS: usize = 64;
+/// Calls that are looked at for one sample, and those of one function more.
+const MOST_CALLS: usize = 8192;
 
 /// Where a function returned to.
 #[derive(Clone, Copy, Debug)]
@@ -74,22 +74,23 @@ impl Walker<'_> {
             }
             let functions = self.cache.fallback.functions();
             let function = functions.callee(word, (returned, bias), memory, arch);
-            let Some(function) = function.filter(|_| looked_at < MOST_FUNCTIONS) else {
+            let Some(function) = function.filter(|_| looked_at < MOST_CALLS) else {
                 passed = true;
                 continue;
             };
-            looked_at += 1;
+            looked_at += 1 + self.cache.fallback.functions().calls_of(function.at).len();
             let how = (returned, slot.wrapping_add(8), passed);
             if let Some(place) = self.place_in(function, how, registers, memory, arch) {
                 return Some(place);
             }
+            passed = true;
         }
         None
     }
 
     /// The place of a function that a frame of it, which ends at `end`, can be at: behind a call of the one that returned.
-    /// Where calls were passed of which it is not known what they call, frames that are counted from the frame pointer
-    /// prove nothing: those functions may have left it as it is.
+    /// Where return addresses were `passed`, frames that are counted from the frame pointer prove nothing: the functions that
+    /// return there may have left it as it is.
     fn place_in(
         &mut self,
         function: Function<'_>,

@@ -1,4 +1,4 @@
-//! Frames in memory of its own that a program copied code of one of its files into: CPython's trampolines.
+//! Frames in memory of its own that a program copied code of one of its files into: `CPython`'s trampolines.
 
 use synth::{Symbol, UserRegs};
 use unwinder::{Arch, EndReason, FoundBy};
