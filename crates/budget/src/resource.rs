@@ -16,7 +16,8 @@ pub enum Resource {
     Abbreviations,
     /// Ranges of addresses that are read, of the sections of debug information.
     AddressRanges,
-    /// Bytes of line tables that are run, of `.debug_line`. Tables that do not overlap take its size.
+    /// Bytes of line tables that are run, of `.debug_line`; steps through the tables of Go functions, of the file. Tables
+    /// that do not overlap take its size.
     LineRows,
     /// Instructions of call frame information that are run, and entries of it that are read, of its section.
     FrameInstructions,

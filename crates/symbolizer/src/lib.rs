@@ -57,6 +57,7 @@
 //!     |-- elf:   one pass over .symtab and .dynsym --> symbol per address; PLT stubs
 //!     |-- dwarf: roots of .debug_info --------------> addresses per unit
 //!     |          each hit unit: DIE walk, line program -> frames with local names and files
+//!     |-- go:    the table of functions of Go programs, where nothing else has names
 //!     '-- run:   the order of all that; distinct names demangled once, frames by address
 //!
 //!   kernel: which kernel was recorded, its files, its list of symbols     RecordedKernel
@@ -76,6 +77,7 @@ mod disassembly;
 mod dwarf;
 mod elf;
 mod finding;
+mod go;
 mod jit;
 mod kernel;
 mod lost;

@@ -8,6 +8,7 @@ mod bytes;
 mod cfi;
 mod convert;
 mod elf;
+mod go;
 mod perf;
 mod regs;
 mod stack;
@@ -24,6 +25,7 @@ pub use elf::{
     ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const, gnu_build_id_note,
     gnu_debuglink,
 };
+pub use go::{GoFunctionSpec, GoTableBuilder, GoTableBytes};
 pub use perf::attr::{EventAttr, attr_flag, branch_sample, read_format, sample_type};
 pub use perf::compressed::{CompressedKind, Compressor, ZstdStream};
 pub use perf::feature::{CacheLevel, Capability, EventDesc, Feature};

@@ -15,8 +15,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("profile", &["address"]),
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "host"]),
+    ("gopclntab", &["address", "module-map"]),
     ("unwinder", &["address", "budget", "perf-data", "module-map", "profile"]),
-    ("symbolizer", &["address", "budget", "host", "module-map", "profile"]),
+    ("symbolizer", &["address", "budget", "gopclntab", "host", "module-map", "profile"]),
     ("web", &[]),
     ("formats", &["address", "profile", "web"]),
     (

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use address::Svma;
 use object::elf::{
-    R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_GNU_IFUNC,
+    R_AARCH64_RELATIVE, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE,
+    SHN_UNDEF, STT_GNU_IFUNC,
 };
 use object::{Object as _, Relocation, RelocationFlags, RelocationTarget};
 
@@ -74,6 +75,26 @@ impl Image {
         let mut slots: Vec<_> = relocations.filter_map(value).collect();
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         slots
+    }
+
+    /// The words that the dynamic loader fills with addresses of this file: where each is, and the address, as the file
+    /// states both; in the order of the words.
+    #[must_use]
+    pub fn relative_words(&self) -> Vec<(Svma, Svma)> {
+        let parsed = object::File::parse(self.bytes()).ok();
+        let relocations = parsed.as_ref().and_then(|file| file.dynamic_relocations());
+        let word = |(word, relocation): (u64, Relocation)| {
+            let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
+            let is_relative = match self.machine() {
+                ElfMachine::X86_64 => r_type == R_X86_64_RELATIVE,
+                ElfMachine::Aarch64 => r_type == R_AARCH64_RELATIVE,
+                _ => false,
+            };
+            is_relative.then(|| (Svma(word), Svma(relocation.addend().cast_unsigned())))
+        };
+        let mut words: Vec<_> = relocations.into_iter().flatten().filter_map(word).collect();
+        words.sort_unstable();
+        words
     }
 
     fn slot_value(

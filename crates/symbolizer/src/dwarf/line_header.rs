@@ -178,6 +178,11 @@ pub(crate) struct FilePath<'f> {
 }
 
 impl<'f> FilePath<'f> {
+    /// That of a path which is known as a whole.
+    pub(crate) const fn whole(path: NameText<'f>) -> Self {
+        Self { parts: [None, None, Some(path)] }
+    }
+
     /// That of a file of the program. Before DWARF 5, number 0 is the unit's own name.
     pub(crate) fn of(
         header: &LineHeader<'f>,

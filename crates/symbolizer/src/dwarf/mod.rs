@@ -48,4 +48,7 @@ pub(crate) use lines::SharedLines;
 pub(crate) use scopes::ScopeName;
 pub(crate) use silent::SilentUnits;
 pub(crate) use split::{SplitImage, split_file, split_id};
-pub(crate) use units::{FunctionName, UnitJob, UnitResult, UnitSources, resolve};
+pub(crate) use units::{
+    FunctionName, UnitAddress, UnitFrame, UnitJob, UnitNameId, UnitPathId, UnitResult, UnitSources,
+    resolve,
+};

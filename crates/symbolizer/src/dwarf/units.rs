@@ -79,7 +79,7 @@ pub(crate) struct UnitResult<'f> {
 
 impl UnitResult<'_> {
     /// Counts what it takes as held as `held` is.
-    fn count(&mut self, held: &Held) {
+    pub(crate) fn count(&mut self, held: &Held) {
         let bytes = self.addresses.capacity() * size_of::<UnitAddress>()
             + self.frames.capacity() * size_of::<UnitFrame>()
             + self.functions.heap_bytes()

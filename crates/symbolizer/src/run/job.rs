@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use address::Svma;
 use budget::Exhausted;
+use gopclntab::{GoFunctions, GoTable};
 use module_map::Image;
 
 use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
@@ -20,7 +21,9 @@ pub(crate) struct LoadedFiles<'a> {
     pub(crate) main_image: Option<&'a Image>,
     pub(crate) main: Option<DwarfSections<'a>>,
     pub(crate) alt: Option<DwarfSections<'a>>,
-    /// Symbol tables that could not be read: the file, and their offsets in it.
+    /// Where the table of Go functions of the image is.
+    pub(crate) go: Option<GoTable>,
+    /// Symbol tables, and tables of Go functions, that could not be read: the file, and their offsets in it.
     pub(crate) damage: Vec<(PathBuf, u64)>,
 }
 
@@ -30,6 +33,15 @@ impl<'a> LoadedFiles<'a> {
         match SymbolTable::new(image, symbols, strings) {
             Ok(table) => self.tables.extend(table),
             Err(place) => self.damage.push((image.path().to_owned(), place.0)),
+        }
+    }
+
+    /// Finds the Go functions of a file, where it has such a table.
+    pub(crate) fn find_go(&mut self, image: &'a Image) {
+        match GoTable::find(image) {
+            None => {}
+            Some(Ok(table)) => self.go = Some(table),
+            Some(Err(bad)) => self.damage.push((image.path().to_owned(), bad.offset)),
         }
     }
 }
@@ -42,6 +54,8 @@ pub(crate) struct OpenedFiles<'l> {
     pub(crate) has_symbols: bool,
     pub(crate) main: Option<DwarfFile<'l>>,
     pub(crate) alt: Option<DwarfFile<'l>>,
+    /// The Go functions of the image.
+    pub(crate) go: Option<GoFunctions<'l>>,
     pub(crate) candidates: Candidates,
     /// Whether the names of symbols ran out.
     pub(crate) no_more_names: Option<Exhausted>,

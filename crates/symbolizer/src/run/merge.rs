@@ -63,11 +63,12 @@ fn name_bytes(
     options: &Options<'_>,
 ) -> Allowance {
     let further = file.alt.as_ref().map_or(0, |alt| alt.sections.str.len() as u64);
+    let further = further + file.go.as_ref().map_or(0, |go| go.size() as u64);
     match &file.main {
         Some(main) => main
             .costs
             .whole_with(Resource::NameBytes, further.saturating_add(splits.strings_size())),
-        None => options.budget.allowance(Resource::NameBytes, 0),
+        None => options.budget.allowance(Resource::NameBytes, further),
     }
 }
 

@@ -63,10 +63,11 @@ pub fn symbolize(
     let start = ended(SymbolStage::Loading, start, options);
     let asked = Asked { requests, opened: &opened, splits: &splits, options };
     let rounds = asked.rounds();
-    let Rounds { done, answers, damage } = rounds;
+    let Rounds { done, answers, damage, go_exhausted } = rounds;
     let start = ended(SymbolStage::LookingUp, start, options);
-    let (mut symbols, exhausted) = merge(&opened, &images, &answers, &done, options, strings);
+    let (mut symbols, mut exhausted) = merge(&opened, &images, &answers, &done, options, strings);
     let found = Found { requests, loaded: &loaded, opened: &opened, splits: &images, done: &done };
+    exhausted.extend(go_exhausted);
     symbols.findings = found.findings(&damage, &exhausted);
     ended(SymbolStage::Naming, start, options);
     symbols
@@ -100,6 +101,7 @@ fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
     let before = loaded.tables.len();
     loaded.add_table(source.image, ".dynsym", ".dynstr");
     loaded.dynsym = (loaded.tables.len() > before).then_some(before);
+    loaded.find_go(source.image);
     for image in [source.debug, source.mini].into_iter().flatten() {
         loaded.add_table(image, ".symtab", ".strtab");
     }
@@ -113,7 +115,7 @@ fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
 }
 
 fn open<'l>(
-    request: &Request<'_>,
+    request: &Request<'l>,
     loaded: &'l LoadedFiles<'_>,
     options: &Options<'_>,
 ) -> OpenedFiles<'l> {
@@ -141,7 +143,17 @@ fn open<'l>(
     let main = loaded.main.as_ref().filter(|_| wanted).map(open);
     let alt = loaded.alt.as_ref().filter(|_| wanted).map(open);
     let candidates = main.as_ref().map(|file| Candidates::of(file, &index)).unwrap_or_default();
-    let has_symbols =
-        !loaded.tables.is_empty() || main.as_ref().is_some_and(|file| !file.units.is_empty());
-    OpenedFiles { symbols, has_symbols, main, alt, candidates, no_more_names: names.exhausted() }
+    let go = loaded.go.as_ref().map(|table| table.functions(image));
+    let has_symbols = !loaded.tables.is_empty()
+        || main.as_ref().is_some_and(|file| !file.units.is_empty())
+        || go.is_some();
+    OpenedFiles {
+        symbols,
+        has_symbols,
+        main,
+        alt,
+        go,
+        candidates,
+        no_more_names: names.exhausted(),
+    }
 }

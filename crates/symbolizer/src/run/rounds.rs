@@ -2,7 +2,10 @@
 //! at last those units that do not say where their code is.
 
 use address::Svma;
+use budget::{Exhausted, MemoryUse, Resource};
+use gopclntab::GoFunctions;
 use hashbrown::HashMap;
+use module_map::Image;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
@@ -10,6 +13,7 @@ use crate::dwarf::{
     self, CANDIDATES, DwarfFile, DwarfPair, SharedLines, SilentUnits, UnitJob, UnitSources,
 };
 use crate::finding::SymbolFindingKind;
+use crate::go::{self, Wanted};
 use crate::request::{Options, Request};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles, PlannedUnit, ProgramKey};
 
@@ -28,13 +32,19 @@ pub(crate) struct Rounds<'f> {
     pub(crate) answers: Vec<Vec<Option<Answer>>>,
     /// What was found before units were asked: the request, the kind and the place.
     pub(crate) damage: Vec<(u32, SymbolFindingKind, u64)>,
+    /// The requests whose tables of Go functions took too much.
+    pub(crate) go_exhausted: Vec<(u32, Exhausted)>,
 }
 
 impl<'f> Asked<'f, '_> {
     pub(crate) fn rounds(&self) -> Rounds<'f> {
         let answers = self.requests.iter().map(|request| vec![None; request.addresses.len()]);
-        let mut rounds =
-            Rounds { done: Vec::new(), answers: answers.collect(), damage: Vec::new() };
+        let mut rounds = Rounds {
+            done: Vec::new(),
+            answers: answers.collect(),
+            damage: Vec::new(),
+            go_exhausted: Vec::new(),
+        };
         let Options { inlines, lines, .. } = *self.options;
         if !inlines && !lines && !self.opened.iter().any(|file| file.symbols.contains(&None)) {
             return rounds;
@@ -51,7 +61,41 @@ impl<'f> Asked<'f, '_> {
                 note(done, number as u32, &mut rounds.answers);
             }
         }
+        self.run_go(&mut rounds);
         rounds
+    }
+
+    /// Asks the tables of Go functions for the addresses of which no unit knows the function.
+    fn run_go(&self, rounds: &mut Rounds<'f>) {
+        let files = self.requests.iter().zip(self.opened).zip(&rounds.answers);
+        let jobs = (0..).zip(files).filter_map(|(number, ((request, file), answers))| {
+            let functions = file.go.as_ref().filter(|_| !self.options.is_cancelled())?;
+            let is_open = |answer: &Option<Answer>| answer.is_none_or(|answer| !answer.complete);
+            let open = answers.iter().zip(0_u32..).filter(|(answer, _)| is_open(answer));
+            let indices: Vec<u32> = open.map(|(_, index)| index).collect();
+            let address =
+                |&index: &u32| request.addresses.get(index as usize).copied().unwrap_or_default();
+            let addresses: Vec<Svma> = indices.iter().map(address).collect();
+            let named = Vec::new();
+            let unit = u32::MAX;
+            let job = PlannedUnit { request: number, unit, indices, addresses, named };
+            (!job.addresses.is_empty()).then_some((job, functions, request.source.image))
+        });
+        let Options { inlines, lines, budget, .. } = self.options;
+        let wanted = Wanted { inlines: *inlines, lines: *lines };
+        let held = self.options.held(MemoryUse::Names);
+        let resolve = |(job, functions, image): (PlannedUnit, &GoFunctions<'f>, &Image)| {
+            let steps = budget.allowance(Resource::LineRows, image.bytes().len() as u64);
+            let (result, exhausted) = go::resolve(functions, &job.addresses, wanted, steps, &held);
+            (FinishedUnit { job, result }, exhausted)
+        };
+        let jobs: Vec<_> = jobs.collect();
+        let done: Vec<_> = jobs.into_par_iter().with_max_len(1).map(resolve).collect();
+        for (done, exhausted) in done {
+            rounds.go_exhausted.extend(exhausted.map(|exhausted| (done.job.request, exhausted)));
+            note(&done, rounds.done.len() as u32, &mut rounds.answers);
+            rounds.done.push(done);
+        }
     }
 
     /// The candidates of a round, for the addresses that are not answered yet.

@@ -1,0 +1,153 @@
+//! Names, inlined calls and lines out of the table that Go's linker writes into programs, for addresses of which nothing
+//! else knows them: stripped programs have no other source.
+
+use address::Svma;
+use budget::{Allowance, Exhausted, Held};
+use gopclntab::{GoFunction, GoFunctions, GoValue, GoValueKind};
+use hashbrown::HashMap;
+
+use crate::bytes::NameText;
+use crate::dwarf::{
+    FilePath, FunctionName, UnitAddress, UnitFrame, UnitNameId, UnitPathId, UnitResult,
+};
+
+/// Deepest chain of inlined calls.
+const MAX_INLINES: usize = 256;
+
+/// What is wanted of each address.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) inlines: bool,
+    pub(crate) lines: bool,
+}
+
+/// Finds the frames of sorted addresses. The error is what ran out: what is found until then stands.
+pub(crate) fn resolve<'f>(
+    functions: &GoFunctions<'f>,
+    addresses: &[Svma],
+    wanted: Wanted,
+    steps: Allowance,
+    held: &Held,
+) -> (UnitResult<'f>, Option<Exhausted>) {
+    let mut resolver = Resolver {
+        wanted,
+        steps,
+        exhausted: None,
+        names: HashMap::new(),
+        paths: HashMap::new(),
+        result: UnitResult::default(),
+    };
+    let mut last: Option<Tables<'f>> = None;
+    for &address in addresses {
+        let is_in =
+            |tables: &Tables<'_>| (tables.function.start..tables.function.end).contains(&address);
+        if !last.as_ref().is_some_and(is_in) {
+            last = functions.at(address).map(|function| resolver.tables(function));
+        }
+        resolver.address(address, last.as_ref());
+    }
+    let Resolver { mut result, exhausted, .. } = resolver;
+    result.count(held);
+    (result, exhausted)
+}
+
+/// The tables of a function.
+struct Tables<'f> {
+    function: GoFunction<'f>,
+    files: Vec<GoValue>,
+    lines: Vec<GoValue>,
+    inlined_calls: Vec<GoValue>,
+}
+
+struct Resolver<'f> {
+    wanted: Wanted,
+    steps: Allowance,
+    exhausted: Option<Exhausted>,
+    names: HashMap<&'f [u8], UnitNameId>,
+    paths: HashMap<&'f [u8], UnitPathId>,
+    result: UnitResult<'f>,
+}
+
+/// The value at a place of a function; none where that is negative.
+fn value_at(values: &[GoValue], place: u64) -> Option<i32> {
+    let at = values.partition_point(|piece| piece.end <= place);
+    values.get(at).map(|piece| piece.value).filter(|&value| value >= 0)
+}
+
+impl<'f> Resolver<'f> {
+    fn spend(&mut self) -> bool {
+        let taken = self.steps.take(1);
+        self.exhausted = self.exhausted.or(taken.err());
+        self.exhausted.is_none()
+    }
+
+    fn values(&mut self, function: &GoFunction<'f>, kind: GoValueKind) -> Vec<GoValue> {
+        let is_wanted = match kind {
+            GoValueKind::InlinedCall => self.wanted.inlines,
+            _ => self.wanted.lines,
+        };
+        let length = function.end.since(function.start);
+        let mut values = Vec::new();
+        for piece in function.values(kind).take_while(|_| is_wanted) {
+            if !self.spend() {
+                break;
+            }
+            values.push(piece);
+            if piece.end >= length {
+                break;
+            }
+        }
+        values
+    }
+
+    fn tables(&mut self, function: GoFunction<'f>) -> Tables<'f> {
+        Tables {
+            files: self.values(&function, GoValueKind::File),
+            lines: self.values(&function, GoValueKind::Line),
+            inlined_calls: self.values(&function, GoValueKind::InlinedCall),
+            function,
+        }
+    }
+
+    fn address(&mut self, address: Svma, tables: Option<&Tables<'f>>) {
+        let first_frame = self.result.frames.len() as u32;
+        if let Some(tables) = tables {
+            self.frames(address.since(tables.function.start), tables);
+        }
+        let n_frames = self.result.frames.len() as u32 - first_frame;
+        let function_start = tables.map(|tables| tables.function.start.0);
+        self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
+    }
+
+    fn frames(&mut self, mut place: u64, tables: &Tables<'f>) {
+        let function = &tables.function;
+        for _ in 0..MAX_INLINES {
+            let call = value_at(&tables.inlined_calls, place);
+            let Some(call) = call.and_then(|number| function.inlined_call(number)) else { break };
+            if !self.spend() {
+                break;
+            }
+            self.push(Some(call.name), place, tables, true);
+            place = call.place;
+        }
+        self.push(function.name(), place, tables, false);
+    }
+
+    fn push(&mut self, name: Option<&'f [u8]>, place: u64, tables: &Tables<'f>, inlined: bool) {
+        let Self { names, paths, result, .. } = self;
+        let function = name.map(|name| {
+            *names.entry(name).or_insert_with(|| {
+                let own = NameText::whole(name);
+                result.functions.push(FunctionName { own, scopes: Vec::new() })
+            })
+        });
+        let line = value_at(&tables.lines, place).map_or(0, i32::cast_unsigned);
+        let file = value_at(&tables.files, place).filter(|_| line != 0);
+        let file = file.and_then(|file| tables.function.file(file)).map(|path| {
+            let push = || result.files.push(FilePath::whole(NameText::whole(path)));
+            *paths.entry(path).or_insert_with(push)
+        });
+        let line = if file.is_some() { line } else { 0 };
+        result.frames.push(UnitFrame { function, file, line, column: 0, inlined });
+    }
+}
