@@ -19,7 +19,8 @@ pub enum Resource {
     /// Bytes of line tables that are run, of `.debug_line`; steps through the tables of Go functions, of the file. Tables
     /// that do not overlap take its size.
     LineRows,
-    /// Instructions of call frame information that are run, and entries of it that are read, of its section.
+    /// Instructions of call frame information that are run, and entries of it that are read, of its section; steps through
+    /// the frame sizes of Go functions that have many, of the file.
     FrameInstructions,
     /// Instructions of code that are followed where it has no call frame information, and 16 for each branch, of the file,
     /// by each thread of a run.

@@ -33,7 +33,8 @@ macro_rules! words {
 words! {
     /// Why a chain of user frames ended where it did.
     EndReason {
-        /// The outermost frame was reached: its unwind information says that there is no caller.
+        /// The outermost frame was reached: its unwind information says that there is no caller, or it is code that a
+        /// thread or a goroutine begins with.
         Root = "root",
         /// The outermost frame was reached, but frames between it and the sample's own are not known: a frame `[gap]`
         /// stands for them.
@@ -98,7 +99,8 @@ words! {
     FoundBy {
         /// The sampled instruction pointer.
         Sampled = "sampled",
-        /// Call frame information of the callee (`.eh_frame`, `.debug_frame`).
+        /// Call frame information of the callee (`.eh_frame`, `.debug_frame`), or the size of its frame in Go's table of
+        /// functions (`.gopclntab`).
         Cfi = "cfi",
         /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder).
         Callchain = "callchain",

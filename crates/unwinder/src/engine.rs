@@ -135,6 +135,10 @@ impl Engine {
         if let Some(found) = fast {
             return found.rule;
         }
+        let of_go = Some(&info.go).filter(|_| arch == Arch::X86_64);
+        if let Some(rule) = of_go.and_then(|go| go.rule(info.file.image(), svma)) {
+            return rule;
+        }
         match info.find(svma, images) {
             None if info.is_entry_code(svma, images) => Rule::Outermost,
             None => Rule::NoInfo,
@@ -214,7 +218,7 @@ impl Engine {
     pub fn exhausted(&self) -> Vec<(PathBuf, Exhausted)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
         let exhausted = |info: &Arc<UnwindInfo>| {
-            let exhausted = info.long.exhausted()?;
+            let exhausted = info.long.exhausted().or_else(|| info.go.exhausted())?;
             Some((info.file.image().path().to_owned(), exhausted))
         };
         all.iter().flatten().filter_map(exhausted).collect()

@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "host"]),
     ("gopclntab", &["address", "module-map"]),
-    ("unwinder", &["address", "budget", "perf-data", "module-map", "profile"]),
+    ("unwinder", &["address", "budget", "gopclntab", "perf-data", "module-map", "profile"]),
     ("symbolizer", &["address", "budget", "gopclntab", "host", "module-map", "profile"]),
     ("web", &[]),
     ("formats", &["address", "profile", "web"]),

@@ -9,6 +9,7 @@ mod fast;
 mod fde;
 mod fde_index;
 mod function_starts;
+mod go;
 mod long;
 mod unwind_info;
 

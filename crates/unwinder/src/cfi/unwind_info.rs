@@ -14,6 +14,7 @@ use crate::cfi::compile::RowSource;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
+use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
 use crate::rule::SectionBytes;
 
@@ -29,6 +30,7 @@ pub(crate) struct UnwindInfo {
     eh_index: OnceLock<FdeIndex>,
     debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
     pub(crate) long: LongDescriptions,
+    pub(crate) go: GoRules,
 }
 
 #[derive(Debug)]
@@ -89,6 +91,7 @@ impl UnwindInfo {
             eh_index: OnceLock::new(),
             debug_frames: OnceLock::new(),
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
+            go: GoRules::new(budget, image.bytes().len() as u64),
             file,
         }
     }

@@ -92,6 +92,17 @@ impl Fallback {
         &mut self.follower.functions
     }
 
+    /// Whether a return address is proven to be that of a call of the code at hand.
+    pub(crate) fn is_call_of(
+        &mut self,
+        return_address: u64,
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
+        self.follower.called(return_address, at, memory, arch) == Called::Proven
+    }
+
     /// The caller of a frame without call frame information.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ pub(crate) enum Rule {
     },
     /// The outermost frame: the return address is stated to be undefined.
     Outermost,
+    /// The function goes on on another stack: where its caller's frame is, only what was recorded can say.
+    OtherStack,
     /// The file has no information for the address.
     NoInfo,
     /// The information is damaged, or says something unknown.

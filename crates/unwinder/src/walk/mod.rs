@@ -4,6 +4,7 @@
 mod executed;
 mod limits;
 mod returned;
+mod switch;
 mod uncovered;
 
 use std::cell::Cell;
@@ -342,7 +343,7 @@ impl<'e> Walker<'e> {
             Rule::Outermost => {
                 return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
             }
-            Rule::NoInfo | Rule::Damaged => {
+            Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
                 return self.step_without_rule(rule, &place, registers, memory, arch);
             }
         };

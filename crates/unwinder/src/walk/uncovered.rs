@@ -56,13 +56,21 @@ impl Walker<'_> {
                 return step(Some(caller));
             }
             Err(NoCaller::Root) => return step(None),
+            Err(NoCaller::Cut(_)) if rule == Rule::OtherStack => {}
             Err(NoCaller::Cut(end)) => {
                 self.cut_at = Some(end);
                 return Err(EndReason::StackExhausted);
             }
             Err(NoCaller::Unknown) => {}
         }
-        if let Some(caller) = self.scan(code, place.is_leaf, registers, memory, arch) {
+        let found = match code {
+            // A word of this stack says nothing where the caller's frame is on another.
+            Some(at) if rule == Rule::OtherStack => {
+                self.step_to_left_stack(at, registers, memory, arch)
+            }
+            code => self.scan(code, place.is_leaf, registers, memory, arch),
+        };
+        if let Some(caller) = found {
             return step(Some(caller));
         }
         let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
@@ -160,6 +168,7 @@ fn reason_without_caller(
     let is_of_file = mapping.file.is_some() || mapping.module.is_none();
     let reason = match (rule, is_of_file, mapping.kind) {
         (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
+        (Rule::OtherStack, ..) => return EndReason::OtherStack,
         (_, true, _) => EndReason::NoUnwindInfo,
         (_, false, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
         (_, false, _) => return EndReason::NoModule,

@@ -8,6 +8,7 @@ mod ends;
 mod executed;
 mod fallback;
 mod frame_address;
+mod go;
 mod linear;
 mod previous_stack;
 mod signals;

@@ -1,0 +1,120 @@
+//! The rules of Go functions: the table that Go's linker writes says for each instruction how large the frame is. It is
+//! there in stripped programs; `.debug_frame`, which is not, says less: neither where a stack ends nor where it is left.
+//!
+//! Source: `traceback.go` and `stack.go` in src/runtime of Go, `FuncFlagTopFrame` and `FuncFlagSPWrite` in
+//! src/internal/abi/symtab.go.
+
+use std::sync::OnceLock;
+
+use address::Svma;
+use budget::{Budget, Exhausted, Resource, SharedAllowance};
+use gopclntab::{GoFunction, GoTable, GoValueKind};
+use module_map::Image;
+
+use crate::arch::{Arch, N_SLOTS};
+use crate::rule::{Rule, SimpleRule};
+
+/// What a file's table of Go functions says of frames.
+#[derive(Debug)]
+pub(crate) struct GoRules {
+    table: OnceLock<Option<GoTable>>,
+    /// Steps through the tables of large functions.
+    steps: SharedAllowance,
+    exhausted: OnceLock<Exhausted>,
+}
+
+/// Steps that a look-up may have without being counted. Frame sizes change a few times in a function.
+const FREE_STEPS: usize = 512;
+
+/// Bytes of a word.
+const WORD: i32 = 8;
+
+/// Larger frames are none: the stacks of Go end at 1 GB.
+const LARGEST: i32 = 1 << 30;
+
+impl GoRules {
+    /// Of a file of so many bytes.
+    pub(crate) fn new(budget: &Budget, file_bytes: u64) -> Self {
+        Self {
+            table: OnceLock::new(),
+            steps: budget.shared_allowance(Resource::FrameInstructions, file_bytes),
+            exhausted: OnceLock::new(),
+        }
+    }
+
+    /// What ran out, if anything did.
+    pub(crate) fn exhausted(&self) -> Option<Exhausted> {
+        self.exhausted.get().copied()
+    }
+
+    /// The rule of an address of an x86-64 file; `None` where no Go function has it.
+    pub(crate) fn rule(&self, image: &Image, svma: Svma) -> Option<Rule> {
+        let table = self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()?;
+        // A goroutine's first function returns to behind the first instruction of `goexit`, which is no call.
+        let function = table.functions(image).at(svma)?;
+        let name = function.name().unwrap_or_default();
+        if is_outermost(&function, name) {
+            return Some(Rule::Outermost);
+        }
+        // It is on both stacks as if it had been called there.
+        if function.writes_sp() && name != b"runtime.cgocallback" {
+            return Some(Rule::OtherStack);
+        }
+        let size = self.frame_size(&function, svma)?;
+        Some(Rule::Simple(simple_rule(&function, size, has_saved_fp(image, svma))))
+    }
+
+    /// Bytes between the return address and the stack pointer.
+    fn frame_size(&self, function: &GoFunction<'_>, svma: Svma) -> Option<i32> {
+        let place = svma.since(function.start);
+        for (step, piece) in function.values(GoValueKind::FrameSize).enumerate() {
+            if step >= FREE_STEPS
+                && let Err(exhausted) = self.steps.take(1)
+            {
+                self.exhausted.get_or_init(|| exhausted);
+                return None;
+            }
+            if place < piece.end {
+                return Some(piece.value)
+                    .filter(|&size| (0..LARGEST).contains(&size) && size % WORD == 0);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a stack begins with a function: what it was called by does not go on once it returns. `mcall` leaves the
+/// goroutine for good, which others go on with. Where Go says that of handlers of signals, it means the signal's stack:
+/// they return to where the kernel goes on with what was interrupted. And `mstart` was called, by C as the case may be.
+fn is_outermost(function: &GoFunction<'_>, name: &[u8]) -> bool {
+    match name {
+        b"runtime.goexit" | b"runtime.rt0_go" | b"runtime.clone" | b"runtime.mcall" => true,
+        b"runtime.mstart" => false,
+        _ if name.starts_with(b"runtime.sig") => false,
+        _ => function.is_top_frame() || name.starts_with(b"_rt0_"),
+    }
+}
+
+/// Whether the instruction at an address is not the one that saves the frame pointer in a frame that is made already.
+fn has_saved_fp(image: &Image, svma: Svma) -> bool {
+    // mov %rbp, 8-bit or 32-bit offset(%rsp)
+    let saves = [[0x48, 0x89, 0x6c, 0x24], [0x48, 0x89, 0xac, 0x24]];
+    let code = image.read_only_bytes(svma, saves[0].len());
+    !code.is_some_and(|code| saves.iter().any(|saves| code == saves))
+}
+
+/// The frame pointer is saved below the return address by what is not assembly and has a frame.
+fn simple_rule(function: &GoFunction<'_>, size: i32, has_saved_fp: bool) -> SimpleRule {
+    let arch = Arch::X86_64;
+    let mut saved = [0; N_SLOTS];
+    saved[0] = -1;
+    let slot = arch.slots().iter().position(|&register| register == arch.fp());
+    if let Some(slot) = slot.and_then(|slot| saved.get_mut(slot))
+        && size > 0
+        && has_saved_fp
+        && !function.is_assembly()
+    {
+        *slot = -2;
+    }
+    SimpleRule { cfa_register: arch.sp(), signal: false, cfa_offset: size + WORD, saved }
+}

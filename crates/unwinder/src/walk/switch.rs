@@ -1,0 +1,80 @@
+//! The step from a function that goes on on another stack to its caller, whose frame is on the stack that was left: by the
+//! frame pointer, which such functions leave alone, where the recorded bytes have that stack, too.
+//!
+//! ```text
+//!   recorded:  [ stack of a scheduler: ... function | ... ][ stack of a goroutine: return address | caller's frame | ... ]
+//!                                                                                 ^ of a call of the function, and as far
+//!                                                                                   below the caller's saved frame pointer
+//!                                                                                   as the caller's frame is large
+//! ```
+
+use address::Avma;
+use profile::FoundBy;
+
+use crate::arch::Arch;
+use crate::code::{InFile, locate};
+use crate::frame::Caller;
+use crate::rule::{Rule, SimpleRule};
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+
+/// Words below the frame pointer that are looked at: those of a large frame.
+const WORDS: u64 = 512;
+/// Bytes of a word.
+const WORD: u64 = 8;
+
+impl Walker<'_> {
+    /// The caller of a function that left the caller's stack; the registers become the caller's. `None` where not exactly
+    /// one word can be the return address.
+    pub(super) fn step_to_left_stack(
+        &mut self,
+        at: InFile<'_>,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Caller> {
+        let fp = registers.get(arch.fp(), memory).ok()?;
+        if !fp.is_multiple_of(WORD) || fp <= registers.sp(arch) || memory.recorded(fp).is_none() {
+            return None;
+        }
+        let slots = (1..=WORDS).map_while(|words| fp.checked_sub(WORD * words));
+        let mut found = None;
+        for slot in slots.take_while(|&slot| slot > registers.sp(arch)) {
+            let Some(return_address) = memory.recorded(slot) else { break };
+            if self.cache.fallback.is_call_of(return_address, at, memory, arch)
+                && self.has_frame(return_address, slot, fp, memory, arch)
+                && found.replace((slot, return_address)).is_some()
+            {
+                return None;
+            }
+        }
+        let (slot, return_address) = found?;
+        registers.set(arch.sp(), slot.wrapping_add(WORD));
+        registers.set(arch.return_address(), return_address);
+        let found_by = FoundBy::FramePointer;
+        Some(Caller { pc: Avma(return_address), exact: false, found_by })
+    }
+
+    /// Whether the function that a return address is in has saved the frame pointer where that points, if the return
+    /// address is in that slot.
+    fn has_frame(
+        &mut self,
+        return_address: u64,
+        slot: u64,
+        fp: u64,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
+        let lookup = Avma(return_address).sub(1);
+        let Some(caller) = locate(lookup, memory) else { return false };
+        let rule = self.rule(caller.file.serial, caller.svma, lookup, memory);
+        let Rule::Simple(SimpleRule { cfa_register, cfa_offset, saved, .. }) = rule else {
+            return false;
+        };
+        let index = arch.slots().iter().position(|&register| register == arch.fp());
+        let saved = index.and_then(|index| saved.get(index)).copied().unwrap_or(0);
+        let cfa = slot.wrapping_add(WORD).wrapping_add_signed(cfa_offset.into());
+        let saved_at = cfa.wrapping_add_signed(WORD.cast_signed() * i64::from(saved));
+        cfa_register == arch.sp() && saved != 0 && saved_at == fp
+    }
+}

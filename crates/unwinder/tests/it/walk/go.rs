@@ -1,0 +1,89 @@
+//! Functions of Go, whose frames the table of their linker describes. x86-64.
+
+use synth::{GoFunctionSpec, GoTableBuilder, Section, StackBuilder, UserRegs, x86_64_reg as reg};
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{BASE, FREE, Program, SP, stack};
+
+const TABLE: u64 = 0x7000;
+const TEXT: u64 = BASE + 0x1000;
+/// A frame of 16 bytes, the upper half of which is the saved frame pointer.
+const WORK: u64 = FREE;
+/// A frame of 32 bytes.
+const MAIN: u64 = FREE + 0x100;
+/// Where goroutines end: they return to behind its first instruction.
+const GOEXIT: u64 = FREE + 0x200;
+/// Goes on on another stack.
+const SWITCH: u64 = FREE + 0x300;
+/// Behind the last function.
+const END: u64 = FREE + 0x400;
+
+fn function(name: &str, at: u64, flags: u8, size: i32) -> GoFunctionSpec {
+    GoFunctionSpec {
+        name: name.to_owned(),
+        start: (at - TEXT) as u32,
+        flags,
+        frame_sizes: vec![(4, 0), (0xfc, size)],
+        ..GoFunctionSpec::default()
+    }
+}
+
+fn program() -> Program {
+    let table = GoTableBuilder::new(TEXT - BASE, (END - TEXT) as u32)
+        .function(function("main.work", WORK, 0, 16))
+        .function(function("main.main", MAIN, 0, 32))
+        .function(function("runtime.goexit", GOEXIT, 5, 0))
+        .function(function("runtime.systemstack", SWITCH, 6, 0));
+    let mut program =
+        Program::empty(Arch::X86_64).call(MAIN + 0x40, WORK).call(MAIN + 0x80, SWITCH);
+    let bytes = table.build(TABLE, 0).table;
+    program.sections.push(Section::loaded(".gopclntab", TABLE, bytes));
+    // What is called through a register, and the end of the switch: the stack pointer comes from memory.
+    program.code(SWITCH + 0x10, &[0xff, 0xd7]).code(SWITCH + 0x12, &[0x48, 0x8b, 0x22, 0xc3])
+}
+
+/// The frame of `main` and what is above it.
+fn outer(stack: &mut StackBuilder) -> &mut StackBuilder {
+    stack.words(2, 3).label("fp").word(0).word(GOEXIT + 1).words(3, 4)
+}
+
+const CFI: FoundBy = FoundBy::Cfi;
+
+#[test]
+fn frames_are_as_large_as_the_table_says() {
+    let outermost = [(MAIN + 0x3f, CFI), (GOEXIT, CFI)];
+    let chain = |pc| [&[(pc, FoundBy::Sampled)], &outermost[..]].concat();
+    let mut inside = stack();
+    outer(inside.word(1).word_of_label("fp").word(MAIN + 0x40));
+    let pc = WORK + 0x20;
+    program().check(&UserRegs::x86_64(pc, SP), &inside, &chain(pc), EndReason::Root);
+    let mut first = stack();
+    outer(first.word(MAIN + 0x40));
+    program().check(&UserRegs::x86_64(WORK, SP), &first, &chain(WORK), EndReason::Root);
+}
+
+#[test]
+fn a_switch_of_stacks_is_an_end() {
+    let mut stack = stack();
+    stack.words(1, 2).word(SWITCH + 0x12).words(MAIN + 0x40, 20);
+    let chain = [(WORK + 0x20, FoundBy::Sampled), (SWITCH + 0x11, CFI)];
+    let regs = UserRegs::x86_64(WORK + 0x20, SP).set(reg::BP, 0);
+    program().check(&regs, &stack, &chain, EndReason::OtherStack);
+}
+
+#[test]
+fn the_stack_that_was_left_is_found_by_the_frame_pointer() {
+    let mut recorded = stack();
+    recorded.word(1).word_of_label("fp").word(SWITCH + 0x12).words(MAIN + 0x40, 20);
+    outer(recorded.word(MAIN + 0x80));
+    let sampled = (WORK + 0x20, FoundBy::Sampled);
+    let by_fp = (MAIN + 0x7f, FoundBy::FramePointer);
+    let chain = [sampled, (SWITCH + 0x11, CFI), by_fp, (GOEXIT, CFI)];
+    let regs = UserRegs::x86_64(WORK + 0x20, SP);
+    program().check(&regs, &recorded, &chain, EndReason::Root);
+    // A return address that is not as far below as the frame is large proves nothing.
+    let mut moved = stack();
+    moved.word(1).word_of_label("fp").word(SWITCH + 0x12).words(MAIN + 0x40, 20);
+    outer(moved.word(MAIN + 0x80).word(5));
+    program().check(&regs, &moved, &chain[..2], EndReason::OtherStack);
+}
