@@ -34,7 +34,7 @@ words! {
     /// Why a chain of user frames ended where it did.
     EndReason {
         /// The outermost frame was reached: its unwind information says that there is no caller, or it is code that a
-        /// thread or a goroutine begins with.
+        /// thread, a goroutine or a fiber begins with.
         Root = "root",
         /// The outermost frame was reached, but frames between it and the sample's own are not known: a frame `[gap]`
         /// stands for them.

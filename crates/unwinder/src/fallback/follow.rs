@@ -8,7 +8,7 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use profile::FoundBy;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, CallTarget};
 use crate::code::{Base, CALLEE_SAVED, Called, Exit, Functions, InFile, Paths, Sum, Words, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
@@ -49,7 +49,7 @@ impl Follower {
         arch: Arch,
     ) -> Result<Caller, NoCaller> {
         let paths = self.paths_of(at, is_leaf).ok_or(NoCaller::Unknown)?;
-        if paths.only_ends && !is_leaf && is_called_through_register(at) {
+        if !is_leaf && is_first_on_stack(&paths, at) {
             return Err(NoCaller::Root);
         }
         let (best, cut) = self.best(&paths, at, registers, (memory, arch));
@@ -130,7 +130,7 @@ impl Follower {
     /// Whether a return address is that of the code that a thread begins with, which ends it once its function returns.
     pub(super) fn is_thread_start(&mut self, return_address: u64, memory: &Memory<'_>) -> bool {
         let Some(at) = locate(Avma(return_address).sub(1), memory) else { return false };
-        is_called_through_register(at)
+        call_before(at) == Some(Some(CallTarget::Indirect))
             && self.paths_of(at, false).is_some_and(|paths| paths.only_ends)
     }
 
@@ -155,16 +155,25 @@ impl Follower {
     }
 }
 
-/// Whether the call that a frame's address is in is one through a register or memory, as a function is called that is given
-/// as a pointer.
-fn is_called_through_register(at: InFile<'_>) -> bool {
+/// What the call before a return address calls, whose look-up is one byte before; `Some(None)` where no call is there, `None`
+/// where the code cannot be read.
+fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
     let len = Arch::X86_64.longest_call();
     let return_address = at.svma.add(1);
     let start = Svma(return_address.0.wrapping_sub(len as u64));
-    at.file.image().read_only_bytes(start, len).is_some_and(|code| {
-        let target = Arch::X86_64.call_target(code, return_address.0);
-        target == Some(crate::arch::CallTarget::Indirect)
-    })
+    let code = at.file.image().read_only_bytes(start, len)?;
+    Some(Arch::X86_64.call_target(code, return_address.0))
+}
+
+/// Whether a stack begins with the code that a frame goes on in, for it does not return: the code of a thread, which calls
+/// the function that it is given as a pointer, and ends the thread; or of a fiber, to which the fiber's function returns
+/// without having been called from there, and which ends the fiber.
+fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
+    match call_before(at) {
+        Some(Some(CallTarget::Indirect)) => paths.only_ends,
+        Some(None) => paths.never_returns() && paths.exits.is_empty(),
+        _ => false,
+    }
 }
 
 impl Candidate<'_> {

@@ -48,7 +48,7 @@ pub(crate) struct Fallback {
 /// Why a frame without call frame information has no caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoCaller {
-    /// It is the outermost: the code ends the thread once the function that it calls returns.
+    /// It is the outermost: the code ends the thread or the fiber once the thread's function has returned.
     Root,
     /// Its return address is past the recorded bytes; where its frame ends.
     Cut(u64),

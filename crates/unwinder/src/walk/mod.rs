@@ -4,6 +4,7 @@
 mod executed;
 mod limits;
 mod returned;
+mod settle;
 mod switch;
 mod uncovered;
 
@@ -28,6 +29,7 @@ use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::{FullRow, Rule};
 use crate::state::{Memory, Registers};
 use crate::walk::limits::{most_frames, most_tried, steps_of};
+use crate::walk::settle::settle;
 use crate::walk::uncovered::Uncovered;
 
 /// The user part of a sample.
@@ -232,10 +234,8 @@ impl<'e> Walker<'e> {
             if is_stuck(&step, (sp, registers.sp(arch)), &mut switches) {
                 return EndReason::NoProgress;
             }
-            if let Some(Evidence::Simple(_, read)) = &step.evidence
-                && let Some(frame) = frames.last_mut()
-            {
-                frame.saved = read.values;
+            if let Some(frame) = frames.last_mut() {
+                settle(frame, &step, is_leaf, memory, arch);
             }
             if let (Some(evidence), false) = (&step.evidence, is_leaf) {
                 previous.remember(&frame, sp, evidence);

@@ -156,7 +156,7 @@ fn a_handler_on_an_interrupted_leaf() {
     let cfi = FoundBy::Cfi;
     let expected = [
         (handler + 8, FoundBy::Sampled),
-        (trampoline - 1, cfi),
+        (trampoline, cfi),
         (TEST, cfi),
         (IN_MAIN - 1, cfi),
         (IN_ROOT - 1, cfi),

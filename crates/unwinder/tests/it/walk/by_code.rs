@@ -169,3 +169,23 @@ fn a_guess_leads_to_no_root_by_a_return_address_of_zero() {
     assert_eq!(frames, [(0x60_0010, FoundBy::Sampled), (IN_MAIN - 1, FoundBy::FramePointer)]);
     assert_eq!(end, EndReason::NotMapped);
 }
+
+#[test]
+fn a_fiber_begins_with_what_its_function_returns_to() {
+    // glibc's `__start_context`: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je; call; mov %rax,%rdi; call; hlt
+    let start = [
+        0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8, 0xe0, 0, 0,
+        0, 0x48, 0x89, 0xc7, 0xe8, 0xd8, 0, 0, 0, 0xf4,
+    ];
+    let program = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).code(FREE, &start);
+    let chain = [(TEST + 0x10, FoundBy::Sampled), (FREE, FoundBy::Cfi)];
+    let mut stack = stack();
+    stack.word(1).word(FREE).words(0x1234, 8);
+    let regs = UserRegs::x86_64(TEST + 0x10, SP);
+    program.check(&regs, &stack, &chain, EndReason::Root);
+    // Code that returns is no beginning of a stack.
+    let program = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).code(FREE, &start);
+    let program = program.code(FREE + start.len() as u64 - 1, &[0xc3]);
+    let chain = [(TEST + 0x10, FoundBy::Sampled), (FREE - 1, FoundBy::Cfi)];
+    program.check(&regs, &stack, &chain, EndReason::NoUnwindInfo);
+}

@@ -40,7 +40,7 @@ fn picture(pc: u64) -> StackBuilder {
 fn chain(pc: u64) -> Vec<(u64, FoundBy)> {
     let cfi = FoundBy::Cfi;
     let root = (crate::world::IN_ROOT - 1, cfi);
-    vec![(HANDLER, FoundBy::Sampled), (TRAMPOLINE - 1, cfi), (pc, cfi), (IN_MAIN - 1, cfi), root]
+    vec![(HANDLER, FoundBy::Sampled), (TRAMPOLINE, cfi), (pc, cfi), (IN_MAIN - 1, cfi), root]
 }
 
 /// `test` with a frame of one word, a handler without frame, and no word about the trampoline.

@@ -276,7 +276,7 @@ fn name(relative: u64) -> String {
     };
     match ('A'..='Z').chain('a'..='z').find(is_there) {
         Some(letter) => letter.to_string(),
-        None if relative + 1 == TRAMPOLINE - BASE => "signal".to_owned(),
+        None if relative == TRAMPOLINE - BASE => "signal".to_owned(),
         None => format!("{relative:#x}"),
     }
 }

@@ -1,0 +1,44 @@
+//! What a step says of the frame that it leads from.
+
+use crate::arch::Arch;
+use crate::frame::{Evidence, Frame, Step};
+use crate::state::Memory;
+
+/// Notes what the step from a frame says of it.
+#[inline]
+pub(super) fn settle(
+    frame: &mut Frame,
+    step: &Step,
+    is_leaf: bool,
+    memory: &Memory<'_>,
+    arch: Arch,
+) {
+    if let Some(Evidence::Simple(_, read)) = &step.evidence {
+        frame.saved = read.values;
+    }
+    if !is_leaf && step.caller.is_none_or(|caller| caller.exact) {
+        look_up_where_returned(frame, step, memory, arch);
+    }
+}
+
+/// What was not called from where it goes on is looked up there, not in a call before: handlers of signals return to a
+/// trampoline's first instruction, and functions of fibers to that of the code which ends the fiber.
+#[cold]
+fn look_up_where_returned(frame: &mut Frame, step: &Step, memory: &Memory<'_>, arch: Arch) {
+    let goes_on = frame.in_process().add(1);
+    let is_called = match (step.caller, step.evidence) {
+        // It is the frame of a signal.
+        (Some(_), _) => false,
+        (None, Some(_)) => true,
+        (None, None) => {
+            let len = arch.longest_call();
+            let code = memory.code(goes_on.sub(len as u64), len);
+            code.is_none_or(|code| arch.ends_with_call(code))
+        }
+    };
+    // What a mapping begins with is looked up there already.
+    let mapping = memory.space.lookup(goes_on).filter(|mapping| mapping.start < goes_on.sub(1));
+    if !is_called && mapping.is_some() {
+        frame.relative = frame.relative.wrapping_add(1);
+    }
+}
