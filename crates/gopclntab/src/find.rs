@@ -93,6 +93,7 @@ impl GoTable {
     pub fn functions<'i>(&self, image: &'i Image) -> GoFunctions<'i> {
         let part = |range: &Range<usize>| image.bytes().get(range.clone()).unwrap_or_default();
         GoFunctions {
+            image,
             bytes: part(&self.bytes),
             layout: self.layout,
             text: self.text,

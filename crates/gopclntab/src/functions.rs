@@ -1,6 +1,7 @@
 //! The functions of a table, by address.
 
 use address::Svma;
+use module_map::Image;
 
 use crate::bytes::{string_at, u32_at, u64_at};
 use crate::function::GoFunction;
@@ -9,6 +10,8 @@ use crate::layout::{Layout, Version};
 /// The functions that a table lists.
 #[derive(Clone, Copy)]
 pub struct GoFunctions<'i> {
+    /// The file, for its code.
+    pub(crate) image: &'i Image,
     /// The table.
     pub(crate) bytes: &'i [u8],
     pub(crate) layout: Layout,
@@ -29,6 +32,20 @@ impl<'i> GoFunctions<'i> {
     #[must_use]
     pub const fn size(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The function that code at an address belongs to, or returns to: the runtime makes goroutines return to the first
+    /// instruction of a function that called nobody, and the look-up one byte before is in the bytes that fill the gap in
+    /// front of it. With the address that is meant.
+    #[must_use]
+    pub fn returned_to(&self, svma: Svma) -> Option<(GoFunction<'i>, Svma)> {
+        const FILL: &[u8] = &[0xcc];
+        let function = self.at(svma)?;
+        let next = svma.add(1);
+        if next != function.end || self.image.read_only_bytes(svma, 1) != Some(FILL) {
+            return Some((function, svma));
+        }
+        Some((self.at(next)?, next))
     }
 
     /// The function of an address. Its record has to be of the same function as the list says.

@@ -37,8 +37,10 @@ fn builder(magic: u32, stated_text: u64) -> GoTableBuilder {
 
 /// A program with the table in a section.
 fn program(section: &str, made: GoTableBytes, further: Vec<Section>) -> Image {
+    let mut code = vec![0x90; 0x1000];
+    code[0x3f] = 0xcc;
     let mut sections = vec![
-        Section::text(TEXT, vec![0x90; 0x1000]),
+        Section::text(TEXT, code),
         Section::loaded(section, TABLE, made.table),
         Section::loaded(".rodata", TREES, made.trees),
         Section::loaded(".noptrdata", DATA, made.module),
@@ -109,6 +111,22 @@ fn a_table_without_a_section_of_its_own() {
     let image = program(".data.rel.ro", made, vec![mark]);
     let table = GoTable::find(&image).expect("a table").expect("a good one");
     check(&table.functions(&image), true);
+}
+
+#[test]
+fn what_fills_the_gap_before_a_function_is_of_that() {
+    let made = builder(0xffff_fff1, TEXT).build(TABLE, TREES);
+    let image = program(".gopclntab", made, Vec::new());
+    let table = GoTable::find(&image).expect("a table").expect("a good one");
+    let functions = table.functions(&image);
+    let meant = |svma: u64| {
+        let (function, meant) = functions.returned_to(Svma(svma)).expect("a function");
+        (function.start.0, meant.0)
+    };
+    assert_eq!(meant(0x103e), (0x1010, 0x103e));
+    // The code of the program is `nop`, but for the byte before 0x1040.
+    assert_eq!(meant(0x103f), (0x1040, 0x1040));
+    assert_eq!(meant(0x10ff), (0x1040, 0x10ff));
 }
 
 #[test]

@@ -44,7 +44,13 @@ pub(crate) fn resolve<'f>(
         if !last.as_ref().is_some_and(is_in) {
             last = functions.at(address).map(|function| resolver.tables(function));
         }
-        resolver.address(address, last.as_ref());
+        match functions.returned_to(address) {
+            Some((function, meant)) if meant != address => {
+                let tables = resolver.tables(function);
+                resolver.address(meant, Some(&tables));
+            }
+            _ => resolver.address(address, last.as_ref()),
+        }
     }
     let Resolver { mut result, exhausted, .. } = resolver;
     result.count(held);

@@ -51,7 +51,7 @@ impl GoRules {
     pub(crate) fn rule(&self, image: &Image, svma: Svma) -> Option<Rule> {
         let table = self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()?;
         // A goroutine's first function returns to behind the first instruction of `goexit`, which is no call.
-        let function = table.functions(image).at(svma)?;
+        let (function, svma) = table.functions(image).returned_to(svma)?;
         let name = function.name().unwrap_or_default();
         if is_outermost(&function, name) {
             return Some(Rule::Outermost);

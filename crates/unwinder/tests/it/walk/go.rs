@@ -87,3 +87,12 @@ fn the_stack_that_was_left_is_found_by_the_frame_pointer() {
     outer(moved.word(MAIN + 0x80).word(5));
     program().check(&regs, &moved, &chain[..2], EndReason::OtherStack);
 }
+
+#[test]
+fn a_function_that_called_nobody_is_returned_to_at_its_first_instruction() {
+    let mut recorded = stack();
+    recorded.word(1).word(0).word(MAIN).word(GOEXIT + 1).words(3, 4);
+    let chain = [(WORK + 0x20, FoundBy::Sampled), (MAIN - 1, CFI), (GOEXIT, CFI)];
+    let regs = UserRegs::x86_64(WORK + 0x20, SP);
+    program().code(MAIN - 1, &[0xcc]).check(&regs, &recorded, &chain, EndReason::Root);
+}
