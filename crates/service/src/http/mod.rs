@@ -1,12 +1,10 @@
 //! The service by HTTP: who may ask, what is answered.
 
-mod debuginfod;
+mod doors;
 mod files;
-mod firefox;
+mod followed;
 mod guard;
-mod jobs;
 mod json;
-mod live;
 mod log;
 mod pages;
 mod params;

@@ -7,8 +7,9 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
+use super::followed::{jobs, live};
 use super::guard::guard;
-use super::{debuginfod, firefox, jobs, live, log, pages, questions, recordings, symbols};
+use super::{doors, log, pages, questions, recordings, symbols};
 use crate::front::Service;
 use crate::problem::{Kind, Problem};
 
@@ -44,8 +45,8 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/live/events", get(live::events))
         .route("/api/v1/live/columns", get(live::columns))
         .route("/api/v1/diff", post(questions::diff))
-        .merge(firefox::routes(&service.secrets))
-        .merge(debuginfod::routes(&service.secrets))
+        .merge(doors::firefox(&service.secrets))
+        .merge(doors::debuginfod(&service.secrets))
         .fallback(|| async { Problem::new(Kind::NotFound) })
         .method_not_allowed_fallback(|| async { Problem::new(Kind::WrongMethod) })
         .layer(from_fn(log::note_route))

@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::json::as_json;
 use crate::front::{Door, Secrets, Service};
+use crate::http::json::as_json;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{
     AddressSpace, Code, CodeTask, DemangleChoice, Named, NamedAddress, SourceTask, SymbolizeTask,
@@ -34,7 +34,7 @@ const MOST_ADDRESSES: usize = 400_000;
 const MOST_MODULES: usize = 10_000;
 
 /// The routes, where they are switched on.
-pub(super) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
+pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(Door::Firefox) {
         return Router::new();
     }

@@ -12,14 +12,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use axum::routing::get;
 
-use super::files::partly;
 use crate::front::{Door, Secrets, Service};
+use crate::http::files::partly;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{FileTask, Task};
 use crate::symbolize::wanted_module;
 
 /// The routes, where they are switched on. What debuginfod has beside (sources, sections) leads nowhere.
-pub(super) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
+pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(Door::Debuginfod) {
         return Router::new();
     }

@@ -10,9 +10,9 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use tokio::sync::mpsc::{Sender, channel};
 
-use super::json::as_json;
-use super::received::Received;
 use crate::front::Service;
+use crate::http::json::as_json;
+use crate::http::received::Received;
 use crate::jobs::Job;
 use crate::problem::{Kind, Problem};
 
@@ -20,7 +20,7 @@ use crate::problem::{Kind, Problem};
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// `GET /api/v1/jobs/{id}`
-pub(super) async fn show(
+pub(in crate::http) async fn show(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
@@ -28,7 +28,7 @@ pub(super) async fn show(
 }
 
 /// `DELETE /api/v1/jobs/{id}`
-pub(super) async fn cancel(
+pub(in crate::http) async fn cancel(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
@@ -38,7 +38,7 @@ pub(super) async fn cancel(
 }
 
 /// `GET /api/v1/jobs/{id}/events`: each state as an event, until it is the last.
-pub(super) async fn events(
+pub(in crate::http) async fn events(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {

@@ -13,11 +13,11 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::watch;
 
-use super::files::tables;
-use super::json::as_json;
-use super::params::Params;
-use super::received::Received;
 use crate::front::{Service, no_space};
+use crate::http::files::tables;
+use crate::http::json::as_json;
+use crate::http::params::Params;
+use crate::http::received::Received;
 use crate::live::{Next, View, Watched};
 use crate::problem::{Kind, Problem};
 use crate::protocol::Task;
@@ -34,7 +34,7 @@ fn watched(service: &Service) -> Result<Arc<Watched>, Problem> {
 }
 
 /// `GET /api/v1/live`
-pub(super) async fn show(
+pub(in crate::http) async fn show(
     State(service): State<Arc<Service>>,
     params: Params,
 ) -> Result<Response, Problem> {
@@ -43,7 +43,7 @@ pub(super) async fn show(
 }
 
 /// `GET /api/v1/live/columns`: all tables as they are, with their tick in the head.
-pub(super) async fn columns(
+pub(in crate::http) async fn columns(
     State(service): State<Arc<Service>>,
     params: Params,
     headers: HeaderMap,
@@ -85,7 +85,7 @@ fn opened(path: &std::path::Path) -> Result<File, Problem> {
 }
 
 /// `GET /api/v1/live/events`: what comes after the tables that the client has, which `Last-Event-ID` or `after` names.
-pub(super) async fn events(
+pub(in crate::http) async fn events(
     State(service): State<Arc<Service>>,
     mut params: Params,
     headers: HeaderMap,

@@ -1,0 +1,7 @@
+//! Doors for programs that speak protocols of their own, each with a token in its address.
+
+mod debuginfod;
+mod firefox;
+
+pub(super) use debuginfod::routes as debuginfod;
+pub(super) use firefox::routes as firefox;
