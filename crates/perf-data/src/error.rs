@@ -21,6 +21,9 @@ pub enum Error {
         /// The bytes found, zero where the file is shorter.
         found: [u8; 8],
     },
+    /// A stream that ended before its first byte.
+    #[error("the stream is empty: whoever wrote it ended before anything came")]
+    EmptyStream,
     /// The file ends inside its header.
     #[error("file header cut: expected {expected} bytes at offset 0x0, found {found}")]
     HeaderCut {

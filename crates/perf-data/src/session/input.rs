@@ -165,6 +165,9 @@ fn open_stream(
             StreamReader::new(compression.expand(reader.into_rest()).map_err(unreadable)?, block);
     }
     let start = reader.peek(PIPE_HEADER).map_err(unreadable)?;
+    if start.is_empty() && !is_packed {
+        return Err(Error::EmptyStream);
+    }
     if let Some(endian) = pipe_order(start) {
         reader.skip(PIPE_HEADER);
         let feeds = vec![Feed::Reader(Box::new(reader))];

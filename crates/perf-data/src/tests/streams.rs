@@ -61,7 +61,7 @@ fn a_stream_without_events_is_refused() {
     let error = Session::open(stream(&bytes), *OPTIONS, &mut findings).expect_err("no events");
     assert_eq!(error, Error::NoEventsInStream { len: 0 });
     let error = Session::open(stream(b""), *OPTIONS, &mut findings).expect_err("no bytes");
-    assert_eq!(error, Error::NotPerfData { found: [0; 8] });
+    assert_eq!(error, Error::EmptyStream);
 }
 
 #[test]

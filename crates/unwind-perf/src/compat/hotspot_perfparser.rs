@@ -290,7 +290,7 @@ fn status(error: &anyhow::Error) -> u8 {
     }
     let header = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
     match header {
-        Some(Error::NotPerfData { .. }) => BAD_MAGIC,
+        Some(Error::NotPerfData { .. } | Error::EmptyStream) => BAD_MAGIC,
         Some(_) => BAD_HEADER,
         None if error.chain().any(|cause| cause.is::<NothingLeft>()) => BAD_DATA,
         None => CANNOT_OPEN,
