@@ -1,6 +1,7 @@
 //! Files that are asked for by build-id, without a recording: the names of their addresses, and their code.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,6 +54,35 @@ impl IdentifiedFile {
         let image = self.0.image();
         image.svma_of_offset(offset, true).or_else(|| image.svma_of_offset(offset, false))
     }
+}
+
+/// A file with a section that is to be handed to another process.
+#[derive(Debug)]
+pub struct OpenedSection {
+    /// A descriptor of the file.
+    pub file: File,
+    /// Its path.
+    pub path: PathBuf,
+    /// The section's bytes, as offsets in the file.
+    pub range: Range<u64>,
+}
+
+/// A file to be handed to another process, as it is now.
+struct OpenedImage {
+    file: File,
+    path: PathBuf,
+    now: Image,
+}
+
+impl OpenedImage {
+    fn file(self) -> (File, PathBuf) {
+        (self.file, self.path)
+    }
+}
+
+/// Where the section of that very name lies in a file, where that has bytes for it.
+fn section_range(image: &Image, name: &[u8]) -> Option<Range<u64>> {
+    image.sections().iter().filter(|section| &*section.name == name).find_map(|it| it.in_file())
 }
 
 impl IdentifiedFiles {
@@ -123,7 +153,7 @@ impl IdentifiedFiles {
     /// # Errors
     /// Where it is another file now, or lies in one.
     pub fn open(&self, id: BuildId, file: &IdentifiedFile) -> Result<(File, PathBuf), ImageError> {
-        self.open_image(id, file.0.image())
+        self.open_image(id, file.0.image()).map(OpenedImage::file)
     }
 
     /// The same for what has the debug information of a build-id: the separate debug file, else the file itself, where it
@@ -136,22 +166,47 @@ impl IdentifiedFiles {
         id: BuildId,
         file: Option<&IdentifiedFile>,
     ) -> Option<Result<(File, PathBuf), ImageError>> {
-        let images = &self.files.images;
-        let separate = match file {
-            Some(file) => file.0.debug(images).cloned(),
-            None => images.debug_file_by_id(id),
-        };
-        if let Some(debug) = separate {
-            return Some(self.open_image(id, &debug));
+        if let Some(debug) = self.debug_image(id, file) {
+            return Some(self.open_image(id, &debug).map(OpenedImage::file));
         }
         let has_own = |image: &&Image| {
             image.section(".debug_info").or_else(|| image.section(".zdebug_info")).is_some()
         };
         let own = file.map(|file| file.0.image()).filter(has_own);
-        own.map(|image| self.open_image(id, image))
+        own.map(|image| self.open_image(id, image).map(OpenedImage::file))
     }
 
-    fn open_image(&self, id: BuildId, image: &Image) -> Result<(File, PathBuf), ImageError> {
+    /// The same for what has bytes of a section of that name, with the range of the file that they are: the separate debug
+    /// file, else the file itself. `None` where neither has.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_section(
+        &self,
+        id: BuildId,
+        file: Option<&IdentifiedFile>,
+        name: &[u8],
+    ) -> Option<Result<OpenedSection, ImageError>> {
+        let debug = self.debug_image(id, file);
+        let own = file.map(|file| file.0.image());
+        let has = |image: &&Image| section_range(image, name).is_some();
+        let image = debug.as_deref().into_iter().chain(own).find(has)?;
+        Some(self.open_image(id, image).and_then(|OpenedImage { file, path, now }| {
+            let range = section_range(&now, name).ok_or_else(|| HostError::missing(&path))?;
+            Ok(OpenedSection { file, path, range })
+        }))
+    }
+
+    /// The separate debug file.
+    fn debug_image(&self, id: BuildId, file: Option<&IdentifiedFile>) -> Option<Arc<Image>> {
+        let images = &self.files.images;
+        match file {
+            Some(file) => file.0.debug(images).cloned(),
+            None => images.debug_file_by_id(id),
+        }
+    }
+
+    fn open_image(&self, id: BuildId, image: &Image) -> Result<OpenedImage, ImageError> {
         let path = image.path();
         let file = self.host.descriptor(path, image.origin())?;
         let copy = file.try_clone();
@@ -159,7 +214,7 @@ impl IdentifiedFiles {
         let handed = HandedHost::new(Arc::clone(&self.host), path, copy)?;
         let now = Image::open(&handed, path, Origin::User)?;
         if image.base() == FileOffset(0) && now.build_id().is_some_and(|found| found.matches(&id)) {
-            return Ok((file, path.to_owned()));
+            return Ok(OpenedImage { file, path: path.to_owned(), now });
         }
         Err(HostError::missing(path).into())
     }

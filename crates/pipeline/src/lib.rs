@@ -63,7 +63,7 @@ use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
-pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile};
+pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
 pub use files::Files;

@@ -173,6 +173,7 @@ fn section_of(
         size: section.size(),
         offset: FileOffset(range.offset),
         stored_size: range.compressed_size,
+        in_file: section.file_range(),
         unpacked_size: range.uncompressed_size,
         format: range.format,
         too_large,

@@ -1,6 +1,7 @@
 //! Sections of an ELF file and the unpacking of compressed ones.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use address::{FileOffset, Svma};
@@ -26,6 +27,8 @@ pub struct Section {
     pub allocated: bool,
     pub(crate) offset: FileOffset,
     pub(crate) stored_size: u64,
+    /// `sh_offset` and `sh_size`; `None` of `SHT_NOBITS`.
+    pub(crate) in_file: Option<(u64, u64)>,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
     /// Why its bytes are not unpacked.
@@ -44,6 +47,14 @@ impl Section {
     #[must_use]
     pub const fn offset(&self) -> FileOffset {
         self.offset
+    }
+
+    /// Where it lies in the file, the header of compressed bytes included; `None` where the file holds no bytes for it, or
+    /// it ends beyond all numbers.
+    #[must_use]
+    pub fn in_file(&self) -> Option<Range<u64>> {
+        let (start, size) = self.in_file.filter(|&(_, size)| size > 0)?;
+        Some(start..start.checked_add(size)?)
     }
 
     /// Where its bytes end in the file; `None` beyond all numbers.

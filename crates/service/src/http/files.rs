@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
+use std::ops::Range;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -107,14 +108,18 @@ pub(super) fn tables(
     Ok(response)
 }
 
-/// A file of somebody else, in the part that is asked for.
-pub(super) fn partly(mut file: File, headers: &HeaderMap) -> Result<Response, Problem> {
+/// Bytes of a file of somebody else, in the part of them that is asked for.
+pub(super) fn partly(
+    mut file: File,
+    within: Range<u64>,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
     let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
-    let size = file.metadata().map_err(failed)?.len();
+    let size = within.end.saturating_sub(within.start);
     let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Ok(part) = part(range.unwrap_or_default(), size) else { return Ok(outside(size)) };
     let (from, to) = part.unwrap_or((0, size));
-    file.seek(SeekFrom::Start(from)).map_err(failed)?;
+    file.seek(SeekFrom::Start(within.start + from)).map_err(failed)?;
     let mut response = body(file.take(to - from), ()).into_response();
     if part.is_some() {
         mark_part(&mut response, (from, to), size);

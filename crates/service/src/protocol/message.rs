@@ -76,7 +76,7 @@ pub(crate) enum Task {
     SourceAt(SourceTask),
     /// Instructions of a file that is found by build-id.
     Code(CodeTask),
-    /// A file that is found by build-id: its descriptor comes with the answer, which is its path.
+    /// A file that is found by build-id: its descriptor comes with the answer, a [`HandedFile`](super::HandedFile).
     File(FileTask),
     /// Watch a stream to its end; the answer is the account of the run.
     Live(LiveTask),

@@ -20,6 +20,6 @@ pub(crate) use message::{
 pub(crate) use options::JoinChoice;
 pub(crate) use options::{DemangleChoice, RunOptions};
 pub(crate) use symbols::{
-    AddressSpace, Code, CodeTask, FileTask, FoundModule, Frame, Named, NamedAddress, SourceTask,
-    SymbolizeTask, WantedModule,
+    AddressSpace, Code, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile, Named,
+    NamedAddress, SourceTask, SymbolizeTask, WantedModule,
 };

@@ -80,8 +80,29 @@ pub(crate) struct Code {
 pub(crate) struct FileTask {
     /// The file.
     pub(crate) module: WantedModule,
-    /// Whether that with the debug information is wanted.
-    pub(crate) debug: bool,
+    /// What is wanted of it.
+    pub(crate) part: FilePart,
+}
+
+/// What is wanted of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FilePart {
+    /// The program or library.
+    Executable,
+    /// What has the debug information.
+    DebugInfo,
+    /// The bytes of a section.
+    Section(String),
+}
+
+/// A file that is handed to others: its descriptor comes with this.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct HandedFile {
+    /// Its path.
+    pub(crate) path: String,
+    /// From which byte to which; all of it where nothing is said.
+    pub(crate) range: Option<(u64, u64)>,
 }
 
 /// The names.

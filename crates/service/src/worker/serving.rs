@@ -164,9 +164,9 @@ impl Bench<'_> {
             Task::SourceAt(task) => answer(&symbols::source(self, &task)?),
             Task::Code(task) => answer(&symbols::code(self, &task)?),
             Task::File(task) => {
-                let (path, file) = symbols::file(self, &task)?;
+                let (handed, file) = symbols::file(self, &task)?;
                 self.handed.push(file);
-                answer(&path)
+                answer(&handed)
             }
             Task::Symbolize(task) => answer(&symbols::names(self, &task)?),
             Task::Live(task) => live::watch(self, &task),

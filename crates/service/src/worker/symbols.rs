@@ -13,8 +13,8 @@ use super::serving::Bench;
 use super::source::Text;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{
-    AddressSpace, Code, CodeTask, FileTask, FoundModule, Frame, Named, NamedAddress, SourceTask,
-    SymbolizeTask, WantedModule,
+    AddressSpace, Code, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile, Named,
+    NamedAddress, SourceTask, SymbolizeTask, WantedModule,
 };
 
 /// Bytes of the names of an answer.
@@ -112,20 +112,30 @@ pub(super) fn code(bench: &Bench<'_>, task: &CodeTask) -> Result<Code, Problem> 
     Ok(Code { length, instructions: rows.collect() })
 }
 
-/// A file's descriptor, and its path.
-pub(super) fn file(bench: &Bench<'_>, task: &FileTask) -> Result<(String, OwnedFd), Problem> {
+/// A file's descriptor, and what is to be said of it.
+pub(super) fn file(bench: &Bench<'_>, task: &FileTask) -> Result<(HandedFile, OwnedFd), Problem> {
     let files = bench.identified(false, Demangle::None)?;
     let id = build_id(&task.module)?;
     let found = find(&files, &task.module);
-    let opened = if task.debug {
-        let missing = || Problem::new(Kind::NotFound).detail("no debug information");
-        files.open_debug(id, found.as_ref().ok()).ok_or_else(missing)?
-    } else {
-        files.open(id, &found?)
+    let known = found.as_ref().ok();
+    let missing = |text: &str| Problem::new(Kind::NotFound).detail(text);
+    let opened = match &task.part {
+        FilePart::Executable => files.open(id, &found?).map(|(file, path)| (file, path, None)),
+        FilePart::DebugInfo => {
+            let opened = files.open_debug(id, known);
+            let opened = opened.ok_or_else(|| missing("no debug information"))?;
+            opened.map(|(file, path)| (file, path, None))
+        }
+        FilePart::Section(name) => {
+            let opened = files.open_section(id, known, name.as_bytes());
+            let opened =
+                opened.ok_or_else(|| missing("no file of it has bytes for this section"))?;
+            opened.map(|it| (it.file, it.path, Some((it.range.start, it.range.end))))
+        }
     };
-    let (file, path) =
-        opened.map_err(|error| Problem::new(Kind::NotFound).detail(error.to_string()))?;
-    Ok((path.to_string_lossy().into_owned(), OwnedFd::from(file)))
+    let (file, path, range) = opened.map_err(|error| missing(&error.to_string()))?;
+    let handed = HandedFile { path: path.to_string_lossy().into_owned(), range };
+    Ok((handed, OwnedFd::from(file)))
 }
 
 fn find(files: &IdentifiedFiles, module: &WantedModule) -> Result<IdentifiedFile, Problem> {

@@ -15,15 +15,17 @@ use axum::routing::get;
 use crate::front::{Door, Secrets, Service};
 use crate::http::files::partly;
 use crate::problem::{Kind, Problem};
-use crate::protocol::{FileTask, Task};
+use crate::protocol::{FilePart, FileTask, HandedFile, Task};
 use crate::symbolize::wanted_module;
 
-/// The routes, where they are switched on. What debuginfod has beside (sources, sections) leads nowhere.
+/// The routes, where they are switched on. Sources, which debuginfod has beside, lead nowhere.
 pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(Door::Debuginfod) {
         return Router::new();
     }
-    Router::new().route("/debuginfod/{token}/buildid/{id}/{kind}", get(file))
+    Router::new()
+        .route("/debuginfod/{token}/buildid/{id}/{kind}", get(file))
+        .route("/debuginfod/{token}/buildid/{id}/section/{name}", get(section))
 }
 
 /// `GET /debuginfod/{token}/buildid/{id}/executable`, `…/debuginfo`
@@ -32,12 +34,31 @@ async fn file(
     Path((_, id, kind)): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let missing = || Problem::new(Kind::NotFound);
-    let debug = match &*kind {
-        "executable" => false,
-        "debuginfo" => true,
-        _ => return Err(missing()),
+    let part = match &*kind {
+        "executable" => FilePart::Executable,
+        "debuginfo" => FilePart::DebugInfo,
+        _ => return Err(Problem::new(Kind::NotFound)),
     };
+    answer(&service, &id, &part, &headers).await
+}
+
+/// `GET /debuginfod/{token}/buildid/{id}/section/{name}`: the bytes of a section as they are in the file with the debug
+/// information, else in the program.
+async fn section(
+    State(service): State<Arc<Service>>,
+    Path((_, id, name)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    answer(&service, &id, &FilePart::Section(name), &headers).await
+}
+
+async fn answer(
+    service: &Service,
+    id: &str,
+    part: &FilePart,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let missing = || Problem::new(Kind::NotFound);
     let id = id.to_ascii_lowercase();
     let wanted = || wanted_module(&id, None, service.store.known());
     // Stores of this machine may have more, which recordings that are served say nothing of.
@@ -45,21 +66,24 @@ async fn file(
         return Err(missing().detail("no recording that was analysed used a file of this build-id"));
     }
     let answer = service.ask_for_files(false, || {
-        Ok((Task::File(FileTask { module: wanted(), debug }), Vec::new()))
+        Ok((Task::File(FileTask { module: wanted(), part: part.clone() }), Vec::new()))
     });
-    let (path, files) = answer.await?;
-    let path: String = serde_json::from_str(path.get()).unwrap_or_default();
-    let file = files.into_iter().next().map(File::from);
-    let file = file.filter(|file| file.metadata().is_ok_and(|it| it.is_file()));
-    let file = file.ok_or_else(missing)?;
-    let size = file.metadata().map_or(0, |it| it.len());
-    let mut response = partly(file, &headers)?;
+    let (handed, files) = answer.await?;
+    let handed: HandedFile = serde_json::from_str(handed.get())
+        .map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
+    let file = files.into_iter().next().map(File::from).ok_or_else(missing)?;
+    let facts = file.metadata().ok().filter(|it| it.is_file()).ok_or_else(missing)?;
+    let (start, end) = handed.range.unwrap_or((0, facts.len()));
+    if end > facts.len() {
+        return Err(missing().detail("the file has not all of the section"));
+    }
+    let mut response = partly(file, start..end, headers)?;
     let mut say = |name: &'static str, value: &str| {
         // What is no text for a header is not said.
         let value = HeaderValue::from_str(value);
         response.headers_mut().extend(value.map(|value| (HeaderName::from_static(name), value)));
     };
-    say("x-debuginfod-size", &size.to_string());
-    say("x-debuginfod-file", &path);
+    say("x-debuginfod-size", &end.saturating_sub(start).to_string());
+    say("x-debuginfod-file", &handed.path);
     Ok(response)
 }

@@ -62,7 +62,9 @@ fn files_of_recordings_are_handed_out_by_build_id() {
     for path in [
         format!("/buildid/{}/debuginfo", library.build_id),
         format!("/buildid/{}/source/etc/passwd", place.build_id),
-        format!("/buildid/{}/section/.text", place.build_id),
+        format!("/buildid/{}/section/.bss", place.build_id),
+        format!("/buildid/{}/section/.nothing", place.build_id),
+        format!("/buildid/{}/section/.text", "ab".repeat(20)),
         format!("/buildid/{}/executable", "ab".repeat(20)),
         "/buildid/../../etc/passwd/executable".to_owned(),
         "/buildid/%2e%2e%2f%2e%2e/executable".to_owned(),
@@ -70,6 +72,33 @@ fn files_of_recordings_are_handed_out_by_build_id() {
     ] {
         assert_eq!(ask(&served, "GET", &path, &[]).problem(), "not-found", "{path}");
     }
+}
+
+#[test]
+fn sections_are_handed_out_as_they_are_in_the_file() {
+    let served = served("debuginfod-section", &["--debuginfod-server"]);
+    analyze(&served);
+    let places = places(&served);
+    let place = places.iter().find(|it| it.path.ends_with("/inlines-gcc")).expect("the program");
+    let path = format!("/buildid/{}/section/.note.gnu.build-id", place.build_id);
+    let digits = |at: usize| place.build_id.get(at..at + 2);
+    let id: Vec<u8> = (0..place.build_id.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(digits(at).unwrap(), 16).unwrap())
+        .collect();
+    // A note: the sizes of its name and its content, its type, and both.
+    let words = [4, id.len() as u32, 3].map(u32::to_le_bytes).concat();
+    let note = [&words[..], b"GNU\0", &id].concat();
+    let answer = ask(&served, "GET", &path, &[]);
+    assert_eq!((answer.status, &answer.body), (200, &note));
+    let size = note.len().to_string();
+    for header in ["content-length", "x-debuginfod-size"] {
+        assert_eq!(answer.header(header), Some(&*size));
+    }
+    assert!(answer.header("x-debuginfod-file").unwrap().ends_with("/inlines-gcc"));
+    let part = ask(&served, "GET", &path, &["Range: bytes=12-15"]);
+    assert_eq!((part.status, &*part.body), (206, &b"GNU\0"[..]));
+    assert_eq!(part.header("content-range"), Some(&*format!("bytes 12-15/{size}")));
 }
 
 #[test]
