@@ -109,6 +109,41 @@ impl Query {
         self.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
+    /// The question as text, the same for all that have the same answer.
+    pub(crate) fn normalized(&self) -> String {
+        fn sorted<T: Clone + Ord>(list: &[T]) -> Vec<T> {
+            let mut list = list.to_vec();
+            list.sort();
+            list.dedup();
+            list
+        }
+        let Filter { time, threads, processes, comm, event, focus, ignore, hide, module } =
+            &self.filter;
+        let is_tree = self.view == View::Tree;
+        let query = Self {
+            view: self.view,
+            group: if is_tree { Group::default() } else { self.group },
+            weight: self.weight,
+            filter: Filter {
+                time: *time,
+                threads: sorted(threads),
+                processes: sorted(processes),
+                comm: sorted(comm),
+                event: event.clone(),
+                focus: sorted(focus),
+                ignore: sorted(ignore),
+                hide: sorted(hide),
+                module: sorted(module),
+            },
+            inverted: self.inverted && is_tree,
+            depth: self.depth.filter(|_| is_tree),
+            limit: Some(self.rows()),
+            min_share: self.min_share,
+        };
+        // Maps with keys that are no strings do not occur.
+        serde_json::to_string(&query).unwrap_or_default()
+    }
+
     /// Whether it can be answered.
     ///
     /// # Errors
@@ -181,6 +216,36 @@ mod tests {
         assert_eq!((query.view, query.group, query.rows()), (View::Top, Group::Function, 10_000));
         assert_eq!(parsed(r#"{"limit":3}"#).unwrap().rows(), 3);
         assert_eq!(parsed(r#"{"limit":30000}"#).unwrap().rows(), 10_000);
+    }
+
+    #[test]
+    fn questions_that_have_the_same_answer_are_the_same_text() {
+        let text = |question: &str| parsed(question).unwrap().normalized();
+        let one = r#"{"filter":{"focus":["b","a","b"],"threads":[2,1]},"depth":3,"inverted":true}"#;
+        let other = r#"{"limit":20000,"filter":{"threads":[1,2,2],"focus":["a","b"]}}"#;
+        assert_eq!(text(one), text(other));
+        assert_eq!(text(r#"{"view":"tree","group":"line"}"#), text(r#"{"view":"tree"}"#));
+        let all = [
+            "{}",
+            r#"{"limit":3}"#,
+            r#"{"group":"line"}"#,
+            r#"{"weight":"period"}"#,
+            r#"{"min_share":0.5}"#,
+            r#"{"view":"tree"}"#,
+            r#"{"view":"tree","inverted":true}"#,
+            r#"{"view":"tree","depth":3}"#,
+            r#"{"filter":{"time":[0,1]}}"#,
+            r#"{"filter":{"event":"a"}}"#,
+            r#"{"filter":{"focus":["a"]}}"#,
+            r#"{"filter":{"ignore":["a"]}}"#,
+            r#"{"filter":{"hide":["a"]}}"#,
+            r#"{"filter":{"module":["a"]}}"#,
+            r#"{"filter":{"comm":["a"]}}"#,
+            r#"{"filter":{"threads":[1]}}"#,
+            r#"{"filter":{"processes":[1]}}"#,
+        ];
+        let texts: std::collections::BTreeSet<String> = all.into_iter().map(text).collect();
+        assert_eq!(texts.len(), all.len());
     }
 
     #[test]

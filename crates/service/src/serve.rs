@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::front::{self, Door, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads};
+use crate::front::{self, Answers, Door, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads};
 use crate::http::{Listener, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::live::{LiveInput, Watched};
@@ -163,6 +163,7 @@ async fn run(
     let service = Arc::new(Service {
         roots,
         store,
+        answers: Answers::default(),
         jobs: Jobs::new(QUEUE),
         watcher: Slot::new(local.clone()),
         live: watched.clone(),

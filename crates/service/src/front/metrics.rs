@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
+use super::answers::AnswerCounts;
 use super::service::Service;
 use crate::live::View;
 use crate::problem::Problem;
@@ -90,6 +91,7 @@ impl Metrics {
         text.row("results_total{found=\"no\"}", get(&self.misses));
         text.one("results", "gauge", "Results on the disk", store.results as u64);
         text.one("results_bytes", "gauge", "Bytes of the results on the disk", store.bytes);
+        text.answers(&service.answers.counts());
         text.head("worker_starts_total", "counter", "Workers that were started");
         text.row("worker_starts_total{trust=\"local\"}", local.starts);
         text.row("worker_starts_total{trust=\"foreign\"}", foreign.starts);
@@ -135,6 +137,16 @@ impl Text {
 
     fn row(&mut self, name: &str, value: u64) {
         let _ = writeln!(self.0, "unwind_perf_{name} {value}");
+    }
+
+    /// The answers to questions about recordings.
+    fn answers(&mut self, counts: &AnswerCounts) {
+        self.head("query_answers_total", "counter", "Questions about recordings, by their answer");
+        self.row("query_answers_total{found=\"kept\"}", counts.kept);
+        self.row("query_answers_total{found=\"shared\"}", counts.shared);
+        self.row("query_answers_total{found=\"made\"}", counts.made);
+        self.one("query_answers", "gauge", "Answers that are kept", counts.answers);
+        self.one("query_answers_bytes", "gauge", "What the kept answers take", counts.bytes);
     }
 
     /// How the watching of a recording goes.

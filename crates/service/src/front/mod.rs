@@ -1,11 +1,13 @@
 //! The front as a value: what is served, what is kept, who works, who may ask.
 
+mod answers;
 mod metrics;
 mod secrets;
 mod service;
 mod uploads;
 mod watching;
 
+pub(crate) use answers::{AnswerKey, Answers};
 pub(crate) use metrics::Metrics;
 pub(crate) use secrets::{Door, Secrets};
 pub(crate) use service::{LISTENERS, QUESTIONS, QUEUE, Service, files, given, no_space};

@@ -9,7 +9,7 @@ use host::{Host, NewFile};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use super::{Metrics, Secrets, Uploads};
+use super::{Answers, Metrics, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::live::Watched;
 use crate::problem::{Kind, Problem};
@@ -35,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Service {
     pub(crate) roots: Roots,
     pub(crate) store: Artefacts,
+    /// Answers to questions about recordings.
+    pub(crate) answers: Answers,
     pub(crate) jobs: Jobs,
     pub(crate) local: Slot,
     pub(crate) foreign: Slot,

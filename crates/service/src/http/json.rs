@@ -33,6 +33,11 @@ pub(super) fn as_json(status: StatusCode, value: &impl Serialize) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], Body::from(text)).into_response()
 }
 
+/// Text that is JSON already as an answer.
+pub(super) fn json_text(text: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
 /// The JSON body of a request.
 #[derive(Debug)]
 pub(super) struct JsonBody<T>(pub(super) T);

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hashbrown::HashMap;
@@ -67,6 +67,10 @@ struct Row {
     bytes: u64,
     /// When it was used last, by a count of uses: the machine's clock may be set.
     used: u64,
+    /// When it was made, by the same count.
+    made: u64,
+    /// The files that were opened for modules, once somebody asked for them.
+    files: Option<Arc<[UsedFile]>>,
 }
 
 /// How full the store is, and what it did.
@@ -106,7 +110,9 @@ impl Artefacts {
             }
         }
         found.sort();
-        let rows = (0..).zip(found).map(|(used, (_, key, bytes))| (key, Row { bytes, used }));
+        let rows = (0..)
+            .zip(found)
+            .map(|(used, (_, key, bytes))| (key, Row { bytes, used, made: used, files: None }));
         let rows: HashMap<String, Row> = rows.collect();
         let uses = AtomicU64::new(rows.len() as u64);
         let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), uses, known };
@@ -134,6 +140,29 @@ impl Artefacts {
         artefact
     }
 
+    /// Which result of a key there is, unless a file that it was made with has changed: a number that no other result of
+    /// this run has.
+    pub(crate) fn current(&self, key: &str, host: &dyn Host) -> Option<u64> {
+        let (made, files) = {
+            let mut rows = self.rows();
+            let row = rows.get_mut(key)?;
+            row.used = self.next_use();
+            (row.made, row.files.clone())
+        };
+        let files = match files {
+            Some(files) => files,
+            None => {
+                let account = read_account(&self.path(key, ACCOUNT)).ok()?;
+                let files: Arc<[UsedFile]> = account.used.into();
+                if let Some(row) = self.rows().get_mut(key).filter(|row| row.made == made) {
+                    row.files = Some(Arc::clone(&files));
+                }
+                files
+            }
+        };
+        files.iter().all(|used| is_current(used, host)).then_some(made)
+    }
+
     /// A file for the tables of a new result.
     ///
     /// # Errors
@@ -154,7 +183,9 @@ impl Artefacts {
         text.complete()?;
         let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account_text.len() as u64;
         self.known.add(account);
-        self.rows().insert(key.to_owned(), Row { bytes, used: self.next_use() });
+        let made = self.next_use();
+        let files = Some(account.used.as_slice().into());
+        self.rows().insert(key.to_owned(), Row { bytes, used: made, made, files });
         self.make_room();
         Ok(())
     }
@@ -310,12 +341,21 @@ mod tests {
         fs::write(&program, b"old").unwrap();
         let stat = RealHost.stat(&program, Origin::User).unwrap();
         let used = UsedFile::new(program.to_str().unwrap(), &stat.stamp, Some("ab01".to_owned()));
-        put(&store, "a", &[used]);
+        put(&store, "a", std::slice::from_ref(&used));
         assert!(store.get("a", &RealHost).is_some());
+        let first = store.current("a", &RealHost).unwrap();
+        assert_eq!(store.current("a", &RealHost), Some(first));
+        put(&store, "a", &[used]);
+        let second = store.current("a", &RealHost).unwrap();
+        assert!(second > first);
+        assert_eq!(store.current("b", &RealHost), None);
         let again = Artefacts::open(&dir.path().join("store"), 1 << 20).unwrap();
         assert_eq!(again.known().places("ab01"), [program.as_path()]);
         assert!(again.known().places("ab02").is_empty());
+        assert!(again.current("a", &RealHost).is_some());
         fs::write(&program, b"newer").unwrap();
+        assert_eq!(store.current("a", &RealHost), None);
+        assert_eq!(again.current("a", &RealHost), None);
         assert!(store.get("a", &RealHost).is_none());
         assert_eq!(store.size().results, 0);
     }

@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 
 use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
-use pipeline::Analysis;
 use profile::query::diff::{DiffInput, DiffOptions, Normalization, diff};
 
+use super::held::HeldProfile;
 use super::serving::{Answer, Bench, answer, not_written};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, Given};
@@ -27,7 +27,7 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
         .as_deref()
         .map(|word| normalization(word).ok_or_else(|| unknown("normalization", word)));
     let normalization = normalization.transpose()?;
-    let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<Analysis>)>, Problem> {
+    let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<HeldProfile>)>, Problem> {
         let one = |recording: &Given| {
             Ok((recording.name.clone(), bench.analysis(recording, task.options)?))
         };
@@ -64,6 +64,6 @@ fn normalization(word: &str) -> Option<Normalization> {
     }
 }
 
-fn inputs(side: &[(String, Arc<Analysis>)]) -> Vec<DiffInput<'_>> {
+fn inputs(side: &[(String, Arc<HeldProfile>)]) -> Vec<DiffInput<'_>> {
     side.iter().map(|(name, it)| DiffInput { name, profile: &it.profile }).collect()
 }

@@ -1,15 +1,44 @@
 //! Profiles that are kept for the next questions, bounded by their bytes; the one that was asked longest ago goes first.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
 use pipeline::Analysis;
+
+use super::questions::Index;
 
 /// Profiles that are kept at most, however small: each keeps its recording's descriptor.
 const MOST: usize = 100;
 
 /// The place of one profile: whoever comes first makes it, others wait.
-type Place = Arc<Mutex<Option<Arc<Analysis>>>>;
+type Place = Arc<Mutex<Option<Arc<HeldProfile>>>>;
+
+/// A profile, and what questions about it need.
+#[derive(Debug)]
+pub(super) struct HeldProfile {
+    analysis: Analysis,
+    index: OnceLock<Index>,
+}
+
+impl HeldProfile {
+    /// What questions need, which the first one makes; `inlines` as the run had them.
+    pub(super) fn index(&self, inlines: bool) -> &Index {
+        self.index.get_or_init(|| Index::new(&self.analysis.profile, inlines))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.analysis.profile.heap_bytes() + self.index.get().map_or(0, Index::heap_bytes)
+    }
+}
+
+impl Deref for HeldProfile {
+    type Target = Analysis;
+
+    fn deref(&self) -> &Analysis {
+        &self.analysis
+    }
+}
 
 /// Profiles by the keys of their recordings and options.
 #[derive(Debug)]
@@ -45,7 +74,7 @@ impl Held {
         &self,
         key: &str,
         make: impl FnOnce() -> Result<Analysis, E>,
-    ) -> Result<Arc<Analysis>, E> {
+    ) -> Result<Arc<HeldProfile>, E> {
         let place = self.place(key);
         // A panic of another thread leaves a whole value, or none.
         let mut analysis = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,12 +85,16 @@ impl Held {
             // What cannot be read leaves nothing behind.
             self.lock().places.remove(key);
         })?;
-        let made = Arc::new(made);
-        let bytes = made.profile.heap_bytes() as u64;
+        let made = Arc::new(HeldProfile { analysis: made, index: OnceLock::new() });
         *analysis = Some(Arc::clone(&made));
         drop(analysis);
-        self.weigh(key, bytes);
+        self.weigh(key, &made);
         Ok(made)
+    }
+
+    /// Forgets a profile: what it was made of may have changed.
+    pub(super) fn forget(&self, key: &str) {
+        self.lock().places.remove(key);
     }
 
     fn place(&self, key: &str) -> Place {
@@ -74,11 +107,11 @@ impl Held {
         Arc::clone(&row.place)
     }
 
-    /// Counts a profile, and drops others until all are within the bound.
-    fn weigh(&self, key: &str, bytes: u64) {
+    /// Counts a profile with what was made for questions, and drops others until all are within the bound.
+    pub(super) fn weigh(&self, key: &str, profile: &HeldProfile) {
         let mut kept = self.lock();
         if let Some(row) = kept.places.get_mut(key) {
-            row.bytes = bytes;
+            row.bytes = profile.heap_bytes() as u64;
         }
         loop {
             let sum: u64 = kept.places.values().map(|row| row.bytes).sum();

@@ -9,14 +9,14 @@ use std::vec::IntoIter;
 
 use hashbrown::HashMap;
 use host::{HandedHost, Host, RefusingHost};
-use pipeline::{Analysis, Demangle, IdentifiedFiles, Observer, Pipeline, Source};
+use pipeline::{Demangle, IdentifiedFiles, Observer, Pipeline, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
-use super::held::Held;
+use super::held::{Held, HeldProfile};
 use super::live::LiveTables;
 use super::watch::Watch;
-use super::{WorkerOptions, about, diff, export, live, place, query, source, symbols, tables};
+use super::{WorkerOptions, about, diff, export, live, place, questions, source, symbols, tables};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Given, Reply, Request, RunOptions, SampleWords, Sender, Task};
 
@@ -146,13 +146,18 @@ impl Bench<'_> {
                 answer(&about::header(&pipeline.head(source)?))
             }
             Task::Analyze { recording, options } => {
+                // It is asked for where there is no result, or one that is not true any more.
+                self.serving.held.forget(&recording.key);
                 let analysis = self.analysis(&recording, options)?;
                 tables::write(&analysis, options, self.output()?, self.host())
             }
             Task::Export(task) => export::write(self, &task),
             Task::Query { recording, options, query } => {
                 let analysis = self.analysis(&recording, options)?;
-                answer(&query::rows(&analysis.profile, &query, options.inlines)?)
+                let index = analysis.index(options.inlines);
+                let rows = questions::rows(&analysis.profile, index, &query);
+                self.serving.held.weigh(&recording.key, &analysis);
+                answer(&rows?)
             }
             Task::Diff(task) => diff::write(self, &task),
             Task::Place(task) => place::show(self, &task),
@@ -180,7 +185,7 @@ impl Bench<'_> {
         &mut self,
         recording: &Given,
         options: RunOptions,
-    ) -> Result<Arc<Analysis>, Problem> {
+    ) -> Result<Arc<HeldProfile>, Problem> {
         self.analysis_of(recording, options, &SampleWords::default())
     }
 
@@ -190,7 +195,7 @@ impl Bench<'_> {
         recording: &Given,
         options: RunOptions,
         samples: &SampleWords,
-    ) -> Result<Arc<Analysis>, Problem> {
+    ) -> Result<Arc<HeldProfile>, Problem> {
         let opened = self.opened(recording)?;
         let options = self.options(options, samples)?;
         let key = if *samples == SampleWords::default() {

@@ -1,0 +1,293 @@
+//! Answers to questions: those who ask the same at once share one that is being worked out, and the last ones are kept,
+//! bounded by their bytes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use axum::body::Bytes;
+use hashbrown::HashMap;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::OnceCell;
+
+use crate::problem::Problem;
+
+/// Bytes of answers that are kept at most.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What an answer takes beside its text.
+const ROW: usize = 256;
+
+/// What identifies an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AnswerKey([u8; 32]);
+
+impl AnswerKey {
+    /// Of the profile that is asked, which of its results there is now, and the question.
+    pub(crate) fn new(profile: &str, result: Option<u64>, question: &str) -> Self {
+        Self(Sha256::digest(format!("{profile} {result:?} {question}")).into())
+    }
+}
+
+/// An answer that somebody works out, and others wait for.
+type Running = OnceCell<Result<Bytes, Problem>>;
+
+/// The answers.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    most: usize,
+    kept: Mutex<Kept>,
+    running: Mutex<HashMap<AnswerKey, Weak<Running>>>,
+    counts: [AtomicU64; 3],
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    answers: HashMap<AnswerKey, (u64, Bytes)>,
+    /// The keys by when they were used last.
+    by_use: BTreeMap<u64, AnswerKey>,
+    uses: u64,
+    bytes: usize,
+}
+
+/// How an answer was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Kept,
+    Shared,
+    Made,
+}
+
+/// How many answers there are, and how they were come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerCounts {
+    pub(crate) answers: u64,
+    pub(crate) bytes: u64,
+    pub(crate) kept: u64,
+    pub(crate) shared: u64,
+    pub(crate) made: u64,
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        Self::new(MOST_BYTES)
+    }
+}
+
+impl Answers {
+    fn new(most: usize) -> Self {
+        let (kept, running, counts) = Default::default();
+        Self { most, kept, running, counts }
+    }
+
+    /// The answer of that key: a kept one, or that of somebody who asks at the same time, or what `make` gives, which
+    /// `keeps` says whether to keep.
+    ///
+    /// # Errors
+    /// Those of `make`, which all get who wait for it.
+    pub(crate) async fn get(
+        &self,
+        key: AnswerKey,
+        keeps: bool,
+        make: impl Future<Output = Result<Bytes, Problem>>,
+    ) -> Result<Bytes, Problem> {
+        if let Some(answer) = self.kept().get(key) {
+            self.count(Found::Kept);
+            return Ok(answer);
+        }
+        let running = self.running(key);
+        let mut found = Found::Shared;
+        // Where the one who began goes away, the next one begins anew.
+        let answer = running.get_or_init(|| {
+            found = Found::Made;
+            make
+        });
+        let answer = answer.await.clone();
+        self.count(found);
+        if found == Found::Made {
+            if let Ok(answer) = answer.as_ref()
+                && keeps
+            {
+                self.kept().put(key, answer.clone(), self.most);
+            }
+            self.lock_running().remove(&key);
+        }
+        answer
+    }
+
+    pub(crate) fn counts(&self) -> AnswerCounts {
+        let get = |found: Found| {
+            self.counts.get(found as usize).map_or(0, |count| count.load(Ordering::Relaxed))
+        };
+        let all = self.kept();
+        AnswerCounts {
+            answers: all.answers.len() as u64,
+            bytes: all.bytes as u64,
+            kept: get(Found::Kept),
+            shared: get(Found::Shared),
+            made: get(Found::Made),
+        }
+    }
+
+    fn count(&self, found: Found) {
+        if let Some(count) = self.counts.get(found as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn running(&self, key: AnswerKey) -> Arc<Running> {
+        let mut all = self.lock_running();
+        if let Some(running) = all.get(&key).and_then(Weak::upgrade) {
+            return running;
+        }
+        // Those that nobody waits for any more have no end that would take them out.
+        all.retain(|_, running| running.strong_count() > 0);
+        let running = Arc::<Running>::default();
+        all.insert(key, Arc::downgrade(&running));
+        running
+    }
+
+    fn lock_running(&self) -> std::sync::MutexGuard<'_, HashMap<AnswerKey, Weak<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn get(&mut self, key: AnswerKey) -> Option<Bytes> {
+        let (used, answer) = self.answers.get_mut(&key)?;
+        self.uses += 1;
+        self.by_use.remove(used);
+        self.by_use.insert(self.uses, key);
+        *used = self.uses;
+        Some(answer.clone())
+    }
+
+    /// Keeps an answer, and drops those that were used longest ago until all are within the bound.
+    fn put(&mut self, key: AnswerKey, answer: Bytes, most: usize) {
+        self.uses += 1;
+        self.bytes += answer.len() + ROW;
+        if let Some((used, before)) = self.answers.insert(key, (self.uses, answer)) {
+            self.bytes -= before.len() + ROW;
+            self.by_use.remove(&used);
+        }
+        self.by_use.insert(self.uses, key);
+        while self.bytes > most
+            && let Some((_, oldest)) = self.by_use.pop_first()
+        {
+            let gone = self.answers.remove(&oldest);
+            self.bytes -= gone.map_or(0, |(_, answer)| answer.len() + ROW);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::pin::pin;
+
+    use super::*;
+    use crate::problem::Kind;
+
+    fn key(name: &str) -> AnswerKey {
+        AnswerKey::new(name, Some(1), "{}")
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    async fn ready(text: &'static str) -> Result<Bytes, Problem> {
+        Ok(Bytes::from_static(text.as_bytes()))
+    }
+
+    async fn refused() -> Result<Bytes, Problem> {
+        Err(Problem::new(Kind::Busy))
+    }
+
+    #[test]
+    fn what_was_asked_longest_ago_goes_first() {
+        let answers = Answers::new(2 * (ROW + 4));
+        run(async {
+            for name in ["a", "b", "a", "c"] {
+                assert_eq!(answers.get(key(name), true, ready("text")).await.unwrap(), "text");
+            }
+            assert_eq!(answers.get(key("a"), true, refused()).await.unwrap(), "text");
+            assert!(answers.get(key("b"), true, refused()).await.is_err());
+            assert_eq!(answers.get(key("c"), true, refused()).await.unwrap(), "text");
+            // Of another result, or another question.
+            for other in [AnswerKey::new("a", Some(2), "{}"), AnswerKey::new("a", Some(1), "{1}")] {
+                assert!(answers.get(other, true, refused()).await.is_err());
+            }
+            // What is not to be kept, and what is too large.
+            assert!(answers.get(key("d"), false, ready("text")).await.is_ok());
+            assert!(answers.get(key("d"), true, refused()).await.is_err());
+        });
+        let bytes = 2 * (ROW as u64 + 4);
+        let counts = AnswerCounts { answers: 2, bytes, kept: 3, shared: 0, made: 8 };
+        assert_eq!(answers.counts(), counts);
+        assert!(answers.lock_running().is_empty());
+        answers.kept().put(key("e"), Bytes::from(vec![0; 1000]), 2 * (ROW + 4));
+        assert_eq!((answers.counts().answers, answers.counts().bytes), (0, 0));
+    }
+
+    #[test]
+    fn those_who_ask_at_once_share_an_answer() {
+        let answers = Answers::default();
+        let made = Cell::new(0);
+        run(async {
+            let slow = || async {
+                made.set(made.get() + 1);
+                tokio::task::yield_now().await;
+                ready("text").await
+            };
+            let (a, b, c) = tokio::join!(
+                answers.get(key("a"), true, slow()),
+                answers.get(key("a"), true, slow()),
+                answers.get(key("b"), true, slow()),
+            );
+            assert!([a, b, c].into_iter().all(|answer| answer.unwrap() == "text"));
+        });
+        assert_eq!(made.get(), 2);
+        let counts = answers.counts();
+        assert_eq!((counts.kept, counts.shared, counts.made), (0, 1, 2));
+        assert!(answers.lock_running().is_empty());
+    }
+
+    /// The client that asked first may go away while others wait for its answer.
+    #[test]
+    fn who_waits_takes_over_from_one_who_goes() {
+        let answers = Answers::default();
+        run(async {
+            let waiting = {
+                let mut gone = pin!(answers.get(key("a"), true, std::future::pending()));
+                assert!(asked_once(gone.as_mut()).await.is_none());
+                assert_eq!(answers.lock_running().len(), 1);
+                answers.get(key("a"), true, ready("text"))
+            };
+            assert_eq!(waiting.await.unwrap(), "text");
+            let mut gone = Box::pin(answers.get(key("b"), true, std::future::pending()));
+            assert!(asked_once(gone.as_mut()).await.is_none());
+        });
+        // Nobody waits for it any more; the next question forgets it.
+        assert_eq!(answers.lock_running().len(), 1);
+        run(async { answers.get(key("c"), true, ready("text")).await }).unwrap();
+        assert!(answers.lock_running().is_empty());
+    }
+
+    /// What a future gives when it is asked once.
+    async fn asked_once<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        let mut future = Some(future);
+        std::future::poll_fn(|context| {
+            let polled = future.take().map(|it| it.poll(context));
+            std::task::Poll::Ready(match polled {
+                Some(std::task::Poll::Ready(value)) => Some(value),
+                _ => None,
+            })
+        })
+        .await
+    }
+}

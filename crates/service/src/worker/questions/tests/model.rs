@@ -1,0 +1,274 @@
+//! The model: each question counts all samples, stack by stack, and adds them up by name in the order in which they come.
+
+use hashbrown::HashMap;
+use profile::query::{Function, FunctionId, FunctionLine, Functions, event_name, period_units};
+use profile::{EventId, Profile, StackId, StringId, ThreadId};
+use serde_json::{Value, json};
+
+use crate::query::{Filter, Group, Patterns, Query, View, WeightChoice};
+
+/// Samples of one stack and thread.
+struct Stack {
+    thread: ThreadId,
+    path: Vec<FunctionLine>,
+    weight: u64,
+    samples: u64,
+    complete: bool,
+}
+
+/// The answer as JSON, or why there is none.
+pub(super) fn answer(
+    profile: &Profile,
+    query: &Query,
+    inlines: bool,
+) -> Result<String, Option<String>> {
+    let functions = Functions::new(profile, inlines);
+    let chosen = match query.weight {
+        WeightChoice::OffCpu if query.filter.event.is_some() => {
+            return Err(Some("times off the processor are an event of their own".to_owned()));
+        }
+        WeightChoice::OffCpu => profile.off_cpu,
+        _ => chosen_event(profile, query.filter.event.as_deref())?,
+    };
+    let by_period = query.weight != WeightChoice::Samples;
+    let stacks = stacks(profile, &functions, query, chosen);
+    let sum = |of: fn(&Stack) -> u64| stacks.iter().map(of).sum::<u64>();
+    let (samples, total) = (sum(|it| it.samples), sum(|it| it.weight));
+    let complete = sum(|it| if it.complete { it.samples } else { 0 });
+    let least = (query.min_share * total as f64).ceil() as u64;
+    let (rows, cut) = match query.view {
+        View::Top => top(profile, &functions, &stacks, query, least),
+        View::Tree => tree(profile, &functions, &stacks, query, least),
+    };
+    let unit = chosen.filter(|_| by_period).and_then(|id| *period_units(profile).get(id)?);
+    let event = chosen.map(|id| String::from_utf8_lossy(event_name(profile, id)).into_owned());
+    let share = complete as f64 / samples.max(1) as f64;
+    Ok(format!(
+        r#"{{"unit":"{}","event":{},"samples":{samples},"total":{total},"complete_share":{},"cut":{cut},"rows":[{}]}}"#,
+        unit.unwrap_or("samples"),
+        json!(event),
+        json!(share),
+        rows.join(","),
+    ))
+}
+
+fn chosen_event(
+    profile: &Profile,
+    wanted: Option<&str>,
+) -> Result<Option<EventId>, Option<String>> {
+    let Some(wanted) = wanted else {
+        let recorded = profile.samples.iter().map(|sample| sample.event);
+        return Ok(recorded.filter(|event| profile.off_cpu != Some(*event)).min());
+    };
+    let found = profile.events.ids().find(|&id| event_name(profile, id) == wanted.as_bytes());
+    found.map(Some).ok_or_else(|| Some(format!("there is no event {wanted}")))
+}
+
+fn has(profile: &Profile, name: Option<StringId>, patterns: &[String]) -> bool {
+    let patterns = Patterns::new(patterns).unwrap();
+    name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
+}
+
+/// What passes the filter, in order of the first sample.
+fn stacks(
+    profile: &Profile,
+    functions: &Functions,
+    query: &Query,
+    event: Option<EventId>,
+) -> Vec<Stack> {
+    let Filter { time, threads, processes, comm, focus, ignore, hide, module, .. } = &query.filter;
+    let first = profile.samples.iter().filter_map(|sample| sample.time).min();
+    let time = time.zip(first).map(|((from, to), first)| {
+        let at = |seconds: f64| first.0 + (seconds.max(0.0) * 1e9) as u64;
+        at(from)..=at(to)
+    });
+    let mut index: HashMap<(Option<StackId>, ThreadId, bool), usize> = HashMap::new();
+    let mut stacks: Vec<Stack> = Vec::new();
+    for sample in &profile.samples {
+        let Some(thread) = profile.threads.get(sample.thread) else { continue };
+        let is_within = |range: &std::ops::RangeInclusive<u64>| {
+            sample.time.is_some_and(|time| range.contains(&time.0))
+        };
+        let passes = event.map(|id| event_name(profile, id))
+            == Some(event_name(profile, sample.event))
+            && profile.events.get(sample.event).is_some()
+            && (threads.is_empty() || threads.contains(&thread.tid.0))
+            && (processes.is_empty() || processes.contains(&thread.pid.0))
+            && (comm.is_empty() || has(profile, Some(thread.comm), comm))
+            && time.as_ref().is_none_or(is_within);
+        if !passes {
+            continue;
+        }
+        let complete = sample.end.is_complete();
+        let at = *index.entry((sample.stack, sample.thread, complete)).or_insert_with(|| {
+            let mut path = Vec::new();
+            functions.path(profile, sample.stack, &mut path);
+            let thread = sample.thread;
+            stacks.push(Stack { thread, path, weight: 0, samples: 0, complete });
+            stacks.len() - 1
+        });
+        let by_period = query.weight != WeightChoice::Samples;
+        stacks[at].weight += if by_period { sample.period.unwrap_or(1) } else { 1 };
+        stacks[at].samples += 1;
+    }
+    for stack in &mut stacks {
+        stack.path.retain(|at| {
+            let Some(Function { name, module: of, .. }) = functions.rows.get(at.function) else {
+                return true;
+            };
+            !has(profile, *name, hide) && (module.is_empty() || has(profile, *of, module))
+        });
+    }
+    stacks.retain(|stack| {
+        let has = |patterns: &[String]| {
+            let name = |at: &FunctionLine| functions.rows.get(at.function).and_then(|it| it.name);
+            stack.path.iter().any(|at| has(profile, name(at), patterns))
+        };
+        (focus.is_empty() || has(focus)) && (ignore.is_empty() || !has(ignore))
+    });
+    stacks
+}
+
+/// A row without its numbers.
+fn named(profile: &Profile, fields: &[(&str, Option<StringId>)]) -> Vec<(String, Value)> {
+    let text = |id| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
+    let fields = fields.iter().filter(|(name, id)| *name == "name" || id.is_some());
+    fields.map(|(name, id)| ((*name).to_owned(), json!(id.map(text)))).collect()
+}
+
+fn code(profile: &Profile, functions: &Functions, at: FunctionLine) -> Vec<(String, Value)> {
+    let unknown = Function { name: None, file: None, module: None };
+    let it = functions.rows.get(at.function).copied().unwrap_or(unknown);
+    let mut row = named(profile, &[("name", it.name), ("module", it.module), ("file", it.file)]);
+    row.extend((at.line > 0).then(|| ("line".to_owned(), json!(at.line))));
+    row
+}
+
+fn text(row: Vec<(String, Value)>, numbers: &[(&str, Option<u64>)]) -> String {
+    let numbers = numbers.iter().filter_map(|(name, number)| Some((*name, json!((*number)?))));
+    let all = row.into_iter().chain(numbers.map(|(name, value)| (name.to_owned(), value)));
+    let all: Vec<String> = all.map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", all.join(","))
+}
+
+/// What is counted of a key.
+struct Sum {
+    row: Vec<(String, Value)>,
+    own: u64,
+    inclusive: u64,
+    /// The last stack that was counted: one with a function twice counts once.
+    last: usize,
+}
+
+/// The keys of a stack by which it is added up, each with its row.
+fn keys(
+    profile: &Profile,
+    functions: &Functions,
+    stack: &Stack,
+    group: Group,
+) -> Vec<(Value, Vec<(String, Value)>)> {
+    let thread = profile.threads.get(stack.thread).unwrap();
+    let comm = String::from_utf8_lossy(profile.strings.get(thread.comm)).into_owned();
+    let named_so = |key: Value, name: String| vec![(key, vec![("name".to_owned(), json!(name))])];
+    match group {
+        Group::Thread => named_so(json!(stack.thread.index()), format!("{comm} {}", thread.tid.0)),
+        Group::Process => named_so(json!(thread.pid.0), thread.pid.0.to_string()),
+        Group::Comm => named_so(json!(comm), comm),
+        _ => {
+            let keys = stack.path.iter().map(|&at| {
+                let of = functions.rows.get(at.function).and_then(|it| it.module);
+                if group == Group::Module {
+                    return (json!(of.map(|id| id.index())), named(profile, &[("name", of)]));
+                }
+                let line = if group == Group::Line { at.line } else { 0 };
+                let key = json!([at.function.index(), line]);
+                (key, code(profile, functions, FunctionLine { line, ..at }))
+            });
+            keys.collect()
+        }
+    }
+}
+
+fn top(
+    profile: &Profile,
+    functions: &Functions,
+    stacks: &[Stack],
+    query: &Query,
+    least: u64,
+) -> (Vec<String>, usize) {
+    let mut sums: Vec<Sum> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for (number, stack) in (1..).zip(stacks) {
+        let keys = keys(profile, functions, stack, query.group);
+        for (depth, (key, row)) in keys.into_iter().enumerate() {
+            let at = *index.entry(key.to_string()).or_insert_with(|| {
+                sums.push(Sum { row, own: 0, inclusive: 0, last: 0 });
+                sums.len() - 1
+            });
+            let sum = &mut sums[at];
+            sum.own += if depth == 0 { stack.weight } else { 0 };
+            sum.inclusive += if sum.last == number { 0 } else { stack.weight };
+            sum.last = number;
+        }
+    }
+    let all = sums.len();
+    sums.retain(|sum| sum.inclusive >= least);
+    sums.sort_by_key(|sum| std::cmp::Reverse((sum.own, sum.inclusive)));
+    sums.truncate(query.rows());
+    let rows = sums.into_iter().map(|Sum { row, own, inclusive, .. }| {
+        text(row, &[("own", Some(own)), ("inclusive", Some(inclusive))])
+    });
+    let rows: Vec<String> = rows.collect();
+    let cut = all - rows.len();
+    (rows, cut)
+}
+
+/// A node of the tree: its function, the node that it is below, its depth, its own weight and that with all below.
+type Node = (FunctionId, Option<usize>, usize, u64, u64);
+
+fn tree(
+    profile: &Profile,
+    functions: &Functions,
+    stacks: &[Stack],
+    query: &Query,
+    least: u64,
+) -> (Vec<String>, usize) {
+    let mut index: HashMap<(Option<usize>, FunctionId), usize> = HashMap::new();
+    let mut nodes: Vec<Node> = Vec::new();
+    for stack in stacks {
+        let mut path: Vec<FunctionId> = stack.path.iter().map(|at| at.function).collect();
+        if !query.inverted {
+            path.reverse();
+        }
+        let mut parent = None;
+        for (depth, &function) in path.iter().enumerate() {
+            let node = *index.entry((parent, function)).or_insert_with(|| {
+                nodes.push((function, parent, depth, 0, 0));
+                nodes.len() - 1
+            });
+            nodes[node].4 += stack.weight;
+            nodes[node].3 += if depth + 1 == path.len() { stack.weight } else { 0 };
+            parent = Some(node);
+        }
+    }
+    let is_kept =
+        |node: &Node| node.4 >= least && query.depth.is_none_or(|deepest| node.2 < deepest);
+    let mut kept: Vec<usize> = (0..nodes.len()).filter(|&at| is_kept(&nodes[at])).collect();
+    kept.sort_by_key(|&at| (std::cmp::Reverse(nodes[at].4), at));
+    kept.truncate(query.rows());
+    kept.sort_unstable();
+    let rows = kept.iter().map(|&at| {
+        let (function, parent, depth, own, inclusive) = nodes[at];
+        let parent = parent.and_then(|parent| kept.iter().position(|&it| it == parent));
+        let numbers = [
+            ("parent", parent.map(|it| it as u64)),
+            ("depth", Some(depth as u64)),
+            ("own", Some(own)),
+            ("inclusive", Some(inclusive)),
+        ];
+        text(code(profile, functions, FunctionLine { function, line: 0 }), &numbers)
+    });
+    let rows: Vec<String> = rows.collect();
+    let cut = nodes.len() - rows.len();
+    (rows, cut)
+}
