@@ -165,7 +165,7 @@ async fn run(
         store,
         answers: Answers::default(),
         jobs: Jobs::new(QUEUE),
-        watcher: Slot::new(local.clone()),
+        watcher: Slot::lasting(local.clone()),
         live: watched.clone(),
         local: Slot::new(local),
         foreign: Slot::new(foreign),

@@ -26,6 +26,12 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
 }
 
+/// What a worker that runs for hours has in its environment: tables that grow, and go, are given back to the system, where
+/// glibc would keep what it had once taken for the largest of them.
+/// Source: mallopt(3), "`MALLOC_MMAP_THRESHOLD_`", "`MALLOC_TRIM_THRESHOLD_`".
+const GIVES_BACK: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "262144"), ("MALLOC_TRIM_THRESHOLD_", "1048576")];
+
 /// Who waits for replies, by request.
 type Waiting = Mutex<HashMap<u64, UnboundedSender<Incoming>>>;
 
@@ -39,13 +45,13 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a worker.
+    /// Starts a worker, one that gives back memory that it does not need for a while, or one that keeps it and is quicker.
     ///
     /// # Errors
     /// Where the program or a thread cannot be started.
-    pub(crate) fn start(command: &WorkerCommand) -> io::Result<Self> {
+    pub(crate) fn start(command: &WorkerCommand, gives_back: bool) -> io::Result<Self> {
         let (front, worker) = pair()?;
-        let child = spawn(command, OwnedFd::from(worker))?;
+        let child = spawn(command, gives_back, OwnedFd::from(worker))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let waiting = Arc::<Waiting>::default();
         let ended = Arc::<AtomicBool>::default();
@@ -104,9 +110,11 @@ impl Drop for Process {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the service starts itself as its worker")]
-fn spawn(command: &WorkerCommand, socket: OwnedFd) -> io::Result<Child> {
+fn spawn(command: &WorkerCommand, gives_back: bool, socket: OwnedFd) -> io::Result<Child> {
+    let environment = if gives_back { &GIVES_BACK[..] } else { &[] };
     Command::new(&command.program)
         .args(&command.arguments)
+        .envs(environment.iter().copied())
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
         // What a terminal sends to those in front of it is the front's to answer.

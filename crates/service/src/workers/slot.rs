@@ -16,6 +16,8 @@ use crate::protocol::{Request, Task};
 #[derive(Debug)]
 pub(crate) struct Slot {
     command: WorkerCommand,
+    /// Whether its workers run for hours, and are to give back memory.
+    gives_back: bool,
     current: Mutex<Option<Arc<Process>>>,
     next_id: AtomicU64,
     starts: AtomicU64,
@@ -34,10 +36,18 @@ impl Slot {
     pub(crate) const fn new(command: WorkerCommand) -> Self {
         Self {
             command,
+            gives_back: false,
             current: Mutex::new(None),
             next_id: AtomicU64::new(1),
             starts: AtomicU64::new(0),
         }
+    }
+
+    /// The place of one that runs for hours.
+    pub(crate) const fn lasting(command: WorkerCommand) -> Self {
+        let mut slot = Self::new(command);
+        slot.gives_back = true;
+        slot
     }
 
     /// Sends a task to the worker, which is started where there is none.
@@ -70,7 +80,7 @@ impl Slot {
         if let Some(process) = current.as_ref().filter(|process| !process.has_ended()) {
             return Ok(Arc::clone(process));
         }
-        let process = Arc::new(Process::start(&self.command)?);
+        let process = Arc::new(Process::start(&self.command, self.gives_back)?);
         self.starts.fetch_add(1, Ordering::Relaxed);
         *current = Some(Arc::clone(&process));
         Ok(process)
