@@ -11,6 +11,7 @@ use module_map::{Image, Section};
 use crate::bytes::u64_at;
 use crate::functions::GoFunctions;
 use crate::layout::{Layout, Version};
+use crate::parts::Parts;
 
 /// Where the table of a file is, and what it was linked for. It is of the file that it was found in; in any other it is
 /// empty or wrong, but nothing worse.
@@ -92,13 +93,13 @@ impl GoTable {
     #[must_use]
     pub fn functions<'i>(&self, image: &'i Image) -> GoFunctions<'i> {
         let part = |range: &Range<usize>| image.bytes().get(range.clone()).unwrap_or_default();
-        GoFunctions {
+        GoFunctions(Parts {
             image,
             bytes: part(&self.bytes),
             layout: self.layout,
             text: self.text,
             inlined_calls: part(&self.inlined_calls),
-        }
+        })
     }
 }
 

@@ -5,14 +5,14 @@
 use address::Svma;
 
 use crate::bytes::{string_at, u32_at};
-use crate::functions::GoFunctions;
 use crate::layout::Version;
+use crate::parts::Parts;
 use crate::values::GoValues;
 
 /// A function of Go code, or of assembly that Go's linker linked.
 #[derive(Clone, Copy, Debug)]
 pub struct GoFunction<'i> {
-    pub(crate) of: GoFunctions<'i>,
+    pub(crate) of: Parts<'i>,
     /// What is known of it begins there.
     pub(crate) record: usize,
     /// Its first byte.

@@ -28,6 +28,7 @@ mod find;
 mod function;
 mod functions;
 mod layout;
+mod parts;
 mod values;
 
 pub use find::{BadGoTable, GoTable};

@@ -1,0 +1,36 @@
+//! The parts of a table that functions are read from.
+
+use module_map::Image;
+
+use crate::bytes::string_at;
+use crate::layout::Layout;
+
+/// A table, and what it does not say itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'i> {
+    /// The file, for its code.
+    pub(crate) image: &'i Image,
+    /// The table.
+    pub(crate) bytes: &'i [u8],
+    pub(crate) layout: Layout,
+    /// Where the code begins.
+    pub(crate) text: u64,
+    /// The trees of inlined calls, if they were found.
+    pub(crate) inlined_calls: &'i [u8],
+}
+
+impl std::fmt::Debug for Parts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+impl<'i> Parts<'i> {
+    /// The name at an offset of the names, which has to be one's beginning.
+    pub(crate) fn name(&self, offset: u32) -> Option<&'i [u8]> {
+        let offset = usize::try_from(offset).ok()?;
+        let at = self.layout.names.checked_add(offset)?;
+        let is_start = offset == 0 || self.bytes.get(at.checked_sub(1)?) == Some(&0);
+        string_at(self.bytes, at).filter(|_| is_start)
+    }
+}
