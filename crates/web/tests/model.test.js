@@ -5,7 +5,7 @@ import { sandwich } from "../src/data/around.js";
 import { NONE } from "../src/data/columns.js";
 import { Model } from "../src/data/model.js";
 import { selection } from "../src/data/select.js";
-import { bottomUp, callersOf, isCalled, topDown } from "../src/data/treerows.js";
+import { bottomUp, callersOf, topDown } from "../src/data/treerows.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 
 const STACKS = [
@@ -176,7 +176,7 @@ test("what stands outside of stacks is a caller, too", () => {
   assert.deepEqual(callersOf(model, inF).map(name), [["y (thread 2)", 4], ["x (thread 1)", 3]]);
   assert.deepEqual([callersOf(model, truncated), callersOf(model, bare)].map((rows) => rows.map(name)), [[["y (thread 2)", 2]], [["y (thread 2)", 1]]]);
   const [last] = callersOf(model, truncated);
-  assert.deepEqual([ran, inF, truncated, last].map((row) => isCalled(model, row)), [true, true, true, false]);
+  assert.deepEqual([ran, inF, truncated, last].map((row) => row.called), [true, true, true, false]);
   const { callers } = sandwich(model, f("f", rows)), path = (at) => at === NONE ? [] : [...path(callers.tree.parent[at]), model.name(callers.tree.func[at])];
   assert.deepEqual(Object.fromEntries([...callers.total].map((total, at) => [path(at).join(";"), total])), { f: 9, "f;a": 7, "f;a;x (thread 1)": 3, "f;a;y (thread 2)": 4, "f;[truncated]": 2, "f;[truncated];y (thread 2)": 2 });
   const down = (rows) => rows.map((row) => [model.name(row.func), row.own, row.total, ...(row.more ? [down(row.inside())] : [])]);

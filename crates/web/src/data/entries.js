@@ -48,11 +48,12 @@ export function leavesInOrder(tree, to, isCut) {
 }
 
 /** Entries out of leaves: a block of those that reach their root, and one of the others where these are apart.
- * @param {Leaves} order @param {Weights[]} sides by leaf @returns {Entries} */
-export function entriesOfLeaves({ leaves, ...order }, sides) {
+ * @param {Leaves} order @param {Weights[]} sides by leaf @param {number} factor what these are multiplied with
+ * @returns {Entries} */
+export function entriesOfLeaves({ leaves, ...order }, sides, factor) {
   return { ...order, sides: sides.map(({ n, cost, squares }) => {
     const alike = cost === n;
-    return { n: before(leaves, n), cost: alike ? null : before(leaves, cost), squares: alike ? null : before(leaves, squares), factor: 1 };
+    return { n: before(leaves, n), cost: alike ? null : before(leaves, cost), squares: alike ? null : before(leaves, squares), factor };
   }) };
 }
 

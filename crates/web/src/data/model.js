@@ -12,7 +12,7 @@ import { drawn } from "./picture.js";
 import { costs, selection } from "./select.js";
 import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
-import { eachOf, sumsOf, together } from "./weights.js";
+import { eachOf, sumsOf, times, together } from "./weights.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -148,7 +148,10 @@ export class Model extends Labels {
     const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
     const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => leavesInOrder(tree, /** @type {Uint32Array} */ (this.to), isCut));
     const make = () => {
-      if (group === "none") return entriesOfLeaves(order, sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf.weights : this.weigh(chosen).weights).reduce(together)));
+      if (group === "none") {
+        const weighed = sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf : this.weigh(chosen)));
+        return entriesOfLeaves(order, weighed.map((side) => side.map(({ weights }) => weights).reduce(together)), weighed[0][0].factor);
+      }
       const byLeaf = this.once("byLeaf", "", () => samplesByLeaf(tables)), period = weight === "period" ? tables.period : null;
       const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
       return entriesOfSamples(tables, order, byLeaf, groupsOf(tables, group), sides, event, period, factor);
@@ -189,7 +192,7 @@ export class Model extends Labels {
 
   /** What nodes cost.
    * @param {ReturnType<Model["weigh"]>} byLeaf @returns {Costs} */
-  sum({ weights, samples }) {
+  sum({ weights, factor, samples }) {
     const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to), ends = new Float64Array(this.tables.head.ends.length);
     for (let leaf = 0; leaf < to.length; leaf++) ends[this.tables.leafEnd[leaf]] += weights.n[leaf];
     const own = eachOf(weights, (values) => {
@@ -203,7 +206,7 @@ export class Model extends Labels {
       return sum;
     });
     const total = eachOf(own, (values) => totals(tree, values));
-    return { ...columns(own, total), all: all.cost, allN: all.n, allSquares: all.squares, ends, leaf: weights.n, samples };
+    return { ...columns(times(own, factor), times(total, factor)), all: all.cost * factor, allN: all.n, allSquares: all.squares * factor * factor, ends, leaf: weights.n, samples };
   }
 
   /** Costs of functions.

@@ -64,6 +64,9 @@ class Painter {
   constructor(blocks, limits) {
     this.blocks = blocks;
     this.limits = limits;
+    /** By side: what is drawn begins at so much of these sums; without sums, at so many entries. */
+    this.sums = limits.map((_, side) => blocks.entries.sides[side].cost || blocks.entries.sides[side].n);
+    this.least = limits.map((limit, side) => blocks.entries.sides[side].cost ? limit : limit / blocks.entries.sides[side].factor);
     /** The nodes that are made: frames outside of stacks, or nodes of the tree. */
     this.parent = /** @type {number[]} */ ([]);
     this.node = /** @type {number[]} */ ([]);
@@ -124,9 +127,10 @@ class Painter {
   /** Whether entries are drawn.
    * @param {number} from @param {number} to */
   isWide(from, to) {
-    for (let side = 0; side < this.limits.length; side++) {
-      const width = this.blocks.cost(from, to, side);
-      if (width > 0 && width >= this.limits[side]) return true;
+    const { sums, least } = this;
+    for (let side = 0; side < least.length; side++) {
+      const sum = sums[side], width = sum ? sum[to] - sum[from] : to - from;
+      if (width > 0 && width >= least[side]) return true;
     }
     return false;
   }

@@ -59,9 +59,9 @@ export function isChosen({ event: events, thread, head }, selections, event, sam
 export const isAll = ({ head, samples }, selections) => head.events.length < 2
   && selections.some(({ first, last, threads }) => first === 0 && last === samples && !threads);
 
-/** What leaves cost in a selection, and how many samples that are.
+/** What leaves cost in a selection, to be multiplied with a factor, and how many samples that are.
  * @param {Tables} tables @param {Selection} chosen @param {number} event @param {Weight} weight
- * @returns {{ weights: import("./weights.js").Weights, samples: number }} */
+ * @returns {{ weights: import("./weights.js").Weights, factor: number, samples: number }} */
 export function costs(tables, chosen, event, weight) {
   const leaves = tables.leafNode.length, n = new Float64Array(leaves), { first, last, threads } = chosen;
   const { event: events, thread, leaf } = tables, one = tables.head.events.length < 2;
@@ -80,6 +80,5 @@ export function costs(tables, chosen, event, weight) {
     samples++;
   }
   const factor = weight === "period" && !period ? tables.head.events[event]?.period ?? 1 : 1;
-  if (factor === 1) return { weights: { n, cost, squares }, samples };
-  return { weights: { n, cost: n.map((count) => count * factor), squares: n.map((count) => count * factor * factor) }, samples };
+  return { weights: { n, cost, squares }, factor, samples };
 }

@@ -57,7 +57,14 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
       const again = at < 0 ? nearestOf(tree, children) : null;
       return removed(tree, children(), (i) => again ? again[i] !== NONE : func[i] === at, true);
     }
-    case "module": return only(tree, moduleOf, at);
+    case "module": {
+      let inside = 0;
+      for (let i = 0; i < tree.n; i++) if (moduleOf[func[i]] === at) inside++;
+      if (inside * 2 < tree.n) return only(tree, moduleOf, at);
+      // Where most frames are of it, it is quicker to take the others out.
+      const moved = removed(tree, children(), (i) => moduleOf[func[i]] !== at);
+      return { tree: moved.tree, to: moved.to.map((node) => node === ROOT ? GONE : node) };
+    }
     default:
       return merged(tree, at, moduleOf, functions);
   }

@@ -7,9 +7,10 @@ import { NONE } from "./columns.js";
 /** @typedef {import("./tree.js").Tree} Tree */
 /** A function below its callers: what it costs alone and with all below it, the squares of that, and what is below it.
  * @typedef {{ func: number, flags: number, own: number, total: number, squares: number, more: boolean, inside: () => Callee[] }} Callee */
-/** Callers of what ran: a function under those that it called, with where that is: a node (or a frame outside of the tree,
- * counted on behind its nodes), the node that ran (NONE where there is none), the cost and its squares.
- * @typedef {{ func: number, cost: number, squares: number, places: [number, number, number, number][] }} Caller */
+/** Callers of what ran: a function under those that it called; and where that is: a node (or a frame outside of the tree,
+ * counted on behind its nodes), the node that ran (NONE where there is none), the cost and its squares. Places are found
+ * when they are asked for.
+ * @typedef {{ func: number, cost: number, squares: number, called: boolean, places: () => [number, number, number, number][] }} Caller */
 
 /** The outermost frames, those that cost most first.
  * @param {Model} model @returns {Callee[]} */
@@ -46,23 +47,43 @@ const inOrder = (rows) => rows.sort((a, b) => b.total - a.total);
 /** Functions by their own cost.
  * @param {Model} model @returns {Caller[]} */
 export function bottomUp(model) {
-  const tree = /** @type {Tree} */ (model.tree), { own, ownN, ownSquares } = /** @type {any} */ (model.costs);
-  const by = new Callers();
-  for (let i = 0; i < tree.n; i++) if (ownN[i] > 0) by.add(tree.func[i], i, i, own[i], ownSquares[i]);
-  const blocks = model.blocks();
+  const tree = /** @type {Tree} */ (model.tree), { own, ownN, ownSquares } = /** @type {any} */ (model.costs), blocks = model.blocks();
+  const size = model.truncatedFunction() + 1, costs = new Float64Array(size), squares = new Float64Array(size), called = new Uint8Array(size), seen = new Uint8Array(size);
+  for (let i = 0; i < tree.n; i++) {
+    if (ownN[i] === 0) continue;
+    const f = tree.func[i];
+    seen[f] = 1;
+    costs[f] += own[i];
+    squares[f] += ownSquares[i];
+    if (!called[f] && (tree.parent[i] !== NONE || !blocks.isPlain && isInside(blocks, i))) called[f] = 1;
+  }
+  /** @type {Caller[]} */
+  const rows = [];
+  for (let f = 0; f < size; f++) {
+    if (seen[f]) rows.push({ func: f, cost: costs[f], squares: squares[f], called: called[f] === 1, places: () => placesOf(tree, f, ownN, own, ownSquares) });
+  }
+  const bare = new Callers(tree, blocks);
   for (const { outer, first, framed } of blocks.list) {
     const { n, cost, squares } = blocks.weight(first, framed);
-    if (outer === NONE || n === 0) continue;
-    by.add(blocks.func[outer], tree.n + outer, NONE, cost, squares);
+    if (outer !== NONE && n > 0) bare.add(blocks.func[outer], tree.n + outer, NONE, cost, squares);
   }
-  return by.sorted();
+  return inOrderOfCost([...rows, ...bare.rows.values()]);
+}
+
+/** Where a function ran.
+ * @param {Tree} tree @param {number} f @param {Float64Array} ownN @param {Float64Array} own @param {Float64Array} squares */
+function placesOf(tree, f, ownN, own, squares) {
+  /** @type {[number, number, number, number][]} */
+  const places = [];
+  for (let i = 0; i < tree.n; i++) if (tree.func[i] === f && ownN[i] > 0) places.push([i, i, own[i], squares[i]]);
+  return places;
 }
 
 /** Who called it there.
  * @param {Model} model @param {Caller} caller @returns {Caller[]} */
 export function callersOf(model, caller) {
-  const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks(), by = new Callers();
-  for (const [place, ran, cost, squares] of caller.places) {
+  const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks(), by = new Callers(tree, blocks);
+  for (const [place, ran, cost, squares] of caller.places()) {
     if (place < tree.n) {
       const outside = tree.parent[place];
       if (outside !== NONE) by.add(tree.func[outside], outside, ran, cost, squares);
@@ -72,7 +93,17 @@ export function callersOf(model, caller) {
     const outer = blocks.parent[place - tree.n];
     if (outer !== NONE) by.add(blocks.func[outer], tree.n + outer, ran, cost, squares);
   }
-  return by.sorted();
+  return inOrderOfCost([...by.rows.values()]);
+}
+
+/** Whether something stands outside of a node that ran.
+ * @param {Blocks} blocks @param {number} ran */
+function isInside(blocks, ran) {
+  const { start, list, blockOf } = blocks.byPlace(), place = blocks.order.at[ran];
+  for (let k = start[place]; k < start[place + 1]; k++) {
+    if (blocks.list[blockOf[list[k]]].outer !== NONE && blocks.count(list[k], list[k] + 1, 0) > 0) return true;
+  }
+  return false;
 }
 
 /** What stands outside of a node that ran, block by block.
@@ -85,34 +116,38 @@ function outermost(blocks, nodes, ran, by) {
   }
 }
 
-/** Whether a caller has callers.
- * @param {Model} model @param {Caller} caller */
-export function isCalled(model, caller) {
-  const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks();
-  return caller.places.some(([place, ran]) => {
-    if (place >= tree.n) return blocks.parent[place - tree.n] !== NONE;
-    if (tree.parent[place] !== NONE) return true;
-    const by = new Callers();
-    if (!blocks.isPlain) outermost(blocks, tree.n, ran, by);
-    return by.rows.size > 0;
-  });
-}
-
 /** Callers by function. */
 class Callers {
-  constructor() {
-    /** @type {Map<number, Caller>} */
+  /** @param {Tree} tree @param {Blocks} blocks */
+  constructor(tree, blocks) {
+    this.tree = tree;
+    this.blocks = blocks;
+    /** @type {Map<number, Caller & { list: [number, number, number, number][] }>} */
     this.rows = new Map();
   }
 
   /** @param {number} func @param {number} place @param {number} ran @param {number} cost @param {number} squares */
   add(func, place, ran, cost, squares) {
     let row = this.rows.get(func);
-    if (!row) this.rows.set(func, row = { func, cost: 0, squares: 0, places: [] });
+    if (!row) {
+      /** @type {[number, number, number, number][]} */
+      const list = [];
+      this.rows.set(func, row = { func, cost: 0, squares: 0, called: false, list, places: () => list });
+    }
     row.cost += cost;
     row.squares += squares;
-    row.places.push([place, ran, cost, squares]);
+    row.called ||= this.isCalled(place, ran);
+    row.list.push([place, ran, cost, squares]);
   }
 
-  sorted() { return [...this.rows.values()].sort((a, b) => b.cost - a.cost || a.func - b.func); }
+  /** Whether something stands outside of a place.
+   * @param {number} place @param {number} ran */
+  isCalled(place, ran) {
+    const { tree, blocks } = this;
+    if (place >= tree.n) return blocks.parent[place - tree.n] !== NONE;
+    return tree.parent[place] !== NONE || (!blocks.isPlain && isInside(blocks, ran));
+  }
 }
+
+/** @param {Caller[]} rows */
+const inOrderOfCost = (rows) => rows.sort((a, b) => b.cost - a.cost || a.func - b.func);

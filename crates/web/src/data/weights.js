@@ -12,6 +12,14 @@ export function eachOf(weights, make) {
   return { n, cost, squares: weights.squares === weights.n ? n : make(weights.squares) };
 }
 
+/** The weights where each sample costs so much.
+ * @param {Weights} weights @param {number} factor @returns {Weights} */
+export function times(weights, factor) {
+  if (factor === 1) return weights;
+  const by = (/** @type {Float64Array} */ values, /** @type {number} */ factor) => values.map((value) => value * factor);
+  return { n: weights.n, cost: by(weights.cost, factor), squares: by(weights.squares, factor * factor) };
+}
+
 /** A sum of each.
  * @param {Weights} weights @param {(values: Float64Array) => number} sum @returns {Weight} */
 export function sumsOf(weights, sum) {

@@ -2,7 +2,7 @@
 // The trees as tables: top-down from the outermost functions, bottom-up from those that ran.
 import { baseName } from "../data/names.js";
 import { percent, spread } from "../data/numbers.js";
-import { bottomUp, callersOf, isCalled, topDown } from "../data/treerows.js";
+import { bottomUp, callersOf, topDown } from "../data/treerows.js";
 import { functionKey, functionMenu } from "./actions.js";
 import { make } from "./element.js";
 import { Rows } from "./rows.js";
@@ -104,6 +104,6 @@ function topItems(callees, path) {
 function bottomItems(app, callers, path) {
   return callers.map((caller) => {
     const way = `${path}.${caller.func}`;
-    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more: isCalled(app.model, caller), inside: () => bottomItems(app, callersOf(app.model, caller), way) };
+    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more: caller.called, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
   });
 }
