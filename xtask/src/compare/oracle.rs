@@ -13,6 +13,12 @@ use super::binary::{Answer, Binary, Call};
 use super::chain::{Frame, UNSTATED};
 use crate::words::{Word, Words};
 
+/// Functions of Go's runtime that are on stacks though nobody called them: goroutines are made to return to the first, and
+/// where C calls back, the place of the call that left the goroutine's stack has the second.
+///
+/// Source: `newproc1` in src/runtime/proc.go, `gosave_systemstack_switch` in src/runtime/asm_amd64.s of Go.
+const PUT_THERE: [&str; 2] = ["runtime.goexit", "runtime.systemstack_switch"];
+
 /// What came of a differing sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Ruling {
@@ -107,6 +113,11 @@ impl<'a> Oracle<'a> {
     }
 
     fn pair(&mut self, callee: &Frame, caller: &Frame, known: &[Frame]) -> Answer {
+        let name = |frame: &Frame| self.evidence.words.text(frame.symbol);
+        let is_put = |frame: &Frame| PUT_THERE.iter().any(|put| name(frame).starts_with(put));
+        if is_put(callee) || is_put(caller) {
+            return Answer::Open;
+        }
         let (callee, caller) = match (self.place(callee, known), self.place(caller, known)) {
             (_, Where::NotCode) => return Answer::No,
             (Where::Code(callee), Where::Code(caller)) => (callee, caller),
