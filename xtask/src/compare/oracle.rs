@@ -16,7 +16,7 @@ use crate::words::{Word, Words};
 /// Functions of Go's runtime that are on stacks though nobody called them: goroutines are made to return to the first, and
 /// where C calls back, the place of the call that left the goroutine's stack has the second.
 ///
-/// Source: `newproc1` in src/runtime/proc.go, `gosave_systemstack_switch` in src/runtime/asm_amd64.s of Go.
+/// Source: `newproc1` in `src/runtime/proc.go`, `gosave_systemstack_switch` in `src/runtime/asm_amd64.s` of Go.
 const PUT_THERE: [&str; 2] = ["runtime.goexit", "runtime.systemstack_switch"];
 
 /// What came of a differing sample.
