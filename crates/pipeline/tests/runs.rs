@@ -36,7 +36,7 @@ fn builder(samples: u64) -> PerfDataBuilder {
         let ip = 0xffff_8000_0000_0000 + number * 32 * 16;
         let chain = std::iter::once(KERNEL).chain((0..32).map(|frame| ip + frame * 16));
         let sample = SampleBuilder::at(ip, 1, 1, 1 + number);
-        data.sample(&SampleBuilder { id: 7, callchain: chain.collect(), ..sample });
+        data.sample(&SampleBuilder { id: 7, misc: 1, callchain: chain.collect(), ..sample });
     }
     data
 }

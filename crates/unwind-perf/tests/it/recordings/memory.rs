@@ -23,7 +23,7 @@ fn chains(samples: u64, distinct: u64) -> Vec<u8> {
         let ip = 0xffff_8000_0000_0000 + (number % distinct) * FRAMES * 16;
         let chain = std::iter::once(KERNEL).chain((0..FRAMES).map(|frame| ip + frame * 16));
         let sample = SampleBuilder::at(ip, 1, 1, 1 + number);
-        it.sample(&SampleBuilder { id: 7, callchain: chain.collect(), ..sample });
+        it.sample(&SampleBuilder { id: 7, misc: 1, callchain: chain.collect(), ..sample });
     }
     it.build()
 }

@@ -12,7 +12,7 @@ pub(super) struct Numbers(u64);
 
 impl Numbers {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed * 0x9e37_79b9_7f4a_7c15)
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     pub(super) fn below(&mut self, limit: u32) -> u32 {
