@@ -10,7 +10,7 @@ use address::{Pid, Svma, Timestamp};
 use budget::Budget;
 use host::MemoryHost;
 use libfuzzer_sys::fuzz_target;
-use module_map::{DumpReader, JitReader as _, Timeline};
+use module_map::{DumpReader, ElfMachine, JitReader as _, Timeline};
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolSource, symbolize};
 use unwinder::Arch;
@@ -23,7 +23,7 @@ fn run(bytes: &[u8]) {
     let host = MemoryHost::new();
     host.insert(DUMP, bytes);
     let store = Arc::new(walk::store(host));
-    let reader = DumpReader::new(Arc::clone(&store), Budget::default());
+    let reader = DumpReader::new(Arc::clone(&store), Budget::default(), ElfMachine::X86_64);
     let Ok(Some(dump)) = reader.read(DUMP.as_bytes(), Pid(1)) else { return };
     let mut timeline = Timeline::new();
     timeline.read_jit_with(Box::new(reader));

@@ -41,8 +41,9 @@ pub fn check_space(space: &Space) {
     }
 }
 
-/// Walks from each of the pcs, with the other registers by their numbers in a recorder's mask. What a worker or an
-/// engine remembers changes nothing: every walk is made three times.
+/// Walks from each of the pcs, with the other registers by their numbers in a recorder's mask: as where the sample was
+/// taken, and as the instruction that ended before. What a worker or an engine remembers changes nothing: every walk is
+/// made three times.
 pub fn walk_all(
     arch: Arch,
     space: &Space,
@@ -51,15 +52,25 @@ pub fn walk_all(
     registers: &[u64],
     pcs: impl Iterator<Item = u64>,
 ) {
-    let state =
-        UserState { arch, stack, big_endian: false, partial_registers: false, space, thread: 1 };
     let (warm, cold) = (Engine::new(), Engine::new());
     let mut worker = Walker::new(&warm, store, MAX_FRAMES);
     for pc in pcs {
-        let first = walk(&mut worker, &state, registers, pc);
-        assert!(first.1.len() <= MAX_FRAMES);
-        assert_eq!(first, walk(&mut worker, &state, registers, pc));
-        assert_eq!(first, walk(&mut Walker::new(&cold, store, MAX_FRAMES), &state, registers, pc));
+        for executed in [false, true] {
+            let state = UserState {
+                arch,
+                stack,
+                big_endian: false,
+                partial_registers: false,
+                executed,
+                space,
+                thread: 1,
+            };
+            let first = walk(&mut worker, &state, registers, pc);
+            assert!(first.1.len() <= MAX_FRAMES);
+            assert_eq!(first, walk(&mut worker, &state, registers, pc));
+            let fresh = &mut Walker::new(&cold, store, MAX_FRAMES);
+            assert_eq!(first, walk(fresh, &state, registers, pc));
+        }
     }
 }
 
