@@ -168,6 +168,12 @@ test("of groups, a graph has the nodes that are wide enough, and what these cost
   assert.deepEqual(shown([model.firstGroup, f("a", rows)], 0.5), { [x]: [0, 70], [`${x};a`]: [8, 70], [`${x};a;b`]: [0, 60], [`${x};a;b;c`]: [60, 60] });
 });
 
+test("a group is told with all that is in it, however narrow", () => {
+  const rows = [{ stack: ["a"], thread: 0, n: 97 }, { stack: ["a"], thread: 0, cut: true }, { stack: ["a"], thread: 1 }, { stack: ["a"], thread: 1, cut: true }];
+  const { tree, total } = looked({ group: "thread", truncated: "apart" }, rows, { threads: [[1, 1, "x"], [1, 2, "y"]] }).picture([], 0.015);
+  assert.deepEqual([...tree.parent].map((p, at) => [p === NONE, total[at]]), [[true, 98], [false, 97], [true, 2]]);
+});
+
 test("what stands outside of stacks is a caller, too", () => {
   const rows = [{ stack: ["a", "f"], thread: 0, n: 3 }, { stack: ["a", "f"], thread: 1, n: 4, period: 10 }, { stack: ["f"], thread: 1, n: 2, cut: true }, { stack: [], thread: 1, cut: true }];
   const threads = [[1, 1, "x"], [1, 2, "y"]], name = (row) => [model.name(row.func), row.cost];

@@ -81,18 +81,18 @@ export class Blocks {
   endOfOwn({ from, to }, node) { return firstPlace(this.entries.places, from, to, this.order.at[node] + 1); }
 
   /** Calls `each` for what is right below a node (or outermost, for NONE) and has entries.
-   * @param {Block} block @param {number} node @param {Range} range the entries at the node or below it
+   * @param {number} node @param {Range} below the entries below it
    * @param {(child: number, from: number, to: number) => void} each */
-  inside(block, node, range, each) {
+  inside(node, { from, to }, each) {
     const { order: { at, node: nodes, size }, entries: { places } } = this;
-    const first = node === NONE ? 0 : at[node] + 1, end = node === NONE ? nodes.length : at[node] + size[at[node]];
-    let from = node === NONE ? block.framed : this.endOfOwn(range, node);
-    for (let place = first; place < end && from < range.to;) {
+    let place = node === NONE ? 0 : at[node] + 1;
+    const end = node === NONE ? nodes.length : at[node] + size[at[node]];
+    while (place < end && from < to) {
       const next = place + size[place];
       if (places[from] < next) {
-        const to = firstPlace(places, from, range.to, next);
-        each(nodes[place], from, to);
-        from = to;
+        const until = firstPlace(places, from, to, next);
+        each(nodes[place], from, until);
+        from = until;
       }
       place = next;
     }
@@ -111,12 +111,12 @@ export class Blocks {
   below(outer) { return outer === NONE ? this.list : this.list.filter((block) => this.wayOut(block.outer).includes(outer)); }
 
   /** By frame outside of stacks: what it costs with all below it, and alone.
-   * @returns {{ all: Weight, bare: Weight }[]} */
-  outerCosts() {
+   * @param {number} [side] @returns {{ all: Weight, bare: Weight }[]} */
+  outerCosts(side = 0) {
     const none = () => ({ n: 0, cost: 0, squares: 0 }), costs = this.func.map(() => ({ all: none(), bare: none() }));
     for (const { outer, first, framed, last } of this.list) {
-      if (outer !== NONE) addTo(costs[outer].bare, this.weight(first, framed));
-      for (const at of this.wayOut(outer)) addTo(costs[at].all, this.weight(first, last));
+      if (outer !== NONE) addTo(costs[outer].bare, this.weight(first, framed, side));
+      for (const at of this.wayOut(outer)) addTo(costs[at].all, this.weight(first, last, side));
     }
     return costs;
   }
@@ -134,7 +134,7 @@ export class Blocks {
 }
 
 /** @param {Weight} sum @param {Weight} more */
-export function addTo(sum, more) {
+function addTo(sum, more) {
   sum.n += more.n;
   sum.cost += more.cost;
   sum.squares += more.squares;

@@ -7,10 +7,6 @@ import { folded } from "./names.js";
 /** @typedef {"none" | "process" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
 export const GROUPS = ["none", "process", "thread", "comm", "cgroup", "event"];
 
-/** What groups are called.
- * @param {Tables} tables @param {GroupBy} by @returns {string[]} */
-export const groupLabels = (tables, by) => by === "none" ? [] : groupsOf(tables, by).labels;
-
 /** Samples in the order of their leaves: where those of each begin, and the list.
  * @param {Tables} tables */
 export function samplesByLeaf(tables) {

@@ -6,7 +6,7 @@ import { nodeAt } from "./around.js";
 import { Blocks } from "./blocks.js";
 import { JOINED, NONE } from "./columns.js";
 import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./entries.js";
-import { groupLabels, groupsOf, samplesByLeaf } from "./group.js";
+import { groupsOf, samplesByLeaf } from "./group.js";
 import { Labels } from "./labels.js";
 import { drawn } from "./picture.js";
 import { costs, selection } from "./select.js";
@@ -93,7 +93,8 @@ export class Model extends Labels {
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
     const framesKey = this.framesKey = JSON.stringify(frames), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
-    this.groupLabels = this.once("groupLabels", view.group, () => groupLabels(this.tables, view.group));
+    this.groups = this.once("groups", view.group, () => view.group === "none" ? null : groupsOf(this.tables, view.group));
+    this.groupLabels = this.groups ? this.groups.labels : [];
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
     this.costsKey = `${this.treeKey} ${samplesKey}`;
     const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
@@ -144,19 +145,19 @@ export class Model extends Labels {
 
   /** @param {import("./select.js").Selection[][]} sides the samples of each side */
   blocksOf(sides) {
-    const { group, truncated, event, weight } = /** @type {View} */ (this.view), { tables } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
+    const { truncated, event, weight } = /** @type {View} */ (this.view), { tables, groups } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
     const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
     const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => leavesInOrder(tree, /** @type {Uint32Array} */ (this.to), isCut));
     const make = () => {
-      if (group === "none") {
+      if (!groups) {
         const weighed = sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf : this.weigh(chosen)));
         return entriesOfLeaves(order, weighed.map((side) => side.map(({ weights }) => weights).reduce(together)), weighed[0][0].factor);
       }
       const byLeaf = this.once("byLeaf", "", () => samplesByLeaf(tables)), period = weight === "period" ? tables.period : null;
       const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
-      return entriesOfSamples(tables, order, byLeaf, groupsOf(tables, group), sides, event, period, factor);
+      return entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor);
     };
-    return new Blocks(tree, make(), group !== "none", this.firstGroup, this.truncatedFunction());
+    return new Blocks(tree, make(), !!groups, this.firstGroup, this.truncatedFunction());
   }
 
   /** What a graph shows of it all, or of what is zoomed.

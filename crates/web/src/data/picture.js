@@ -1,9 +1,7 @@
 // @ts-check
 // What a graph shows of samples in blocks: the frames outside of stacks, and below them the nodes that are wide enough to
 // be drawn, of each block anew. A tree of all nodes of all groups would have many times those of the recording.
-import { addTo } from "./blocks.js";
 import { NONE } from "./columns.js";
-import { firstPlace } from "./preorder.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./blocks.js").Blocks} Blocks */
@@ -48,7 +46,8 @@ function widthOf(blocks, outer, way, side) {
   let node = NONE, range = { from: block.framed, to: block.last };
   for (const step of way) {
     let next = NONE, found = range;
-    blocks.inside(block, node, range, (child, from, to) => {
+    const below = node === NONE ? range : { from: blocks.endOfOwn(range, node), to: range.to };
+    blocks.inside(node, below, (child, from, to) => {
       if (blocks.tree.func[child] === step && (next === NONE || to - from > found.to - found.from)) { next = child; found = { from, to }; }
     });
     if (next === NONE) break;
@@ -74,9 +73,9 @@ class Painter {
     this.from = /** @type {number[]} */ ([]);
     this.end = /** @type {number[]} */ ([]);
     this.to = /** @type {number[]} */ ([]);
-    /** By frame outside of stacks: its node, and the blocks below it. */
+    /** By frame outside of stacks: its node; and by side and frame, what it costs. */
     this.outer = new Uint32Array(blocks.func.length).fill(NONE);
-    this.blocksOf = blocks.func.map(() => /** @type {Block[]} */ ([]));
+    this.outerCosts = limits.map((_, side) => blocks.outerCosts(side));
   }
 
   /** @param {Block[]} list @returns {{ tree: Tree, drawn: Drawn[] }} */
@@ -97,31 +96,23 @@ class Painter {
   /** @param {Block} block */
   block(block) {
     const { blocks } = this, { first, framed, last, outer } = block;
+    // A frame outside of stacks may be wide though neither of its blocks is.
+    for (const one of blocks.wayOut(outer)) if (this.outerCosts.some((costs, side) => costs[one].all.cost >= this.limits[side])) this.frameOf(one);
     if (!this.isWide(first, last)) return;
     const root = this.frameOf(outer);
-    for (const at of blocks.wayOut(outer)) this.blocksOf[at].push(block);
     let at = this.node.length;
-    this.inside(0, blocks.order.node.length, framed, last, root);
+    this.inside(NONE, { from: framed, to: last }, root);
     // Nodes that were made have theirs looked at in turn.
-    for (; at < this.node.length; at++) {
-      const place = blocks.order.at[this.node[at]];
-      this.inside(place + 1, place + blocks.order.size[place], this.end[at], this.to[at], at);
-    }
+    for (; at < this.node.length; at++) this.inside(this.node[at], { from: this.end[at], to: this.to[at] }, at);
   }
 
-  /** Makes those nodes wide enough that are side by side between two places.
-   * @param {number} place @param {number} end @param {number} from @param {number} to entries @param {number} above */
-  inside(place, end, from, to, above) {
-    const { order: { node, size }, entries: { places } } = this.blocks;
-    while (place < end && from < to) {
-      const next = place + size[place];
-      if (places[from] < next) {
-        const until = firstPlace(places, from, to, next);
-        if (this.isWide(from, until)) this.push(above, node[place], from, firstPlace(places, from, until, place + 1), until);
-        from = until;
-      }
-      place = next;
-    }
+  /** Makes those nodes that are wide enough right below a node.
+   * @param {number} node @param {import("./blocks.js").Range} below its entries below it @param {number} above */
+  inside(node, below, above) {
+    const { blocks } = this;
+    blocks.inside(node, below, (child, from, to) => {
+      if (this.isWide(from, to)) this.push(above, child, from, blocks.endOfOwn({ from, to }, child), to);
+    });
   }
 
   /** Whether entries are drawn.
@@ -169,11 +160,7 @@ class Painter {
     const own = columns(end), total = columns(to);
     this.outer.forEach((node, outer) => {
       if (node === NONE) return;
-      const bare = { n: 0, cost: 0, squares: 0 }, all = { n: 0, cost: 0, squares: 0 };
-      for (const { outer: at, first, framed, last } of this.blocksOf[outer]) {
-        if (at === outer) addTo(bare, this.blocks.weight(first, framed, side));
-        addTo(all, this.blocks.weight(first, last, side));
-      }
+      const { bare, all } = this.outerCosts[side][outer];
       put(own, node, bare);
       put(total, node, all);
     });

@@ -11,20 +11,19 @@ import { NONE } from "./columns.js";
 /** Makes a tree in which the children of a node differ by function or flags. Most nodes get their children from one node
  * of an older tree, where they differ already: these are not looked up. */
 export class TreeBuilder {
-  /** @param {number} size how many nodes are expected @param {boolean} [plain] whether children are never looked up */
-  constructor(size, plain) {
-    const looked = plain ? 0 : size + 16;
+  /** @param {number} size how many nodes are expected */
+  constructor(size) {
     this.n = 0;
     this.parent = new Uint32Array(size + 16);
     this.func = new Uint32Array(size + 16);
     this.flags = new Uint8Array(size + 16);
     this.src = new Uint32Array(size + 16);
     /** Which node of the older tree a node was made for first. */
-    this.owner = new Uint32Array(looked);
+    this.owner = new Uint32Array(size + 16);
     /** Whether a node's children are looked up by now, and its children (plus 1) as a list. */
-    this.shared = new Uint8Array(looked);
-    this.first = new Uint32Array(looked);
-    this.next = new Uint32Array(looked);
+    this.shared = new Uint8Array(size + 16);
+    this.first = new Uint32Array(size + 16);
+    this.next = new Uint32Array(size + 16);
     this.hashed = 0;
     this.slots = new Uint32Array(1 << 10);
   }
@@ -120,19 +119,13 @@ export class TreeBuilder {
     return this.n++;
   }
 
-  /** Makes room for so many nodes more.
-   * @param {number} more */
-  reserve(more) { if (this.n + more > this.parent.length) this.grow(this.n + more); }
-
-  /** @param {number} [least] */
-  grow(least) {
-    const size = Math.max(this.parent.length * 2, least || 0);
+  grow() {
+    const size = this.parent.length * 2;
     const larger = (/** @type {any} */ old) => { const made = new old.constructor(size); made.set(old); return made; };
     this.parent = larger(this.parent);
     this.func = larger(this.func);
     this.flags = larger(this.flags);
     this.src = larger(this.src);
-    if (!this.owner.length) return;
     this.owner = larger(this.owner);
     this.shared = larger(this.shared);
     this.first = larger(this.first);

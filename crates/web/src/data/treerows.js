@@ -21,22 +21,22 @@ export function topDown(model) {
     const frames = costs.flatMap(({ all, bare }, at) => blocks.parent[at] !== outer ? [] : [{
       func: blocks.func[at], flags: 0, own: bare.cost, total: all.cost, squares: all.squares, more: all.n > bare.n, inside: () => inside(at) }]);
     const block = blocks.list.find((one) => one.outer === outer);
-    return inOrder(block ? [...frames, ...callees(blocks, block, NONE, { from: block.framed, to: block.last })] : frames);
+    return inOrder(block ? [...frames, ...callees(blocks, NONE, { from: block.framed, to: block.last })] : frames);
   };
   return inside(NONE);
 }
 
 /** What is right below a node in a block.
- * @param {Blocks} blocks @param {import("./blocks.js").Block} block @param {number} node @param {import("./blocks.js").Range} range
+ * @param {Blocks} blocks @param {number} node @param {import("./blocks.js").Range} below the entries below it
  * @returns {Callee[]} */
-function callees(blocks, block, node, range) {
+function callees(blocks, node, below) {
   /** @type {Callee[]} */
   const found = [], { tree } = blocks;
-  blocks.inside(block, node, range, (child, from, to) => {
+  blocks.inside(node, below, (child, from, to) => {
     const end = blocks.endOfOwn({ from, to }, child), { n, cost: total, squares } = blocks.weight(from, to);
     if (n === 0) return;
     found.push({ func: tree.func[child], flags: tree.flags[child], own: blocks.cost(from, end, 0), total, squares, more: blocks.count(end, to, 0) > 0,
-      inside: () => inOrder(callees(blocks, block, child, { from, to })) });
+      inside: () => inOrder(callees(blocks, child, { from: end, to })) });
   });
   return found;
 }
