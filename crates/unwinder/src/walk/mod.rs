@@ -376,6 +376,8 @@ impl<'e> Walker<'e> {
         self.engine.row_of(index, (file, svma), memory.images, &mut self.cache.scratch)
     }
 
+    /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
+    #[inline(always)]
     fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
         let known = &mut self.cache.rules;
         if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))

@@ -72,9 +72,11 @@ impl Walker<'_> {
             if !follows_call(word, memory, arch) {
                 continue;
             }
+            if looked_at >= MOST_CALLS {
+                return None;
+            }
             let functions = self.cache.fallback.functions();
-            let function = functions.callee(word, (returned, bias), memory, arch);
-            let Some(function) = function.filter(|_| looked_at < MOST_CALLS) else {
+            let Some(function) = functions.callee(word, (returned, bias), memory, arch) else {
                 passed = true;
                 continue;
             };

@@ -37,8 +37,8 @@ fn look_up_where_returned(frame: &mut Frame, step: &Step, memory: &Memory<'_>, a
         }
     };
     // What a mapping begins with is looked up there already.
-    let mapping = memory.space.lookup(goes_on).filter(|mapping| mapping.start < goes_on.sub(1));
-    if !is_called && mapping.is_some() {
+    let is_inside = || memory.space.lookup(goes_on).is_some_and(|it| it.start < goes_on.sub(1));
+    if !is_called && is_inside() {
         frame.relative = frame.relative.wrapping_add(1);
     }
 }
