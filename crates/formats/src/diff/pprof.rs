@@ -14,7 +14,8 @@ use profile::query::diff::Diff;
 
 use super::labels::{full_function, module};
 use super::stacks::{DiffStack, stacks};
-use crate::formats::{PprofMessage, StringTable, pprof_field as field};
+use crate::formats::{StringTable, pprof_field as field};
+use crate::render::protobuf::ProtoMessage;
 
 /// The label of samples of the base, and its value.
 const BASE: [&[u8]; 2] = [b"pprof::base", b"true"];
@@ -23,7 +24,7 @@ const BASE: [&[u8]; 2] = [b"pprof::base", b"true"];
 pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
     let mut gzip = GzEncoder::new(out, Compression::new(4));
     let mut names = StringTable::default();
-    let mut top = PprofMessage::default();
+    let mut top = ProtoMessage::default();
     head(diff, &mut names, &mut top);
     for stack in stacks(diff) {
         for is_base in [true, false] {
@@ -39,9 +40,9 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 /// What the values of samples are: their number, and what they stand for.
-fn head(diff: &Diff, names: &mut StringTable, top: &mut PprofMessage) {
+fn head(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
     let mut value_type = |field, name: &str, unit: &str, names: &mut StringTable| {
-        let mut message = PprofMessage::default();
+        let mut message = ProtoMessage::default();
         message.number(1, names.index(name.as_bytes()));
         message.number(2, names.index(unit.as_bytes()));
         top.message(field, &message);
@@ -69,7 +70,7 @@ fn sample(
     stack: &DiffStack,
     is_base: bool,
     names: &mut StringTable,
-    top: &mut PprofMessage,
+    top: &mut ProtoMessage,
 ) {
     let side = usize::from(!is_base);
     let number = |value: u64| {
@@ -80,12 +81,12 @@ fn sample(
     if values == [0, 0] {
         return;
     }
-    let mut message = PprofMessage::default();
+    let mut message = ProtoMessage::default();
     message.packed(1, stack.functions.iter().map(|function| function.to_bits().into()));
     let n_values = if diff.unit.is_some() { 2 } else { 1 };
     message.packed(2, values.into_iter().take(n_values));
     let mut label = |[key, value]: [&[u8]; 2], names: &mut StringTable| {
-        let mut label = PprofMessage::default();
+        let mut label = ProtoMessage::default();
         label.number(1, names.index(key));
         label.number(2, names.index(value));
         message.message(3, &label);
@@ -101,8 +102,8 @@ fn sample(
 }
 
 /// The modules, and for each function a location with it.
-fn places(diff: &Diff, names: &mut StringTable, top: &mut PprofMessage) {
-    let mut message = PprofMessage::default();
+fn places(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
+    let mut message = ProtoMessage::default();
     for id in diff.modules.ids() {
         message.clear();
         message.number(1, id.to_bits().into());
@@ -114,7 +115,7 @@ fn places(diff: &Diff, names: &mut StringTable, top: &mut PprofMessage) {
         top.message(field::MAPPING, &message);
     }
     for (id, row) in diff.functions.entries() {
-        let mut line = PprofMessage::default();
+        let mut line = ProtoMessage::default();
         line.number(1, id.to_bits().into());
         message.clear();
         message.number(1, id.to_bits().into());

@@ -35,5 +35,5 @@ pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource}
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;
-pub(crate) use pprof::{PprofMessage, StringTable, field as pprof_field};
+pub(crate) use pprof::{StringTable, field as pprof_field};
 pub use speedscope::Speedscope;

@@ -6,4 +6,5 @@ pub(crate) mod frame_texts;
 pub(crate) mod joined_paths;
 pub(crate) mod name_tree;
 pub(crate) mod numbers;
+pub(crate) mod protobuf;
 pub(crate) mod text;

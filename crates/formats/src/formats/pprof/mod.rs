@@ -6,10 +6,7 @@
 //!
 //! Source: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
-mod message;
 mod places;
-
-pub(crate) use message::PprofMessage;
 
 use std::io::{self, Write as _};
 
@@ -17,6 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::printer::Printer;
+use crate::render::protobuf::ProtoMessage;
 use places::PlaceTables;
 use profile::query::{SampleGroup, each_location, event_name, group, period_units};
 use profile::{
@@ -54,7 +52,7 @@ impl Printer for Pprof {
         let mut gzip = GzEncoder::new(out, Compression::new(4));
         let mut names = StringTable::default();
         let units = period_units(profile);
-        let mut top = PprofMessage::default();
+        let mut top = ProtoMessage::default();
         head(profile, &units, &mut names, &mut top);
         samples(profile, &units, &mut names, |message| {
             top.message(field::SAMPLE, message);
@@ -106,10 +104,10 @@ fn head(
     profile: &Profile,
     units: &Table<EventId, Option<&'static str>>,
     names: &mut StringTable,
-    top: &mut PprofMessage,
+    top: &mut ProtoMessage,
 ) {
     let mut value_type = |field, name: &[u8], unit: &str, names: &mut StringTable| {
-        let mut message = PprofMessage::default();
+        let mut message = ProtoMessage::default();
         message.number(1, names.index(name));
         message.number(2, names.index(unit.as_bytes()));
         top.message(field, &message);
@@ -166,7 +164,7 @@ fn samples(
     profile: &Profile,
     units: &Table<EventId, Option<&'static str>>,
     names: &mut StringTable,
-    mut write: impl FnMut(&PprofMessage) -> io::Result<()>,
+    mut write: impl FnMut(&ProtoMessage) -> io::Result<()>,
 ) -> io::Result<()> {
     let groups = group(profile, |sample| LabelKey {
         stack: sample.stack,
@@ -182,7 +180,7 @@ fn samples(
     };
     let places: Table<EventId, Option<usize>> = units.iter().map(place).collect();
     let mut labels = Labels::new(profile, names);
-    let mut message = PprofMessage::default();
+    let mut message = ProtoMessage::default();
     let mut path: Vec<LocationId> = Vec::new();
     let mut values = vec![0_u64; n_values];
     for SampleGroup { key, count, period } in groups {
@@ -213,7 +211,7 @@ struct Labels {
     cgroup: u64,
     comms: Table<ThreadId, u64>,
     events: Table<EventId, u64>,
-    scratch: PprofMessage,
+    scratch: ProtoMessage,
 }
 
 impl Labels {
@@ -237,7 +235,7 @@ impl Labels {
             cgroup: names.index(b"cgroup"),
             comms,
             events,
-            scratch: PprofMessage::default(),
+            scratch: ProtoMessage::default(),
         }
     }
 
@@ -246,7 +244,7 @@ impl Labels {
         profile: &Profile,
         key: &LabelKey,
         names: &mut StringTable,
-        sample: &mut PprofMessage,
+        sample: &mut ProtoMessage,
     ) {
         let (pid, tid, comm, event, end) = (self.pid, self.tid, self.comm, self.event, self.end);
         if let Some(&ThreadRow { pid: process, tid: thread, .. }) = profile.threads.get(key.thread)
@@ -268,14 +266,14 @@ impl Labels {
         }
     }
 
-    fn word(&mut self, key: u64, word: u64, sample: &mut PprofMessage) {
+    fn word(&mut self, key: u64, word: u64, sample: &mut ProtoMessage) {
         self.scratch.clear();
         self.scratch.number(1, key);
         self.scratch.number(2, word);
         sample.message(3, &self.scratch);
     }
 
-    fn number(&mut self, key: u64, number: i32, sample: &mut PprofMessage) {
+    fn number(&mut self, key: u64, number: i32, sample: &mut ProtoMessage) {
         self.scratch.clear();
         self.scratch.number(1, key);
         self.scratch.number(3, i64::from(number) as u64);

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::StringTable;
 use super::field::{FUNCTION, LOCATION, MAPPING};
-use super::message::PprofMessage;
+use crate::render::protobuf::ProtoMessage;
 use profile::query::{functions, stack_weights};
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId, Table, row_ids};
 
@@ -78,8 +78,8 @@ impl<'a> PlaceTables<'a> {
     }
 
     /// Writes all three tables.
-    pub(super) fn write(&self, names: &mut StringTable, top: &mut PprofMessage) {
-        let mut message = PprofMessage::default();
+    pub(super) fn write(&self, names: &mut StringTable, top: &mut ProtoMessage) {
+        let mut message = ProtoMessage::default();
         let program = program(self.profile);
         let is_program = |mapping: &PprofMapping| Some(mapping.module) == program;
         // The heading of pprof has the name of the first mapping.
@@ -115,7 +115,7 @@ impl<'a> PlaceTables<'a> {
         }
     }
 
-    fn mapping(&self, mapping: &PprofMapping, names: &mut StringTable, message: &mut PprofMessage) {
+    fn mapping(&self, mapping: &PprofMapping, names: &mut StringTable, message: &mut ProtoMessage) {
         let start = mapping.low - mapping.low % PAGE;
         message.number(2, start);
         message.number(3, (mapping.high - mapping.high % PAGE).saturating_add(PAGE));
@@ -135,13 +135,13 @@ impl<'a> PlaceTables<'a> {
         &self,
         location: &LocationRow,
         known: &mut PprofFunctions,
-        message: &mut PprofMessage,
+        message: &mut ProtoMessage,
     ) {
         let rows = functions(self.profile, location, self.inlines);
         if rows.iter().all(|row| row.function.is_none()) {
             return;
         }
-        let mut line = PprofMessage::default();
+        let mut line = ProtoMessage::default();
         for row in rows {
             line.clear();
             line.number(1, known.id(row));

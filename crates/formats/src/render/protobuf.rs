@@ -10,11 +10,11 @@ const LENGTH: u32 = 2;
 
 /// The fields of a message, encoded.
 #[derive(Debug, Default)]
-pub(crate) struct PprofMessage {
+pub(crate) struct ProtoMessage {
     bytes: Vec<u8>,
 }
 
-impl PprofMessage {
+impl ProtoMessage {
     /// What was written so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn fields_are_encoded_as_the_specification_shows() {
-        let mut inner = PprofMessage::default();
+        let mut inner = ProtoMessage::default();
         inner.number(1, 150);
         assert_eq!(inner.bytes(), [0x08, 0x96, 0x01]);
-        let mut outer = PprofMessage::default();
+        let mut outer = ProtoMessage::default();
         outer.message(3, &inner);
         outer.string(2, b"testing");
         outer.packed(6, [3, 270, 86_942].into_iter());
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn lengths_of_varints() {
         for value in [0, 1, 127, 128, 16_383, 16_384, 1 << 62, 1 << 63, u64::MAX] {
-            let mut message = PprofMessage::default();
+            let mut message = ProtoMessage::default();
             message.varint(value);
             assert_eq!(message.bytes.len(), varint_len(value), "{value}");
         }
