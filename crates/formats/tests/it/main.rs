@@ -12,7 +12,6 @@ mod large;
 mod live;
 mod names;
 mod off_cpu;
-mod otlp;
 mod page;
 mod parquet_file;
 mod sample_profile;
