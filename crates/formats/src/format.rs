@@ -7,7 +7,7 @@ use crate::formats::Flamegraph;
 #[cfg(feature = "parquet")]
 use crate::formats::Parquet;
 use crate::formats::{
-    Callgrind, Firefox, Folded, Hotspot, Json, Ndjson, Page, PerfScript, Pprof, Speedscope,
+    Callgrind, Firefox, Folded, Hotspot, Json, Ndjson, Otlp, Page, PerfScript, Pprof, Speedscope,
 };
 use crate::options::FormatOptions;
 use crate::printer::Printer;
@@ -25,6 +25,8 @@ pub enum Format {
     Folded,
     /// The gzip-compressed protocol buffer of pprof.
     Pprof,
+    /// OpenTelemetry's protocol buffer of profiles.
+    Otlp,
     /// speedscope's own JSON.
     Speedscope,
     /// The Firefox Profiler's processed profile, compressed with gzip.
@@ -51,6 +53,7 @@ impl Format {
         Self::PerfScript,
         Self::Folded,
         Self::Pprof,
+        Self::Otlp,
         Self::Speedscope,
         Self::Firefox,
         Self::Callgrind,
@@ -71,6 +74,7 @@ impl Format {
             Self::PerfScript => "perf-script",
             Self::Folded => "folded",
             Self::Pprof => "pprof",
+            Self::Otlp => "otlp",
             Self::Speedscope => "speedscope",
             Self::Firefox => "firefox",
             Self::Callgrind => "callgrind",
@@ -101,6 +105,7 @@ impl Format {
             Self::PerfScript => &[".perf-script", ".perf.txt", ".script"],
             Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
             Self::Pprof => &[".pb.gz", ".pprof"],
+            Self::Otlp => &[".otlp"],
             Self::Speedscope => &[".speedscope.json"],
             Self::Firefox => &[".json.gz"],
             Self::Callgrind => &[".callgrind"],
@@ -122,6 +127,9 @@ impl Format {
             Self::PerfScript => "the text of perf script",
             Self::Folded => "one line a distinct stack, for flame graphs",
             Self::Pprof => "pprof's protocol buffer, compressed with gzip",
+            Self::Otlp => {
+                "OpenTelemetry's protocol buffer of profiles (its layout may still change)"
+            }
             Self::Speedscope => "speedscope's JSON",
             Self::Firefox => "the Firefox Profiler's profile, compressed with gzip",
             Self::Callgrind => "a call graph with costs, for KCachegrind",
@@ -138,7 +146,7 @@ impl Format {
     #[must_use]
     pub const fn is_binary(self) -> bool {
         match self {
-            Self::Pprof | Self::Firefox | Self::Hotspot => true,
+            Self::Pprof | Self::Otlp | Self::Firefox | Self::Hotspot => true,
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
             _ => false,
@@ -200,6 +208,7 @@ impl Format {
                 Box::new(Flamegraph { stacks: folded(options), inverted: options.inverted })
             }
             Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
+            Self::Otlp => Box::new(Otlp { inlines: options.inlines }),
             Self::Speedscope => Box::new(Speedscope {
                 inlines: options.inlines,
                 keep_unrooted: options.keep_unrooted,

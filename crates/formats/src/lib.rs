@@ -72,7 +72,7 @@ pub use formats::Parquet;
 pub use formats::{
     AnnotatedFunction, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow, FieldValue, Firefox,
     Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep, MemoryNodeRow, Ndjson,
-    Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof, SampleExtra, Speedscope,
+    Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof, SampleExtra, Speedscope,
     TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
 };
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};

@@ -98,4 +98,5 @@ pub use reason::{EndReason, FoundBy};
 pub use tables::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind,
     ModuleRow, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table, ThreadRow,
+    WallClock,
 };

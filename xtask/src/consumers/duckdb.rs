@@ -53,15 +53,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     if weight != ours.to_string() {
         bail!("the weight of all is {weight}, ours {ours}");
     }
-    let mut costs = Costs::default();
-    for line in lines {
-        let mut parts = line.splitn(3, '\t');
-        let mut number = || parts.next().and_then(|text| text.parse::<u64>().ok());
-        let (Some(own), Some(inclusive)) = (number(), number()) else { bail!("{line}") };
-        let name = parts.next().unwrap_or_default().replace(';', ":");
-        *costs.own.entry(name.clone()).or_default() += own;
-        *costs.inclusive.entry(name).or_default() += inclusive;
-    }
+    let costs = Costs::of_lines(lines)?;
     Ok(format!("{}, weight {weight}", bench.truth.compare(total.parse()?, &costs)?))
 }
 

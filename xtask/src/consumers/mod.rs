@@ -5,6 +5,7 @@ mod callgrind;
 mod duckdb;
 mod firefox;
 mod hotspot;
+mod otlp;
 mod perf_text;
 mod pprof;
 mod report;
@@ -48,6 +49,7 @@ const CHECKS: &[Check] = &[
     Check { name: "pprof", run: pprof::check },
     Check { name: "callgrind_annotate", run: callgrind::check },
     Check { name: "DuckDB", run: duckdb::check },
+    Check { name: "OpenTelemetry", run: otlp::check },
     Check { name: "hotspot", run: hotspot::check },
     Check { name: "hotspot, beside its own backend", run: hotspot::beside_stock },
     Check { name: "Firefox Profiler", run: firefox::check },

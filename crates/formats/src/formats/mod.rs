@@ -9,6 +9,7 @@ mod folded;
 mod hotspot;
 mod json;
 mod ndjson;
+mod otlp;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -29,6 +30,7 @@ pub use hotspot::{
 };
 pub use json::Json;
 pub use ndjson::Ndjson;
+pub use otlp::Otlp;
 pub(crate) use page::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, write_tables};
 pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource};
 #[cfg(feature = "parquet")]

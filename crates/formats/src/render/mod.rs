@@ -1,6 +1,7 @@
 //! What printers have in common: chunks that are rendered in parallel, numbers and names as text, trees of names.
 
 pub(crate) mod chunks;
+pub(crate) mod code_ranges;
 pub(crate) mod escaped;
 pub(crate) mod frame_texts;
 pub(crate) mod joined_paths;

@@ -5,6 +5,8 @@
 
 /// Wire type of numbers.
 const VARINT: u32 = 0;
+/// Wire type of eight bytes.
+const FIXED64: u32 = 1;
 /// Wire type of everything with a length.
 const LENGTH: u32 = 2;
 
@@ -28,8 +30,21 @@ impl ProtoMessage {
     /// Adds a number; a negative one is its two's complement in 64 bits.
     pub(crate) fn number(&mut self, field: u32, value: u64) {
         if value != 0 {
-            self.varint(u64::from(field << 3 | VARINT));
-            self.varint(value);
+            self.present(field, value);
+        }
+    }
+
+    /// Adds a number, also where it is 0: a value that was chosen among several kinds.
+    pub(crate) fn present(&mut self, field: u32, value: u64) {
+        self.varint(u64::from(field << 3 | VARINT));
+        self.varint(value);
+    }
+
+    /// Adds a number of eight bytes.
+    pub(crate) fn fixed64(&mut self, field: u32, value: u64) {
+        if value != 0 {
+            self.varint(u64::from(field << 3 | FIXED64));
+            self.bytes.extend_from_slice(&value.to_le_bytes());
         }
     }
 
@@ -52,6 +67,15 @@ impl ProtoMessage {
             self.varint(u64::from(field << 3 | LENGTH));
             self.varint(length as u64);
             values.for_each(|value| self.varint(value));
+        }
+    }
+
+    /// Adds a list of numbers of eight bytes in packed form.
+    pub(crate) fn packed_fixed64(&mut self, field: u32, values: &[u64]) {
+        if !values.is_empty() {
+            self.varint(u64::from(field << 3 | LENGTH));
+            self.varint(size_of_val(values) as u64);
+            self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
     }
 
@@ -87,6 +111,18 @@ mod tests {
         let expected =
             b"\x1a\x03\x08\x96\x01\x12\x07testing\x32\x06\x03\x8e\x02\x9e\xa7\x05".as_slice();
         assert_eq!(outer.bytes(), expected);
+    }
+
+    #[test]
+    fn numbers_of_eight_bytes_and_zeros() {
+        let mut message = ProtoMessage::default();
+        message.fixed64(3, 0);
+        message.fixed64(3, 258);
+        message.packed_fixed64(5, &[]);
+        message.packed_fixed64(5, &[1]);
+        message.present(3, 0);
+        let expected = b"\x19\x02\x01\0\0\0\0\0\0\x2a\x08\x01\0\0\0\0\0\0\0\x18\0";
+        assert_eq!(message.bytes(), expected.as_slice());
     }
 
     #[test]

@@ -165,6 +165,11 @@ pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
         let key = varint(&mut bytes);
+        if let (1, Some((value, rest))) = (key & 7, bytes.split_first_chunk()) {
+            fields.push((key >> 3, u64::from_le_bytes(*value), &[][..]));
+            bytes = rest;
+            continue;
+        }
         let value = varint(&mut bytes);
         let content = if key & 7 == 2 { bytes.split_at(value as usize) } else { (&[][..], bytes) };
         bytes = content.1;

@@ -82,7 +82,7 @@ fn threads_do_not_show() {
         // The compressed ones, and those of merged rows, are written by one thread.
         let small = matches!(
             format,
-            Format::Pprof | Format::Callgrind | Format::Firefox | Format::Flamegraph
+            Format::Pprof | Format::Otlp | Format::Callgrind | Format::Firefox | Format::Flamegraph
         );
         assert!(small || one.len() > 1 << 18, "{} bytes are one chunk", one.len());
         for threads in [2, 3, 8] {

@@ -12,6 +12,7 @@ mod large;
 mod live;
 mod names;
 mod off_cpu;
+mod otlp;
 mod page;
 mod parquet_file;
 mod sample_profile;

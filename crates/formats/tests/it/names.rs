@@ -74,11 +74,10 @@ fn names_arrive_as_documented() {
             Format::Hotspot => {
                 contains(format, &bytes, &[b"\0\0\0\x06op;\"x\"", b"\0\0\0\x09jit\n\xffname"])
             }
-            Format::Pprof => contains(
-                format,
-                &unpacked(&bytes),
-                &[b"\x06op;\"x\"", "\u{b}jit\n\u{fffd}name".as_bytes()],
-            ),
+            Format::Pprof | Format::Otlp => {
+                let plain = if format == Format::Pprof { unpacked(&bytes) } else { bytes.clone() };
+                contains(format, &plain, &[b"\x06op;\"x\"", "\u{b}jit\n\u{fffd}name".as_bytes()]);
+            }
             Format::Flamegraph => {
                 contains(
                     format,
@@ -89,8 +88,7 @@ fn names_arrive_as_documented() {
             // Below.
             Format::Report | Format::Parquet => {}
         }
-        let binary =
-            matches!(format, Format::Hotspot | Format::Pprof | Format::Firefox | Format::Parquet);
+        let binary = format.is_binary();
         let lines = bytes.split(|&byte| byte == b'\n');
         assert!(
             binary || lines.into_iter().all(|line| !line.starts_with(b"\xffname")),

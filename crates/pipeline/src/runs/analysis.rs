@@ -7,6 +7,7 @@ use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use unwinder::Engine;
 
+use super::assemble::guess_wall_clock;
 use super::findings;
 use crate::files::Files;
 use crate::left_out::LeftOut;
@@ -71,6 +72,7 @@ impl Ended {
             report,
             recorded_until,
         } = self;
+        guess_wall_clock(&mut profile, recorded_until);
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         let counts = session.counts();

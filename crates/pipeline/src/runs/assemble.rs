@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use address::BuildId;
 use module_map::{ImageStore, MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
-use profile::{EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow};
+use profile::{
+    EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow, WallClock,
+};
 use unwinder::Thread;
 
 /// Takes in what the header says: the recording, and events that were not known by then.
@@ -14,6 +16,14 @@ pub(crate) fn add_head(profile: &mut Profile, head: &Head) {
     *recording = recording_info(head, strings);
     let new = head.events().iter().skip(events.len());
     events.extend(new.map(|event| event_row(event, strings)));
+}
+
+/// Where the recorder did not say what time of day it was, the last sample is taken to be as old as the file.
+pub(crate) fn guess_wall_clock(profile: &mut Profile, recorded_until: Option<i128>) {
+    let last = profile.samples.iter().filter_map(|sample| sample.time).max();
+    if let (None, Some(until), Some(last)) = (profile.recording.wall_clock, recorded_until, last) {
+        profile.recording.wall_clock = WallClock::new(last, until, true);
+    }
 }
 
 /// Takes in the modules; the file of one may have been opened since the last time.
@@ -62,6 +72,9 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
         cpus_online: features.cpu_count.map(|count| count.online),
         stack_bytes: stack_bytes.filter(|&bytes| bytes > 0),
         command_line: features.command_line.iter().map(|word| strings.intern(word)).collect(),
+        wall_clock: features
+            .clock_data
+            .and_then(|clock| WallClock::new(clock.time, clock.wall_ns.into(), false)),
     }
 }
 

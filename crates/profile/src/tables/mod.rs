@@ -17,7 +17,7 @@ pub use frame::FrameRow;
 pub use layout::{LayoutRow, ModuleBias};
 pub use location::{InlineRow, LocationAddress, LocationRow};
 pub use module::{ModuleKind, ModuleRow};
-pub use recording::RecordingInfo;
+pub use recording::{RecordingInfo, WallClock};
 pub use sample::SampleRow;
 pub use stack::StackRow;
 pub use strings::{StringHasher, Strings};

@@ -5,97 +5,61 @@ use hashbrown::HashMap;
 
 use super::StringTable;
 use super::field::{FUNCTION, LOCATION, MAPPING};
+use crate::render::code_ranges::{CodeRange, CodeRangeId, CodeRanges};
 use crate::render::protobuf::ProtoMessage;
 use profile::query::{functions, stack_weights};
-use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId, Table, row_ids};
+use profile::{InlineRow, LocationRow, ModuleKind, Profile, StringId, Table};
 
-/// Mappings begin and end at multiples of this.
-const PAGE: u64 = 4096;
-
-row_ids! {
-    /// A row of the table of mappings.
-    MappingId(u32);
-}
-
-/// A part of a module in which addresses and file offsets differ by one number.
-#[derive(Debug)]
-struct PprofMapping {
-    module: ModuleId,
-    /// Lowest and highest address of a location in it.
-    low: u64,
-    high: u64,
-    /// What is added to an address for the file offset (wrapping); `None` where the module has no offsets.
-    delta: Option<u64>,
-    /// Whether any location has a name, a file, a line, an inlined function.
-    has: [bool; 4],
-}
+/// Whether any location of a mapping has a name, a file, a line, an inlined function.
+type Has = [bool; 4];
 
 /// The mappings of a profile, and in which of them each location is.
 #[derive(Debug)]
 pub(super) struct PlaceTables<'a> {
     profile: &'a Profile,
     inlines: bool,
-    mappings: Table<MappingId, PprofMapping>,
-    /// `None` for a location in no module.
-    of_location: Table<LocationId, Option<MappingId>>,
+    mappings: CodeRanges,
+    has: Table<CodeRangeId, Has>,
 }
 
 impl<'a> PlaceTables<'a> {
     pub(super) fn new(profile: &'a Profile, inlines: bool) -> Self {
-        let mut index: HashMap<(ModuleId, Option<u64>), MappingId> = HashMap::new();
-        let mut mappings: Table<MappingId, PprofMapping> = Table::new();
-        let mut of_location = Table::new();
-        of_location.reserve(profile.locations.len());
-        for location in &profile.locations {
-            let Some(module) = location.module else {
-                of_location.push(None);
-                continue;
-            };
-            let address = location.relative;
-            let delta = location.offset.map(|offset| offset.wrapping_sub(address));
-            let id = *index.entry((module, delta)).or_insert_with(|| {
-                mappings.push(PprofMapping {
-                    module,
-                    low: address,
-                    high: address,
-                    delta,
-                    has: [false; 4],
-                })
-            });
-            of_location.push(Some(id));
-            if let Some(mapping) = mappings.get_mut(id) {
-                mapping.low = mapping.low.min(address);
-                mapping.high = mapping.high.max(address);
-                for row in functions(profile, location, inlines) {
-                    mapping.has[0] |= row.function.is_some();
-                    mapping.has[1] |= row.file.is_some();
-                    mapping.has[2] |= row.line != 0;
-                    mapping.has[3] |= row.inlined;
-                }
+        let mappings = CodeRanges::new(profile);
+        let mut has: Table<CodeRangeId, Has> =
+            Table::from_vec(vec![Has::default(); mappings.rows.len()]);
+        for (location, mapping) in profile.locations.iter().zip(&mappings.of_location) {
+            let Some(has) = mapping.and_then(|mapping| has.get_mut(mapping)) else { continue };
+            for row in functions(profile, location, inlines) {
+                has[0] |= row.function.is_some();
+                has[1] |= row.file.is_some();
+                has[2] |= row.line != 0;
+                has[3] |= row.inlined;
             }
         }
-        Self { profile, inlines, mappings, of_location }
+        Self { profile, inlines, mappings, has }
     }
 
     /// Writes all three tables.
     pub(super) fn write(&self, names: &mut StringTable, top: &mut ProtoMessage) {
         let mut message = ProtoMessage::default();
         let program = program(self.profile);
-        let is_program = |mapping: &PprofMapping| Some(mapping.module) == program;
+        let is_program = |mapping: &CodeRange| Some(mapping.module) == program;
         // The heading of pprof has the name of the first mapping.
         let (first, then): (Vec<_>, Vec<_>) =
-            self.mappings.entries().partition(|(_, mapping)| is_program(mapping));
+            self.mappings.rows.entries().partition(|(_, mapping)| is_program(mapping));
         for (id, mapping) in first.into_iter().chain(then) {
             message.clear();
             message.number(1, id.to_bits().into());
-            self.mapping(mapping, names, &mut message);
+            self.mapping(id, mapping, names, &mut message);
             top.message(MAPPING, &message);
         }
         let mut functions = PprofFunctions::default();
-        for ((id, location), &mapping) in self.profile.locations.entries().zip(&self.of_location) {
+        for ((id, location), &mapping) in
+            self.profile.locations.entries().zip(&self.mappings.of_location)
+        {
             message.clear();
             message.number(1, id.to_bits().into());
-            message.number(2, mapping.map_or(0, MappingId::to_bits).into());
+            message.number(2, mapping.map_or(0, CodeRangeId::to_bits).into());
             message.number(3, location.relative);
             self.lines(location, &mut functions, &mut message);
             top.message(LOCATION, &message);
@@ -115,17 +79,22 @@ impl<'a> PlaceTables<'a> {
         }
     }
 
-    fn mapping(&self, mapping: &PprofMapping, names: &mut StringTable, message: &mut ProtoMessage) {
-        let start = mapping.low - mapping.low % PAGE;
-        message.number(2, start);
-        message.number(3, (mapping.high - mapping.high % PAGE).saturating_add(PAGE));
-        message.number(4, mapping.delta.map_or(0, |delta| start.wrapping_add(delta)));
+    fn mapping(
+        &self,
+        id: CodeRangeId,
+        mapping: &CodeRange,
+        names: &mut StringTable,
+        message: &mut ProtoMessage,
+    ) {
+        message.number(2, mapping.start());
+        message.number(3, mapping.end());
+        message.number(4, mapping.file_offset());
         if let Some(module) = self.profile.modules.get(mapping.module) {
             message.number(5, names.index(self.profile.strings.get(module.path)));
             let id = module.build_id.map(|id| names.index(id.to_string().as_bytes()));
             message.number(6, id.unwrap_or(0));
         }
-        for (field, has) in (7..).zip(mapping.has) {
+        for (field, has) in (7..).zip(self.has.get(id).copied().unwrap_or_default()) {
             message.number(field, has.into());
         }
     }

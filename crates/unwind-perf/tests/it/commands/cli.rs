@@ -300,6 +300,7 @@ fn a_folder_takes_files_of_usual_names() {
         "perf.json",
         "perf.json.gz",
         "perf.ndjson",
+        "perf.otlp",
         "perf.parquet",
         "perf.pb.gz",
         "perf.perf-script",

@@ -129,7 +129,7 @@ fn wrong_arguments_are_told() {
         (
             &["perf.data", "--format", "xml"],
             "error: invalid value 'xml' for '--format <FORMAT>': known formats are json, ndjson, \
-             perf-script, folded, pprof, speedscope, firefox, callgrind, hotspot, flamegraph, report, \
+             perf-script, folded, pprof, otlp, speedscope, firefox, callgrind, hotspot, flamegraph, report, \
              parquet",
         ),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),

@@ -1,0 +1,102 @@
+//! The dictionary: tables of rows that profiles name by their indexes. The first row of each is the zero value, whose
+//! encoding has no bytes; no row stands there twice, and none that nothing names.
+
+use profile::Strings;
+
+use crate::render::protobuf::ProtoMessage;
+
+/// Fields of `ProfilesDictionary`.
+mod field {
+    pub(super) const MAPPING: u32 = 1;
+    pub(super) const LOCATION: u32 = 2;
+    pub(super) const FUNCTION: u32 = 3;
+    pub(super) const LINK: u32 = 4;
+    pub(super) const STRING: u32 = 5;
+    pub(super) const ATTRIBUTE: u32 = 6;
+    pub(super) const STACK: u32 = 7;
+}
+
+/// A table: distinct rows, encoded, the zero value first.
+#[derive(Debug)]
+pub(super) struct Rows {
+    rows: Strings,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        let mut rows = Strings::default();
+        rows.intern(b"");
+        Self { rows }
+    }
+}
+
+impl Rows {
+    /// The index of a row.
+    pub(super) fn index(&mut self, row: &[u8]) -> u64 {
+        self.rows.intern(row).as_u32().into()
+    }
+}
+
+/// All tables. The one of links has its zero value alone: samples belong to no span.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    strings: Rows,
+    attributes: Rows,
+    pub(super) mappings: Rows,
+    pub(super) locations: Rows,
+    pub(super) functions: Rows,
+    pub(super) stacks: Rows,
+}
+
+impl Dictionary {
+    /// The index of a string. Bytes that are not UTF-8 become U+FFFD.
+    pub(super) fn string(&mut self, text: &[u8]) -> u64 {
+        self.strings.index(String::from_utf8_lossy(text).as_bytes())
+    }
+
+    /// The index of an attribute.
+    pub(super) fn attribute(&mut self, key: &str, value: Value<'_>) -> u64 {
+        let mut row = ProtoMessage::default();
+        row.number(1, self.string(key.as_bytes()));
+        row.message(2, &value.encoded());
+        self.attributes.index(row.bytes())
+    }
+
+    /// The message.
+    pub(super) fn encoded(&self) -> ProtoMessage {
+        let mut message = ProtoMessage::default();
+        for (field, rows) in [
+            (field::MAPPING, &self.mappings),
+            (field::LOCATION, &self.locations),
+            (field::FUNCTION, &self.functions),
+            (field::LINK, &Rows::default()),
+            (field::STRING, &self.strings),
+            (field::ATTRIBUTE, &self.attributes),
+            (field::STACK, &self.stacks),
+        ] {
+            for row in rows.rows.iter() {
+                message.string(field, row);
+            }
+        }
+        message
+    }
+}
+
+/// The value of an attribute.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value<'a> {
+    Text(&'a [u8]),
+    Number(i64),
+}
+
+impl Value<'_> {
+    /// `AnyValue`: strings as they are, since not all receivers look them up in the dictionary.
+    pub(super) fn encoded(self) -> ProtoMessage {
+        let mut message = ProtoMessage::default();
+        match self {
+            Self::Text(text) => message.string(1, String::from_utf8_lossy(text).as_bytes()),
+            Self::Number(number) => message.present(3, number as u64),
+        }
+        message
+    }
+}

@@ -1,0 +1,88 @@
+//! OTLP profiles: `ProfilesData` of OpenTelemetry, which Pyroscope, Parca and the collector take. Its fields are those of
+//! `ExportProfilesServiceRequest`, so that a file is a request as well.
+//!
+//! A process is a resource, an event of it a profile. What receivers do with what the protocol allows differs, so the
+//! plainest of it is written: values of attributes are plain strings and numbers, and the first link is empty.
+//!
+//! Source: <https://github.com/open-telemetry/opentelemetry-proto/tree/v1.11.0/opentelemetry/proto/profiles/v1development>.
+
+mod dictionary;
+mod places;
+mod resource;
+mod samples;
+
+use std::io;
+
+use address::Pid;
+use hashbrown::HashMap;
+use profile::{EventId, Profile, SampleId};
+
+use crate::printer::Printer;
+use crate::render::protobuf::ProtoMessage;
+use dictionary::Dictionary;
+use places::Places;
+use resource::Executables;
+use samples::Samples;
+
+/// The package and its version, as the scope of all profiles.
+const SCOPE: &str = "unwind-perf";
+
+/// Prints OTLP profiles.
+#[derive(Debug, Clone, Copy)]
+pub struct Otlp {
+    /// Whether inlined functions are lines of their own.
+    pub inlines: bool,
+}
+
+impl Printer for Otlp {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut dictionary = Dictionary::default();
+        let mut places = Places::new(profile, self.inlines);
+        let samples = Samples::new(profile);
+        let executables = Executables::new(profile);
+        let mut top = ProtoMessage::default();
+        for (pid, events) in processes(profile) {
+            let resource = resource::resource(profile, pid, &events, &executables);
+            let mut scope = ProtoMessage::default();
+            let mut name = ProtoMessage::default();
+            name.string(1, SCOPE.as_bytes());
+            name.string(2, env!("CARGO_PKG_VERSION").as_bytes());
+            scope.message(1, &name);
+            for (event, ids) in &events {
+                let message = samples.profile(*event, ids, &mut places, &mut dictionary);
+                scope.message(2, &message.identified(&resource));
+            }
+            let mut process = ProtoMessage::default();
+            process.message(1, &resource);
+            process.message(2, &scope);
+            top.clear();
+            top.message(1, &process);
+            out.write_all(top.bytes())?;
+        }
+        top.clear();
+        top.message(2, &dictionary.encoded());
+        out.write_all(top.bytes())
+    }
+}
+
+/// The samples of a process, by event.
+type OfEvents = Vec<(EventId, Vec<SampleId>)>;
+
+/// The processes in order of their first samples, and the samples of each.
+fn processes(profile: &Profile) -> Vec<(Pid, OfEvents)> {
+    let mut index: HashMap<Pid, usize> = HashMap::new();
+    let mut processes: Vec<(Pid, OfEvents)> = Vec::new();
+    for (id, sample) in profile.samples.entries() {
+        let pid = profile.threads.get(sample.thread).map_or(Pid(-1), |thread| thread.pid);
+        let at = *index.entry(pid).or_insert_with(|| {
+            processes.push((pid, Vec::new()));
+            processes.len() - 1
+        });
+        let Some((_, events)) = processes.get_mut(at) else { continue };
+        match events.iter_mut().find(|(event, _)| *event == sample.event) {
+            Some((_, ids)) => ids.push(id),
+            None => events.push((sample.event, vec![id])),
+        }
+    }
+    processes
+}

@@ -1,0 +1,247 @@
+//! Profiles: the samples of an event in a process.
+//!
+//! What receivers take differs with the shape. Samples of a clock with one period are told by their times alone, each of
+//! which counts one: Pyroscope and Parca make processor time of that. Others have one value, the sum of their periods,
+//! and no times, since Pyroscope refuses several values that have times.
+
+use hashbrown::HashMap;
+use profile::query::{event_name, period_units};
+use profile::{
+    EndReason, EventId, Profile, SampleId, SampleRow, StackId, Strings, Table, ThreadId, WallClock,
+};
+
+use super::dictionary::{Dictionary, Value};
+use super::places::Places;
+use crate::render::protobuf::ProtoMessage;
+
+/// Fields of `Profile`.
+mod field {
+    pub(super) const SAMPLE_TYPE: u32 = 1;
+    pub(super) const SAMPLES: u32 = 2;
+    pub(super) const TIME_UNIX_NANO: u32 = 3;
+    pub(super) const DURATION_NANO: u32 = 4;
+    pub(super) const PERIOD_TYPE: u32 = 5;
+    pub(super) const PERIOD: u32 = 6;
+    pub(super) const PROFILE_ID: u32 = 7;
+    pub(super) const ATTRIBUTE_INDICES: u32 = 11;
+}
+
+/// What all profiles of a recording have in common.
+#[derive(Debug)]
+pub(super) struct Samples<'a> {
+    profile: &'a Profile,
+    shapes: Table<EventId, Shape>,
+    clock: Option<WallClock>,
+    /// When the first and the last sample was taken, in nanoseconds: since 1970, or where no time of day is known, of the
+    /// recording's clock.
+    span: Option<(u64, u64)>,
+}
+
+/// What a value of a sample is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Each time counts one, and stands for that many nanoseconds of processor time.
+    Times { period: u64 },
+    /// The number of samples.
+    Count,
+    /// The sum of the periods.
+    Sum { unit: &'static str },
+}
+
+/// Samples that become one, before what is written of them is compared.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+struct SampleKey {
+    stack: Option<StackId>,
+    thread: ThreadId,
+    cpu: Option<u32>,
+    end: EndReason,
+}
+
+/// Samples of one identity: what comes before their values, the values, the times.
+#[derive(Debug, Default)]
+struct Group {
+    identity: ProtoMessage,
+    count: u64,
+    sum: u64,
+    times: Vec<u64>,
+}
+
+/// The shape of each event's samples, in all processes alike.
+fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, Shape> {
+    let units = period_units(profile);
+    let of_unit = |(event, unit): (EventId, &Option<&'static str>)| match *unit {
+        None => Shape::Count,
+        Some("nanoseconds") if has_clock && profile.off_cpu != Some(event) => {
+            let mut samples = profile.samples.iter().filter(|sample| sample.event == event);
+            let period = samples.clone().next().and_then(|sample| sample.period).unwrap_or(0);
+            let alike = samples.all(|it| it.time.is_some() && it.period == Some(period));
+            if alike { Shape::Times { period } } else { Shape::Sum { unit: "nanoseconds" } }
+        }
+        Some(unit) => Shape::Sum { unit },
+    };
+    units.entries().map(of_unit).collect()
+}
+
+impl<'a> Samples<'a> {
+    pub(super) fn new(profile: &'a Profile) -> Self {
+        let clock = profile.recording.wall_clock;
+        let times = || profile.samples.iter().filter_map(|sample| sample.time);
+        let utc = |time| clock.map_or(Some(0), |clock: WallClock| clock.utc(time));
+        let span = times().min().zip(times().max()).and_then(|(first, last)| {
+            let start = utc(first)?;
+            Some((start, start.checked_add(last.0.saturating_sub(first.0))?))
+        });
+        let clock = clock.filter(|_| span.is_some());
+        Self { profile, shapes: shapes(profile, clock.is_some()), clock, span }
+    }
+
+    /// The profile of some samples, all of one event.
+    pub(super) fn profile(
+        &self,
+        event: EventId,
+        ids: &[SampleId],
+        places: &mut Places<'_>,
+        to: &mut Dictionary,
+    ) -> ProfileMessage {
+        let rows = || ids.iter().filter_map(|&id| self.profile.samples.get(id));
+        let shape = self.shapes.get(event).copied().unwrap_or(Shape::Count);
+        let mut message = ProtoMessage::default();
+        self.head(event, shape, to, &mut message);
+        for group in self.groups(rows(), places, to) {
+            let mut sample = group.identity;
+            match shape {
+                Shape::Times { .. } => sample.packed_fixed64(5, &group.times),
+                Shape::Count => sample.packed(4, [group.count].into_iter()),
+                Shape::Sum { .. } => {
+                    sample.packed(4, [group.sum.min(i64::MAX as u64)].into_iter());
+                }
+            }
+            message.message(field::SAMPLES, &sample);
+        }
+        ProfileMessage { message }
+    }
+
+    /// What comes before the samples.
+    fn head(&self, event: EventId, shape: Shape, to: &mut Dictionary, message: &mut ProtoMessage) {
+        let name = event_name(self.profile, event);
+        let (counted, period_type, period) = match shape {
+            Shape::Times { period } => {
+                ((b"samples".as_slice(), "count"), (b"cpu".as_slice(), "nanoseconds"), period)
+            }
+            Shape::Count => ((b"samples".as_slice(), "count"), (name, "count"), 0),
+            Shape::Sum { unit } => ((name, unit), (name, unit), 0),
+        };
+        let fixed = self.profile.events.get(event).filter(|event| !event.frequency);
+        let period = if period == 0 { fixed.map_or(0, |event| event.rate) } else { period };
+        let mut value_type = |field, (kind, unit): (&[u8], &str)| {
+            let mut row = ProtoMessage::default();
+            row.number(1, to.string(kind));
+            row.number(2, to.string(unit.as_bytes()));
+            message.message(field, &row);
+        };
+        value_type(field::SAMPLE_TYPE, counted);
+        value_type(field::PERIOD_TYPE, period_type);
+        if let Some((start, end)) = self.span {
+            message.fixed64(field::TIME_UNIX_NANO, self.clock.map_or(0, |_| start));
+            message.number(field::DURATION_NANO, (end - start).saturating_add(1));
+        }
+        message.number(field::PERIOD, period.min(i64::MAX as u64));
+        let mut attributes = vec![to.attribute("unwind_perf.event", Value::Text(name))];
+        if self.clock.is_some_and(|clock| clock.guessed) {
+            attributes.push(to.attribute("unwind_perf.time", Value::Text(b"guessed")));
+        }
+        message.packed(field::ATTRIBUTE_INDICES, attributes.into_iter());
+    }
+
+    /// The samples of equal stacks and attributes, in order of the first of each.
+    fn groups<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r SampleRow>,
+        places: &mut Places<'_>,
+        to: &mut Dictionary,
+    ) -> Vec<Group> {
+        let mut known: HashMap<SampleKey, usize> = HashMap::new();
+        let mut identities = Strings::default();
+        let mut groups: Vec<Group> = Vec::new();
+        for row in rows {
+            let &SampleRow { stack, thread, cpu, end, .. } = row;
+            let key = SampleKey { stack, thread, cpu, end };
+            let at = *known.entry(key).or_insert_with(|| {
+                let identity = self.identity(key, places, to);
+                let at = identities.intern(identity.bytes()).index();
+                if at == groups.len() {
+                    groups.push(Group { identity, ..Group::default() });
+                }
+                at
+            });
+            let Some(group) = groups.get_mut(at) else { continue };
+            group.count += 1;
+            group.sum = group.sum.saturating_add(row.period.unwrap_or(1));
+            let time = row.time.and_then(|time| self.clock?.utc(time));
+            group.times.extend(time);
+        }
+        groups
+    }
+
+    /// The stack and the attributes of a sample.
+    fn identity(
+        &self,
+        key: SampleKey,
+        places: &mut Places<'_>,
+        to: &mut Dictionary,
+    ) -> ProtoMessage {
+        let mut attributes = Vec::new();
+        if let Some(thread) = self.profile.threads.get(key.thread) {
+            let strings = &self.profile.strings;
+            let name = Value::Text(strings.get(thread.comm));
+            attributes.push(to.attribute("thread.name", name));
+            attributes.push(to.attribute("thread.id", Value::Number(thread.tid.0.into())));
+            let path = thread.cgroup.map(|path| Value::Text(strings.get(path)));
+            attributes.extend(path.map(|path| to.attribute("process.linux.cgroup", path)));
+        }
+        let cpu = key.cpu.map(|cpu| Value::Number(cpu.into()));
+        attributes.extend(cpu.map(|cpu| to.attribute("cpu.logical_number", cpu)));
+        let end = Value::Text(key.end.as_str().as_bytes());
+        attributes.push(to.attribute("unwind_perf.end", end));
+        let mut identity = ProtoMessage::default();
+        identity.number(1, places.stack(key.stack, to));
+        identity.packed(2, attributes.into_iter());
+        identity
+    }
+}
+
+/// A profile without its identification.
+#[derive(Debug)]
+pub(super) struct ProfileMessage {
+    message: ProtoMessage,
+}
+
+impl ProfileMessage {
+    /// The profile, with an identification that follows from all that is said in it and of its process.
+    pub(super) fn identified(self, resource: &ProtoMessage) -> ProtoMessage {
+        let Self { mut message } = self;
+        let id = fnv_128([resource.bytes(), message.bytes()].into_iter().flatten());
+        message.string(field::PROFILE_ID, &id.to_be_bytes());
+        message
+    }
+}
+
+/// FNV-1a of 128 bits.
+///
+/// Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+fn fnv_128<'b>(bytes: impl Iterator<Item = &'b u8>) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    bytes.fold(BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_the_specification() {
+        assert_eq!(fnv_128(b"".iter()), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(fnv_128(b"a".iter()), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+    }
+}
