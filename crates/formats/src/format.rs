@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+#[cfg(feature = "arrow")]
+use crate::formats::Arrow;
 #[cfg(feature = "flamegraph")]
 use crate::formats::Flamegraph;
 #[cfg(feature = "parquet")]
@@ -12,7 +14,7 @@ use crate::formats::{
 use crate::options::FormatOptions;
 use crate::printer::Printer;
 
-/// The formats that can be printed. Two of them can be left out when the crate is built.
+/// The formats that can be printed. Three of them can be left out when the crate is built.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// Tables in columns in one JSON document; `docs/stacks.schema.json`.
@@ -43,6 +45,9 @@ pub enum Format {
     /// A Parquet file: one row a sample, its frames as a list.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// Arrow IPC streams: the tables, or one row a sample.
+    #[cfg(feature = "arrow")]
+    Arrow,
 }
 
 impl Format {
@@ -63,6 +68,8 @@ impl Format {
         Self::Report,
         #[cfg(feature = "parquet")]
         Self::Parquet,
+        #[cfg(feature = "arrow")]
+        Self::Arrow,
     ];
 
     /// The name on the command line.
@@ -84,6 +91,8 @@ impl Format {
             Self::Report => "report",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
+            #[cfg(feature = "arrow")]
+            Self::Arrow => "arrow",
         }
     }
 
@@ -115,6 +124,8 @@ impl Format {
             Self::Report => &[".html"],
             #[cfg(feature = "parquet")]
             Self::Parquet => &[".parquet"],
+            #[cfg(feature = "arrow")]
+            Self::Arrow => &[".arrows"],
         }
     }
 
@@ -139,6 +150,8 @@ impl Format {
             Self::Report => "a page for a browser, complete in itself",
             #[cfg(feature = "parquet")]
             Self::Parquet => "a table for data tools, one row a sample",
+            #[cfg(feature = "arrow")]
+            Self::Arrow => "streams of tables for data tools",
         }
     }
 
@@ -149,6 +162,8 @@ impl Format {
             Self::Pprof | Self::Otlp | Self::Firefox | Self::Hotspot => true,
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
+            #[cfg(feature = "arrow")]
+            Self::Arrow => true,
             _ => false,
         }
     }
@@ -224,6 +239,8 @@ impl Format {
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
             #[cfg(feature = "parquet")]
             Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
+            #[cfg(feature = "arrow")]
+            Self::Arrow => Box::new(Arrow { inlines: options.inlines, rows: options.rows }),
         }
     }
 }

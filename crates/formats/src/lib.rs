@@ -65,6 +65,8 @@ mod summary;
 
 pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name, print_diff_tables};
 pub use format::Format;
+#[cfg(feature = "arrow")]
+pub use formats::Arrow;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]

@@ -1,5 +1,7 @@
 //! The formats, each a printer of its own.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod callgrind;
 mod console;
 mod firefox;
@@ -17,6 +19,8 @@ mod perf_script;
 mod pprof;
 mod speedscope;
 
+#[cfg(feature = "arrow")]
+pub use arrow::Arrow;
 pub use callgrind::Callgrind;
 pub(crate) use console::cut;
 pub use console::{AnnotatedFunction, ConsoleLook, TopTable, TreeTable};

@@ -26,6 +26,8 @@ pub struct FormatOptions {
     pub fields: ScriptFields,
     /// Flame graph: whether the outermost functions are at the top.
     pub inverted: bool,
+    /// Arrow: whether there is one row a sample with its frames, and not the tables.
+    pub rows: bool,
 }
 
 impl FormatOptions {
@@ -39,6 +41,7 @@ impl FormatOptions {
         reverse: false,
         fields: ScriptFields::DEFAULT,
         inverted: false,
+        rows: false,
     };
 }
 

@@ -4,8 +4,11 @@ pub(crate) mod chunks;
 pub(crate) mod code_ranges;
 pub(crate) mod escaped;
 pub(crate) mod frame_texts;
+pub(crate) mod inline_rows;
 pub(crate) mod joined_paths;
 pub(crate) mod name_tree;
 pub(crate) mod numbers;
 pub(crate) mod protobuf;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) mod row_group;
 pub(crate) mod text;

@@ -86,7 +86,7 @@ fn names_arrive_as_documented() {
                 );
             }
             // Below.
-            Format::Report | Format::Parquet => {}
+            Format::Report | Format::Parquet | Format::Arrow => {}
         }
         let binary = format.is_binary();
         let lines = bytes.split(|&byte| byte == b'\n');
@@ -99,7 +99,7 @@ fn names_arrive_as_documented() {
 }
 
 #[test]
-fn names_of_the_page_and_of_parquet() {
+fn names_of_the_page_and_of_tables() {
     let profile = one_of_everything();
     let names = tables(&profile).0["names"].clone();
     for name in ["op;\"x\"", "jit\n\u{fffd}name"] {
@@ -111,4 +111,6 @@ fn names_of_the_page_and_of_parquet() {
     {
         assert!(rows.contains(text), "{text}: {rows}");
     }
+    let arrow = printed(&profile, Format::Arrow, FormatOptions::DEFAULT);
+    contains(Format::Arrow, &arrow, &[b"op;\"x\"", "jit\n\u{fffd}name".as_bytes()]);
 }

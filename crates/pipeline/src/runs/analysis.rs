@@ -9,6 +9,7 @@ use unwinder::Engine;
 
 use super::assemble::guess_wall_clock;
 use super::findings;
+use super::run::RecordingFile;
 use crate::files::Files;
 use crate::left_out::LeftOut;
 use crate::names::NameReport;
@@ -54,24 +55,16 @@ pub(super) struct Ended {
     pub(super) left_out: unwinder::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
-    /// When the recording was written last, in nanoseconds since 1970; `None` for a stream.
-    pub(super) recorded_until: Option<i128>,
+    pub(super) file: RecordingFile,
 }
 
 impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
-        let Self {
-            session,
-            found,
-            files,
-            mut timeline,
-            late_maps,
-            left_out,
-            engine,
-            report,
-            recorded_until,
-        } = self;
+        let Self { session, found, files, mut timeline, late_maps, left_out, engine, report, file } =
+            self;
+        let recorded_until = file.written;
+        profile.recording.name = file.name;
         guess_wall_clock(&mut profile, recorded_until);
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;

@@ -61,6 +61,8 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
     let stack_bytes = head.events().iter().map(|event| event.attr.sample_stack_user).max();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
+        name: None,
+        service: None,
         hostname: intern(features.hostname),
         os_release: intern(features.os_release),
         arch: intern(features.arch),

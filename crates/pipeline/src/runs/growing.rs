@@ -230,18 +230,9 @@ impl Run<'_> {
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
         let engine = self.engine();
-        let recorded_until = self.recorded_until();
-        let ended = Ended {
-            session,
-            found,
-            files,
-            timeline,
-            late_maps,
-            left_out,
-            engine,
-            report,
-            recorded_until,
-        };
+        let file = self.file();
+        let ended =
+            Ended { session, found, files, timeline, late_maps, left_out, engine, report, file };
         Ok(ended.into_analysis(profile, timings))
     }
 

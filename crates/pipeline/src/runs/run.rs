@@ -1,5 +1,6 @@
 //! What every run has from its start to its end: the machine, the options, who watches.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +32,14 @@ pub(crate) struct Run<'a> {
     pub(crate) size: Option<u64>,
 }
 
+/// What the file of a recording says of it.
+pub(crate) struct RecordingFile {
+    /// What it is called, without the folders; `None` for standard input.
+    pub(crate) name: Option<Box<[u8]>>,
+    /// When it was written last, in nanoseconds since 1970; `None` where it is no file.
+    pub(crate) written: Option<i128>,
+}
+
 impl<'a> Run<'a> {
     pub(crate) fn new(setting: &'a Setting<'a>, path: PathBuf, size: Option<u64>) -> Self {
         let Setting { options, observer, .. } = setting;
@@ -51,6 +60,13 @@ impl<'a> Run<'a> {
     pub(crate) fn recorded_until(&self) -> Option<i128> {
         let stat = self.setting.host.stat(&self.path, Origin::User).ok()?;
         (stat.kind == FileKind::Regular).then_some(stat.stamp.modified)
+    }
+
+    /// What its file says of it.
+    pub(crate) fn file(&self) -> RecordingFile {
+        let name = self.path.file_name().filter(|_| self.path != Path::new("-"));
+        let name = name.map(|name| name.as_bytes().into());
+        RecordingFile { name, written: self.recorded_until() }
     }
 
     /// How a recording is read unless something else is wanted of it.

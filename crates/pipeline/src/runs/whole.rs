@@ -172,18 +172,9 @@ impl Run<'_> {
         add_threads(&mut profile, &threads, &timeline);
         timings.replay = replay_timings;
         let engine = self.engine();
-        let recorded_until = self.recorded_until();
-        let ended = Ended {
-            session,
-            found,
-            files,
-            timeline,
-            late_maps,
-            left_out,
-            engine,
-            report,
-            recorded_until,
-        };
+        let file = self.file();
+        let ended =
+            Ended { session, found, files, timeline, late_maps, left_out, engine, report, file };
         let mut analysis = ended.into_analysis(profile, timings);
         let findings = off_cpu.iter().flat_map(off_cpu_findings);
         analysis.profile.summary.findings.extend(findings);

@@ -7,6 +7,10 @@ use crate::id::StringId;
 /// Facts of the recording's header. Absent ones are `None`.
 #[derive(Debug, Default, Clone)]
 pub struct RecordingInfo {
+    /// What it is called: the name of its file, without folders. `None` for standard input.
+    pub name: Option<Box<[u8]>>,
+    /// What the user calls the service that was recorded; `None` where that was not said.
+    pub service: Option<Box<[u8]>>,
     /// Name of the recorded machine.
     pub hostname: Option<StringId>,
     /// Kernel release.

@@ -31,6 +31,8 @@ pub(super) struct ProfileJob<'a> {
     pub(super) output: Output,
     /// What a page has beside the tables.
     pub(super) embedded: Embedded,
+    /// What the user calls the service that was recorded.
+    pub(super) service_name: Option<&'a str>,
     pub(super) args: &'a RunArgs,
 }
 
@@ -81,6 +83,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let format = chosen.unwrap_or(Format::Json);
     let options = FormatOptions {
         fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
+        rows: args.exchange.rows,
         ..args.folded.format_options(&args.run)
     };
     let output = match chosen {
@@ -103,13 +106,16 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
         _ => Output::Format(format, options),
     };
     let mut without_effect = args.folded.without_effect(format);
+    without_effect.extend(args.exchange.without_effect(format));
     if args.script.fields.is_some() && format != Format::PerfScript {
         without_effect.push("--fields");
     }
     if let Some(option) = without_effect.first() {
         bail!("{option} has no effect on the format {}", format.name());
     }
-    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
+    let service_name = args.exchange.service_name.as_deref();
+    let embedded = Embedded::default();
+    ProfileJob { input, output, embedded, service_name, args: &args.run }.run()
 }
 
 /// Draws a flame graph.
@@ -119,7 +125,8 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
         FormatOptions { inverted: args.inverted, ..args.folded.format_options(&args.run) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;
     let input = args.input.path()?;
-    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
+    let embedded = Embedded::default();
+    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
@@ -131,7 +138,8 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
     };
     let output = fixed(Format::Report, options, &args.run)?;
     let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
-    ProfileJob { input: args.input.path()?, output, embedded, args: &args.run }.run()
+    let input = args.input.path()?;
+    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
 }
 
 /// The output of a command that has one format. A file whose ending means another one is refused.
@@ -214,7 +222,7 @@ fn page(
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, embedded, args } = job;
+    let ProfileJob { input, output, embedded, service_name, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let Output::Format(Format::Ndjson, options) = &output
         && is_stream(input)
@@ -244,6 +252,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         progress.clear();
         bail!(message);
     }
+    analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     progress.begin("writing");
     let printer: Box<dyn Printer> = match page_inlines {
         Some(inlines) => Box::new(page(&analysis, input, &options.files, inlines, embedded)),

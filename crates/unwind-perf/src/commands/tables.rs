@@ -18,7 +18,8 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
-    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
+    let embedded = Embedded::default();
+    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
@@ -36,5 +37,6 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
-    ProfileJob { input, output, embedded: Embedded::default(), args: &args.run }.run()
+    let embedded = Embedded::default();
+    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
 }

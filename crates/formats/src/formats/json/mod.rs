@@ -8,11 +8,11 @@ mod writer;
 use std::io;
 
 use crate::printer::Printer;
+use crate::render::inline_rows::InlineRows;
 use profile::query::found_counts;
 use profile::{
     EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
 };
-use tables::InlineRows;
 use writer::{JsonDocument, number, string};
 
 /// Counts up with changes that break readers: a field removed, or with another meaning.
@@ -39,6 +39,7 @@ impl Printer for Json {
         json.raw(",\"generator\":\"unwind-perf ");
         json.raw(env!("CARGO_PKG_VERSION"));
         json.raw("\"}");
+        json.raw(",\n\"recording\":");
         recording(&mut json, &profile.recording, &profile.strings);
         words(&mut json);
         json.raw(",\n\"strings\":");
@@ -46,15 +47,32 @@ impl Printer for Json {
             string(out, profile.strings.get(StringId::from_index(index)));
         });
         tables::add(&mut json, profile, &rows);
+        json.raw(",\n\"summary\":");
         summary(&mut json, profile);
         json.raw("}\n");
         json.write(out)
     }
 }
 
+/// The recording's header as a document of its own, for formats that have it beside their tables.
+#[cfg(feature = "arrow")]
+pub(crate) fn recording_json(profile: &Profile) -> String {
+    let mut json = JsonDocument::default();
+    recording(&mut json, &profile.recording, &profile.strings);
+    json.into_text()
+}
+
+/// The account of the run as a document of its own.
+#[cfg(feature = "arrow")]
+pub(crate) fn summary_json(profile: &Profile) -> String {
+    let mut json = JsonDocument::default();
+    summary(&mut json, profile);
+    json.into_text()
+}
+
 /// The recording's header; unknown facts are left out.
 fn recording(json: &mut JsonDocument<'_>, recording: &RecordingInfo, strings: &Strings) {
-    json.raw(",\n\"recording\":{\"command_line\":");
+    json.raw("{\"command_line\":");
     json.array(&recording.command_line, |out, &id| string(out, strings.get(id)));
     let facts = [
         ("hostname", recording.hostname),
@@ -114,7 +132,7 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
         ("lost_records", summary.lost_records),
         ("throttled", summary.throttled),
     ];
-    json.raw(",\n\"summary\":{");
+    json.raw("{");
     for (name, value) in counters {
         json.raw("\"");
         json.raw(name);

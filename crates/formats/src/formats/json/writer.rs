@@ -117,6 +117,12 @@ impl<'a> JsonDocument<'a> {
         self.raw("}");
     }
 
+    /// The text of a document without columns.
+    #[cfg(feature = "arrow")]
+    pub(super) fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+
     /// Writes all of it.
     pub(super) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let parts = self.columns.iter().flat_map(|(before, column)| {

@@ -15,13 +15,13 @@ use std::io;
 
 use address::Pid;
 use hashbrown::HashMap;
+use profile::query::Programs;
 use profile::{EventId, Profile, SampleId};
 
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use dictionary::Dictionary;
 use places::Places;
-use resource::Executables;
 use samples::Samples;
 
 /// The package and its version, as the scope of all profiles.
@@ -39,10 +39,10 @@ impl Printer for Otlp {
         let mut dictionary = Dictionary::default();
         let mut places = Places::new(profile, self.inlines);
         let samples = Samples::new(profile);
-        let executables = Executables::new(profile);
+        let programs = Programs::new(profile);
         let mut top = ProtoMessage::default();
         for (pid, events) in processes(profile) {
-            let resource = resource::resource(profile, pid, &events, &executables);
+            let resource = resource::resource(profile, pid, &programs);
             let mut scope = ProtoMessage::default();
             let mut name = ProtoMessage::default();
             name.string(1, SCOPE.as_bytes());

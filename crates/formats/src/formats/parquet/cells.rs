@@ -10,9 +10,9 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 
-use super::group::{FrameCell, RowGroup};
 use super::names::Values;
 use super::schema::ParquetColumn;
+use crate::render::row_group::{FrameCell, RowGroup};
 use profile::SampleRow;
 
 /// Values that are handed over at once, about: they and their levels stay in the cache.
@@ -83,6 +83,15 @@ fn fill_samples(
         }
         ParquetColumn::Cgroup => each_sample::<ByteArrayType>(writer, samples, |one| {
             Some(names.get(thread(one)?.cgroup?))
+        }),
+        ParquetColumn::Recording => {
+            each_sample::<ByteArrayType>(writer, samples, |_| names.recording.clone())
+        }
+        ParquetColumn::Host => each_sample::<ByteArrayType>(writer, samples, |_| {
+            Some(names.get(names.profile.recording.hostname?))
+        }),
+        ParquetColumn::ProgramBuildId => each_sample::<ByteArrayType>(writer, samples, |one| {
+            names.build_id(names.programs.of(thread(one)?.pid))
         }),
         _ => each_sample::<BoolType>(writer, samples, |one| Some(one.end.is_complete())),
     }

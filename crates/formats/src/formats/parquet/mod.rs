@@ -11,12 +11,10 @@
 //! Source: <https://github.com/apache/parquet-format>.
 
 mod cells;
-mod group;
 mod names;
 mod schema;
 
 use std::io;
-use std::ops::Range;
 
 use bytes::Bytes;
 use parquet::column::writer::{ColumnCloseResult, get_column_writer};
@@ -25,17 +23,11 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::printer::Printer;
-use group::{FrameFunctions, RowGroup};
+use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
 use names::Values;
 use profile::query::StackWalker;
 use profile::{Profile, RowId as _, SampleId};
 use schema::ParquetColumn;
-
-/// Frames of a row group, about.
-const GROUP_FRAMES: u64 = 1 << 19;
-
-/// Samples of a row group at most.
-const GROUP_SAMPLES: usize = 1 << 17;
 
 /// Prints a Parquet file.
 #[derive(Debug, Clone, Copy)]
@@ -111,40 +103,4 @@ fn pass_on(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut dyn io::Write) ->
 /// A schema and its columns that do not fit: no profile makes that.
 fn refused(error: ParquetError) -> io::Error {
     io::Error::other(error)
-}
-
-/// Cuts samples into row groups; `frames` gives how many a sample has.
-fn ranges(samples: usize, frames: impl Fn(usize) -> u64) -> impl Iterator<Item = Range<usize>> {
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        let start = next;
-        let mut sum = 0;
-        while next < samples && next - start < GROUP_SAMPLES && sum < GROUP_FRAMES {
-            sum += frames(next);
-            next += 1;
-        }
-        (start < next).then_some(start..next)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_end_by_samples_and_by_frames() {
-        let ends = |samples, frames| {
-            let mut at = 0;
-            let begin_there =
-                |range: &Range<usize>| std::mem::replace(&mut at, range.end) == range.start;
-            let ranges: Vec<_> = ranges(samples, |_| frames).collect();
-            assert!(ranges.iter().all(begin_there));
-            ranges.into_iter().map(|range| range.end).collect::<Vec<_>>()
-        };
-        assert_eq!(ends(0, 1), []);
-        assert_eq!(ends(5, 0), [5]);
-        assert_eq!(ends(300_000, 1), [131_072, 262_144, 300_000]);
-        assert_eq!(ends(5, GROUP_FRAMES / 2), [2, 4, 5]);
-        assert_eq!(ends(2, u64::from(u32::MAX)), [1, 2]);
-    }
 }

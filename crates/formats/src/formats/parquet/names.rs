@@ -2,12 +2,15 @@
 
 use address::ModuleId;
 use parquet::data_type::ByteArray;
+use profile::query::Programs;
 use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
 /// The profile and its names.
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     pub(super) profile: &'a Profile,
+    pub(super) programs: Programs,
+    pub(super) recording: Option<ByteArray>,
     strings: Table<StringId, ByteArray>,
     /// In hexadecimal.
     build_ids: Table<ModuleId, Option<ByteArray>>,
@@ -22,6 +25,8 @@ impl<'a> Values<'a> {
         let build_id = |id: &address::BuildId| ByteArray::from(&*id.to_string());
         Self {
             profile,
+            programs: Programs::new(profile),
+            recording: profile.recording.name.as_deref().map(lossy),
             strings: profile.strings.iter().map(lossy).collect(),
             build_ids: profile.modules.iter().map(|m| m.build_id.as_ref().map(build_id)).collect(),
             ends: EndReason::ALL.iter().map(|word| word.as_str().into()).collect(),

@@ -23,6 +23,9 @@ const SCHEMA: &str = "message samples {
     REQUIRED BYTE_ARRAY end (STRING);
     REQUIRED BOOLEAN complete;
     OPTIONAL BYTE_ARRAY cgroup (STRING);
+    OPTIONAL BYTE_ARRAY recording (STRING);
+    OPTIONAL BYTE_ARRAY host (STRING);
+    OPTIONAL BYTE_ARRAY build_id (STRING);
     REQUIRED group frames (LIST) {
         REPEATED group list {
             REQUIRED group element {
@@ -57,6 +60,9 @@ pub(super) enum ParquetColumn {
     End,
     Complete,
     Cgroup,
+    Recording,
+    Host,
+    ProgramBuildId,
     Addr,
     Module,
     BuildId,
@@ -84,6 +90,9 @@ impl ParquetColumn {
         Self::End,
         Self::Complete,
         Self::Cgroup,
+        Self::Recording,
+        Self::Host,
+        Self::ProgramBuildId,
         Self::Addr,
         Self::Module,
         Self::BuildId,
@@ -100,7 +109,19 @@ impl ParquetColumn {
 }
 
 /// Columns of samples by which readers skip row groups: those have their least and greatest value.
-const SOUGHT: &[&str] = &["time_ns", "pid", "tid", "comm", "cpu", "event", "weight", "end"];
+const SOUGHT: &[&str] = &[
+    "time_ns",
+    "pid",
+    "tid",
+    "comm",
+    "cpu",
+    "event",
+    "weight",
+    "end",
+    "recording",
+    "host",
+    "build_id",
+];
 
 /// Dictionaries of names may be large: a program of much C++ has megabytes of them.
 const DICTIONARY_BYTES: usize = 16 << 20;
@@ -173,8 +194,10 @@ mod tests {
         let plain = |name: &str| name.replace('_', "").to_lowercase();
         let names: Vec<String> =
             schema.columns().iter().map(|column| plain(column.name())).collect();
-        let columns: Vec<String> =
-            ParquetColumn::ALL.iter().map(|column| plain(&format!("{column:?}"))).collect();
+        let columns: Vec<String> = ParquetColumn::ALL
+            .iter()
+            .map(|column| plain(&format!("{column:?}").replace("Program", "")))
+            .collect();
         assert_eq!(names, columns);
         assert!(
             ParquetColumn::ALL.iter().enumerate().all(|(place, &column)| column as usize == place)

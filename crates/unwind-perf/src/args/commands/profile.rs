@@ -14,7 +14,7 @@ use crate::args::groups::FilterArgs;
 use crate::args::groups::JoinArgs;
 use crate::args::groups::OffCpuArgs;
 use crate::args::groups::SymbolArgs;
-use crate::args::groups::{FoldedArgs, ScriptArgs};
+use crate::args::groups::{ExchangeArgs, FoldedArgs, ScriptArgs};
 use crate::args::misspelt::suggestion;
 use crate::args::options::host;
 use crate::args::values::FormatParser;
@@ -39,6 +39,9 @@ pub(crate) struct MainArgs {
 
     #[command(flatten)]
     pub(crate) folded: FoldedArgs,
+
+    #[command(flatten)]
+    pub(crate) exchange: ExchangeArgs,
 }
 
 /// The recording.

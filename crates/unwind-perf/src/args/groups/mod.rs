@@ -9,5 +9,5 @@ mod symbols;
 pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use join::JoinArgs;
-pub(crate) use shown::{FoldedArgs, OffCpuArgs, ScriptArgs, WeightArgs};
+pub(crate) use shown::{ExchangeArgs, FoldedArgs, OffCpuArgs, ScriptArgs, WeightArgs};
 pub(crate) use symbols::{DemangleArg, SymbolArgs};

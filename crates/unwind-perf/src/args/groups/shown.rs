@@ -13,6 +13,31 @@ pub(crate) struct ScriptArgs {
     pub(crate) fields: Option<ScriptFields>,
 }
 
+/// The arguments of formats for other programs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Arrow, OTLP")]
+pub(crate) struct ExchangeArgs {
+    /// Arrow: one stream with a row for each sample and its frames, not the tables
+    #[arg(long)]
+    pub(crate) rows: bool,
+
+    /// OTLP: the service that was recorded, for all its processes [default: the name of each process]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) service_name: Option<String>,
+}
+
+impl ExchangeArgs {
+    /// The options that were given and mean nothing to a format.
+    pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
+        let is_arrow = format.name() == "arrow";
+        let given = [
+            ("--rows", self.rows, is_arrow),
+            ("--service-name", self.service_name.is_some(), format == Format::Otlp),
+        ];
+        given.iter().filter(|(_, given, known)| *given && !known).map(|(name, ..)| *name).collect()
+    }
+}
+
 /// The argument of formats that add samples up.
 #[derive(Debug, Args)]
 pub(crate) struct WeightArgs {

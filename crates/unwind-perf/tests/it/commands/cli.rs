@@ -38,6 +38,8 @@ const OPTIONS: &[&str] = &[
     "--quiet",
     "--reverse",
     "--root",
+    "--rows",
+    "--service-name",
     "--sysroot",
     "--tid",
     "--time",
@@ -73,6 +75,7 @@ fn help_tells_every_option() {
         "Files:",
         "perf script:",
         "Folded stacks, flame graph, speedscope, Firefox:",
+        "Arrow, OTLP:",
         "Examples:",
     ];
     assert_eq!(headings, expected);
@@ -295,6 +298,7 @@ fn a_folder_takes_files_of_usual_names() {
     case.run(&["-q", "-o", path]).expect_status(0);
     let names = [
         "callgrind.out.perf",
+        "perf.arrows",
         "perf.folded",
         "perf.html",
         "perf.json",

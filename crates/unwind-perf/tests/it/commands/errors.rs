@@ -130,7 +130,7 @@ fn wrong_arguments_are_told() {
             &["perf.data", "--format", "xml"],
             "error: invalid value 'xml' for '--format <FORMAT>': known formats are json, ndjson, \
              perf-script, folded, pprof, otlp, speedscope, firefox, callgrind, hotspot, flamegraph, report, \
-             parquet",
+             parquet, arrow",
         ),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),
         (&["reprot", "x"], "error: there is no command 'reprot'; did you mean 'report'?"),

@@ -147,7 +147,7 @@ fn a_terminal_gets_the_functions_that_cost_most() {
     assert!(text.contains("\x1b[1m\x1b[4m    own"), "{text}");
     let (text, ..) = on_a_terminal(&case, &["-q", "-f", "json"]);
     assert!(text.starts_with("{\"meta\""), "{text}");
-    for format in ["pprof", "firefox", "hotspot", "parquet"] {
+    for format in ["pprof", "firefox", "hotspot", "parquet", "arrow"] {
         let (text, message, status) = on_a_terminal(&case, &["-f", format]);
         let expected = format!(
             "unwind-perf: {format} is binary and is not written to a terminal; name a file: -o FILE\n"

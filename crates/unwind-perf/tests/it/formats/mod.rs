@@ -1,6 +1,7 @@
 //! What the outputs have, and that they agree.
 
 mod agree;
+mod arrow;
 mod golden;
 pub(crate) mod hotspot;
 mod hotspot_backend;

@@ -55,6 +55,9 @@ fn rows_are_the_lines_of_ndjson() {
         for (mut row, line) in rows.into_iter().zip(lines) {
             let fields = row.as_object_mut().expect("fields");
             assert_eq!(fields.remove("weight"), Some(line["period"].clone()));
+            assert_eq!(fields.remove("recording"), Some(json!("perf.data")));
+            fields.remove("host");
+            assert!(fields.remove("build_id").is_some_and(|id| id.is_string()), "{name}");
             let complete = fields.remove("complete").expect("a flag");
             assert_eq!(
                 complete,
@@ -73,7 +76,7 @@ fn a_sample_to_its_last_field() {
     let expected = format!(
         "{{time_ns: 2754417290128, pid: 26512, tid: 26512, comm: \"spin-lld\", cpu: null, \
          event: \"cpu-clock:u\", period: 3344481, weight: 3344481, end: \"root\", complete: true, \
-         cgroup: null, frames: [{{addr: {}, module: \"/tmp/unwind-perf-testdata/spin-lld/spin-lld\", \
+         cgroup: null, recording: \"perf.data\", host: \"testbox\", build_id: \"3bc184b5ddfcd01b\", frames: [{{addr: {}, module: \"/tmp/unwind-perf-testdata/spin-lld/spin-lld\", \
          build_id: \"3bc184b5ddfcd01b\", svma: {}, offset: {}, function: \"spin\", function_offset: 78, \
          file: \"/tmp/unwind-perf-testdata/spin-lld/./spin.h\", line: 7, inlined: false, \
          found_by: \"sampled\", kernel: false}}, {{addr: ",

@@ -1,5 +1,6 @@
 //! What the tests share: the recordings of `testdata`, recordings over real files, and runs of the command.
 
+pub(crate) mod arrow;
 pub(crate) mod cases;
 pub(crate) mod mapped;
 pub(crate) mod run;

@@ -1,4 +1,6 @@
-//! A row group before it is encoded: samples, and their frames one after the other.
+//! A part of the samples before it is encoded as a table: the samples, and their frames one after the other.
+
+use std::ops::Range;
 
 use address::Avma;
 use profile::query::{BiasCache, StackWalker, functions};
@@ -7,21 +9,27 @@ use profile::{
     row_ids,
 };
 
+/// Frames of a part, about.
+const GROUP_FRAMES: u64 = 1 << 19;
+
+/// Samples of a part at most.
+const GROUP_SAMPLES: usize = 1 << 17;
+
 row_ids! {
     /// A row of [`FrameFunctions`].
-    pub(super) CellId(u32);
+    pub(crate) CellId(u32);
 }
 
 /// The functions of all frames: each frame of the profile is as many of the output as it has functions, or one.
 #[derive(Debug)]
-pub(super) struct FrameFunctions {
+pub(crate) struct FrameFunctions {
     rows: Table<CellId, (FrameId, Option<InlineId>)>,
     /// Where the rows of each frame end; they begin where those of the frame before end.
     ends: Table<FrameId, CellId>,
 }
 
 impl FrameFunctions {
-    pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
+    pub(crate) fn new(profile: &Profile, inlines: bool) -> Self {
         let mut all = Self { rows: Table::new(), ends: Table::new() };
         all.rows.reserve(profile.frames.len());
         all.ends.reserve(profile.frames.len());
@@ -50,8 +58,8 @@ impl FrameFunctions {
 
 /// The samples of a row group.
 #[derive(Debug)]
-pub(super) struct RowGroup<'a> {
-    pub(super) samples: &'a [SampleRow],
+pub(crate) struct RowGroup<'a> {
+    pub(crate) samples: &'a [SampleRow],
     functions: &'a FrameFunctions,
     /// The frames of all samples, with their addresses in the process.
     frames: Vec<(CellId, Avma)>,
@@ -61,15 +69,15 @@ pub(super) struct RowGroup<'a> {
 
 /// A frame of a sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FrameCell<'a> {
-    pub(super) addr: Avma,
-    pub(super) frame: &'a FrameRow,
-    pub(super) location: &'a LocationRow,
-    pub(super) function: Option<&'a InlineRow>,
+pub(crate) struct FrameCell<'a> {
+    pub(crate) addr: Avma,
+    pub(crate) frame: &'a FrameRow,
+    pub(crate) location: &'a LocationRow,
+    pub(crate) function: Option<&'a InlineRow>,
 }
 
 impl<'a> RowGroup<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         samples: &'a [SampleRow],
         walker: &StackWalker<'a>,
         functions: &'a FrameFunctions,
@@ -87,14 +95,14 @@ impl<'a> RowGroup<'a> {
     }
 
     /// The frames of each sample, innermost first.
-    pub(super) fn stacks(&self) -> impl Iterator<Item = &[(CellId, Avma)]> {
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = &[(CellId, Avma)]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| self.frames.get(start..end).unwrap_or_default())
     }
 
     /// What a frame is made of; `None` for one that a broken profile does not have.
     #[inline]
-    pub(super) fn cell(
+    pub(crate) fn cell(
         &self,
         profile: &'a Profile,
         (cell, addr): (CellId, Avma),
@@ -107,5 +115,44 @@ impl<'a> RowGroup<'a> {
             location: profile.locations.get(frame.location)?,
             function: function.and_then(|id| profile.inlines.get(id)),
         })
+    }
+}
+
+/// Cuts samples into parts; `frames` gives how many a sample has.
+pub(crate) fn ranges(
+    samples: usize,
+    frames: impl Fn(usize) -> u64,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        let mut sum = 0;
+        while next < samples && next - start < GROUP_SAMPLES && sum < GROUP_FRAMES {
+            sum += frames(next);
+            next += 1;
+        }
+        (start < next).then_some(start..next)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_end_by_samples_and_by_frames() {
+        let ends = |samples, frames| {
+            let mut at = 0;
+            let begin_there =
+                |range: &Range<usize>| std::mem::replace(&mut at, range.end) == range.start;
+            let ranges: Vec<_> = ranges(samples, |_| frames).collect();
+            assert!(ranges.iter().all(begin_there));
+            ranges.into_iter().map(|range| range.end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(0, 1), []);
+        assert_eq!(ends(5, 0), [5]);
+        assert_eq!(ends(300_000, 1), [131_072, 262_144, 300_000]);
+        assert_eq!(ends(5, GROUP_FRAMES / 2), [2, 4, 5]);
+        assert_eq!(ends(2, u64::from(u32::MAX)), [1, 2]);
     }
 }

@@ -1,0 +1,99 @@
+//! Names as dictionaries: each distinct one is once in a stream, and columns have its number.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray};
+use arrow_schema::ArrowError;
+use hashbrown::HashMap;
+use profile::{Profile, RowId, StringId};
+
+/// The distinct names of the rows of a table.
+#[derive(Debug)]
+pub(super) struct Dictionary {
+    names: ArrayRef,
+    /// By row of that table: the number of its name.
+    numbers: Vec<Option<i32>>,
+}
+
+impl Dictionary {
+    /// Takes the name of each row of a table; `None` for a row without one.
+    pub(super) fn new<'a>(rows: impl Iterator<Item = Option<Cow<'a, [u8]>>>) -> Self {
+        let mut distinct: HashMap<String, i32> = HashMap::new();
+        let mut names = Vec::new();
+        let numbers = rows.map(|row| {
+            // Names that differ in bytes that are not UTF-8 only are one.
+            let text = match row? {
+                Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            };
+            let next = i32::try_from(names.len()).ok()?;
+            Some(*distinct.entry(text).or_insert_with_key(|text| {
+                names.push(text.clone());
+                next
+            }))
+        });
+        let numbers = numbers.collect();
+        Self { names: Arc::new(StringArray::from(names)), numbers }
+    }
+
+    /// The strings of a profile that `used` names.
+    pub(super) fn of_strings(profile: &Profile, used: impl Iterator<Item = StringId>) -> Self {
+        let mut is_used = vec![false; profile.strings.len()];
+        for id in used {
+            if let Some(mark) = is_used.get_mut(id.index()) {
+                *mark = true;
+            }
+        }
+        let string = |index| Cow::Borrowed(profile.strings.get(StringId::from_index(index)));
+        Self::new(is_used.into_iter().enumerate().map(|(index, used)| used.then(|| string(index))))
+    }
+
+    /// A column of the names of those rows.
+    ///
+    /// # Errors
+    /// None for rows of this dictionary.
+    pub(super) fn column<I: RowId>(
+        &self,
+        rows: impl Iterator<Item = Option<I>>,
+    ) -> Result<DictionaryArray<Int32Type>, ArrowError> {
+        let number = |row: Option<I>| self.numbers.get(row?.index()).copied().flatten();
+        let numbers: Int32Array = rows.map(number).collect();
+        DictionaryArray::try_new(numbers, Arc::clone(&self.names))
+    }
+
+    /// A column that has the name of the dictionary's first row, or nothing, in all `length` rows.
+    ///
+    /// # Errors
+    /// None for fewer than 2^31 rows.
+    pub(super) fn repeated(&self, length: usize) -> Result<DictionaryArray<Int32Type>, ArrowError> {
+        let number = self.numbers.first().copied().flatten();
+        let numbers: Int32Array = std::iter::repeat_n(number, length).collect();
+        DictionaryArray::try_new(numbers, Arc::clone(&self.names))
+    }
+}
+
+/// A closed list of words.
+#[derive(Debug)]
+pub(super) struct Words {
+    words: ArrayRef,
+}
+
+impl Words {
+    pub(super) fn new(words: impl Iterator<Item = &'static str>) -> Self {
+        Self { words: Arc::new(StringArray::from_iter_values(words)) }
+    }
+
+    /// A column of the words with those numbers.
+    ///
+    /// # Errors
+    /// Where a number is past the list.
+    pub(super) fn column(
+        &self,
+        numbers: impl Iterator<Item = u8>,
+    ) -> Result<DictionaryArray<Int8Type>, ArrowError> {
+        let numbers: Int8Array = numbers.map(|number| i8::try_from(number).ok()).collect();
+        DictionaryArray::try_new(numbers, Arc::clone(&self.words))
+    }
+}

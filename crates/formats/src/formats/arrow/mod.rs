@@ -1,0 +1,41 @@
+//! Arrow: streams of record batches, which pyarrow, polars, pandas, `DuckDB` and Spark read as they come.
+//!
+//! ```text
+//!   tables    stream "samples" | stream "stacks" | stream "frames" | ...      one stream after the other
+//!   rows      batch | batch | batch | ...                                     one stream, one row a sample
+//! ```
+//!
+//! Names are dictionaries, each made once; batches are made and written one after the other.
+//!
+//! Source: <https://arrow.apache.org/docs/format/Columnar.html>, "IPC Streaming Format".
+
+mod dictionary;
+mod metadata;
+mod row_frames;
+mod rows;
+mod stream;
+mod tables;
+
+use std::io;
+
+use crate::printer::Printer;
+use profile::Profile;
+
+/// Prints Arrow streams.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrow {
+    /// Whether inlined functions are rows, or frames, of their own.
+    pub inlines: bool,
+    /// One stream of samples, each with its frames, and not the tables.
+    pub rows: bool,
+}
+
+impl Printer for Arrow {
+    fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        if self.rows {
+            rows::print(profile, self.inlines, out)
+        } else {
+            tables::print(profile, self.inlines, out)
+        }
+    }
+}

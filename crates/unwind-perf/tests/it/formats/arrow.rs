@@ -1,0 +1,131 @@
+//! Arrow streams have, value by value, what JSON and NDJSON have.
+
+use serde_json::{Value, json};
+
+use crate::support::arrow::ArrowTable;
+use crate::support::cases::Case;
+
+/// Fields that are text in JSON and numbers here.
+const ADDRESSES: &[&str] = &["addr", "svma", "offset"];
+
+#[test]
+fn tables_are_those_of_json() {
+    for name in ["inlines-gcc", "syscalls", "two-events"] {
+        let case = Case::named(name);
+        let json = case.run(&["-q", "-f", "json"]).expect_status(0).json();
+        let bytes = case.run(&["-q", "-f", "arrow"]).expect_status(0).stdout;
+        let tables = ArrowTable::all(&bytes);
+        let names: Vec<&str> = tables.iter().map(ArrowTable::name).collect();
+        let all = [
+            "samples",
+            "stacks",
+            "frames",
+            "locations",
+            "inlines",
+            "modules",
+            "layouts",
+            "threads",
+            "events",
+        ];
+        assert_eq!(names, all);
+        for part in ["recording", "summary"] {
+            let text = &tables[0].keys[&format!("unwind_perf.{part}")];
+            assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), json[part], "{name}");
+        }
+        for table in &tables {
+            assert_eq!(table.batches, 1);
+            for (column, values) in &table.columns {
+                let ours = values.iter().map(|value| plain(table.name(), column, value));
+                let ours: Vec<Value> = ours.collect();
+                let place = format!("{name}: {}.{column}", table.name());
+                let theirs = match &json[table.name()][column] {
+                    // JSON leaves the column out where no row has a value.
+                    Value::Null => vec![Value::Null; ours.len()],
+                    values => values
+                        .as_array()
+                        .expect("a column")
+                        .iter()
+                        .map(|value| named(&json, table.name(), column, value))
+                        .collect(),
+                };
+                assert_eq!(ours, theirs, "{place}");
+            }
+        }
+    }
+}
+
+/// A value of ours as JSON writes it.
+fn plain(table: &str, column: &str, value: &Value) -> Value {
+    let hexadecimal = |value: &Value| value.as_u64().map(|number| json!(format!("{number:#x}")));
+    match (table, column) {
+        ("locations", "relative" | "offset") => hexadecimal(value).unwrap_or(Value::Null),
+        ("layouts", "biases") => value
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|it| json!([it["module"], it["instance"], hexadecimal(&it["bias"])]))
+            .collect(),
+        _ => value.clone(),
+    }
+}
+
+/// A value of JSON with the name that a number stands for.
+fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
+    let list = match (table, column) {
+        ("inlines", "function" | "file") | ("modules", "path" | "opened") => &json["strings"],
+        ("threads", "comm" | "cgroup") | ("events", "name") => &json["strings"],
+        ("samples", "end") => &json["words"]["end"],
+        ("frames", "found_by") => &json["words"]["found_by"],
+        ("modules", "kind") => &json["words"]["module_kind"],
+        _ => return value.clone(),
+    };
+    value.as_u64().map_or(Value::Null, |index| list[usize::try_from(index).expect("small")].clone())
+}
+
+#[test]
+fn rows_are_the_lines_of_ndjson() {
+    for (name, samples) in [("inlines-gcc", 35), ("syscalls", 48), ("two-events", 52)] {
+        let case = Case::named(name);
+        let json = case.run(&["-q", "-f", "json"]).expect_status(0).json();
+        let lines = case.run(&["-q", "-f", "ndjson"]).expect_status(0).lines();
+        let bytes = case.run(&["-q", "-f", "arrow", "--rows"]).expect_status(0).stdout;
+        let [table] = &ArrowTable::all(&bytes)[..] else { panic!("one stream") };
+        assert_eq!(table.keys["unwind_perf.schema"], "unwind-perf-samples");
+        let rows = table.rows();
+        assert_eq!((rows.len(), lines.len()), (samples, samples), "{name}");
+        for (mut row, line) in rows.into_iter().zip(lines) {
+            let fields = row.as_object_mut().expect("fields");
+            assert_eq!(fields.remove("weight"), Some(line["period"].clone()));
+            assert_eq!(fields.remove("host"), json["recording"].get("hostname").cloned());
+            assert_eq!(fields.remove("recording"), Some(json!("perf.data")));
+            assert!(fields.remove("build_id").is_some_and(|id| id.is_string()), "{name}");
+            assert_eq!(
+                fields.remove("complete"),
+                Some(json!(
+                    ["root", "kernel-only"].contains(&line["end"].as_str().expect("a word"))
+                ))
+            );
+            for frame in fields["frames"].as_array_mut().expect("a list") {
+                for (field, value) in frame.as_object_mut().expect("fields") {
+                    if ADDRESSES.contains(&field.as_str()) {
+                        *value = json!(format!("{:#x}", value.as_u64().expect("an address")));
+                    }
+                }
+            }
+            assert_eq!(row, line, "{name}");
+        }
+    }
+}
+
+#[test]
+fn options_of_other_formats_are_refused() {
+    let case = Case::named("plt");
+    for (arguments, option, format) in [
+        (["-f", "json", "--rows"].as_slice(), "--rows", "json"),
+        (&["-f", "arrow", "--service-name", "x"], "--service-name", "arrow"),
+    ] {
+        let run = case.run(arguments).expect_status(2);
+        let expected = format!("unwind-perf: {option} has no effect on the format {format}\n");
+        assert_eq!(run.stderr, expected);
+    }
+}
