@@ -8,6 +8,7 @@ mod hotspot;
 mod otlp;
 mod perf_text;
 mod pprof;
+mod python;
 mod report;
 mod service;
 mod speedscope;
@@ -63,6 +64,7 @@ const CHECKS: &[Check] = &[
 
 /// Checks that need no recording.
 const ONCE: &[Check] = &[
+    Check { name: "the Python package", run: python::check },
     Check { name: "the page in Chromium", run: report::million },
     Check { name: "the page's engine in Node", run: report::engine },
     Check { name: "the page's types", run: report::types },

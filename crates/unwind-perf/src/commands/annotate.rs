@@ -30,7 +30,7 @@ fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
     let options = Options { off_cpu, ..args.run.options()? };
     let inputs = Inputs::new(input, &options, &args.run.files.map_file);
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
-    let progress = Arc::new(Progress::new(args.run.quiet));
+    let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();

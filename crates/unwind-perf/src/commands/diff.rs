@@ -95,7 +95,7 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn new(args: &'a DiffArgs, options: Options) -> Self {
-        let progress = Arc::new(Progress::new(args.run.quiet));
+        let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
         Self { args, options, pipeline: pipeline(), progress, status: Status::Complete }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn print_lines(
     let options = args.options()?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
-    let progress = Arc::new(Progress::new(args.quiet));
+    let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let out = target.open().with_context(|| target.failed())?;
     let mut lines = Lines { ndjson: Ndjson { inlines: format.inlines }, out, printed: 0 };

@@ -172,6 +172,7 @@ impl ProfileJob<'_> {
                     output: self.args.output.as_deref(),
                     map_files: &self.args.files.map_file,
                     quiet: self.args.quiet,
+                    progress_lines: self.args.progress_lines,
                     timings: self.args.timings,
                     statistics: false,
                 };
@@ -244,7 +245,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let options = Options { off_cpu, ..args.options()? };
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
-    let progress = Arc::new(Progress::new(args.quiet));
+    let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;

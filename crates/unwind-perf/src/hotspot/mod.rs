@@ -36,6 +36,8 @@ pub(crate) struct HotspotJob<'a> {
     pub(crate) map_files: &'a [PathBuf],
     /// No progress, no summary.
     pub(crate) quiet: bool,
+    /// Whether progress is told in lines.
+    pub(crate) progress_lines: bool,
     /// Whether to print the time that each stage took.
     pub(crate) timings: bool,
     /// The summary instead of the stream.
@@ -89,7 +91,7 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
     let inputs = Inputs::new(path, &job.options, job.map_files);
     let target = OutputTarget::new(output.as_deref(), &inputs)?;
-    let progress = Arc::new(Progress::new(job.quiet));
+    let progress = Arc::new(Progress::new(job.quiet, job.progress_lines));
     let out = if job.statistics { Ok(Out::nowhere()) } else { target.open() };
     let out = out.with_context(|| target.failed())?;
     let HotspotJob { source, options, stream: reading, .. } = job;

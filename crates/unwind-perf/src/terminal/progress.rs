@@ -1,7 +1,8 @@
-//! Progress on a terminal. Silent where stderr is none, and with `--quiet`.
+//! Progress on a terminal, silent where stderr is none, and with `--quiet`; or as lines for a program that shows it.
 
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::io::Write as _;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::{Download, Observer, Stage};
@@ -12,15 +13,22 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// Made with the first download.
     download: OnceLock<ProgressBar>,
+    /// Where lines are wanted, when the last one was printed.
+    line: Option<Mutex<Option<Instant>>>,
 }
 
+/// Lines come this far apart, unless a stage begins.
+const BETWEEN_LINES: Duration = Duration::from_millis(100);
+
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// With `lines`, each step is a line on stderr, also where `quiet` wants no bar.
+    pub(crate) fn new(quiet: bool, lines: bool) -> Self {
+        let hidden = quiet || lines;
         let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+            if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar, download: OnceLock::new() }
+        Self { bar, download: OnceLock::new(), line: lines.then(Mutex::default) }
     }
 
     /// A stage of unknown length began.
@@ -28,6 +36,18 @@ impl Progress {
         self.bar.unset_length();
         self.bar.set_style(style("{spinner} {msg} {elapsed}"));
         self.bar.set_message(what);
+        self.line(true, what);
+    }
+
+    /// Prints a line, where these are wanted, and one is due or a stage began.
+    fn line(&self, begins: bool, text: impl std::fmt::Display) {
+        let Some(last) = &self.line else { return };
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if begins || last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
+            *last = Some(Instant::now());
+            // Nobody who reads it is no reason to end the run.
+            let _ = writeln!(std::io::stderr(), "progress: {text}");
+        }
     }
 
     /// Takes the bar off the terminal.
@@ -59,6 +79,9 @@ impl Observer for Progress {
 
     fn done(&self, samples: u64) {
         self.bar.set_position(samples);
+        if let Some(all) = self.bar.length() {
+            self.line(false, format_args!("unwinding {samples} of {all} samples"));
+        }
     }
 
     fn download(&self, download: &Download<'_>) {

@@ -128,6 +128,10 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
+    /// Tell how far the run has come in lines on standard error that begin with "progress: ", for a program that shows it
+    #[arg(long)]
+    pub(crate) progress_lines: bool,
+
     /// Print the time that each stage took to standard error
     #[arg(long)]
     pub(crate) timings: bool,

@@ -35,6 +35,7 @@ const OPTIONS: &[&str] = &[
     "--path-map",
     "--perf-map-dir",
     "--pid",
+    "--progress-lines",
     "--quiet",
     "--reverse",
     "--root",
@@ -352,4 +353,14 @@ fn a_link_is_the_program_of_its_name() {
         let ran = std::process::Command::new(&link).arg("--version").output().expect("it runs");
         assert_eq!(String::from_utf8_lossy(&ran.stdout).trim_end(), first);
     }
+}
+
+#[test]
+fn progress_in_lines() {
+    let case = Case::named("plt");
+    let run = case.run(&["-q", "-f", "folded", "--progress-lines"]).expect_status(0);
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines.first(), Some(&"progress: reading"));
+    assert_eq!(lines.last(), Some(&"progress: writing"));
+    assert!(lines.iter().all(|line| line.starts_with("progress: ")), "{lines:?}");
 }

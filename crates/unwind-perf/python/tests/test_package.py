@@ -1,0 +1,242 @@
+"""The package against the program's own JSON, NDJSON and folded stacks."""
+
+import contextlib
+import json
+import os
+import pathlib
+import pickle
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+import warnings
+import xml.dom.minidom
+
+import unwind_perf as up
+from unwind_perf import _program
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+CASES = ROOT / "testdata" / "cases"
+FILES = {"sysroot": ROOT / "testdata" / "sysroot"}
+
+
+def case(name):
+    return CASES / name / "perf.data"
+
+
+def printed(name, *words):
+    command = [up.program(), "-q", case(name), "--sysroot", FILES["sysroot"], *words]
+    run = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    assert run.returncode in (0, 1), run
+    return run.stdout
+
+
+class Tables(unittest.TestCase):
+    def test_tables_are_those_of_json(self):
+        for name in ("inlines-gcc", "two-events", "syscalls"):
+            document = json.loads(printed(name, "-f", "json"))
+            recording = up.read(case(name), **FILES)
+            self.assertEqual(recording.recording, document["recording"])
+            self.assertEqual(recording.summary, document["summary"])
+            for table, columns in recording.tables.items():
+                theirs = document[table]
+                self.assertEqual(columns.num_rows, theirs["length"], (name, table))
+                for column in columns.column_names:
+                    expected = [named(document, table, column, value) for value in theirs.get(column, [])]
+                    expected = expected or [None] * columns.num_rows
+                    ours = [plain(table, column, value) for value in columns[column].to_pylist()]
+                    self.assertEqual(ours, expected, (name, table, column))
+
+    def test_rows_are_the_lines_of_ndjson(self):
+        for name in ("inlines-gcc", "two-events", "syscalls"):
+            lines = [json.loads(line) for line in printed(name, "-f", "ndjson").splitlines()]
+            reader = up.scan(case(name), batch_rows=10, **FILES)
+            batches = list(reader)
+            self.assertEqual({batch.num_rows for batch in batches[:-1]}, {10})
+            rows = [row for batch in batches for row in batch.to_pylist()]
+            self.assertEqual(len(rows), len(lines))
+            for row, line in zip(rows, lines):
+                self.assertEqual(row.pop("recording"), "perf.data")
+                self.assertEqual(row.pop("weight"), line.get("period", 1))
+                self.assertEqual(row.pop("complete"), line["end"] in ("root", "kernel-only"))
+                row.pop("host"), row.pop("build_id")
+                row["frames"] = [as_text(frame) for frame in row["frames"]]
+                self.assertEqual({key: value for key, value in row.items() if value is not None}, line)
+
+    def test_filters_and_names(self):
+        recording = up.read(case("two-events"), event="cpu-clock:u", symbols=False, **FILES)
+        self.assertEqual(recording.samples["event"].unique().to_pylist(), [0])
+        self.assertEqual(set(recording.inlines["function"].to_pylist()), set())
+        first = recording.samples["time_ns"].to_pylist()[0] / 1e9
+        part = up.read(case("two-events"), time=(None, first + 1e-6), **FILES)
+        self.assertEqual(part.samples.num_rows, 1)
+
+    def test_the_share_of_complete_chains(self):
+        self.assertEqual(up.read(case("inlines-gcc"), **FILES).complete_share, 1.0)
+
+
+def plain(table, column, value):
+    if (table, column) in (("locations", "relative"), ("locations", "offset")) and value is not None:
+        return hex(value)
+    if table == "layouts":
+        return [[one["module"], one["instance"], hex(one["bias"])] for one in value]
+    return value
+
+
+def named(document, table, column, value):
+    strings = {("inlines", "function"), ("inlines", "file"), ("modules", "path"), ("modules", "opened")}
+    strings |= {("threads", "comm"), ("threads", "cgroup"), ("events", "name")}
+    words = {("samples", "end"): "end", ("frames", "found_by"): "found_by", ("modules", "kind"): "module_kind"}
+    if value is None:
+        return None
+    if (table, column) in strings:
+        return document["strings"][value]
+    if (table, column) in words:
+        return document["words"][words[table, column]][value]
+    return value
+
+
+def as_text(frame):
+    text = {key: hex(frame[key]) for key in ("addr", "svma", "offset") if frame[key] is not None}
+    return {key: value for key, value in {**frame, **text}.items() if value is not None}
+
+
+class Costs(unittest.TestCase):
+    def test_top_agrees_with_folded_stacks(self):
+        for name in ("inlines-gcc", "recursion-rs", "two-events"):
+            own, inclusive = {}, {}
+            stacks = up.folded(case(name), **FILES)
+            for row in stacks.to_pylist():
+                functions = row["stack"].split(";")[1:]
+                own[functions[-1]] = own.get(functions[-1], 0) + row["weight"]
+                for function in set(functions):
+                    inclusive[function] = inclusive.get(function, 0) + row["weight"]
+            ours_own, ours_inclusive = {}, {}
+            for row in up.top(up.read(case(name), **FILES)).to_pylist():
+                function = row["function"]
+                ours_own[function] = ours_own.get(function, 0) + row["own"]
+                ours_inclusive[function] = ours_inclusive.get(function, 0) + row["inclusive"]
+            self.assertEqual({key: value for key, value in ours_own.items() if value}, own, name)
+            self.assertEqual(ours_inclusive, inclusive, name)
+
+    def test_top_by_module_and_period(self):
+        rows = up.top(up.read(case("two-events"), **FILES), by="module", weight="period").to_pylist()
+        self.assertEqual(rows[0]["inclusive_share"], 1.0)
+        self.assertEqual([row["module"].rpartition("/")[2] for row in rows], ["two-events", "libc.so.6"])
+        with self.assertRaisesRegex(ValueError, "no event 'x'; there are cpu-clock:u"):
+            up.top(up.read(case("two-events"), **FILES), event="x")
+
+    def test_a_recording_does_not_differ_from_itself(self):
+        table = up.diff(case("inlines-gcc"), [case("inlines-gcc")], **FILES)
+        self.assertEqual(set(table["own_delta"].to_pylist()), {0.0})
+        self.assertEqual(set(table["inclusive_marked"].to_pylist()), {False})
+        self.assertEqual(json.loads(table.schema.metadata[b"unwind_perf.diff"])["event"], "cpu-clock:u")
+
+    def test_the_picture_is_well_formed(self):
+        html = up.read(case("inlines-gcc"), **FILES)._repr_html_()
+        document = xml.dom.minidom.parseString(html)
+        self.assertGreater(len(document.getElementsByTagName("rect")), 5)
+        self.assertIn("35 samples, 100.0 % complete", html)
+
+
+class Readers(unittest.TestCase):
+    def test_polars_pandas_and_duckdb_take_a_scan(self):
+        with contextlib.suppress(ImportError):
+            import polars
+
+            self.assertEqual(polars.from_arrow(up.scan(case("inlines-gcc"), **FILES)).height, 35)
+        with contextlib.suppress(ImportError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertEqual(len(up.scan(case("inlines-gcc"), **FILES).read_pandas()), 35)
+        with contextlib.suppress(ImportError):
+            import duckdb
+
+            rows = up.scan(case("inlines-gcc"), **FILES)  # noqa: F841
+            self.assertEqual(duckdb.sql("SELECT count(*) FROM rows").fetchall(), [(35,)])
+
+
+class Errors(unittest.TestCase):
+    def test_no_result_is_an_error_with_the_reason(self):
+        for read in (up.read, up.scan, up.folded, lambda path: up.diff(path, path)):
+            with self.assertRaises(up.UnwindPerfError) as caught:
+                read("/nonexistent/perf.data")
+            self.assertEqual(caught.exception.code, 2)
+            self.assertIn("/nonexistent/perf.data", caught.exception.message)
+        copy = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((copy.code, copy.message), (2, caught.exception.message))
+
+    def test_a_damaged_recording_says_how(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cut = pathlib.Path(folder, "cut.data")
+            whole = case("inlines-gcc").read_bytes()
+            cut.write_bytes(whole[: len(whole) * 3 // 4])
+            recording = up.read(cut, **FILES)
+        self.assertTrue(recording.damaged)
+        self.assertIn("data-cut", [one["kind"] for one in recording.findings])
+        self.assertFalse(up.read(case("spin-lld"), **FILES).damaged)
+
+    def test_unknown_options_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "unknown option 'pids'"):
+            up.read(case("plt"), pids=1)
+        with self.assertRaisesRegex(ValueError, "batch_rows"):
+            up.scan(case("plt"), batch_rows=0)
+
+
+class Endings(unittest.TestCase):
+    """Runs that wait for ever, for a recording that nobody writes."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.fifo = os.path.join(self.folder.name, "fifo")
+        os.mkfifo(self.fifo)
+        self.runs = []
+        popen = subprocess.Popen
+        recorded = lambda *words, **more: self.runs.append(popen(*words, **more)) or self.runs[-1]  # noqa: E731
+        _program.subprocess.Popen = recorded
+        self.addCleanup(setattr, _program.subprocess, "Popen", popen)
+        self.addCleanup(self.folder.cleanup)
+
+    def test_a_timeout_ends_the_program(self):
+        with self.assertRaisesRegex(up.UnwindPerfError, "took longer than 0.3 seconds"):
+            up.read(self.fifo, timeout=0.3)
+        self.assertIsNotNone(self.runs[0].poll())
+
+    def test_an_interrupt_ends_the_program(self):
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with self.assertRaises(KeyboardInterrupt):
+            up.read(self.fifo)
+        self.assertIsNotNone(self.runs[0].poll())
+
+    def test_a_scan_that_is_dropped_ends_the_program(self):
+        reader = up.scan(case("inlines-gcc"), batch_rows=1, **FILES)
+        reader.read_next_batch()
+        del reader
+        self.assertIsNotNone(self.runs[0].wait(10))
+
+
+class Documentation(unittest.TestCase):
+    def test_the_lines_of_the_readme_run(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```python\n(.*?)```", readme, re.S)
+        self.assertEqual(len(blocks), 1)
+        before = os.getcwd()
+        os.chdir(CASES / "spin-lld")
+        try:
+            with contextlib.redirect_stdout(None):
+                exec(compile(blocks[0], "README.md", "exec"), {})
+        finally:
+            os.chdir(before)
+
+    def test_progress_is_told(self):
+        told = []
+        with _program.Run(["-q", "-f", "json", str(case("inlines-gcc"))], progress=told.append) as run:
+            run.output.read()
+            run.finish()
+        self.assertEqual(told[0], "reading")
+        self.assertEqual(told[-1], "writing")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+"""Recordings of ``perf record --call-graph dwarf`` as tables: unwound and symbolized by the program in this package.
+
+>>> import unwind_perf as up
+>>> recording = up.read("perf.data")          # all tables, as pyarrow.Table
+>>> up.top(recording)                         # the functions that cost most
+>>> up.scan("perf.data")                      # one row a sample, in batches
+
+docs/OUTPUT.md of the project says what the columns mean.
+"""
+
+from ._errors import UnwindPerfError
+from ._options import Options
+from ._program import program, version
+from ._reading import diff, folded, read, scan
+from ._recording import Recording
+from ._top import top
+
+__all__ = [
+    "Options",
+    "Recording",
+    "UnwindPerfError",
+    "diff",
+    "folded",
+    "program",
+    "read",
+    "scan",
+    "top",
+    "version",
+]

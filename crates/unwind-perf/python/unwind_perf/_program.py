@@ -1,0 +1,131 @@
+"""The program, and a run of it whose output is a pipe."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+import threading
+from collections import deque
+from typing import IO, Callable, Deque, List, Optional, Sequence
+
+from ._errors import UnwindPerfError
+from ._options import PathLike
+
+_NAME = "unwind-perf"
+# So many lines of what the program says are kept.
+_LINES = 200
+
+
+def program() -> str:
+    """The path of the program: what ``UNWIND_PERF_PROGRAM`` names, the one of this package, one on the search path."""
+    named = os.environ.get("UNWIND_PERF_PROGRAM")
+    if named:
+        return named
+    folders = [sysconfig.get_path("scripts")]
+    user = f"{os.name}_user"
+    if user in sysconfig.get_scheme_names():
+        folders.append(sysconfig.get_path("scripts", user))
+    for folder in folders:
+        path = os.path.join(folder, _NAME)
+        if os.path.exists(path):
+            return path
+    found = shutil.which(_NAME)
+    if found is None:
+        raise FileNotFoundError(f"no program {_NAME}: it belongs to this package's wheel; UNWIND_PERF_PROGRAM can name one")
+    return found
+
+
+def version() -> str:
+    """The program's version."""
+    return subprocess.run([program(), "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+
+
+class Run:
+    """A run. It ends with the ``with`` statement: an interrupt, an error or a reader that stops early ends the program."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        timeout: Optional[float] = None,
+        progress: Optional[Callable[[str], None]] = None,
+    ) -> None:
+        words = [program(), *(["--progress-lines"] if progress else []), *arguments]
+        self._progress = progress
+        self._said: Deque[str] = deque(maxlen=_LINES)
+        self._timed_out = False
+        self._timeout = timeout
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._timer: Optional[threading.Timer] = None
+        if timeout is not None:
+            self._timer = threading.Timer(timeout, self._time_out)
+            self._timer.daemon = True
+            self._timer.start()
+
+    @property
+    def output(self) -> IO[bytes]:
+        """What the program writes."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def finish(self) -> bool:
+        """Waits for the program's end. Whether the recording, or a file for it, is damaged or missing in part.
+
+        Raises :class:`UnwindPerfError` where there is no result.
+        """
+        code = self._process.wait()
+        self._listener.join()
+        if self._timed_out:
+            raise UnwindPerfError(code, f"the run took longer than {self._timeout} seconds")
+        if code not in (0, 1):
+            raise UnwindPerfError(code, self.message or f"the program ended with status {code}")
+        return code == 1
+
+    @property
+    def message(self) -> str:
+        """The last line that the program said."""
+        prefix = f"{_NAME}: "
+        line = self._said[-1] if self._said else ""
+        return line[len(prefix) :] if line.startswith(prefix) else line
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the program if it still runs."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._listener.join()
+        self.output.close()
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+
+    def _time_out(self) -> None:
+        if self._process.poll() is None:
+            self._timed_out = True
+            self._process.kill()
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        mark = b"progress: "
+        for raw in self._process.stderr:
+            if self._progress is not None and raw.startswith(mark):
+                self._progress(raw[len(mark) :].decode("utf-8", "replace").rstrip("\n"))
+            else:
+                line = raw.decode("utf-8", "replace").rstrip("\n")
+                if line:
+                    self._said.append(line)
+
+
+def input_arguments(path: PathLike) -> List[str]:
+    """The recording as the last argument."""
+    return ["--", os.fspath(path)]

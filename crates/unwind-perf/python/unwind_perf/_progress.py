@@ -1,0 +1,41 @@
+"""How far a run has come, in notebooks and on terminals."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Optional
+
+
+@contextmanager
+def shown(wanted: Optional[bool]) -> Iterator[Optional[Callable[[str], None]]]:
+    """What is to be told of a run's progress; ``None`` where nobody wants to see it. It is gone when the run is over."""
+    notebook = _notebook()
+    if wanted is False or (wanted is None and notebook is None):
+        yield None
+        return
+    if notebook is not None:
+        handle = notebook({"text/plain": ""}, raw=True, display_id=True)
+
+        def tell(text: str) -> None:
+            handle.update({"text/plain": text}, raw=True)
+
+        try:
+            yield tell
+        finally:
+            tell("")
+        return
+    try:
+        yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _notebook() -> Optional[Callable[..., Any]]:
+    """What shows something in a notebook; ``None`` where this is none."""
+    shell = sys.modules.get("IPython")
+    if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
+        return None
+    from IPython.display import display
+
+    return display  # type: ignore[no-any-return]

@@ -1,0 +1,168 @@
+"""Runs of the program, and what comes of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
+
+from ._errors import UnwindPerfError
+from ._options import Options, PathLike, arguments
+from ._program import Run, input_arguments
+from ._progress import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ._recording import Recording
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def read(
+    path: PathLike,
+    *,
+    timeout: Optional[float] = None,
+    progress: Optional[bool] = None,
+    **options: "Unpack[Options]",
+) -> "Recording":
+    """Reads a recording: all of its tables.
+
+    ``timeout``: seconds after which the run is ended. ``progress``: whether it is shown how far it has come; unless said,
+    in notebooks. The other keywords are those of :class:`Options`.
+
+    Raises :class:`UnwindPerfError` where there is no result; a recording that is damaged in part has ``damaged`` set, and
+    says how in ``findings``.
+    """
+    from ._recording import Recording
+
+    tables, damaged = _tables(path, arguments(options), timeout, progress)
+    return Recording(path, dict(options), tables, damaged)
+
+
+def _tables(
+    path: PathLike, words: List[str], timeout: Optional[float], progress: Optional[bool]
+) -> "tuple[Dict[str, pa.Table], bool]":
+    import pyarrow as pa
+
+    tables: Dict[str, "pa.Table"] = {}
+    command = ["--quiet", "--format=arrow", *words, *input_arguments(path)]
+    with shown(progress) as tell, Run(command, timeout, tell) as run:
+        try:
+            # One stream after the other; no stream is shorter than its first mark.
+            while run.output.peek(1):  # type: ignore[attr-defined]
+                table = pa.ipc.open_stream(run.output).read_all()
+                tables[table.schema.metadata[b"unwind_perf.table"].decode()] = table
+        except pa.ArrowInvalid as broken:
+            _explain(run, broken)
+        return tables, run.finish()
+
+
+def scan(
+    path: PathLike,
+    *,
+    batch_rows: int = 65536,
+    timeout: Optional[float] = None,
+    **options: "Unpack[Options]",
+) -> "pa.RecordBatchReader":
+    """A row for each sample with its frames as a list, in batches of at most ``batch_rows`` rows.
+
+    Only a batch is in memory at a time. Whatever takes an Arrow stream takes the reader: pyarrow, polars, pandas, DuckDB.
+    A reader that is closed or dropped early ends the run.
+    """
+    import pyarrow as pa
+
+    if batch_rows < 1:
+        raise ValueError("batch_rows has to be at least 1")
+    run = Run(["--quiet", "--format=arrow", "--rows", *arguments(options), *input_arguments(path)], timeout)
+    try:
+        stream = pa.ipc.open_stream(run.output)
+    except pa.ArrowInvalid as broken:
+        with run:
+            _explain(run, broken)
+    except BaseException:
+        run.close()
+        raise
+
+    def batches() -> Iterator["pa.RecordBatch"]:
+        with run:
+            try:
+                for batch in stream:
+                    for start in range(0, batch.num_rows, batch_rows):
+                        yield batch.slice(start, batch_rows)
+            except pa.ArrowInvalid as broken:
+                _explain(run, broken)
+            run.finish()
+
+    return pa.RecordBatchReader.from_batches(stream.schema, batches())
+
+
+def _explain(run: Run, broken: Exception) -> None:
+    """Says why there is no stream, or no more of it."""
+    run.finish()
+    raise UnwindPerfError(0, f"the program's output is not understood: {broken}") from broken
+
+
+def folded(
+    path: PathLike,
+    *,
+    weight: str = "samples",
+    timeout: Optional[float] = None,
+    **options: "Unpack[Options]",
+) -> "pa.Table":
+    """The distinct stacks of one event: ``stack`` (functions from the outermost on, with ``;`` between them) and ``weight``.
+
+    ``weight``: ``"samples"``, ``"period"`` or ``"off-cpu"``.
+    """
+    import pyarrow as pa
+
+    command = ["--quiet", "--format=folded", f"--weight={weight}", *arguments(options), *input_arguments(path)]
+    stacks: List[str] = []
+    weights: List[int] = []
+    with Run(command, timeout) as run:
+        for line in run.output:
+            stack, _, number = line.rstrip(b"\n").rpartition(b" ")
+            stacks.append(stack.decode("utf-8", "replace"))
+            weights.append(int(number))
+        run.finish()
+    return pa.table({"stack": pa.array(stacks, pa.string()), "weight": pa.array(weights, pa.uint64())})
+
+
+def diff(
+    before: Union[PathLike, Sequence[PathLike]],
+    after: Union[PathLike, Sequence[PathLike]],
+    *,
+    timeout: Optional[float] = None,
+    **options: "Unpack[Options]",
+) -> "pa.Table":
+    """Compares recordings, or groups of them: a row for each function, those that changed most first.
+
+    Columns: ``function``, and for its own and its inclusive cost ``…_before``, ``…_after``, ``…_delta``, ``…_ratio``, the
+    range ``…_low`` to ``…_high`` in which the change is likely to be, ``…_p`` and ``…_marked``: whether it is more than
+    chance. The rest of what is known is JSON below the schema's key ``unwind_perf.diff``.
+    """
+    sides = [[side] if isinstance(side, (str, bytes)) or hasattr(side, "__fspath__") else list(side) for side in (before, after)]
+    command = ["diff", "--quiet", "--format=json", *arguments(options)]
+    command += [word for one in sides[0] for word in input_arguments(one)[1:]]
+    command += ["--", *(word for one in sides[1] for word in input_arguments(one)[1:])]
+    with Run(command, timeout) as run:
+        text = run.output.read()
+        run.finish()
+    return _diff_table(json.loads(text))
+
+
+def _diff_table(document: Dict[str, Any]) -> "pa.Table":
+    import pyarrow as pa
+
+    functions = document.pop("functions")
+    document.pop("stacks", None)
+    columns: Dict[str, "pa.Array"] = {"function": pa.array([one["name"] for one in functions], pa.string())}
+    for cost in ("own", "inclusive"):
+        for side in ("before", "after"):
+            values = [one[cost][side]["value"] for one in functions]
+            columns[f"{cost}_{side}"] = pa.array(values, pa.float64())
+        for name in ("delta", "ratio", "low", "high", "p"):
+            columns[f"{cost}_{name}"] = pa.array([one[cost].get(name) for one in functions], pa.float64())
+        columns[f"{cost}_marked"] = pa.array([one[cost]["marked"] for one in functions], pa.bool_())
+    table = pa.table(columns)
+    return table.replace_schema_metadata({"unwind_perf.diff": json.dumps(document)})

@@ -1,0 +1,77 @@
+"""A recording that was read: its tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List
+
+from ._options import PathLike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TABLES = ("samples", "stacks", "frames", "locations", "inlines", "modules", "layouts", "threads", "events")
+
+
+class Recording:
+    """The tables of a recording, each a ``pyarrow.Table``; docs/OUTPUT.md of the project has their columns."""
+
+    samples: "pa.Table"
+    stacks: "pa.Table"
+    frames: "pa.Table"
+    locations: "pa.Table"
+    inlines: "pa.Table"
+    modules: "pa.Table"
+    layouts: "pa.Table"
+    threads: "pa.Table"
+    events: "pa.Table"
+
+    def __init__(self, path: PathLike, options: Dict[str, Any], tables: Dict[str, "pa.Table"], damaged: bool) -> None:
+        self.path = os.fspath(path)
+        self.options = options
+        #: Whether the recording, or a file with names, is damaged or missing in part; ``findings`` says how.
+        self.damaged = damaged
+        for name in _TABLES:
+            setattr(self, name, tables[name])
+        keys = tables["samples"].schema.metadata
+        #: What the header says: command line, machine, recorder.
+        self.recording: Dict[str, Any] = json.loads(keys[b"unwind_perf.recording"])
+        #: The account of the run.
+        self.summary: Dict[str, Any] = json.loads(keys[b"unwind_perf.summary"])
+
+    @property
+    def tables(self) -> Dict[str, "pa.Table"]:
+        """All tables by name."""
+        return {name: getattr(self, name) for name in _TABLES}
+
+    @property
+    def findings(self) -> List[Dict[str, Any]]:
+        """What is wrong with the recording or the files for it."""
+        return list(self.summary["findings"])
+
+    @property
+    def complete_share(self) -> float:
+        """The share of samples whose chain reaches its root; 0 where there are no samples."""
+        import pyarrow.compute as pc
+
+        if self.samples.num_rows == 0:
+            return 0.0
+        ends = pc.value_counts(self.samples["end"].combine_chunks().cast("string"))
+        complete: int = sum(one["counts"].as_py() for one in ends if one["values"].as_py() in ("root", "kernel-only"))
+        return float(complete) / float(self.samples.num_rows)
+
+    def to_table(self) -> "pa.Table":
+        """One row a sample with its frames as a list, as :func:`scan` has them. Runs the program again."""
+        from ._reading import scan
+
+        return scan(self.path, **self.options).read_all()
+
+    def __repr__(self) -> str:
+        share = f"{100 * self.complete_share:.1f} % complete"
+        return f"<unwind_perf.Recording {self.path!r}: {self.samples.num_rows} samples, {share}>"
+
+    def _repr_html_(self) -> str:
+        from ._picture import flame_graph
+
+        return flame_graph(self)

@@ -1,0 +1,89 @@
+//! The Python package: its tests on the oldest and the newest Python that is here, and its types by mypy.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::{Bench, Missing};
+use crate::command;
+
+/// The versions that the package is for, as far as there are any.
+const VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
+
+/// What reads its tables.
+const OLDEST: &str = "pyarrow";
+const NEWEST: &str = "pyarrow polars pandas duckdb mypy";
+
+/// Runs the check.
+pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    let mut found = interpreters();
+    let newest = found.pop().ok_or_else(|| Missing("no Python of 3.9 or newer".to_owned()))?;
+    let mut told = Vec::new();
+    if let Some(oldest) = found.into_iter().next() {
+        told.push(tests(bench, &oldest, OLDEST)?.1);
+    }
+    let (python, tested) = tests(bench, &newest, NEWEST)?;
+    told.push(tested);
+    let package = package();
+    let mut types = Command::new(&python);
+    types.args(["-m", "mypy", "--strict", "--cache-dir=/dev/null", "--config-file"]);
+    types.arg(package.join("../pyproject.toml")).arg(package.join("unwind_perf"));
+    command::quiet_output(&mut types)?;
+    Ok(format!("{}; mypy --strict", told.join(", ")))
+}
+
+/// Python by its minor version, the oldest first; only those of different versions.
+fn interpreters() -> Vec<(u32, String)> {
+    let named = VERSIONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
+    let mut found: Vec<(u32, String)> =
+        named.filter_map(|name| Some((version(&name)?, name))).collect();
+    found.retain(|(minor, _)| VERSIONS.contains(minor));
+    found.sort();
+    found.dedup_by_key(|(minor, _)| *minor);
+    found
+}
+
+fn version(name: &str) -> Option<u32> {
+    let mut print = Command::new(name);
+    print.args(["-c", "import sys, venv; print(sys.version_info[1])"]);
+    command::quiet_output(&mut print).ok()?.trim().parse().ok()
+}
+
+/// Runs the tests in an environment of their own. Gives its Python, and what was tested.
+fn tests(
+    bench: &Bench<'_>,
+    (minor, name): &(u32, String),
+    packages: &str,
+) -> Result<(PathBuf, String)> {
+    let root = command::root().join("target/consumers").join(format!("python3.{minor}"));
+    let python = root.join("bin/python");
+    if !python.is_file() {
+        bench.install(command::words(name).args(["-m", "venv"]).arg(&root))?;
+    }
+    let installed = |package| has(&python, package);
+    if !packages.split(' ').all(installed) {
+        let mut install = Command::new(&python);
+        bench
+            .install(install.args(["-m", "pip", "install", "--quiet"]).args(packages.split(' ')))?;
+    }
+    let package = package();
+    let mut tests = Command::new(&python);
+    tests.arg(package.join("tests/test_package.py")).env("PYTHONPATH", &package);
+    tests.env("UNWIND_PERF_PROGRAM", bench.ours).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = tests.output().with_context(|| command::show(&tests))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "Python 3.{minor}: {said}");
+    let count = said.lines().find(|line| line.starts_with("Ran ")).context("no tests")?;
+    let count = count.split(' ').nth(1).context("no number of tests")?;
+    Ok((python, format!("{count} tests on Python 3.{minor}")))
+}
+
+fn has(python: &Path, package: &str) -> bool {
+    command::quiet_output(Command::new(python).args(["-c", &format!("import {package}")])).is_ok()
+}
+
+/// The folder with the package and its tests.
+fn package() -> PathBuf {
+    command::root().join("crates/unwind-perf/python")
+}
