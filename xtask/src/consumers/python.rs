@@ -1,4 +1,5 @@
-//! The Python package: its tests on the oldest and the newest Python that is here, and its types by mypy.
+//! The Python package: its tests on the oldest and the newest Python that is here, its types by mypy, and the notebook of
+//! the documentation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +14,15 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
 
 /// What reads its tables.
 const OLDEST: &str = "pyarrow";
-const NEWEST: &str = "pyarrow polars pandas duckdb mypy";
+const NEWEST: &str = "pyarrow polars pandas duckdb mypy nbclient ipykernel";
+
+/// Runs the cells of a notebook, in its folder.
+const NOTEBOOK: &str = "
+import nbclient, nbformat, sys
+book = nbformat.read(sys.argv[1], as_version=4)
+nbclient.NotebookClient(book, timeout=120).execute()
+print(sum(cell.cell_type == 'code' and bool(cell.outputs) for cell in book.cells))
+";
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
@@ -30,7 +39,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     types.args(["-m", "mypy", "--strict", "--cache-dir=/dev/null", "--config-file"]);
     types.arg(package.join("../pyproject.toml")).arg(package.join("unwind_perf"));
     command::quiet_output(&mut types)?;
-    Ok(format!("{}; mypy --strict", told.join(", ")))
+    let docs = command::root().join("docs");
+    let mut notebook = Command::new(&python);
+    notebook
+        .args(["-c", NOTEBOOK, "questions.ipynb"])
+        .current_dir(docs)
+        .env("PYTHONPATH", &package);
+    notebook.env("UNWIND_PERF_PROGRAM", bench.ours).env("PYTHONDONTWRITEBYTECODE", "1");
+    let cells = command::quiet_output(&mut notebook)?;
+    Ok(format!("{}; mypy --strict; notebook of {} answers", told.join(", "), cells.trim()))
 }
 
 /// Python by its minor version, the oldest first; only those of different versions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Optional
@@ -36,6 +37,5 @@ def _notebook() -> Optional[Callable[..., Any]]:
     shell = sys.modules.get("IPython")
     if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
         return None
-    from IPython.display import display
-
-    return display  # type: ignore[no-any-return]
+    display: Callable[..., Any] = importlib.import_module("IPython.display").display
+    return display

@@ -135,7 +135,8 @@ def diff(
     timeout: Optional[float] = None,
     **options: "Unpack[Options]",
 ) -> "pa.Table":
-    """Compares recordings, or groups of them: a row for each function, those that changed most first.
+    """Compares recordings, or groups of them: a row for each function, those first whose own cost changed
+    by more than chance, then those that changed most.
 
     Columns: ``function``, and for its own and its inclusive cost ``…_before``, ``…_after``, ``…_delta``, ``…_ratio``, the
     range ``…_low`` to ``…_high`` in which the change is likely to be, ``…_p`` and ``…_marked``: whether it is more than
@@ -155,6 +156,7 @@ def _diff_table(document: Dict[str, Any]) -> "pa.Table":
     import pyarrow as pa
 
     functions = document.pop("functions")
+    functions.sort(key=lambda one: (not one["own"]["marked"], -abs(one["own"]["delta"]), -abs(one["inclusive"]["delta"])))
     document.pop("stacks", None)
     columns: Dict[str, "pa.Array"] = {"function": pa.array([one["name"] for one in functions], pa.string())}
     for cost in ("own", "inclusive"):

@@ -30,7 +30,8 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     for range in parts.chain((all == 0).then_some(0..0)) {
         let rows = profile.samples.as_slice().get(range).unwrap_or_default();
         let group = RowGroup::new(rows, &walker, &functions);
-        let (left, right) = rayon::join(|| samples.columns(group.samples), || frames.column(&group));
+        let (left, right) =
+            rayon::join(|| samples.columns(group.samples), || frames.column(&group));
         let mut columns = left.map_err(refused)?;
         columns.push(right.map_err(refused)?);
         stream.write(columns)?;
