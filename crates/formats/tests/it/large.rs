@@ -13,7 +13,7 @@ use crate::sample_profile::{of_one_event, one_of_everything};
 const SAMPLES: u32 = 20_000;
 
 /// Deep stacks of many frames, with numbers drawn by a fixed rule.
-fn profile() -> Profile {
+pub(crate) fn profile() -> Profile {
     let mut profile = one_of_everything();
     let mut state = 88_172_645_463_325_252_u64;
     let mut draw = |below: u32| {
