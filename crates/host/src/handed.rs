@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use crate::found::{io_error, stamp_of};
 use crate::{
-    ByteStream, Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostText, Origin,
+    ByteStream, Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostFinding,
+    HostText, Origin,
 };
 
 /// Answers as another host does, but for one path, which stands for a file that is open already.
@@ -95,6 +96,10 @@ impl Host for HandedHost {
 
     fn variable(&self, name: &str) -> Option<OsString> {
         self.inner.variable(name)
+    }
+
+    fn findings(&self) -> Vec<HostFinding> {
+        self.inner.findings()
     }
 }
 

@@ -34,9 +34,9 @@ mod byte_stream;
 mod confined;
 mod content;
 mod error;
+mod finding;
 mod forbidden;
 mod found;
-mod guard;
 mod handed;
 mod memory;
 mod new_file;
@@ -53,9 +53,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use byte_stream::{ByteStream, Ready};
-pub use content::{Content, Pages};
+pub use content::{Content, Damage, NewContent, Pages, Reads};
 pub use error::HostError;
-pub use guard::Damage;
+pub use finding::HostFinding;
 pub use handed::HandedHost;
 pub use memory::MemoryHost;
 pub use new_file::{NewFile, replace_file};
@@ -175,6 +175,11 @@ pub trait Host: Debug + Send + Sync {
 
     /// A variable of the environment; `None` where it is not set.
     fn variable(&self, name: &str) -> Option<OsString>;
+
+    /// What the host could not answer though somebody may know, so far; a machine itself knows all that can be known.
+    fn findings(&self) -> Vec<HostFinding> {
+        Vec::new()
+    }
 
     /// The bytes of [`Host::text`].
     ///

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::{
-    ByteStream, DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostText, Origin,
+    ByteStream, DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostFinding, HostText,
+    Origin,
 };
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
@@ -93,6 +94,10 @@ impl Host for RefusingHost {
 
     fn variable(&self, name: &str) -> Option<OsString> {
         self.inner.variable(name)
+    }
+
+    fn findings(&self) -> Vec<HostFinding> {
+        self.inner.findings()
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use host::HostFinding;
+
 /// Messages of each kind that have a row of their own; the others are counted.
 const MAX_MESSAGES: usize = 5;
 
@@ -23,6 +25,10 @@ pub enum FileFindingKind {
     JitDump,
     /// A server that did not give what it was asked for, though it did not say that it has no such file.
     Server,
+    /// What a bundle does not know, since nobody asked for it when it was made.
+    NotInBundle,
+    /// A part of a file that a bundle left out, and that was read.
+    Hole,
 }
 
 impl FileFindingKind {
@@ -37,6 +43,8 @@ impl FileFindingKind {
             Self::CutShort => "file-cut-short",
             Self::JitDump => "jitdump-damaged",
             Self::Server => "debuginfod-failed",
+            Self::NotInBundle => "not-in-bundle",
+            Self::Hole => "hole",
         }
     }
 
@@ -56,6 +64,15 @@ pub struct FileFinding {
     pub message: String,
     /// How often.
     pub count: u64,
+}
+
+impl From<&HostFinding> for FileFindingKind {
+    fn from(finding: &HostFinding) -> Self {
+        match finding {
+            HostFinding::NotInBundle { .. } => Self::NotInBundle,
+            HostFinding::Hole { .. } => Self::Hole,
+        }
+    }
 }
 
 /// Gathers findings of a run, from all threads.

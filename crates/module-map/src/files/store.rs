@@ -183,7 +183,11 @@ impl ImageStore {
             self.note(FileFindingKind::CutShort, format!("{path} {why}"));
         }
         let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
-        self.findings.rows().into_iter().chain(fetched).collect()
+        let of_host = FileFindings::default();
+        for finding in self.options.host.findings() {
+            of_host.note((&finding).into(), finding.to_string());
+        }
+        self.findings.rows().into_iter().chain(of_host.rows()).chain(fetched).collect()
     }
 
     /// Notes what is to be said about a file.

@@ -1,0 +1,149 @@
+//! Ranges of memory that signal handlers know: a table of atomics that grows and never shrinks, so that a handler can look
+//! at it at any time without a lock.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Mappings that have their slots together.
+const CHUNK: usize = 1024;
+/// As many chunks as a process can have mappings. Source: proc(5), `vm.max_map_count` is 65,530 unless it was raised.
+const CHUNKS: usize = 64;
+
+/// A range, and what is known of it. `start` is 0 where the slot is free, 1 while it is being emptied.
+struct Slot<T> {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    value: AtomicPtr<T>,
+}
+
+const BUSY: usize = 1;
+
+impl<T> Slot<T> {
+    const fn free() -> Self {
+        let value = AtomicPtr::new(ptr::null_mut());
+        Self { start: AtomicUsize::new(0), end: AtomicUsize::new(0), value }
+    }
+}
+
+/// Ranges with a value each. The slots are made when they are needed and stay.
+pub(super) struct Table<T> {
+    chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
+    /// Which slots are to be had; handlers do not ask.
+    free: Mutex<Free>,
+}
+
+/// Slots that are free.
+struct Free {
+    /// Those that were used.
+    returned: Vec<usize>,
+    /// The first that was never used.
+    unused: usize,
+}
+
+/// A range that the table has for as long as this value lives; the memory has to live as long.
+pub(super) struct Entry<T: 'static> {
+    table: &'static Table<T>,
+    pub(super) slot: usize,
+    /// The handler has a pointer to it.
+    value: Arc<T>,
+}
+
+/// What a handler finds for an address: the range, and a pointer to what is known of it.
+pub(super) struct Found<T> {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Not null, and valid for as long as the entry lives.
+    pub(super) value: *const T,
+}
+
+impl<T> Table<T> {
+    pub(super) const fn new() -> Self {
+        let free = Mutex::new(Free { returned: Vec::new(), unused: 0 });
+        Self { chunks: [const { OnceLock::new() }; CHUNKS], free }
+    }
+
+    /// Adds a range; `None` where there are too many.
+    pub(super) fn add(&'static self, bytes: &[u8], value: Arc<T>) -> Option<Entry<T>> {
+        let start = bytes.as_ptr() as usize;
+        let index = self.with_free(|free| {
+            let new = || {
+                let index = free.unused;
+                let chunk = self.chunks.get(index / CHUNK)?;
+                chunk.get_or_init(|| (0..CHUNK).map(|_| Slot::free()).collect());
+                free.unused += 1;
+                Some(index)
+            };
+            free.returned.pop().or_else(new)
+        })?;
+        let slot = self.slot(index)?;
+        slot.end.store(start + bytes.len(), Ordering::Relaxed);
+        slot.value.store(Arc::as_ptr(&value).cast_mut(), Ordering::Relaxed);
+        slot.start.store(start, Ordering::Release);
+        Some(Entry { table: self, slot: index, value })
+    }
+
+    /// The range that holds an address. For signal handlers: takes no lock and allocates nothing.
+    pub(super) fn find(&self, address: usize) -> Option<Found<T>> {
+        for slot in self.chunks.iter().map_while(OnceLock::get).flatten() {
+            let start = slot.start.load(Ordering::Acquire);
+            let end = slot.end.load(Ordering::Relaxed);
+            let value = slot.value.load(Ordering::Relaxed);
+            if start > BUSY && start <= address && address < end && !value.is_null() {
+                return Some(Found { start, end, value });
+            }
+        }
+        None
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot<T>> {
+        self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
+    }
+
+    fn with_free<R>(&self, f: impl FnOnce(&mut Free) -> R) -> R {
+        f(&mut self.free.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T> Entry<T> {
+    pub(super) const fn value(&self) -> &Arc<T> {
+        &self.value
+    }
+}
+
+impl<T> Drop for Entry<T> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.table.slot(self.slot) {
+            slot.start.store(BUSY, Ordering::Release);
+            slot.value.store(ptr::null_mut(), Ordering::Relaxed);
+            slot.end.store(0, Ordering::Relaxed);
+            slot.start.store(0, Ordering::Release);
+            self.table.with_free(|free| free.returned.push(self.slot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_used_again() {
+        static TABLE: Table<u32> = Table::new();
+        let bytes = [0_u8; 10_000];
+        let entries = || -> Vec<Entry<u32>> {
+            let one = |(at, byte)| TABLE.add(byte, Arc::new(at)).expect("a slot");
+            (0..).zip(bytes.chunks(1)).map(one).collect()
+        };
+        let slots = |entries: &[Entry<u32>]| {
+            entries.iter().map(|it| it.slot).collect::<std::collections::BTreeSet<_>>()
+        };
+        let first = entries();
+        assert_eq!(slots(&first).len(), 10_000);
+        let found = TABLE.find(bytes.as_ptr() as usize + 77).expect("a range");
+        assert_eq!((found.end - found.start, found.value), (1, Arc::as_ptr(first[77].value())));
+        drop(first);
+        assert!(TABLE.find(bytes.as_ptr() as usize).is_none());
+        assert_eq!(slots(&entries()).last(), Some(&9_999));
+    }
+}
