@@ -134,6 +134,28 @@ pub enum Error {
     /// What is made of a growing profile could not be written.
     #[error("cannot write")]
     Output(#[source] io::Error),
+    /// A bundle cannot be read.
+    #[error("cannot read {}", path.display())]
+    Bundle {
+        /// The bundle.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: bundle::Error,
+    },
+    /// The options say where files are, but a bundle has its own.
+    #[error("{} is a bundle, which brings its files; {option} has no effect on it", path.display())]
+    BundleHasFiles {
+        /// The bundle.
+        path: PathBuf,
+        /// The option.
+        option: String,
+    },
+    /// A bundle was made with options that are not known.
+    #[error("{} was made with options that this program does not know", path.display())]
+    BundleOptions {
+        /// The bundle.
+        path: PathBuf,
+    },
     /// The observer stopped the run.
     #[error("cancelled")]
     Cancelled,

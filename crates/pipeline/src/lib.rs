@@ -37,6 +37,7 @@
 //!
 //! [`Profile`]: profile::Profile
 
+mod bundled;
 mod by_id;
 mod code;
 mod error;
@@ -63,6 +64,7 @@ use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
+pub use bundled::{Settled, search_words};
 pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
@@ -133,7 +135,8 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<Analysis, Error> {
-        whole::analyze(&self.setting(options, observer), source)
+        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
+        whole::analyze(&pipeline.setting(&options, observer), source)
     }
 
     /// The same step by step: `growth` gets the profile while it grows.
@@ -148,7 +151,8 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
-        growing::analyze_growing(&self.setting(options, observer), (source, stream), growth)
+        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
+        growing::analyze_growing(&pipeline.setting(&options, observer), (source, stream), growth)
     }
 
     /// Watches a recording while it is made: `growth` gets what has come by a tick, with what is lost and how old it is,
@@ -230,7 +234,8 @@ impl Pipeline {
     /// # Errors
     /// Where there is no file, or none that is a recording.
     pub fn head(&self, source: Source) -> Result<Profile, Error> {
-        runs::head(&*self.host, source)
+        let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
+        runs::head(&*pipeline.host, source)
     }
 
     /// Opens a recording for those who read its records themselves, and then ask whether it was whole until the end.
@@ -238,7 +243,8 @@ impl Pipeline {
     /// # Errors
     /// Where there is no file, or one that cannot be read.
     pub fn open(&self, source: Source) -> Result<(Input, RecordingWatch), Error> {
-        let opened = runs::open(&*self.host, source)?;
+        let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
+        let opened = runs::open(&*pipeline.host, source)?;
         Ok((opened.input, RecordingWatch::new(opened.path, opened.damage)))
     }
 
@@ -252,7 +258,8 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<MapReplay, Error> {
-        MapReplay::open(&self.setting(options, observer), source)
+        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
+        MapReplay::open(&pipeline.setting(&options, observer), source)
     }
 
     /// The files of the machine by their build-ids, as the options say where they are: what can be asked without a
@@ -266,6 +273,11 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
     ) -> Result<IdentifiedFiles, Error> {
         IdentifiedFiles::new(&self.setting(options, observer))
+    }
+
+    /// What recordings and files may cost.
+    fn budget(&self) -> Budget {
+        self.kept.generation().budget
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {

@@ -124,6 +124,8 @@ pub struct FileSearch {
     pub trust_perf_maps: bool,
     /// Addresses of debuginfod servers to ask for what is found nowhere; `http://` or `https://`.
     pub debuginfod: Vec<String>,
+    /// Whether files that debuginfod servers gave before are looked for where they are kept, though no server is asked.
+    pub fetched: bool,
     /// What memory holds, where the recording does not state it.
     pub hints: Vec<Hint>,
 }

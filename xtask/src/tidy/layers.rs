@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("profile", &["address"]),
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "host"]),
+    ("bundle", &["budget", "host", "module-map"]),
     ("gopclntab", &["address", "module-map"]),
     ("unwinder", &["address", "budget", "gopclntab", "perf-data", "module-map", "profile"]),
     ("symbolizer", &["address", "budget", "gopclntab", "host", "module-map", "profile"]),
@@ -25,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "address",
             "budget",
+            "bundle",
             "host",
             "perf-data",
             "module-map",
@@ -38,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "unwind-perf",
         &[
             "address",
+            "bundle",
             "host",
             "perf-data",
             "module-map",

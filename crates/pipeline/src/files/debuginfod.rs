@@ -20,6 +20,7 @@ use module_map::{Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind, Image}
 use crate::error::Error;
 use crate::files::download::{Download as Body, check};
 use crate::observer::{Download, Observer};
+use crate::options::FileSearch;
 
 /// A server has that long to begin its answer.
 const FIRST_BYTE: Duration = Duration::from_secs(30);
@@ -34,14 +35,15 @@ const LARGEST_IN_ALL: u64 = 32 << 30;
 /// A server that failed so often is not asked again in a run.
 const FAILURES: u64 = 3;
 
-/// The fetcher that asks these servers; none where there are none.
+/// The fetcher that asks the servers that are named; none where there are none, and nothing is kept of them.
 pub(crate) fn fetcher(
-    urls: &[String],
+    search: &FileSearch,
     host: &Arc<dyn Host>,
     observer: &Arc<dyn Observer>,
     budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
-    if urls.is_empty() {
+    let urls = &search.debuginfod;
+    if urls.is_empty() && !search.fetched {
         return Ok(None);
     }
     let is_address = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
@@ -164,7 +166,8 @@ impl Client {
 
     /// Asks the servers, one after the other.
     fn ask(&self, state: &mut State, id: BuildId, kind: FetchKind, path: &Path) -> bool {
-        let mut is_nowhere = true;
+        // Where nobody is to be asked, nothing is noted.
+        let mut is_nowhere = !self.servers.is_empty();
         for server in &self.servers {
             if state.failed.get(server).is_some_and(|(_, count)| *count >= FAILURES) {
                 is_nowhere = false;

@@ -155,7 +155,7 @@ fn fetcher(
     observer: &Arc<dyn Observer>,
     budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
-    debuginfod::fetcher(&search.debuginfod, host, observer, budget)
+    debuginfod::fetcher(search, host, observer, budget)
 }
 
 #[cfg(not(feature = "debuginfod"))]

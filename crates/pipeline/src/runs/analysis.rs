@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use host::Host;
 use module_map::Timeline;
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
@@ -31,8 +32,18 @@ pub struct Analysis {
     pub left_out: LeftOut,
     /// Where the time went.
     pub timings: Timings,
+    /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
+    pub written: Option<i128>,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
     pub(crate) sources: Box<AnalysisSources>,
+}
+
+impl Analysis {
+    /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
+    #[must_use]
+    pub fn host(&self) -> &Arc<dyn Host> {
+        &self.sources.files.images.options().host
+    }
 }
 
 /// What a profile was made from.
@@ -88,6 +99,7 @@ impl Ended {
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
         let sources = Box::new(AnalysisSources { timeline, files, _session: Mutex::new(session) });
-        Analysis { profile, is_damaged, findings: found, head, left_out, timings, sources }
+        let written = recorded_until;
+        Analysis { profile, is_damaged, findings: found, head, left_out, timings, written, sources }
     }
 }

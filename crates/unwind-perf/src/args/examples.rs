@@ -10,6 +10,10 @@ pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("unwind-perf flamegraph -o graph.svg", "draw a flame graph"),
     ("unwind-perf perf.data -o stacks.parquet", "write a table for data tools"),
     (
+        "unwind-perf bundle -o perf.upb",
+        "pack the recording for another machine, with what it needs",
+    ),
+    (
         "unwind-perf perf.data -f folded --time 10%-20%",
         "write the stacks of a part of the recording",
     ),

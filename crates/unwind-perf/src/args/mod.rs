@@ -13,8 +13,8 @@ use clap_complete::Shell;
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
 pub(crate) use commands::{
-    AnnotateArgs, BuildIdArgs, DiffArgs, DumpArgs, InfoArgs, InjectArgs, MainArgs, MapsArgs,
-    RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
+    AnnotateArgs, BuildIdArgs, BundleArgs, DiffArgs, DumpArgs, InfoArgs, InjectArgs, MainArgs,
+    MapsArgs, RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
 };
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
@@ -76,6 +76,9 @@ pub(crate) enum Command {
     Maps(MapsArgs),
     /// Rewrite the recording with map hints, JIT code and build-ids as ordinary map records for other tools
     Inject(InjectArgs),
+    /// Write the recording with what this machine knows of it into one file: every command reads it, anywhere, with the
+    /// same result
+    Bundle(BundleArgs),
     #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
     Flamegraph(FlamegraphArgs),

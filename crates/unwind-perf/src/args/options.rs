@@ -161,6 +161,7 @@ impl FileArgs {
             perf_map_dirs: self.perf_map_dir.clone(),
             trust_perf_maps: self.trust_perf_maps,
             debuginfod: self.servers()?,
+            fetched: false,
             hints: self.hints()?,
         })
     }

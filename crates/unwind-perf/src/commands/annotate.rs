@@ -10,7 +10,7 @@ use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, anno
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use crate::args::{AnnotateArgs, host, pipeline, source, with_argument};
+use crate::args::{AnnotateArgs, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_other_events, print_summary, shown, timings_text,
@@ -143,7 +143,7 @@ fn lines_of_source(
     files: &FileSearch,
 ) -> Option<Vec<String>> {
     let path = analysis.profile.strings.get(function.function.file?);
-    let text = files.source(path, &*host())?;
+    let text = files.source(path, &**analysis.host())?;
     Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 

@@ -3,6 +3,7 @@
 mod account;
 mod annotate;
 mod buildid_list;
+mod bundle;
 mod diff;
 mod dump;
 mod info;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::BuildIdList(args)) => buildid_list::run(args),
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
+        Some(Command::Bundle(args)) => bundle::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
         Some(Command::Record(args)) => record::run(args),

@@ -8,7 +8,6 @@ use anyhow::{Context as _, bail};
 use formats::{
     Format, FormatOptions, Page, PageCode, Printer, ScriptFields, StackWeight, TopTable,
 };
-use host::{FileKind, Origin};
 use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
 
@@ -19,7 +18,7 @@ use super::page_code::page_code;
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
+use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
@@ -204,20 +203,11 @@ pub(crate) fn on_pool<T: Send>(
 }
 
 /// The page of a recording, with what the machine knows beside it.
-fn page(
-    analysis: &Analysis,
-    input: &Path,
-    files: &FileSearch,
-    inlines: bool,
-    embedded: Embedded,
-) -> Page {
-    let host = host();
-    let stat = host.stat(input, Origin::User).ok();
-    let written = stat
-        .filter(|stat| matches!(stat.kind, FileKind::Regular))
-        .and_then(|stat| i64::try_from(stat.stamp.modified / 1_000_000).ok());
+fn page(analysis: &Analysis, files: &FileSearch, inlines: bool, embedded: Embedded) -> Page {
+    let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
+    let host = &**analysis.host();
     let sources =
-        if embedded.sources { sources(&analysis.profile, files, &*host) } else { Vec::new() };
+        if embedded.sources { sources(&analysis.profile, files, host) } else { Vec::new() };
     let code = if embedded.code { page_code(analysis) } else { PageCode::default() };
     Page { inlines, written, sources, code }
 }
@@ -256,7 +246,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     progress.begin("writing");
     let printer: Box<dyn Printer> = match page_inlines {
-        Some(inlines) => Box::new(page(&analysis, input, &options.files, inlines, embedded)),
+        Some(inlines) => Box::new(page(&analysis, &options.files, inlines, embedded)),
         None => printer,
     };
     let written = print_profile(&analysis.profile, &*printer, &target);

@@ -34,6 +34,11 @@ pub(crate) fn print_error(message: &str) {
     eprintln!("{} {message}", color::error("unwind-perf"));
 }
 
+/// What there is to know of a run that went well.
+pub(crate) fn print_note(message: &str) {
+    eprintln!("{message}");
+}
+
 /// Whether something is missing.
 pub(crate) fn status_of(findings: &Findings) -> Status {
     if findings.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete }

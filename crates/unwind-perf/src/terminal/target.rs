@@ -144,6 +144,14 @@ impl OutputTarget {
         }
     }
 
+    /// Where the file is, or will be; `None` of standard output.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File { place, .. } | Self::InPlace(place) => Some(place),
+        }
+    }
+
     /// What to say where it cannot be written.
     pub(crate) fn failed(&self) -> String {
         match self {

@@ -1,6 +1,7 @@
 //! What each command takes.
 
 mod annotate;
+mod bundle;
 mod diff;
 mod inject;
 mod inspect;
@@ -13,6 +14,7 @@ mod serve;
 mod tables;
 
 pub(crate) use annotate::AnnotateArgs;
+pub(crate) use bundle::BundleArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};

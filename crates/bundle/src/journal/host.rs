@@ -1,0 +1,146 @@
+//! The host that notes what its machine answers.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use host::{
+    ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin, Reads,
+};
+
+use super::taken::Taken;
+use crate::manifest::Failure;
+
+/// Answers as another host does, and notes what was asked and answered.
+#[derive(Debug)]
+pub struct JournalHost {
+    inner: Arc<dyn Host>,
+    /// The recording, of which all is kept.
+    recording: PathBuf,
+    notes: Mutex<Notes>,
+}
+
+/// A path, and the folder that it was not to leave.
+pub(super) type Asked = (PathBuf, Option<PathBuf>);
+
+/// All that was noted.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) places: BTreeMap<Asked, PlaceNotes>,
+    pub(super) variables: BTreeMap<String, Option<OsString>>,
+    pub(super) vdso: Option<Vec<u8>>,
+}
+
+/// What was noted of a path.
+#[derive(Debug, Default)]
+pub(super) struct PlaceNotes {
+    pub(super) stat: Option<FileStat>,
+    /// Each opening of it; of large files with what was read of them.
+    pub(super) opened: Vec<(HostFile, Option<Reads>)>,
+    pub(super) text: Option<HostText>,
+    pub(super) entries: Option<Vec<DirEntry>>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl JournalHost {
+    /// Wraps a host. `recording` is what the user calls the recording: a file, or the folder that it is in.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Host>, recording: &Path) -> Arc<Self> {
+        Arc::new(Self { inner, recording: recording.to_owned(), notes: Mutex::default() })
+    }
+
+    /// What was noted, once all who asked are done. Nothing is watched any more; what is asked from then on is noted anew.
+    ///
+    /// # Errors
+    /// Where the files cannot be read any more.
+    pub fn finish(&self) -> io::Result<Taken> {
+        Taken::new(std::mem::take(&mut *self.notes()), &self.recording)
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes an answer.
+    fn note<T>(
+        &self,
+        path: &Path,
+        origin: Origin<'_>,
+        answer: Result<T, HostError>,
+        note: impl FnOnce(&mut PlaceNotes, &T),
+    ) -> Result<T, HostError> {
+        let mut notes = self.notes();
+        let asked = (path.to_owned(), origin.root().map(Path::to_owned));
+        let place = notes.places.entry(asked).or_default();
+        match &answer {
+            Ok(value) => note(place, value),
+            Err(error) => place.failure = Some(error.into()),
+        }
+        answer
+    }
+
+    fn is_recording(&self, path: &Path) -> bool {
+        path.starts_with(&self.recording)
+    }
+}
+
+impl Host for JournalHost {
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
+        let opened = self.inner.open(path, origin).and_then(|file| {
+            let whole = self.is_recording(path);
+            let reads = if whole { Ok(None) } else { file.content.watched() };
+            let reads = reads.map_err(|source| HostError::Io { path: path.to_owned(), source })?;
+            Ok((file, reads))
+        });
+        let opened = self.note(path, origin, opened, |place, (file, reads)| {
+            place.opened.push((file.clone(), reads.clone()));
+        });
+        opened.map(|(file, _)| file)
+    }
+
+    fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
+        self.inner.descriptor(path, origin)
+    }
+
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        let text = self.inner.text(path, origin);
+        self.note(path, origin, text, |place, text| place.text = Some(text.clone()))
+    }
+
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
+        self.inner.stream(path, origin)
+    }
+
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
+        let stat = self.inner.stat(path, origin);
+        self.note(path, origin, stat, |place, stat| place.stat = Some(*stat))
+    }
+
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
+        let entries = self.inner.list(path, origin);
+        self.note(path, origin, entries, |place, entries| place.entries = Some(entries.clone()))
+    }
+
+    fn running_vdso(&self) -> Option<Vec<u8>> {
+        let vdso = self.inner.running_vdso();
+        self.notes().vdso.clone_from(&vdso);
+        vdso
+    }
+
+    fn clock(&self, id: i32) -> Option<u64> {
+        self.inner.clock(id)
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let value = self.inner.variable(name);
+        self.notes().variables.insert(name.to_owned(), value.clone());
+        value
+    }
+
+    fn findings(&self) -> Vec<HostFinding> {
+        self.inner.findings()
+    }
+}

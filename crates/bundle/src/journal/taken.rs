@@ -1,0 +1,133 @@
+//! What was noted, put in order: places, and the contents that they share.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use host::{Content, DirEntry, FileKind, FileStamp, HostFile};
+
+use super::host::{Asked, Notes, PlaceNotes};
+use crate::manifest::{Failure, Owner};
+
+/// All that a run asked a machine for, with the answers.
+#[derive(Debug)]
+pub struct Taken {
+    pub(crate) places: Vec<TakenPlace>,
+    pub(crate) contents: Vec<TakenContent>,
+    pub(crate) variables: BTreeMap<String, Option<OsString>>,
+    /// The content that is the vdso.
+    pub(crate) vdso: Option<usize>,
+}
+
+/// A path that was asked for.
+#[derive(Debug)]
+pub(crate) struct TakenPlace {
+    pub(crate) path: PathBuf,
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) found: TakenFound,
+    pub(crate) entries: Option<Vec<DirEntry>>,
+}
+
+/// What is at a path.
+#[derive(Debug)]
+pub(crate) enum TakenFound {
+    File { stamp: FileStamp, owner: Option<Owner>, content: Option<usize> },
+    Other(FileKind),
+    Failed(Failure),
+}
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(crate) struct TakenContent {
+    pub(crate) bytes: Content,
+    /// A path of it.
+    pub(crate) path: PathBuf,
+    /// What was read of it; `None` where all of it is to be kept.
+    pub(crate) reads: Option<Vec<Range<u64>>>,
+}
+
+/// Contents by what tells files apart.
+#[derive(Default)]
+struct Contents {
+    taken: Vec<TakenContent>,
+    by_stamp: HashMap<FileStamp, usize>,
+}
+
+impl Taken {
+    pub(super) fn new(notes: Notes, recording: &Path) -> io::Result<Self> {
+        let mut contents = Contents::default();
+        for ((path, _), place) in &notes.places {
+            for (file, reads) in &place.opened {
+                file.content.stop_watching()?;
+                let whole = reads.is_none() || path.starts_with(recording);
+                let reads = reads.as_ref().filter(|_| !whole).map(host::Reads::ranges);
+                contents.add(path, file, reads);
+            }
+        }
+        let places = notes.places.into_iter();
+        let places = places.map(|(asked, place)| contents.place(asked, place)).collect();
+        let vdso = notes.vdso.map(|bytes| contents.push(Path::new("[vdso]"), bytes.into()));
+        Ok(Self { places, contents: contents.taken, variables: notes.variables, vdso })
+    }
+
+    /// Bytes of the files that are in it as a whole, or would be.
+    #[must_use]
+    pub fn whole_bytes(&self) -> u64 {
+        self.contents.iter().map(|content| content.bytes.len() as u64).sum()
+    }
+}
+
+impl Contents {
+    fn push(&mut self, path: &Path, bytes: Content) -> usize {
+        self.taken.push(TakenContent { bytes, path: path.to_owned(), reads: None });
+        self.taken.len() - 1
+    }
+
+    /// Adds an opened file, or what was read of one that is there already.
+    fn add(&mut self, path: &Path, file: &HostFile, reads: Option<Vec<Range<u64>>>) {
+        let known = self.by_stamp.get(&file.stamp).and_then(|&at| self.taken.get_mut(at));
+        match known {
+            Some(known) => {
+                known.reads = match (known.reads.take(), reads) {
+                    (Some(known), Some(more)) => Some(known.into_iter().chain(more).collect()),
+                    _ => None,
+                };
+            }
+            None => {
+                let bytes = file.content.clone();
+                self.taken.push(TakenContent { bytes, path: path.to_owned(), reads });
+                self.by_stamp.insert(file.stamp, self.taken.len() - 1);
+            }
+        }
+    }
+
+    /// What was found at a place. An answer with bytes counts more than one that there is nothing: files come while a run
+    /// goes on, from servers.
+    fn place(&mut self, (path, root): Asked, notes: PlaceNotes) -> TakenPlace {
+        let PlaceNotes { stat, opened, text, entries, failure } = notes;
+        let stamp = opened.last().map(|(file, _)| file.stamp);
+        let regular = stat.filter(|stat| stat.kind == FileKind::Regular);
+        let stamp = stamp.or_else(|| regular.map(|stat| stat.stamp));
+        let owner = text.as_ref().map(|text| text.owner.into());
+        let found = match (stamp, text, stat, failure) {
+            (None, Some(text), ..) => {
+                let stamp = FileStamp { size: text.bytes.len() as u64, ..FileStamp::default() };
+                let content = Some(self.push(&path, text.bytes.into()));
+                TakenFound::File { stamp, owner, content }
+            }
+            (Some(stamp), text, ..) => {
+                let known = self.by_stamp.get(&stamp).copied();
+                let content = known.or_else(|| Some(self.push(&path, text?.bytes.into())));
+                TakenFound::File { stamp, owner, content }
+            }
+            (None, None, Some(stat), _) => TakenFound::Other(stat.kind),
+            (None, None, None, Some(failure)) => TakenFound::Failed(failure),
+            // It was listed.
+            (None, None, None, None) => TakenFound::Other(FileKind::Directory),
+        };
+        TakenPlace { path, root, found, entries }
+    }
+}

@@ -1,0 +1,94 @@
+//! Paths and other bytes in JSON: as text where they are text, else in hexadecimal.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes. In JSON `"text"`, or `{"hex": "…"}` where they are no UTF-8.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Json", into = "Json")]
+pub(crate) struct Bytes(Vec<u8>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Json {
+    Text(String),
+    Hex { hex: String },
+}
+
+impl Bytes {
+    pub(crate) fn of_path(path: &Path) -> Self {
+        Self(path.as_os_str().as_bytes().to_vec())
+    }
+
+    pub(crate) fn of_os(text: &OsStr) -> Self {
+        Self(text.as_bytes().to_vec())
+    }
+
+    pub(crate) fn to_os_string(&self) -> OsString {
+        OsString::from_vec(self.0.clone())
+    }
+
+    pub(crate) fn to_path(&self) -> PathBuf {
+        PathBuf::from(self.to_os_string())
+    }
+}
+
+impl From<Bytes> for Json {
+    fn from(bytes: Bytes) -> Self {
+        match String::from_utf8(bytes.0) {
+            Ok(text) => Self::Text(text),
+            Err(error) => Self::Hex { hex: to_hex(error.as_bytes()) },
+        }
+    }
+}
+
+impl TryFrom<Json> for Bytes {
+    type Error = &'static str;
+
+    fn try_from(json: Json) -> Result<Self, Self::Error> {
+        match json {
+            Json::Text(text) => Ok(Self(text.into_bytes())),
+            Json::Hex { hex } => from_hex(&hex).map(Self).ok_or("expected hexadecimal digits"),
+        }
+    }
+}
+
+/// Two digits a byte.
+pub(super) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of such digits.
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<Vec<u32>>>()?;
+    let pairs = digits.chunks(2).map(|pair| match pair {
+        &[high, low] => u8::try_from(high * 16 + low).ok(),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bytes_come_back() {
+        for (bytes, json) in [
+            (&b"/usr/bin/ls"[..], r#""/usr/bin/ls""#),
+            (b"", r#""""#),
+            (b"/a\xff\n", r#"{"hex":"2f61ff0a"}"#),
+            ("/é\"".as_bytes(), r#""/é\"""#),
+        ] {
+            let value = Bytes(bytes.to_vec());
+            assert_eq!(serde_json::to_string(&value).expect("JSON"), json);
+            assert_eq!(serde_json::from_str::<Bytes>(json).expect("bytes"), value);
+        }
+        for json in [r#"{"hex":"2"}"#, r#"{"hex":"zz"}"#, "[1]", "{}"] {
+            assert!(serde_json::from_str::<Bytes>(json).is_err(), "{json}");
+        }
+    }
+}

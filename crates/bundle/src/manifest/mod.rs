@@ -1,0 +1,221 @@
+//! What is in a bundle, as its first entry says it.
+
+mod bytes;
+mod place;
+mod sha256;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::bytes::Bytes;
+pub(crate) use self::place::{Failure, Found, Owner, Place};
+pub(crate) use self::sha256::{Hasher, Sha256};
+use crate::error::Error;
+
+/// The name of the entry that has it.
+pub(crate) const NAME: &str = "manifest.json";
+/// The word by which a manifest is known.
+pub(crate) const FORMAT: &str = "unwind-perf-bundle";
+/// The form that is written and read here.
+pub(crate) const VERSION: u32 = 1;
+
+/// What a bundle is of, beside what the machine answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// What the recording was called.
+    pub recording: PathBuf,
+    /// Which program made the bundle, with its version.
+    pub tool: String,
+    /// The options by which files were looked for, as arguments: name and value.
+    pub search: Vec<(String, OsString)>,
+    /// Whether the copies of the stacks, which are memory of the recorded processes, are in the recording.
+    pub stacks: bool,
+    /// The SHA-256 of the JSON that the run wrote.
+    pub json_sha256: Option<[u8; 32]>,
+}
+
+/// What is in a bundle.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    pub(crate) format: String,
+    pub(crate) version: u32,
+    pub(crate) tool: String,
+    pub(crate) recording: Bytes,
+    /// `whole` or `needed`.
+    pub(crate) kept: String,
+    pub(crate) stacks: bool,
+    pub(crate) search: Vec<(String, Bytes)>,
+    pub(crate) json_sha256: Option<Sha256>,
+    /// Variables of the environment that were asked for.
+    pub(crate) variables: BTreeMap<String, Option<Bytes>>,
+    /// The content that is the running kernel's vdso.
+    pub(crate) vdso: Option<usize>,
+    /// The other entries of the bundle, in their order.
+    pub(crate) contents: Vec<Stored>,
+    /// What was asked for, in the order of the paths.
+    pub(crate) places: Vec<Place>,
+}
+
+/// A stored file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    /// The name of its entry.
+    pub(crate) name: String,
+    /// Bytes of the file, those of its holes included.
+    pub(crate) size: u64,
+    /// Of the bytes that were kept, one after the other.
+    pub(crate) sha256: Sha256,
+    /// The ranges that were left out, in order; none where that is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) holes: Vec<(u64, u64)>,
+}
+
+impl Stored {
+    /// The ranges that were kept, in order.
+    pub(crate) fn kept(&self) -> Vec<Range<u64>> {
+        let ends = self.holes.iter().map(|hole| hole.0).chain(std::iter::once(self.size));
+        let starts = std::iter::once(0).chain(self.holes.iter().map(|hole| hole.1));
+        starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty()).collect()
+    }
+}
+
+impl Manifest {
+    /// What the bundle is of.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        let search = self.search.iter();
+        Facts {
+            recording: self.recording.to_path(),
+            tool: self.tool.clone(),
+            search: search.map(|(name, value)| (name.clone(), value.to_os_string())).collect(),
+            stacks: self.stacks,
+            json_sha256: self.json_sha256.map(|it| it.0),
+        }
+    }
+
+    /// Reads it, and checks all that can be checked without the other entries.
+    ///
+    /// # Errors
+    /// Where it is no manifest, is of a later form, or contradicts itself.
+    pub(crate) fn parse(json: &[u8]) -> Result<Self, Error> {
+        /// What every form has.
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u32,
+        }
+        let Head { format, version } = serde_json::from_slice(json)?;
+        if format != FORMAT {
+            return Err(Error::wrong(format!("its format is not {FORMAT}")));
+        }
+        if version != VERSION {
+            return Err(Error::Version { found: version, known: VERSION });
+        }
+        let manifest: Self = serde_json::from_slice(json)?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        /// Each that can be watched is a mapping, of which a process has 65,530.
+        const MOST_HOLES: usize = 16 << 10;
+        let n_holes: usize = self.contents.iter().map(|stored| stored.holes.len()).sum();
+        if n_holes > MOST_HOLES {
+            return Err(Error::wrong(format!("its files have more than {MOST_HOLES} holes")));
+        }
+        for Stored { name, size, holes, .. } in &self.contents {
+            if !is_name(name) {
+                return Err(Error::wrong(format!("{name:?} is no name of an entry")));
+            }
+            let mut last = 0;
+            for &(from, to) in holes {
+                if from < last || to <= from || to > *size {
+                    return Err(Error::wrong(format!("the holes of {name} are out of order")));
+                }
+                last = to;
+            }
+        }
+        let mut used = self.places.iter().filter_map(Place::content).chain(self.vdso);
+        if used.any(|content| content >= self.contents.len()) {
+            return Err(Error::wrong("it has no such content"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether that can be the name of an entry: relative, of plain names, so that it leads nowhere else when somebody unpacks
+/// the bundle.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_plain = |part: &str| {
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        !matches!(part, "" | "." | "..") && part.bytes().all(is_letter)
+    };
+    name.len() <= 100 && name != NAME && name.split('/').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        for name in ["perf.data", "perf.data/data.0", ".build-id/ab/cdef/elf", "files/0a1b"] {
+            assert!(is_name(name), "{name}");
+        }
+        let long = "a".repeat(101);
+        for name in
+            ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/.", "a b", "manifest.json", &long]
+        {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_between_the_holes() {
+        let sha256 = Sha256([0; 32]);
+        let stored = |size, holes| Stored { name: "x".to_owned(), size, sha256, holes };
+        assert_eq!(stored(9, vec![]).kept(), std::slice::from_ref(&(0..9)));
+        assert_eq!(stored(9, vec![(0, 2), (4, 5)]).kept(), [2..4, 5..9]);
+        assert_eq!(stored(9, vec![(0, 9)]).kept(), []);
+        assert_eq!(stored(0, vec![]).kept(), []);
+    }
+
+    #[test]
+    fn contradictions_are_errors() {
+        let manifest = |version: u32, contents: &str, vdso: &str| {
+            format!(
+                r#"{{"format":"unwind-perf-bundle","version":{version},"tool":"t","recording":"r","kept":"whole",
+                   "stacks":true,"search":[],"json_sha256":null,"variables":{{}},"vdso":{vdso},
+                   "contents":[{contents}],"places":[]}}"#
+            )
+        };
+        let sha = "0".repeat(64);
+        let content = |name: &str, holes: &str| {
+            format!(r#"{{"name":"{name}","size":9,"sha256":"{sha}","holes":{holes}}}"#)
+        };
+        let error =
+            |json: String| Manifest::parse(json.as_bytes()).map(drop).map_err(|it| it.to_string());
+        assert_eq!(error(manifest(1, &content("x", "[[0,4],[5,9]]"), "0")), Ok(()));
+        let wrong = |what: &str| Err(format!("the manifest of the bundle is wrong: {what}"));
+        assert_eq!(
+            error(manifest(1, &content("x", "[[0,4],[3,9]]"), "null")),
+            wrong("the holes of x are out of order")
+        );
+        assert_eq!(
+            error(manifest(1, &content("x", "[[0,10]]"), "null")),
+            wrong("the holes of x are out of order")
+        );
+        assert_eq!(
+            error(manifest(1, &content("../x", "[]"), "null")),
+            wrong(r#""../x" is no name of an entry"#)
+        );
+        assert_eq!(error(manifest(1, "", "0")), wrong("it has no such content"));
+        let later = "the bundle has format version 2; this program reads version 1";
+        assert_eq!(error(manifest(2, "", "null")), Err(later.to_owned()));
+        assert!(error("{}".to_owned()).is_err() && error("[".repeat(100_000)).is_err());
+    }
+}

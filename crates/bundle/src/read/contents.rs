@@ -1,0 +1,50 @@
+//! The bytes of a stored file, checked against what the manifest says of them.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use host::{NewContent, Reads};
+
+use super::BundleContent;
+use crate::error::Error;
+use crate::manifest::{Hasher, Stored};
+
+/// Reads a stored file. Memory is taken for what was kept, as it comes.
+pub(super) fn read_content(
+    entry: &mut tar::Entry<'_, impl Read>,
+    stored: &Stored,
+) -> Result<BundleContent, Error> {
+    let differs = |what| Error::Content { name: stored.name.clone(), what };
+    if entry.size() != stored.size {
+        return Err(differs("its size"));
+    }
+    let size = address(stored.size).ok_or_else(|| differs("its size"))?;
+    let mut new = NewContent::new(size)?;
+    let mut hasher = Hasher::default();
+    let mut at = 0;
+    for Range { start, end } in stored.kept() {
+        skip(entry, start - at)?;
+        let part = address(start).zip(address(end)).and_then(|(start, end)| new.part(start..end));
+        let part = part.ok_or_else(|| differs("its size"))?;
+        entry.read_exact(part)?;
+        hasher.add(part);
+        at = end;
+    }
+    skip(entry, stored.size - at)?;
+    if hasher.finish() != stored.sha256 {
+        return Err(differs("its bytes"));
+    }
+    let holes = stored.holes.iter().filter_map(|&(from, to)| Some(address(from)?..address(to)?));
+    let (bytes, reads): (_, Reads) = new.finish(&holes.collect::<Vec<_>>())?;
+    Ok(BundleContent { bytes, reads })
+}
+
+fn address(offset: u64) -> Option<usize> {
+    usize::try_from(offset).ok()
+}
+
+/// Reads on behind a hole. Other bytes than zeros there are nobody's.
+fn skip(entry: &mut impl Read, len: u64) -> io::Result<()> {
+    let skipped = io::copy(&mut entry.take(len), &mut io::sink())?;
+    if skipped == len { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}

@@ -1,0 +1,163 @@
+//! The machine that a bundle stands for: it has what the manifest says, and knows nothing else.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use host::{
+    ByteStream, Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
+    HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads,
+};
+
+use crate::manifest::{Bytes, Found, Manifest, Place};
+
+/// Answers from a bundle alone.
+#[derive(Debug)]
+pub struct BundleHost {
+    places: HashMap<Bytes, Vec<Place>>,
+    variables: HashMap<String, Option<OsString>>,
+    vdso: Option<Vec<u8>>,
+    contents: Vec<BundleContent>,
+    /// A path of each content.
+    paths: Vec<PathBuf>,
+    /// What was asked for and is not known.
+    unknown: Mutex<BTreeSet<PathBuf>>,
+}
+
+/// A stored file, and what was read of its holes.
+#[derive(Debug)]
+pub(super) struct BundleContent {
+    pub(super) bytes: Content,
+    pub(super) reads: Reads,
+}
+
+impl BundleHost {
+    pub(super) fn new(manifest: &Manifest, contents: Vec<BundleContent>) -> Self {
+        let vdso = manifest.vdso.and_then(|at| contents.get(at));
+        let vdso = vdso.map(|content| content.bytes.to_vec());
+        let mut paths = vec![PathBuf::new(); contents.len()];
+        let mut places: HashMap<Bytes, Vec<Place>> = HashMap::new();
+        for place in &manifest.places {
+            if let Some(path) = place.content().and_then(|at| paths.get_mut(at)) {
+                *path = place.path.to_path();
+            }
+            places.entry(place.path.clone()).or_default().push(place.clone());
+        }
+        let variables = manifest.variables.iter();
+        let variables = variables
+            .map(|(name, value)| (name.clone(), value.as_ref().map(Bytes::to_os_string)))
+            .collect();
+        Self { places, variables, vdso, contents, paths, unknown: Mutex::default() }
+    }
+
+    /// Paths of the files of which holes were read.
+    #[must_use]
+    pub fn read_holes(&self) -> Vec<PathBuf> {
+        let contents = self.contents.iter().zip(&self.paths);
+        contents.filter(|(content, _)| content.reads.any()).map(|(_, path)| path.clone()).collect()
+    }
+
+    /// What is known of a place.
+    fn place(&self, path: &Path, origin: Origin<'_>) -> Result<&Place, HostError> {
+        let root = origin.root().map(Bytes::of_path);
+        let places = self.places.get(&Bytes::of_path(path));
+        let known = places.and_then(|it| it.iter().find(|place| place.root == root));
+        known.ok_or_else(|| self.unknown(path))
+    }
+
+    /// Notes that nobody asked for that.
+    fn unknown(&self, path: &Path) -> HostError {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.insert(path.to_owned());
+        HostError::missing(path)
+    }
+
+    /// A regular file: its stamp, its owner, its bytes.
+    fn file(
+        &self,
+        path: &Path,
+        origin: Origin<'_>,
+    ) -> Result<(FileStamp, Option<FileOwner>, &Content), HostError> {
+        let place = self.place(path, origin)?;
+        match &place.found {
+            Found::File { content, owner, .. } => {
+                let content = content.and_then(|at| self.contents.get(at));
+                let content = content.ok_or_else(|| self.unknown(path))?;
+                let stamp = stamp(&place.found).unwrap_or_default();
+                Ok((stamp, owner.map(Into::into), &content.bytes))
+            }
+            Found::Other { .. } => Err(HostError::NotRegular { path: path.to_owned() }),
+            Found::Failed { why } => Err(why.error(path)),
+        }
+    }
+}
+
+/// Which file it is, on no device of this machine.
+fn stamp(found: &Found) -> Option<FileStamp> {
+    match *found {
+        Found::File { device, inode, size, modified, .. } => {
+            Some(FileStamp { device, inode, size, modified: modified.into() })
+        }
+        Found::Other { .. } | Found::Failed { .. } => None,
+    }
+}
+
+impl Host for BundleHost {
+    fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
+        let (stamp, _, content) = self.file(path, origin)?;
+        Ok(HostFile { content: content.clone(), stamp })
+    }
+
+    fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
+        let (_, owner, content) = self.file(path, origin)?;
+        if content.len() as u64 > READ_LIMIT {
+            return Err(HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT });
+        }
+        Ok(HostText { bytes: content.to_vec(), owner: owner.unwrap_or(FileOwner::Other(u32::MAX)) })
+    }
+
+    fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
+        let (_, _, content) = self.file(path, origin)?;
+        Ok(ByteStream::of_reader(std::io::Cursor::new(content.clone())))
+    }
+
+    fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
+        match &self.place(path, origin)?.found {
+            found @ Found::File { .. } => {
+                let stamp = stamp(found).unwrap_or_default();
+                Ok(FileStat { kind: FileKind::Regular, stamp })
+            }
+            Found::Other { kind } => {
+                Ok(FileStat { kind: (*kind).into(), stamp: FileStamp::default() })
+            }
+            Found::Failed { why } => Err(why.error(path)),
+        }
+    }
+
+    fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
+        let place = self.place(path, origin)?;
+        match (&place.entries, &place.found) {
+            (Some(entries), _) => Ok(entries.iter().map(Into::into).collect()),
+            (None, Found::Failed { why }) => Err(why.error(path)),
+            (None, _) => Err(self.unknown(path)),
+        }
+    }
+
+    fn running_vdso(&self) -> Option<Vec<u8>> {
+        self.vdso.clone()
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.variables.get(name).cloned().flatten()
+    }
+
+    fn findings(&self) -> Vec<HostFinding> {
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let unknown = unknown.into_iter().map(|path| HostFinding::NotInBundle { path });
+        unknown
+            .chain(self.read_holes().into_iter().map(|path| HostFinding::Hole { path }))
+            .collect()
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads a bundle, which somebody else may have made: what it states is bounded and checked, and nothing of it is written
+//! anywhere.
+
+mod contents;
+mod host;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use budget::{Budget, Resource};
+
+use self::contents::read_content;
+use self::host::BundleContent;
+pub use self::host::BundleHost;
+use crate::error::Error;
+use crate::manifest::{Manifest, NAME};
+
+/// The first bytes of a zstd frame. Source: RFC 8878, 3.1.1.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Bytes of a block of a tar file.
+const BLOCK: usize = 512;
+/// Bytes of a manifest at most: some million places.
+const MOST_OF_MANIFEST: u64 = 256 << 20;
+/// Bytes of all files with their holes, which take no memory.
+const MOST_IN_ALL: u64 = 32 << 30;
+
+/// A bundle that was read.
+#[derive(Debug)]
+pub struct Bundle {
+    manifest: Manifest,
+    host: Arc<BundleHost>,
+}
+
+/// Whether a file is a bundle: compressed by zstd, and a tar file whose first entry is a manifest.
+#[must_use]
+pub fn is_bundle(bytes: &[u8]) -> bool {
+    if !bytes.starts_with(&MAGIC) {
+        return false;
+    }
+    let mut block = [0; BLOCK];
+    let read = zstd::stream::read::Decoder::new(bytes).and_then(|mut it| it.read_exact(&mut block));
+    let is_tar = block.get(257..262) == Some(b"ustar");
+    let name = block.get(..=NAME.len());
+    let is_manifest = name.is_some_and(|it| it.starts_with(NAME.as_bytes()) && it.ends_with(&[0]));
+    read.is_ok() && is_tar && is_manifest
+}
+
+impl Bundle {
+    /// Reads a bundle. What its files take in memory is bounded by the `budget` for the size of the bundle.
+    ///
+    /// # Errors
+    /// Where it is damaged, has not what its manifest says, or states too much.
+    pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Error> {
+        let mut allowance = budget.allowance(Resource::UnpackedBytes, bytes.len() as u64);
+        // Headers and padding come with what is stored.
+        let stream = zstd::stream::read::Decoder::new(bytes)?
+            .take(allowance.left().saturating_add(MOST_OF_MANIFEST));
+        let mut archive = tar::Archive::new(stream);
+        let mut entries = archive.entries()?;
+        let mut first = entries.next().ok_or_else(|| cut(NAME))??;
+        expect_entry(&first, NAME)?;
+        if first.size() > MOST_OF_MANIFEST {
+            return Err(Error::wrong("it is too large"));
+        }
+        allowance.take(first.size())?;
+        let mut json = Vec::new();
+        first.read_to_end(&mut json)?;
+        let manifest = Manifest::parse(&json)?;
+        let mut in_all = 0_u64;
+        for stored in &manifest.contents {
+            let kept =
+                stored.kept().iter().fold(0_u64, |sum, it| sum.saturating_add(it.end - it.start));
+            allowance.take(kept)?;
+            in_all = in_all.saturating_add(stored.size);
+        }
+        if in_all > MOST_IN_ALL {
+            return Err(Error::wrong(format!("its files have more than {MOST_IN_ALL} bytes")));
+        }
+        let mut contents = Vec::new();
+        for stored in &manifest.contents {
+            let mut entry = entries.next().ok_or_else(|| cut(&stored.name))??;
+            expect_entry(&entry, &stored.name)?;
+            contents.push(read_content(&mut entry, stored)?);
+        }
+        if let Some(entry) = entries.next() {
+            let found = String::from_utf8_lossy(&entry?.path_bytes()).into_owned();
+            return Err(Error::Entry { found, expected: "the end".to_owned() });
+        }
+        let host = Arc::new(BundleHost::new(&manifest, contents));
+        Ok(Self { manifest, host })
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The machine that it stands for.
+    #[must_use]
+    pub const fn host(&self) -> &Arc<BundleHost> {
+        &self.host
+    }
+}
+
+/// The error of an entry that is not there.
+fn cut(name: &str) -> Error {
+    Error::Entry { found: "that is its end".to_owned(), expected: name.to_owned() }
+}
+
+fn expect_entry(entry: &tar::Entry<'_, impl Read>, expected: &str) -> Result<(), Error> {
+    let is_file =
+        matches!(entry.header().entry_type(), tar::EntryType::Regular | tar::EntryType::GNUSparse);
+    if is_file && &*entry.path_bytes() == expected.as_bytes() {
+        return Ok(());
+    }
+    let found = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    Err(Error::Entry { found, expected: expected.to_owned() })
+}

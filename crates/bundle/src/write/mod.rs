@@ -1,0 +1,175 @@
+//! Writes a bundle.
+
+mod entry;
+mod names;
+mod thin;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use host::FileStamp;
+
+use self::entry::append;
+use self::names::Names;
+use self::thin::{FEWEST, holes, most_holes};
+use crate::journal::{Taken, TakenContent, TakenFound, TakenPlace};
+use crate::manifest::{
+    Bytes, FORMAT, Facts, Found, Hasher, Manifest, NAME, Place, Sha256, Stored, VERSION,
+};
+
+/// What of the files goes into a bundle.
+#[derive(Clone, Debug)]
+pub enum Keep {
+    /// All of each.
+    Whole,
+    /// What was read of each, and what others need to read it; but all of those at these paths.
+    Needed {
+        /// Paths of files.
+        whole: BTreeSet<PathBuf>,
+    },
+}
+
+/// What was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// Files, the recording included.
+    pub files: usize,
+    /// Bytes of them as they are on the machine.
+    pub whole: u64,
+    /// Bytes of them that were kept, before they were compressed.
+    pub kept: u64,
+}
+
+/// How much the bundle is compressed. Source: zstd(1): 1 to 19.
+const LEVEL: i32 = 9;
+
+/// Writes a bundle of what was taken.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(taken: &Taken, facts: &Facts, keep: &Keep, out: impl Write) -> io::Result<Written> {
+    let contents = stored(taken, &facts.recording, keep);
+    let written = Written {
+        files: contents.len(),
+        whole: taken.whole_bytes(),
+        kept: contents.iter().flat_map(Stored::kept).map(|it| it.end - it.start).sum(),
+    };
+    let search = facts.search.iter();
+    let manifest = Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        tool: facts.tool.clone(),
+        recording: Bytes::of_path(&facts.recording),
+        kept: if matches!(keep, Keep::Whole) { "whole" } else { "needed" }.to_owned(),
+        stacks: facts.stacks,
+        search: search.map(|(name, value)| (name.clone(), Bytes::of_os(value))).collect(),
+        json_sha256: facts.json_sha256.map(Sha256),
+        variables: taken
+            .variables
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_deref().map(Bytes::of_os)))
+            .collect(),
+        vdso: taken.vdso,
+        contents,
+        places: places(&taken.places),
+    };
+    let mut compressed = zstd::stream::write::Encoder::new(out, LEVEL)?;
+    compressed.include_checksum(true)?;
+    let mut archive = tar::Builder::new(compressed);
+    let mut json = serde_json::to_vec_pretty(&manifest)?;
+    json.push(b'\n');
+    append(&mut archive, NAME, &json, &[])?;
+    for (stored, content) in manifest.contents.iter().zip(&taken.contents) {
+        append(&mut archive, &stored.name, &content.bytes, &stored.holes)?;
+    }
+    archive.into_inner()?.finish()?.flush()?;
+    Ok(written)
+}
+
+/// The contents as they are stored.
+fn stored(taken: &Taken, recording: &Path, keep: &Keep) -> Vec<Stored> {
+    let whole = |content: &TakenContent| match keep {
+        Keep::Whole => true,
+        Keep::Needed { whole } => whole.contains(&content.path),
+    };
+    let needed: Vec<Option<Vec<Range<u64>>>> = taken
+        .contents
+        .iter()
+        .map(|content| if whole(content) { None } else { thin::needed(content) })
+        .collect();
+    let mut smallest = FEWEST;
+    let mut left_out: Vec<Vec<(u64, u64)>>;
+    loop {
+        let of = |(content, needed): (&TakenContent, &Option<Vec<Range<u64>>>)| {
+            let needed = needed.as_ref()?;
+            Some(holes(content.bytes.len() as u64, needed, smallest))
+        };
+        left_out =
+            taken.contents.iter().zip(&needed).map(|it| of(it).unwrap_or_default()).collect();
+        if left_out.iter().map(Vec::len).sum::<usize>() <= most_holes() {
+            break;
+        }
+        smallest *= 2;
+    }
+    let mut names = Names::default();
+    let contents = taken.contents.iter().zip(left_out);
+    let stored = contents.map(|(content, holes)| {
+        let size = content.bytes.len() as u64;
+        let name = String::new();
+        let mut stored = Stored { name, size, sha256: Sha256([0; 32]), holes };
+        stored.sha256 = hash(&content.bytes, &stored.kept());
+        let part = content.path.strip_prefix(recording).ok();
+        let of_recording = part.and_then(|rest| names.of_recording(rest));
+        stored.name = of_recording.unwrap_or_else(|| names.of_file(content, stored.sha256));
+        stored
+    });
+    stored.collect()
+}
+
+/// The SHA-256 of parts of a file.
+fn hash(bytes: &[u8], kept: &[Range<u64>]) -> Sha256 {
+    let mut hasher = Hasher::default();
+    for part in kept {
+        hasher.add(slice(bytes, part));
+    }
+    hasher.finish()
+}
+
+/// A part of a file.
+fn slice<'b>(bytes: &'b [u8], part: &Range<u64>) -> &'b [u8] {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    bytes.get(at(part.start)..at(part.end)).unwrap_or_default()
+}
+
+/// The places as they stand in the manifest. Devices are numbered in their order.
+fn places(taken: &[TakenPlace]) -> Vec<Place> {
+    let mut devices: HashMap<u64, u64> = HashMap::new();
+    let mut unasked = 0;
+    let mut which = |stamp: FileStamp| {
+        let next = devices.len() as u64 + 1;
+        if stamp.inode == 0 {
+            // Nobody asked which file it is: each is another one.
+            unasked += 1;
+            return (0, unasked);
+        }
+        (*devices.entry(stamp.device).or_insert(next), stamp.inode)
+    };
+    let place = |place: &TakenPlace| Place {
+        path: Bytes::of_path(&place.path),
+        root: place.root.as_deref().map(Path::as_os_str).map(Bytes::of_os),
+        found: match &place.found {
+            &TakenFound::File { stamp, owner, content } => {
+                let ((device, inode), size) = (which(stamp), stamp.size);
+                let modified = i64::try_from(stamp.modified).unwrap_or(i64::MAX);
+                Found::File { device, inode, size, modified, owner, content }
+            }
+            TakenFound::Other(kind) => Found::Other { kind: (*kind).into() },
+            TakenFound::Failed(why) => Found::Failed { why: why.clone() },
+        },
+        entries: place.entries.as_ref().map(|it| it.iter().map(Into::into).collect()),
+    };
+    taken.iter().map(place).collect()
+}

@@ -1,0 +1,56 @@
+//! The names of entries: those that perf, samply and hotspot look for where the file has a build-id.
+
+use std::path::Path;
+
+use hashbrown::HashSet;
+use module_map::Image;
+
+use crate::journal::TakenContent;
+use crate::manifest::{Sha256, is_name};
+
+/// The name of the recording.
+const RECORDING: &str = "perf.data";
+
+/// Names that are taken.
+#[derive(Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// The name of the recording's entry, or of a part of it.
+    pub(super) fn of_recording(&mut self, rest: &Path) -> Option<String> {
+        let rest = rest.to_str()?;
+        let name =
+            if rest.is_empty() { RECORDING.to_owned() } else { format!("{RECORDING}/{rest}") };
+        (is_name(&name) && self.0.insert(name.clone())).then_some(name)
+    }
+
+    /// A name for a file. Source: `dso__build_id_filename` in `tools/perf/util/build-id.c`: `.build-id/ab/cdef…/elf` below
+    /// the cache, `debug` for separate debug files, `vdso`.
+    pub(super) fn of_file(&mut self, content: &TakenContent, sha256: Sha256) -> String {
+        let by_id = by_build_id(content).filter(|name| self.0.insert(name.clone()));
+        by_id.unwrap_or_else(|| self.unlike(&format!("files/{}", String::from(sha256))))
+    }
+
+    /// The name, or where it is taken, that with a number.
+    fn unlike(&mut self, name: &str) -> String {
+        let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let free = names.find(|name| self.0.insert(name.clone()));
+        free.unwrap_or_default()
+    }
+}
+
+fn by_build_id(content: &TakenContent) -> Option<String> {
+    let image = Image::from_content(&content.path, content.bytes.clone()).ok()?;
+    let id = image.build_id()?.to_string();
+    // Shorter ones are nobody's.
+    let (first, rest) = id.split_at_checked(2).filter(|(_, rest)| rest.len() >= 6)?;
+    let what = if content.path == Path::new("[vdso]") {
+        "vdso"
+    } else if image.is_stripped_of_code() {
+        "debug"
+    } else {
+        "elf"
+    };
+    Some(format!(".build-id/{first}/{rest}/{what}"))
+}

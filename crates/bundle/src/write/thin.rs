@@ -1,0 +1,102 @@
+//! What of a file is needed: what was read of it, and the parts by which others read it.
+
+use std::ops::Range;
+
+use module_map::Image;
+
+use crate::journal::TakenContent;
+
+/// Holes are whole pages of any machine that may read the bundle as it is mapped there, or most of them.
+const PAGE: u64 = 4096;
+/// A hole of fewer bytes is not worth its entry.
+pub(super) const FEWEST: u64 = 32 << 10;
+
+/// Holes of all files at most: who reads the bundle watches each.
+pub(super) const fn most_holes() -> usize {
+    8 << 10
+}
+
+/// Sections that are kept as a whole, as far as a file has them: what unwinding and the look-up of symbols read of one
+/// address or another, and what debuggers ask first. They are small beside code and debug information.
+const SECTIONS: &[&[u8]] = &[
+    b".eh_frame",
+    b".eh_frame_hdr",
+    b".debug_frame",
+    b".debug_aranges",
+    b".dynamic",
+    b".dynsym",
+    b".dynstr",
+    b".symtab",
+    b".strtab",
+    b".shstrtab",
+    b".gnu.version",
+    b".gnu.version_d",
+    b".gnu.version_r",
+    b".plt",
+    b".plt.sec",
+    b".plt.got",
+    b".got",
+    b".got.plt",
+    b".rela.plt",
+    b".gopclntab",
+    b".gnu_debuglink",
+    b".gnu_debugaltlink",
+    b".gnu_debugdata",
+    b".note.gnu.build-id",
+    b".note.gnu.property",
+    b".note.go.buildid",
+    b".interp",
+];
+
+/// The ranges of a file that are needed, in any order; `None` where all of it is.
+pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
+    let mut needed = content.reads.clone()?;
+    let size = content.bytes.len() as u64;
+    // Headers of the file and of its segments are at its begin, those of its sections mostly at its end.
+    needed.extend([0..PAGE.min(size), size.saturating_sub(PAGE)..size]);
+    if let Ok(image) = Image::from_content(&content.path, content.bytes.clone()) {
+        let sections = image.sections().iter();
+        let kept = sections.filter(|section| SECTIONS.contains(&&*section.name));
+        let base = image.base().0;
+        let ranges = kept.filter_map(|section| section.in_file());
+        needed.extend(ranges.map(|it| it.start.saturating_add(base)..it.end.saturating_add(base)));
+    }
+    Some(needed)
+}
+
+/// The holes of a file of that size that leave what is needed, of so many bytes at least.
+pub(super) fn holes(size: u64, needed: &[Range<u64>], smallest: u64) -> Vec<(u64, u64)> {
+    let mut needed: Vec<_> = needed.iter().filter(|it| !it.is_empty() && it.start < size).collect();
+    needed.sort_by_key(|it| it.start);
+    let mut holes = Vec::new();
+    let mut from = 0;
+    for range in needed {
+        let to = range.start / PAGE * PAGE;
+        if to > from && to - from >= smallest {
+            holes.push((from, to));
+        }
+        from = from.max(range.end.min(size).next_multiple_of(PAGE));
+    }
+    if size > from && size - from >= smallest {
+        holes.push((from, size));
+    }
+    holes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_pages_that_nobody_needs() {
+        let one = |size, needed: &[Range<u64>]| holes(size, needed, 2 * PAGE);
+        assert_eq!(one(10 * PAGE, &[]), [(0, 10 * PAGE)]);
+        let touched = [9 * PAGE..9 * PAGE + 1, 100..200, 4 * PAGE + 5..4 * PAGE + 9];
+        assert_eq!(one(10 * PAGE, &touched), [(PAGE, 4 * PAGE), (5 * PAGE, 9 * PAGE)]);
+        // One page is too few, and so is nothing.
+        assert_eq!(one(5 * PAGE, &[0..PAGE, 2 * PAGE..5 * PAGE]), []);
+        assert_eq!(one(5 * PAGE, &[0..99 * PAGE, 0..1]), []);
+        assert_eq!(one(5 * PAGE + 7, &[0..1, 0..2]), [(PAGE, 5 * PAGE + 7)]);
+        assert_eq!(one(0, &[]), []);
+    }
+}

@@ -1,0 +1,39 @@
+//! The arguments of `bundle`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::profile::InputArg;
+use crate::args::groups::FileArgs;
+
+/// The arguments of `bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct BundleArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+
+    /// Write the bundle to FILE; it appears when it is complete and gave the same result as the recording here
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Keep all of each file, not only the parts that are needed
+    #[arg(long)]
+    pub(crate) whole: bool,
+
+    /// Number of threads [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// No progress, no summary; errors only, and a line where the recording is damaged
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
+    /// is the running one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kallsyms: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+}

@@ -1,0 +1,156 @@
+//! `unwind-perf bundle`: the recording with what this machine knows of it, in one file from which every command gives the
+//! same result anywhere.
+//!
+//! The run is done once, with all its questions to the machine noted. What was written is then read back and replayed from
+//! the bundle alone; where its JSON is not the same byte for byte, more of the files goes in.
+
+mod proof;
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use bundle::{Facts, JournalHost, Keep, Written};
+use host::{FileKind, Host, NewFile, Origin};
+use pipeline::{NameOptions, Observer, Options, Pipeline, search_words};
+
+use self::proof::{Outcome, json_hash, replay};
+use super::page_code::page_code;
+use super::profile::on_pool;
+use crate::args::{BundleArgs, host, pipeline, source, with_argument};
+use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_damage, print_note, shown};
+
+/// Writes a bundle.
+pub(super) fn run(args: &BundleArgs) -> anyhow::Result<Status> {
+    on_pool(args.jobs.map_or(0, usize::from), || bundled(args))
+}
+
+fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
+    let input = args.input.path()?;
+    let names = NameOptions { kallsyms: args.kallsyms.clone(), ..NameOptions::default() };
+    let options = Options { files: args.files.search()?, names, ..Options::default() };
+    check(input, &options)?;
+    let inputs = Inputs::new(input, &options, &args.files.map_file);
+    let target = OutputTarget::regular_file(&args.output, &inputs)?;
+    let progress = Arc::new(Progress::new(args.quiet));
+    let observer: Arc<dyn Observer> = progress.clone();
+
+    let journal = JournalHost::new(host(), input);
+    let machine: Arc<dyn Host> = journal.clone();
+    let analysis = Pipeline::new(machine).analyze(source(input), &options, &observer);
+    let analysis = analysis.map_err(with_argument)?;
+    let json_sha256 = Some(json_hash(&analysis.profile)?);
+    // Pages show the instructions of functions, so that their bytes are needed, too.
+    let _ = page_code(&analysis);
+    let stacks = proof::has_stacks(&analysis);
+    let is_damaged = analysis.is_damaged;
+    if is_damaged && args.quiet {
+        print_damage(&analysis);
+    }
+    drop(analysis);
+    let taken = journal.finish().context("cannot read the files again")?;
+
+    let facts = Facts {
+        recording: input.to_owned(),
+        tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
+        search: search_words(&options.files, &options.names),
+        stacks,
+        json_sha256,
+    };
+    let place = target.place().unwrap_or(&args.output).to_owned();
+    let mut keep = if args.whole { Keep::Whole } else { Keep::Needed { whole: BTreeSet::new() } };
+    let (written, new, is_same) = loop {
+        progress.begin("writing");
+        let mut new = NewFile::beside(&place).with_context(|| target.failed())?;
+        let mut out = BufWriter::with_capacity(1 << 20, &mut new);
+        let written = bundle::write(&taken, &facts, &keep, &mut out);
+        let written =
+            written.and_then(|it| out.flush().map(|()| it)).with_context(|| target.failed())?;
+        drop(out);
+        let (holes, is_same) = match replay(new.path(), &observer, json_sha256)? {
+            Outcome::Same => break (written, new, true),
+            Outcome::Other { holes } => (holes, false),
+        };
+        match more(&keep, &holes) {
+            Some(more) => keep = more,
+            None => break (written, new, is_same),
+        }
+    };
+    progress.clear();
+    new.complete().with_context(|| target.failed())?;
+    if !is_same {
+        print_note(
+            "the bundle gives another result than the recording does here; what it has of files is all of them",
+        );
+        return Ok(Status::Incomplete);
+    }
+    if !args.quiet {
+        account(&args.output, &written, stacks)?;
+    }
+    Ok(if is_damaged { Status::Damaged } else { Status::Complete })
+}
+
+/// Refuses what cannot be bundled.
+fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
+    let name = input.display();
+    let stat = host().stat(input, Origin::User);
+    if input == Path::new("-")
+        || stat.is_ok_and(|stat| !matches!(stat.kind, FileKind::Regular | FileKind::Directory))
+    {
+        bail!(
+            "{name} can be read only once, and a bundle is proven by a second reading; name a file"
+        );
+    }
+    let settled = pipeline().settle(source(input), &Options::default());
+    if settled.map_err(with_argument)?.bundle.is_some() {
+        bail!("{name} is a bundle already");
+    }
+    for store in &options.files.build_id_stores {
+        if !host().is_dir(store, Origin::User) {
+            bail!(
+                "--buildid-dir {}: archives cannot be bundled; unpack it and name the directory",
+                store.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What to keep where the parts that were kept gave another result; `None` where all was kept.
+fn more(keep: &Keep, holes: &[std::path::PathBuf]) -> Option<Keep> {
+    let Keep::Needed { whole } = keep else { return None };
+    let new: Vec<_> = holes.iter().filter(|path| !whole.contains(*path)).collect();
+    if new.is_empty() {
+        print_note("the needed parts of the files gave another result; the bundle has all of them");
+        return Some(Keep::Whole);
+    }
+    for path in &new {
+        let path = shown(&path.display().to_string());
+        print_note(&format!(
+            "more of {path} is needed than was read here; the bundle has all of it"
+        ));
+    }
+    Some(Keep::Needed { whole: whole.iter().chain(new).cloned().collect() })
+}
+
+/// Tells what was written, and what of that may be secret.
+fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()> {
+    let packed = host().stat(output, Origin::User)?.stamp.size;
+    let Written { files, whole, kept } = *written;
+    let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    print_note(&format!(
+        "{files} files of {}, of which {} are in it; {} as it is written. It gave the same result as the recording here",
+        mb(whole),
+        mb(kept),
+        mb(packed),
+    ));
+    if stacks {
+        print_note(
+            "the recording holds copies of stacks, which are memory of the recorded processes: passwords, keys and \
+             personal data may be in them",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Whether a bundle gives the result that the recording gave.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bundle::HashWriter;
+use formats::{Format, FormatOptions};
+use perf_data::SampleType;
+use pipeline::{Analysis, Observer, Options};
+use profile::Profile;
+
+use crate::args::{pipeline, source, with_argument};
+
+/// What came of a replay.
+pub(super) enum Outcome {
+    /// The same JSON.
+    Same,
+    /// Another one.
+    Other {
+        /// The files of which parts were read that are not in the bundle.
+        holes: Vec<PathBuf>,
+    },
+}
+
+/// The SHA-256 of a profile's JSON.
+pub(super) fn json_hash(profile: &Profile) -> anyhow::Result<[u8; 32]> {
+    let mut hash = HashWriter::default();
+    Format::Json.printer(FormatOptions::DEFAULT).print(profile, &mut hash)?;
+    Ok(hash.finish())
+}
+
+/// Replays a bundle, from what is in it alone.
+pub(super) fn replay(
+    bundle: &Path,
+    observer: &Arc<dyn Observer>,
+    expected: Option<[u8; 32]>,
+) -> anyhow::Result<Outcome> {
+    let settled = pipeline().settle(source(bundle), &Options::default()).map_err(with_argument)?;
+    let holes = || settled.bundle_host().map(bundle::BundleHost::read_holes).unwrap_or_default();
+    let source = pipeline::Source::Path(settled.source.name().to_owned());
+    let analysis = settled.pipeline.analyze(source, &settled.options, observer);
+    let Ok(analysis) = analysis else { return Ok(Outcome::Other { holes: holes() }) };
+    let is_same = Some(json_hash(&analysis.profile)?) == expected;
+    Ok(if is_same { Outcome::Same } else { Outcome::Other { holes: holes() } })
+}
+
+/// Whether samples of the recording have copies of stacks.
+pub(super) fn has_stacks(analysis: &Analysis) -> bool {
+    let events = analysis.head.events();
+    events.iter().any(|event| event.attr.sample_type.has(SampleType::STACK_USER))
+}
