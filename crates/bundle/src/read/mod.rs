@@ -4,7 +4,7 @@
 mod contents;
 mod host;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use budget::{Budget, Resource};
@@ -86,6 +86,9 @@ impl Bundle {
             let found = String::from_utf8_lossy(&entry?.path_bytes()).into_owned();
             return Err(Error::Entry { found, expected: "the end".to_owned() });
         }
+        drop(entries);
+        // At the end of the stream is its checksum.
+        io::copy(&mut archive.into_inner(), &mut io::sink())?;
         let host = Arc::new(BundleHost::new(&manifest, contents));
         Ok(Self { manifest, host })
     }

@@ -1,0 +1,208 @@
+//! Bundles of strangers: whatever is in them, they are read as what they say, or refused.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use budget::Budget;
+use bundle::{Bundle, Facts, JournalHost, Keep, is_bundle};
+use host::{Host as _, MemoryHost, Origin};
+use serde_json::{Value, json};
+
+/// An entry: its name, what it is, its bytes.
+type Entry = (String, tar::EntryType, Vec<u8>);
+
+/// A good bundle of a recording and a file.
+fn good() -> Vec<u8> {
+    let machine = MemoryHost::new();
+    machine.insert("perf.data", *b"PERFILE2");
+    machine.insert("/bin/app", (0..=255).collect::<Vec<u8>>());
+    let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
+    for path in ["perf.data", "/bin/app"] {
+        journal.open(Path::new(path), Origin::User).expect("a file");
+    }
+    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+    let mut packed = Vec::new();
+    let taken = journal.finish().expect("files");
+    bundle::write(&taken, &facts, &Keep::Whole, &mut packed).expect("memory");
+    packed
+}
+
+fn entries(packed: &[u8]) -> Vec<Entry> {
+    let tar = zstd::stream::decode_all(packed).expect("zstd");
+    let mut archive = tar::Archive::new(&tar[..]);
+    let read = archive.entries().expect("a tar file").map(|entry| {
+        let mut entry = entry.expect("an entry");
+        let name = entry.path().expect("a name").to_string_lossy().into_owned();
+        let (kind, mut bytes) = (entry.header().entry_type(), Vec::new());
+        entry.read_to_end(&mut bytes).expect("its bytes");
+        (name, kind, bytes)
+    });
+    read.collect()
+}
+
+fn pack(entries: &[Entry]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, kind, bytes) in entries {
+        let mut header = tar::Header::new_gnu();
+        // As a stranger writes it, whom nobody stops.
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        if matches!(kind, tar::EntryType::Symlink) {
+            header.set_link_name("/etc/passwd").expect("a name");
+        }
+        header.set_cksum();
+        builder.append(&header, &bytes[..]).expect("memory");
+    }
+    zstd::stream::encode_all(&builder.into_inner().expect("memory")[..], 3).expect("memory")
+}
+
+/// The good bundle after a change of its entries.
+fn changed(change: impl FnOnce(&mut Vec<Entry>)) -> Vec<u8> {
+    let mut entries = entries(&good());
+    change(&mut entries);
+    pack(&entries)
+}
+
+/// The good bundle after a change of its manifest.
+fn with_manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
+    changed(|entries| {
+        let mut manifest = serde_json::from_slice(&entries[0].2).expect("JSON");
+        change(&mut manifest);
+        entries[0].2 = serde_json::to_vec(&manifest).expect("JSON");
+    })
+}
+
+#[track_caller]
+fn error(packed: &[u8]) -> String {
+    let error = Bundle::read(packed, &Budget::default()).expect_err("no bundle");
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+#[test]
+fn a_good_one_is_read() {
+    assert!(Bundle::read(&changed(|_| ()), &Budget::default()).is_ok());
+    let names: Vec<_> = entries(&good()).into_iter().map(|(name, ..)| name).collect();
+    // The SHA-256 of the bytes 0 to 255.
+    let file = "files/40aff2e9d2d8922e47afd4648e6967497158785fbd1da870e7110266bf944880";
+    assert_eq!(names, ["manifest.json", file, "perf.data"]);
+}
+
+#[test]
+fn a_cut_bundle_is_an_error_wherever_it_is_cut() {
+    let good = good();
+    for len in 0..good.len() {
+        assert!(Bundle::read(&good[..len], &Budget::default()).is_err(), "{len}");
+        // That is asked of every file.
+        let _ = is_bundle(&good[..len]);
+    }
+}
+
+#[test]
+fn damage_is_an_error_or_harmless() {
+    let good = good();
+    for at in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[at] ^= 0x55;
+        if let Ok(bundle) = Bundle::read(&damaged, &Budget::default()) {
+            let app = bundle.host().open(Path::new("/bin/app"), Origin::User).expect("the file");
+            assert_eq!(app.content.len(), 256, "{at}");
+        }
+    }
+}
+
+#[test]
+fn bytes_are_those_of_the_manifest() {
+    let name = "perf.data in the bundle is not what its manifest says";
+    assert_eq!(error(&changed(|it| it[2].2[3] ^= 1)), format!("{name}: its bytes"));
+    assert_eq!(error(&changed(|it| it[2].2.push(0))), format!("{name}: its size"));
+    let size = with_manifest(|it| it["contents"][1]["size"] = json!(9));
+    assert_eq!(error(&size), format!("{name}: its size"));
+}
+
+#[test]
+fn entries_are_those_of_the_manifest() {
+    let missing = "the bundle has an entry that is its end where its manifest says perf.data";
+    assert_eq!(error(&changed(|it| drop(it.pop()))), missing);
+    let more = changed(|it| it.push(it[2].clone()));
+    assert_eq!(error(&more), "the bundle has an entry perf.data where its manifest says the end");
+    for name in ["../../etc/cron.d/x", "/etc/passwd", "other"] {
+        let found = error(&changed(|it| it[2].0 = name.to_owned()));
+        assert!(found.ends_with("where its manifest says perf.data"), "{found}");
+        let stated = error(&with_manifest(|it| it["contents"][1]["name"] = json!(name)));
+        let refused = name == "other" || stated.contains("is no name of an entry");
+        assert!(refused, "{stated}");
+    }
+    for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Directory] {
+        let found = error(&changed(|it| (it[2].1, it[2].2) = (kind, Vec::new())));
+        assert_eq!(found, "the bundle has an entry perf.data where its manifest says perf.data");
+    }
+    let swapped = changed(|it| it.swap(0, 1));
+    assert!(!is_bundle(&swapped) && Bundle::read(&swapped, &Budget::default()).is_err());
+}
+
+#[test]
+fn bombs_are_refused_before_they_unpack() {
+    let zeros = changed(|it| it[2].2 = vec![0; 40 << 20]);
+    let stated = |packed: &[u8], size: u64, holes: Value| {
+        let mut entries = entries(packed);
+        let mut manifest: Value = serde_json::from_slice(&entries[0].2).expect("JSON");
+        manifest["contents"][1]["size"] = json!(size);
+        manifest["contents"][1]["holes"] = holes;
+        entries[0].2 = serde_json::to_vec(&manifest).expect("JSON");
+        pack(&entries)
+    };
+    let large = error(&stated(&zeros, 40 << 20, json!([])));
+    assert!(large.contains("unpacked bytes"), "{large}");
+    let holes = error(&stated(&good(), 1 << 60, json!([[0, 1_u64 << 60]])));
+    assert!(holes.contains("bytes") && holes.contains("wrong"), "{holes}");
+    let many: Vec<_> = (0..20_000_u64).map(|at| json!([2 * at, 2 * at + 1])).collect();
+    let many = error(&stated(&good(), 40_000, json!(many)));
+    assert_eq!(many, "the manifest of the bundle is wrong: its files have more than 16384 holes");
+    // One whose manifest is all there is.
+    let deep = changed(|it| it[0].2 = b"[".repeat(1 << 20));
+    assert!(error(&deep).starts_with("the manifest of the bundle is damaged"));
+}
+
+#[test]
+fn hostile_manifests_are_errors() {
+    for (change, expected) in [
+        (json!({"version": 2}), "the bundle has format version 2; this program reads version 1"),
+        (
+            json!({"format": "x"}),
+            "the manifest of the bundle is wrong: its format is not unwind-perf-bundle",
+        ),
+        (json!({"vdso": 7}), "the manifest of the bundle is wrong: it has no such content"),
+    ] {
+        let packed = with_manifest(|manifest| {
+            for (key, value) in change.as_object().expect("an object") {
+                manifest[key] = value.clone();
+            }
+        });
+        assert_eq!(error(&packed), expected);
+    }
+    for key in ["recording", "contents", "places", "search", "variables"] {
+        let packed =
+            with_manifest(|manifest| drop(manifest.as_object_mut().and_then(|it| it.remove(key))));
+        assert!(error(&packed).contains(&format!("missing field `{key}`")), "{key}");
+    }
+    let no_content = with_manifest(|it| it["places"][0]["content"] = json!(99));
+    assert!(error(&no_content).ends_with("it has no such content"));
+}
+
+#[test]
+fn other_files_are_no_bundles() {
+    let plain = zstd::stream::encode_all(&b"PERFILE2"[..], 3).expect("memory");
+    for bytes in [&b""[..], b"PERFILE2", b"\x28\xb5\x2f\xfd", &plain] {
+        assert!(!is_bundle(bytes));
+        assert!(Bundle::read(bytes, &Budget::default()).is_err());
+    }
+}

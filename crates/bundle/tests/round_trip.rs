@@ -1,0 +1,136 @@
+//! What a machine answered, the bundle answers, too; what it did not, is a finding.
+#![allow(clippy::disallowed_methods, reason = "files are made for the real host to read")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use budget::Budget;
+use bundle::{Bundle, Facts, JournalHost, Keep, is_bundle};
+use host::{
+    FileKind, FileOwner, Host, HostError, HostFinding, MemoryHost, Origin, RealHost, ScratchDir,
+};
+
+/// What a recording names.
+fn root() -> Origin<'static> {
+    Origin::Recording { root: Path::new("/") }
+}
+
+fn bundle(journal: &JournalHost, keep: &Keep) -> Bundle {
+    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+    let mut packed = Vec::new();
+    bundle::write(&journal.finish().expect("files"), &facts, keep, &mut packed).expect("memory");
+    assert!(is_bundle(&packed));
+    Bundle::read(&packed, &Budget::default()).expect("a bundle")
+}
+
+#[test]
+fn every_answer_comes_back() {
+    let machine = MemoryHost::new();
+    machine.insert("perf.data", *b"PERFILE2");
+    machine.insert("/lib/a.so", *b"a");
+    machine.insert("/lib/b.so", *b"a");
+    machine.insert_special("/fifo");
+    machine.insert_of("/tmp/perf-7.map", *b"1 2 x", FileOwner::Other(77));
+    machine.insert("/proc/sys/kernel/hostname", *b"box\n");
+    machine.set_variable("HOME", "/home/user");
+    machine.set_vdso(*b"vdso");
+    let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
+    let ask = |host: &dyn Host| {
+        let at = Path::new;
+        let error = |path: &str| host.open(at(path), root()).map(drop).map_err(|it| it.to_string());
+        let read = |path: &str| host.open(at(path), root()).map(|file| file.content.to_vec()).ok();
+        let text = host.text(at("/tmp/perf-7.map"), Origin::System).expect("a text");
+        let (a, b) = (at("/lib/a.so"), at("/lib/b.so"));
+        let stamp = |path: &Path| host.stat(path, root()).expect("a file").stamp;
+        assert_ne!(stamp(a), stamp(b));
+        let size = host.open(at("perf.data"), Origin::User).expect("the recording").content.len();
+        let folder = (host.list(at("/lib"), root()).ok(), host.is_dir(at("/lib"), root()));
+        let machine = (host.hostname(), host.running_vdso(), host.home(), host.variable("NONE"));
+        let errors = ["/none", "/fifo"].map(error);
+        (
+            (text.bytes, text.owner),
+            size,
+            folder,
+            machine,
+            errors,
+            read("/lib/a.so"),
+            read("/lib/b.so"),
+        )
+    };
+    let (there, again) = (ask(&*journal), ask(&*journal));
+    assert_eq!(there, again);
+    let bundle = bundle(&journal, &Keep::Whole);
+    assert_eq!(ask(&**bundle.host()), there);
+    assert_eq!(bundle.host().findings(), []);
+    assert_eq!(bundle.manifest().facts().recording, Path::new("perf.data"));
+}
+
+#[test]
+fn what_nobody_asked_for_is_a_finding() {
+    let machine = MemoryHost::new();
+    machine.insert("/lib/a.so", *b"a");
+    let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
+    let path = Path::new("/lib/a.so");
+    assert!(journal.is_file(path, root()));
+    let bundle = bundle(&journal, &Keep::Whole);
+    let host = bundle.host();
+    // Its bytes were not asked for, nor was it in another folder.
+    assert!(host.is_file(path, root()) && host.findings().is_empty());
+    assert!(host.open(path, root()).expect_err("unknown").is_missing());
+    assert_eq!(host.findings(), [HostFinding::NotInBundle { path: path.into() }]);
+    let other = Origin::Recording { root: Path::new("/lib") };
+    assert!(!host.is_file(path, other) && !host.is_file(Path::new("/bin/ls"), root()));
+    assert_eq!(host.findings().len(), 2);
+}
+
+/// Large files are mapped, so that it is known what was read of them.
+#[test]
+fn parts_that_nobody_read_are_holes() {
+    const SIZE: usize = 4 << 20;
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let (path, small) = (dir.path().join("large"), dir.path().join("small"));
+    std::fs::write(&path, vec![7; SIZE]).expect("a file");
+    std::fs::write(&small, vec![5; 9000]).expect("a file");
+    let journal = JournalHost::new(Arc::new(RealHost), Path::new("perf.data"));
+    let read = |host: &dyn Host, at: usize| {
+        let file = host.open(&path, Origin::User).expect("a file");
+        assert_eq!(file.content.len(), SIZE);
+        file.content[at]
+    };
+    assert_eq!((read(&*journal, 1 << 20), read(&*journal, 3 << 20)), (7, 7));
+    assert_eq!(journal.open(&small, Origin::User).expect("a file").content[0], 5);
+    let needed = bundle(&journal, &Keep::Needed { whole: BTreeSet::new() });
+    let host = needed.host();
+    assert_eq!((read(&**host, 1 << 20), read(&**host, 3 << 20)), (7, 7));
+    // The first and the last page are always there.
+    assert_eq!((read(&**host, 0), read(&**host, SIZE - 1)), (7, 7));
+    assert_eq!(host.open(&small, Origin::User).expect("a file").content[8999], 5);
+    assert_eq!(host.findings(), []);
+    assert_eq!(read(&**host, 2 << 20), 0);
+    assert_eq!(host.read_holes(), std::slice::from_ref(&path));
+    assert_eq!(host.findings(), [HostFinding::Hole { path: path.clone() }]);
+    // The same as a whole.
+    assert_eq!(read(&*journal, 1 << 20), 7);
+    let whole = bundle(&journal, &Keep::Needed { whole: BTreeSet::from([path.clone()]) });
+    assert_eq!(read(&**whole.host(), 2 << 20), 7);
+    assert_eq!(whole.host().findings(), []);
+}
+
+#[test]
+fn failures_of_the_system_keep_their_number() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&link, &link).expect("a link to itself");
+    let journal = JournalHost::new(Arc::new(RealHost), Path::new("perf.data"));
+    let code = |host: &dyn Host| match host.stat(&link, Origin::User) {
+        Err(HostError::Io { source, .. }) => source.raw_os_error(),
+        other => panic!("{other:?}"),
+    };
+    let there = code(&*journal);
+    assert!(there.is_some());
+    assert_eq!(journal.stat(dir.path(), Origin::User).expect("a folder").kind, FileKind::Directory);
+    let bundle = bundle(&journal, &Keep::Whole);
+    assert_eq!(code(&**bundle.host()), there);
+    assert!(bundle.host().is_dir(dir.path(), Origin::User));
+}
