@@ -51,7 +51,7 @@ impl Bundle {
     /// # Errors
     /// Where it is damaged, has not what its manifest says, or states too much.
     pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Error> {
-        let mut allowance = budget.allowance(Resource::UnpackedBytes, bytes.len() as u64);
+        let mut allowance = budget.allowance(Resource::RecordBytes, bytes.len() as u64);
         // Headers and padding come with what is stored.
         let stream = zstd::stream::read::Decoder::new(bytes)?
             .take(allowance.left().saturating_add(MOST_OF_MANIFEST));
@@ -86,7 +86,6 @@ impl Bundle {
             let found = String::from_utf8_lossy(&entry?.path_bytes()).into_owned();
             return Err(Error::Entry { found, expected: "the end".to_owned() });
         }
-        drop(entries);
         // At the end of the stream is its checksum.
         io::copy(&mut archive.into_inner(), &mut io::sink())?;
         let host = Arc::new(BundleHost::new(&manifest, contents));
