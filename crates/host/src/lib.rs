@@ -8,7 +8,7 @@
 //!
 //! Four hosts exist: [`RealHost`] is the machine; [`MemoryHost`] serves from memory what a test put there;
 //! [`RefusingHost`] wraps another one and opens nothing that a recording names; [`HandedHost`] wraps one and has a file
-//! that another process opened.
+//! that another process opened. Those of bundles are in the crate `bundle`.
 //!
 //! The dynamic call is made once a file: what it gives is [`Content`], a slice from then on.
 //!

@@ -1,6 +1,7 @@
 //! `cargo xtask consumers`: our formats read by the programs that they are for. Each check compares what a program
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
+mod bundle;
 mod callgrind;
 mod duckdb;
 mod firefox;
@@ -65,6 +66,7 @@ const CHECKS: &[Check] = &[
 /// Checks that need no recording.
 const ONCE: &[Check] = &[
     Check { name: "the Python package", run: python::check },
+    Check { name: "a bundle on another machine, and in perf", run: bundle::check },
     Check { name: "the page in Chromium", run: report::million },
     Check { name: "the page's engine in Node", run: report::engine },
     Check { name: "the page's types", run: report::types },

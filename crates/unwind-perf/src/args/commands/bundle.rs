@@ -21,6 +21,11 @@ pub(crate) struct BundleArgs {
     #[arg(long)]
     pub(crate) whole: bool,
 
+    /// Leave out the copies of the stacks and the registers, which are memory of the recorded processes: each sample has
+    /// its frames as a recorded callchain instead
+    #[arg(long)]
+    pub(crate) no_stacks: bool,
+
     /// Number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,

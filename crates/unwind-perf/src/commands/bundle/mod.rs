@@ -4,19 +4,22 @@
 //! The run is done once, with all its questions to the machine noted. What was written is then read back and replayed from
 //! the bundle alone; where its JSON is not the same byte for byte, more of the files goes in.
 
+mod chains;
 mod proof;
+mod stripped;
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use bundle::{Facts, JournalHost, Keep, Written};
+use bundle::{Facts, JournalHost, Keep, Taken, Written};
 use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{NameOptions, Observer, Options, Pipeline, search_words};
 
-use self::proof::{Outcome, json_hash, replay};
+use self::proof::{Outcome, has_stacks, json_hash, replay};
+use self::stripped::{Stripped, tell_changed};
 use super::page_code::page_code;
 use super::profile::on_pool;
 use crate::args::{BundleArgs, host, pipeline, source, with_argument};
@@ -34,50 +37,22 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     check(input, &options)?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
+    let place = target.place().unwrap_or(&args.output);
     let progress = Arc::new(Progress::new(args.quiet));
     let observer: Arc<dyn Observer> = progress.clone();
-
-    let journal = JournalHost::new(host(), input);
-    let machine: Arc<dyn Host> = journal.clone();
-    let analysis = Pipeline::new(machine).analyze(source(input), &options, &observer);
-    let analysis = analysis.map_err(with_argument)?;
-    let json_sha256 = Some(json_hash(&analysis.profile)?);
-    // Pages show the instructions of functions, so that their bytes are needed, too.
-    let _ = page_code(&analysis);
-    let stacks = proof::has_stacks(&analysis);
-    let is_damaged = analysis.is_damaged;
-    if is_damaged && args.quiet {
-        print_damage(&analysis);
-    }
-    drop(analysis);
-    let taken = journal.finish().context("cannot read the files again")?;
-
-    let facts = Facts {
-        recording: input.to_owned(),
-        tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
-        search: search_words(&options.files, &options.names),
-        stacks,
-        json_sha256,
+    let stripped = if args.no_stacks {
+        let stripped = Stripped::new(input, place, &options, &observer);
+        Some(stripped.with_context(|| format!("--no-stacks: {}", input.display()))?)
+    } else {
+        None
     };
-    let place = target.place().unwrap_or(&args.output).to_owned();
-    let mut keep = if args.whole { Keep::Whole } else { Keep::Needed { whole: BTreeSet::new() } };
-    let (written, new, is_same) = loop {
-        progress.begin("writing");
-        let mut new = NewFile::beside(&place).with_context(|| target.failed())?;
-        let mut out = BufWriter::with_capacity(1 << 20, &mut new);
-        let written = bundle::write(&taken, &facts, &keep, &mut out);
-        let written =
-            written.and_then(|it| out.flush().map(|()| it)).with_context(|| target.failed())?;
-        drop(out);
-        let (holes, is_same) = match replay(new.path(), &observer, json_sha256)? {
-            Outcome::Same => break (written, new, true),
-            Outcome::Other { holes } => (holes, false),
-        };
-        match more(&keep, &holes) {
-            Some(more) => keep = more,
-            None => break (written, new, is_same),
-        }
-    };
+    let machine = stripped.as_ref().map_or_else(host, |it| Arc::clone(&it.host));
+    let run = Run::new(machine, input, &options, stripped.as_ref(), args, &observer)?;
+    drop(stripped);
+
+    let keep = if args.whole { Keep::Whole } else { Keep::Needed { whole: BTreeSet::new() } };
+    progress.begin("writing");
+    let (written, new, is_same) = write(&run, keep, place, &observer)?;
     progress.clear();
     new.complete().with_context(|| target.failed())?;
     if !is_same {
@@ -87,18 +62,86 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
         return Ok(Status::Incomplete);
     }
     if !args.quiet {
-        account(&args.output, &written, stacks)?;
+        account(&args.output, &written, run.facts.stacks)?;
     }
-    Ok(if is_damaged { Status::Damaged } else { Status::Complete })
+    Ok(run.status)
+}
+
+/// A run whose questions were noted.
+struct Run {
+    taken: Taken,
+    facts: Facts,
+    status: Status,
+}
+
+impl Run {
+    fn new(
+        machine: Arc<dyn Host>,
+        input: &Path,
+        options: &Options,
+        stripped: Option<&Stripped>,
+        args: &BundleArgs,
+        observer: &Arc<dyn Observer>,
+    ) -> anyhow::Result<Self> {
+        let journal = JournalHost::new(machine, input);
+        let host: Arc<dyn Host> = journal.clone();
+        let analysis = Pipeline::new(host).analyze(source(input), options, observer);
+        let analysis = analysis.map_err(with_argument)?;
+        let json_sha256 = Some(json_hash(&analysis.profile)?);
+        // Pages show the instructions of functions, so that their bytes are needed, too.
+        let _ = page_code(&analysis);
+        if let Some(stripped) = stripped {
+            tell_changed(&stripped.profile, &analysis.profile, args.quiet);
+        }
+        let stacks = stripped.is_none() && has_stacks(&analysis);
+        let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
+        if analysis.is_damaged && args.quiet {
+            print_damage(&analysis);
+        }
+        drop(analysis);
+        let taken = journal.finish().context("cannot read the files again")?;
+        let facts = Facts {
+            recording: input.to_owned(),
+            tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
+            search: search_words(&options.files, &options.names),
+            stacks,
+            json_sha256,
+        };
+        Ok(Self { taken, facts, status })
+    }
+}
+
+/// Writes the bundle beside its place until it gives the same result, or has all there is.
+fn write(
+    run: &Run,
+    mut keep: Keep,
+    place: &Path,
+    observer: &Arc<dyn Observer>,
+) -> anyhow::Result<(Written, NewFile, bool)> {
+    loop {
+        let failed = || format!("cannot write {}", place.display());
+        let mut new = NewFile::beside(place).with_context(failed)?;
+        let mut out = BufWriter::with_capacity(1 << 20, &mut new);
+        let written = bundle::write(&run.taken, &run.facts, &keep, &mut out);
+        let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;
+        drop(out);
+        let holes = match replay(new.path(), observer, run.facts.json_sha256)? {
+            Outcome::Same => return Ok((written, new, true)),
+            Outcome::Other { holes } => holes,
+        };
+        match more(&keep, &holes) {
+            Some(more) => keep = more,
+            None => return Ok((written, new, false)),
+        }
+    }
 }
 
 /// Refuses what cannot be bundled.
 fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
     let name = input.display();
+    let is_whole = |kind| matches!(kind, FileKind::Regular | FileKind::Directory);
     let stat = host().stat(input, Origin::User);
-    if input == Path::new("-")
-        || stat.is_ok_and(|stat| !matches!(stat.kind, FileKind::Regular | FileKind::Directory))
-    {
+    if input == Path::new("-") || stat.is_ok_and(|stat| !is_whole(stat.kind)) {
         bail!(
             "{name} can be read only once, and a bundle is proven by a second reading; name a file"
         );
@@ -119,7 +162,7 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
 }
 
 /// What to keep where the parts that were kept gave another result; `None` where all was kept.
-fn more(keep: &Keep, holes: &[std::path::PathBuf]) -> Option<Keep> {
+fn more(keep: &Keep, holes: &[PathBuf]) -> Option<Keep> {
     let Keep::Needed { whole } = keep else { return None };
     let new: Vec<_> = holes.iter().filter(|path| !whole.contains(*path)).collect();
     if new.is_empty() {
@@ -149,7 +192,7 @@ fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()>
     if stacks {
         print_note(
             "the recording holds copies of stacks, which are memory of the recorded processes: passwords, keys and \
-             personal data may be in them",
+             personal data may be in them; --no-stacks leaves them out",
         );
     }
     Ok(())

@@ -1,6 +1,8 @@
-//! The container of a recording that is rewritten: its data section gets longer, and everything after it moves.
+//! The container of a recording that is rewritten: its data section gets longer or shorter, and everything after it moves.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
+
+use std::ops::Range;
 
 use address::BuildId;
 use anyhow::{Context as _, bail};
@@ -57,37 +59,51 @@ impl Layout {
         inserted: &[(usize, Vec<u8>)],
         build_ids: &[(usize, BuildId)],
     ) -> Option<Vec<u8>> {
-        let grown: usize = inserted.iter().map(|(_, record)| record.len()).sum();
         let mut patched = bytes.to_vec();
         for &(position, id) in build_ids {
             set_build_id(&mut patched, position, id)?;
         }
-        let end = self.data.1 as u64;
-        let data_size = (self.data.1 - self.data.0 + grown) as u64;
+        let mut data = Vec::with_capacity(self.data.1 - self.data.0);
+        let mut at = self.data.0;
+        for (position, record) in inserted {
+            data.extend(patched.get(at..*position)?);
+            data.extend(record);
+            at = *position;
+        }
+        data.extend(patched.get(at..self.data.1)?);
+        self.with_data(bytes, &data)
+    }
+
+    /// The data section.
+    pub(crate) const fn data(&self) -> Range<usize> {
+        self.data.0..self.data.1
+    }
+
+    /// The file with another data section. What comes after it moves: attributes and event types, their ids, and the
+    /// features.
+    pub(crate) fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+        let (start, end) = self.data;
+        let mut patched = bytes.to_vec();
+        let data_size = data.len() as u64;
         patched.get_mut(DATA_SIZE..DATA_SIZE + 8)?.copy_from_slice(&data_size.to_le_bytes());
-        // What comes after the data moves: attributes and event types, their ids, and the features.
         let attr_size = usize::try_from(word(bytes, 16)?).ok()?;
         let attrs = usize::try_from(word(bytes, 24)?).ok()?;
         let n_attrs = usize::try_from(word(bytes, 32)?).ok()?.checked_div(attr_size)?;
         let ids = (0..n_attrs.min(1 << 16)).map(|index| attrs + (index + 1) * attr_size - 16);
         let n_features: u32 =
             bytes.get(FEATURES..FEATURES + 32)?.iter().map(|byte| byte.count_ones()).sum();
-        let table = (0..n_features as usize).map(|index| self.data.1 + index * 16);
+        let table = (0..n_features as usize).map(|index| end + index * 16);
         for at in [24, 56].into_iter().chain(ids).chain(table) {
             let offset = word(bytes, at)?;
-            if offset >= end {
-                let moved = offset.checked_add(grown as u64)?;
+            if offset >= end as u64 {
+                let moved = (offset - end as u64).checked_add((start + data.len()) as u64)?;
                 patched.get_mut(at..at + 8)?.copy_from_slice(&moved.to_le_bytes());
             }
         }
-        let mut out = Vec::with_capacity(patched.len() + grown);
-        let mut at = 0;
-        for (position, record) in inserted {
-            out.extend(patched.get(at..*position)?);
-            out.extend(record);
-            at = *position;
-        }
-        out.extend(patched.get(at..)?);
+        let mut out = Vec::with_capacity(patched.len() - (end - start) + data.len());
+        out.extend(patched.get(..start)?);
+        out.extend(data);
+        out.extend(patched.get(end..)?);
         Some(out)
     }
 }

@@ -1,6 +1,7 @@
 //! What users say, and what the commands answer: arguments, exit statuses, files that are written.
 
 mod build_ids;
+mod bundle;
 mod cli;
 mod diff;
 mod errors;

@@ -1,0 +1,79 @@
+//! The recording with chains in the place of stacks, in the place of the recording: for those who pass it on.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use host::{HandedHost, Host, NewFile, Origin};
+use pipeline::{Observer, Options};
+use profile::Profile;
+use rustix::fs::{Timespec, Timestamps, futimens};
+
+use super::chains::{changed, without_stacks};
+use crate::args::{host, pipeline, source, with_argument};
+use crate::terminal::print_note;
+
+/// A machine on which the recording has no stacks.
+pub(super) struct Stripped {
+    /// That machine.
+    pub(super) host: Arc<dyn Host>,
+    /// What the recording gives with its stacks.
+    pub(super) profile: Profile,
+    /// The recording, which is removed with this value.
+    _file: NewFile,
+}
+
+impl Stripped {
+    /// Unwinds the recording, and writes it with its chains beside `place`, which has room for it.
+    ///
+    /// # Errors
+    /// Where it cannot be read or written, or is of a form that cannot be rewritten.
+    pub(super) fn new(
+        input: &Path,
+        place: &Path,
+        options: &Options,
+        observer: &Arc<dyn Observer>,
+    ) -> anyhow::Result<Self> {
+        let machine = host();
+        if machine.is_dir(input, Origin::User) {
+            bail!("directories cannot be rewritten as one file");
+        }
+        let analysis = pipeline().analyze(source(input), options, observer);
+        let analysis = analysis.map_err(with_argument)?;
+        let recording = machine.open(input, Origin::User)?;
+        let maps = pipeline().maps(source(input), options, observer);
+        let bytes =
+            without_stacks(&recording.content, &analysis, &mut maps.map_err(with_argument)?)?;
+        if recording.content.damage().happened() {
+            bail!("it was cut short while it was read");
+        }
+        let failed = || format!("cannot write beside {}", place.display());
+        let mut file = NewFile::beside(place).with_context(failed)?;
+        file.write_all(&bytes).with_context(failed)?;
+        // What was changed after the recording is told by that time.
+        let written = analysis.written.unwrap_or_default();
+        let time = Timespec {
+            tv_sec: i64::try_from(written.div_euclid(1_000_000_000))?,
+            tv_nsec: i64::try_from(written.rem_euclid(1_000_000_000))?,
+        };
+        futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
+        let opened = machine.descriptor(file.path(), Origin::User)?;
+        let host: Arc<dyn Host> = Arc::new(HandedHost::new(machine, input, opened)?);
+        Ok(Self { host, profile: analysis.profile, _file: file })
+    }
+}
+
+/// Says how many chains are others than before.
+pub(super) fn tell_changed(before: &Profile, after: &Profile, quiet: bool) {
+    let (changed, all) = (changed(before, after), before.samples.len());
+    if changed > 0 {
+        print_note(&format!(
+            "{changed} of {all} samples have other frames than with their stacks, though they were written as callchains"
+        ));
+    } else if !quiet {
+        print_note(
+            "the stacks are not in it; each sample has its own frames as a callchain, without those of other samples",
+        );
+    }
+}

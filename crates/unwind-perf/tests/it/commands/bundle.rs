@@ -1,0 +1,105 @@
+//! `bundle`: what a recording gives where its files are, the bundle gives where there are none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::cases::root;
+use crate::support::run::run;
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bundle-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// The bundle of a case, made below the root of the repository; the folder has nothing else.
+fn bundled(case: &str, name: &str, options: &[&str]) -> PathBuf {
+    let folder = folder(name);
+    let output = folder.join("a.upb");
+    let recording = format!("testdata/cases/{case}/perf.data");
+    let arguments = ["bundle", &recording, "--sysroot", "testdata/sysroot", "-o"];
+    let arguments = [&arguments, &[output.to_str().expect("a name")][..], options].concat();
+    let ran = run(root(), &arguments).expect_status(0);
+    assert!(ran.stdout.is_empty());
+    assert!(ran.stderr.contains("It gave the same result as the recording here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("memory of the recorded processes"), "{}", ran.stderr);
+    folder
+}
+
+#[test]
+fn all_commands_give_the_same() {
+    for (case, name) in [("inlines-gcc", "gcc"), ("recursion-rs", "rs"), ("spin-lld", "lld")] {
+        let folder = bundled(case, name, &[]);
+        let recording = format!("testdata/cases/{case}/perf.data");
+        for arguments in [
+            &["-q", "-f", "json"][..],
+            &["-q", "-f", "json", "--jobs", "1"],
+            &["-q", "-f", "json", "--jobs", "16"],
+            &["-q", "-f", "ndjson"],
+            &["-q", "-f", "perf-script"],
+            &["-q", "-f", "folded", "--no-inline"],
+            &["top", "-q", "--by", "line"],
+            &["report", "-q", "-o", "/dev/stdout"],
+            &["info"],
+            &["dump"],
+            &["buildid-list", "--with-hits"],
+        ] {
+            let takes_files = !matches!(arguments[0], "info" | "dump" | "buildid-list");
+            let files: &[&str] = if takes_files { &["--sysroot", "testdata/sysroot"] } else { &[] };
+            let there = run(&folder, &[arguments, &["a.upb"]].concat()).expect_status(0);
+            let here = run(root(), &[arguments, &[&recording], files].concat()).expect_status(0);
+            assert!(there.stdout == here.stdout, "{case}: {arguments:?}");
+        }
+        let diff = run(&folder, &["diff", "a.upb", "a.upb"]).expect_status(0);
+        assert!(!diff.stdout.is_empty());
+    }
+}
+
+#[test]
+fn whole_files_are_the_same_files() {
+    let folder = bundled("inlines-gcc", "whole", &["--whole"]);
+    let size = |name: &str| fs::metadata(folder.join(name)).expect("a bundle").len();
+    let needed = bundled("inlines-gcc", "needed", &[]);
+    assert!(size("a.upb") > fs::metadata(needed.join("a.upb")).expect("a bundle").len());
+}
+
+#[test]
+fn what_cannot_be_bundled_is_an_error() {
+    let folder = bundled("spin-lld", "errors", &[]);
+    for (arguments, expected) in [
+        (&["bundle", "a.upb", "-o", "b.upb"][..], "a.upb is a bundle already"),
+        (&["bundle", "-", "-o", "b.upb"], "- can be read only once"),
+        (&["bundle", "none.data", "-o", "b.upb"], "cannot read none.data"),
+        (&["bundle", "a.upb", "-o", "a.upb"], "a.upb is"),
+        (
+            &["a.upb", "--sysroot", "."],
+            "a.upb is a bundle, which brings its files; --sysroot has no effect on it",
+        ),
+        (&["maps", "a.upb", "--extra-dir", "."], "--extra-dir has no effect on it"),
+    ] {
+        let ran = run(&folder, arguments).expect_status(2);
+        assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    }
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1);
+}
+
+#[test]
+fn damaged_bundles_are_errors() {
+    let folder = bundled("spin-lld", "damaged", &[]);
+    let good = fs::read(folder.join("a.upb")).expect("the bundle");
+    for len in [good.len() / 2, good.len() - 1] {
+        fs::write(folder.join("cut.upb"), &good[..len]).expect("a file");
+        for command in
+            [&["-q", "cut.upb"][..], &["info", "cut.upb"], &["report", "cut.upb", "-o", "r.html"]]
+        {
+            let ran = run(&folder, command).expect_status(2);
+            assert!(
+                ran.stderr.contains("cannot read cut.upb: the bundle is damaged or cut"),
+                "{}",
+                ran.stderr
+            );
+        }
+    }
+}
