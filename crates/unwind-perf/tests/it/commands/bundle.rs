@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::cases::root;
-use crate::support::run::run;
+use crate::support::run::{Ran, run};
 
 /// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
@@ -101,5 +101,39 @@ fn damaged_bundles_are_errors() {
                 ran.stderr
             );
         }
+    }
+}
+
+/// The addresses of the frames of all samples, innermost first.
+fn chains(json: &serde_json::Value) -> Vec<Vec<String>> {
+    let lines = json.as_array().expect("samples");
+    let chain = |sample: &serde_json::Value| {
+        let frames = sample["frames"].as_array().expect("frames");
+        frames.iter().map(|frame| frame["addr"].to_string()).collect()
+    };
+    lines.iter().map(chain).collect()
+}
+
+#[test]
+fn without_stacks_the_chains_are_the_same() {
+    for case in ["inlines-gcc", "recursion-rs", "spin-lld"] {
+        let folder = folder(&format!("no-stacks-{case}"));
+        let output = folder.join("a.upb");
+        let recording = format!("testdata/cases/{case}/perf.data");
+        let arguments =
+            ["bundle", &recording, "--sysroot", "testdata/sysroot", "--no-stacks", "-o"];
+        let ran = run(root(), &[&arguments, &[output.to_str().expect("a name")][..]].concat());
+        let ran = ran.expect_status(0);
+        assert!(ran.stderr.contains("the stacks are not in it"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("passwords"), "{}", ran.stderr);
+        let options = ["-q", "-f", "ndjson", "--no-inline", "--no-join"];
+        let there = run(&folder, &[&options[..], &["a.upb"]].concat()).expect_status(0);
+        let files = [&recording[..], "--sysroot", "testdata/sysroot"];
+        let here = run(root(), &[&options[..], &files].concat()).expect_status(0);
+        let all = |ran: &Ran| chains(&serde_json::Value::Array(ran.lines()));
+        assert!(all(&here).iter().map(Vec::len).sum::<usize>() > 100, "{case}");
+        assert_eq!(all(&there), all(&here), "{case}");
+        let dump = run(&folder, &["dump", "--full", "a.upb"]).expect_status(0);
+        assert!(!dump.text().contains("rsp"), "{case}");
     }
 }
