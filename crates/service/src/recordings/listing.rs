@@ -16,8 +16,8 @@ const DEEPEST: usize = 6;
 /// Entries that are looked at in all.
 const MOST: usize = 50_000;
 
-/// Endings of recordings and of packed ones.
-const ENDINGS: &[&str] = &["data", "perf", "old", "gz", "zst", "xz", "bz2"];
+/// Endings of recordings, of packed ones, and of bundles.
+const ENDINGS: &[&str] = &["data", "perf", "old", "gz", "zst", "xz", "bz2", "upb"];
 
 /// The first bytes of recordings, of both byte orders and of the oldest perf, and of packed files.
 /// Source: the kernel's tools/perf/Documentation/perf.data-file-format.txt; RFC 1952, RFC 8878; the formats of xz, bzip2.
