@@ -11,6 +11,7 @@ use crate::command;
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
     ("budget", &[]),
+    ("cxx-demangle", &[]),
     ("host", &["budget"]),
     ("profile", &["address"]),
     ("perf-data", &["address", "budget"]),
@@ -18,7 +19,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("bundle", &["budget", "host", "module-map"]),
     ("gopclntab", &["address", "module-map"]),
     ("unwinder", &["address", "budget", "gopclntab", "perf-data", "module-map", "profile"]),
-    ("symbolizer", &["address", "budget", "gopclntab", "host", "module-map", "profile"]),
+    (
+        "symbolizer",
+        &["address", "budget", "cxx-demangle", "gopclntab", "host", "module-map", "profile"],
+    ),
     ("web", &[]),
     ("formats", &["address", "profile", "web"]),
     (

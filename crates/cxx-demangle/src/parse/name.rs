@@ -1,0 +1,158 @@
+//! Names: plain, in a scope, in a function.
+//!
+//! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.7 "Scope Encoding".
+
+use super::{NameState, Parser};
+use crate::node::{Node, Reference};
+use crate::tree::Id;
+
+impl Parser<'_> {
+    /// `<name> ::= <nested-name> | <local-name> | <unscoped-name> [<template-args>]`
+    pub(super) fn name(&mut self, state: &mut NameState) -> Option<Id> {
+        match self.peek() {
+            b'N' => self.nested_name(state),
+            b'Z' => self.local_name(state),
+            _ => {
+                let (name, is_substitution) = self.unscoped_name(state)?;
+                if self.peek() != b'I' {
+                    // A substitution alone is no name.
+                    return (!is_substitution).then_some(name);
+                }
+                if !is_substitution {
+                    self.remember(name);
+                }
+                let arguments = self.template_arguments(state.is_encoding)?;
+                state.ends_with_arguments = true;
+                Some(self.add(Node::Instance { name, arguments }))
+            }
+        }
+    }
+
+    /// The name of a type, or of anything that is no encoding.
+    pub(super) fn plain_name(&mut self) -> Option<Id> {
+        self.name(&mut NameState::default())
+    }
+
+    /// `<unscoped-name> ::= [St] <unqualified-name> | <substitution>`; and whether it is the latter.
+    pub(super) fn unscoped_name(&mut self, state: &mut NameState) -> Option<(Id, bool)> {
+        let std = self.eat_word(b"St").then(|| self.word(&"std"));
+        let mut module = None;
+        if self.peek() == b'S' {
+            let substitution = self.substitution()?;
+            if matches!(self.tree.node(substitution), Node::Module { .. }) {
+                module = Some(substitution);
+            } else {
+                return std.is_none().then_some((substitution, true));
+            }
+        }
+        Some((self.unqualified_name(state, std, module)?, false))
+    }
+
+    /// `<local-name> ::= Z <encoding> E (<name> | d [<number>] _ <name> | s) [<discriminator>]`
+    fn local_name(&mut self, state: &mut NameState) -> Option<Id> {
+        self.expect(b'Z')?;
+        let encoding = self.encoding()?;
+        self.expect(b'E')?;
+        if self.eat(b's') {
+            self.discriminator();
+            let entity = self.word(&"string literal");
+            return Some(self.add(Node::Local { encoding, entity }));
+        }
+        let saved = self.new_reach();
+        let entity = if self.eat(b'd') {
+            let number = self.signed_number();
+            self.expect(b'_')?;
+            let entity = self.name(state)?;
+            self.add(Node::DefaultArgument { number, entity })
+        } else {
+            let entity = self.name(state)?;
+            self.discriminator();
+            entity
+        };
+        self.restore_reach(saved);
+        Some(self.add(Node::Local { encoding, entity }))
+    }
+
+    /// `<discriminator> ::= _ <digit> | __ <number> _`; also, as older compilers wrote it, digits at the end of all.
+    fn discriminator(&mut self) {
+        let at = self.at;
+        if self.eat(b'_') {
+            if self.peek().is_ascii_digit() {
+                self.at += 1;
+                return;
+            }
+            if self.eat(b'_') {
+                self.number();
+                if self.eat(b'_') {
+                    return;
+                }
+            }
+        } else if self.number().length > 0 && self.at == self.input.len() {
+            return;
+        }
+        self.at = at;
+    }
+
+    /// `<nested-name> ::= N [<qualifiers>] [<ref-qualifier>] <prefix>+ E`
+    fn nested_name(&mut self, state: &mut NameState) -> Option<Id> {
+        self.expect(b'N')?;
+        if self.eat(b'H') {
+            state.has_explicit_object = true;
+        } else {
+            state.qualifiers = self.qualifiers();
+            state.reference = self.reference();
+        }
+        let mut so_far: Option<Id> = None;
+        while !self.eat(b'E') {
+            state.ends_with_arguments = false;
+            let next = match (self.peek(), self.peek_at(1)) {
+                (b'T', _) if so_far.is_none() => self.template_parameter()?,
+                (b'D', b't' | b'T') if so_far.is_none() => self.decltype()?,
+                (b'T', _) | (b'D', b't' | b'T') => return None,
+                (b'I', _) => self.instance_of(so_far?, state)?,
+                (b'S', _) => {
+                    let substitution = self.prefix_substitution()?;
+                    if matches!(self.tree.node(substitution), Node::Module { .. }) {
+                        self.unqualified_name(state, so_far, Some(substitution))?
+                    } else if so_far.is_some() {
+                        return None;
+                    } else {
+                        so_far = Some(substitution);
+                        continue;
+                    }
+                }
+                _ => self.unqualified_name(state, so_far, None)?,
+            };
+            so_far = Some(next);
+            self.remember(next);
+            // What an initialiser of a member is in; older compilers wrote it.
+            self.eat(b'M');
+        }
+        self.scratch.substitutions.pop()?;
+        so_far
+    }
+
+    fn reference(&mut self) -> Reference {
+        if self.eat(b'O') {
+            Reference::Right
+        } else if self.eat(b'R') {
+            Reference::Left
+        } else {
+            Reference::None
+        }
+    }
+
+    /// What a template is with its arguments.
+    fn instance_of(&mut self, name: Id, state: &mut NameState) -> Option<Id> {
+        let arguments = self.template_arguments(state.is_encoding)?;
+        if matches!(self.tree.node(name), Node::Instance { .. }) {
+            return None;
+        }
+        state.ends_with_arguments = true;
+        Some(self.add(Node::Instance { name, arguments }))
+    }
+
+    fn prefix_substitution(&mut self) -> Option<Id> {
+        if self.eat_word(b"St") { Some(self.word(&"std")) } else { self.substitution() }
+    }
+}

@@ -1,0 +1,140 @@
+//! The tree that a name is parsed into: small nodes in one vector, which refer to each other by index, and which is
+//! used again for the next name. A substitution or a template parameter is the index of what it stands for, so it
+//! is a graph without copies.
+
+use std::num::NonZeroU32;
+
+use crate::node::{List, Node, Shape, Signature};
+
+/// A node of the tree: its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Id(NonZeroU32);
+
+impl Id {
+    /// What stands where a node was to be that is not there; node 0 is always there.
+    const FIRST: Self = Self(NonZeroU32::MIN);
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A node with what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) node: Node,
+    pub(crate) shape: Shape,
+    /// Where the text of the node is in the output, once it was printed: first byte and length, 0 if not.
+    pub(crate) printed: (u32, u32),
+}
+
+/// The nodes of one name.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    entries: Vec<Entry>,
+    lists: Vec<Id>,
+    signatures: Vec<Signature>,
+    /// Whether a node refers to a template argument that comes after it: only then there can be circles.
+    pub(crate) has_forward: bool,
+}
+
+/// Nodes and list elements that a tree keeps room for between names.
+const KEPT: usize = 1 << 12;
+
+impl Tree {
+    /// Makes room for the next name.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.entries.shrink_to(KEPT);
+        self.lists.clear();
+        self.lists.shrink_to(KEPT);
+        self.signatures.clear();
+        self.signatures.shrink_to(KEPT);
+        self.has_forward = false;
+    }
+
+    /// Adds a node that has nothing to its right, as most have.
+    pub(crate) fn add(&mut self, node: Node) -> Id {
+        self.add_shaped(node, Shape::PLAIN)
+    }
+
+    /// Adds a node with its shape.
+    pub(crate) fn add_shaped(&mut self, node: Node, shape: Shape) -> Id {
+        self.entries.push(Entry { node, shape, printed: (0, 0) });
+        // A name has at most a few nodes a byte, and its length is limited.
+        u32::try_from(self.entries.len()).ok().and_then(NonZeroU32::new).map_or(Id::FIRST, Id)
+    }
+
+    /// Adds a list that is the end of a stack of nodes from a position on, and takes it from there.
+    pub(crate) fn add_list(&mut self, stack: &mut Vec<Id>, from: usize) -> List {
+        let at = self.lists.len();
+        self.lists.extend(stack.drain(from..));
+        let length = self.lists.len() - at;
+        List { at: number(at), length: number(length) }
+    }
+
+    /// Adds what a function takes and returns; gives its index.
+    pub(crate) fn add_signature(&mut self, signature: Signature) -> u32 {
+        self.signatures.push(signature);
+        number(self.signatures.len() - 1)
+    }
+
+    /// A node.
+    #[inline]
+    pub(crate) fn entry(&self, id: Id) -> Entry {
+        const NOTHING: Entry =
+            Entry { node: Node::Word(&""), shape: Shape::PLAIN, printed: (0, 0) };
+        self.entries.get(id.index()).copied().unwrap_or(NOTHING)
+    }
+
+    /// A node without what is known of it.
+    #[inline]
+    pub(crate) fn node(&self, id: Id) -> Node {
+        self.entry(id).node
+    }
+
+    /// The shape of a node.
+    #[inline]
+    pub(crate) fn shape(&self, id: Id) -> Shape {
+        self.entry(id).shape
+    }
+
+    /// Notes where in the output the text of a node is.
+    pub(crate) fn set_printed(&mut self, id: Id, printed: (u32, u32)) {
+        if let Some(entry) = self.entries.get_mut(id.index()) {
+            entry.printed = printed;
+        }
+    }
+
+    /// Replaces a node.
+    pub(crate) fn set(&mut self, id: Id, node: Node) {
+        if let Some(entry) = self.entries.get_mut(id.index()) {
+            entry.node = node;
+        }
+    }
+
+    /// The elements of a list.
+    pub(crate) fn list(&self, list: List) -> &[Id] {
+        let at = list.at as usize;
+        self.lists.get(at..at + list.length as usize).unwrap_or_default()
+    }
+
+    /// An element of a list.
+    #[inline]
+    pub(crate) fn element(&self, list: List, index: u32) -> Option<Id> {
+        if index >= list.length {
+            return None;
+        }
+        self.lists.get(list.at as usize + index as usize).copied()
+    }
+
+    /// What a function takes and returns.
+    pub(crate) fn signature(&self, index: u32) -> Signature {
+        self.signatures.get(index as usize).copied().unwrap_or_default()
+    }
+}
+
+/// A length as it is stored: names are far shorter than 4 GiB.
+fn number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
