@@ -95,7 +95,9 @@ impl Demangler {
         let mut parser = Parser::new(name, &mut self.tree, &mut self.scratch);
         let (root, suffix) = parser.mangled_name()?;
         self.out.clear();
-        self.out.shrink_to(KEPT);
+        if self.out.capacity() > KEPT {
+            self.out.shrink_to(KEPT);
+        }
         Printer::new(name, &mut self.tree, &mut self.out, options).name(root)?;
         if options.parts == Parts::All {
             let suffix = name.get(suffix..).unwrap_or_default();

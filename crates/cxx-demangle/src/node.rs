@@ -80,6 +80,11 @@ pub(crate) enum Node {
         scope: Id,
         name: Id,
     },
+    /// The same where the name is an identifier, as in most parts of names: one node instead of two.
+    Scoped {
+        scope: Id,
+        name: Text,
+    },
     Friend {
         scope: Id,
         name: Id,

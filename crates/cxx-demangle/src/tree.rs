@@ -24,12 +24,14 @@ impl Id {
 pub(crate) struct Entry {
     pub(crate) node: Node,
     pub(crate) shape: Shape,
+    /// Whether a substitution refers to the node, so that it is printed more than once.
+    pub(crate) is_shared: bool,
     /// Where the text of the node is in the output, once it was printed: first byte and length, 0 if not.
     pub(crate) printed: (u32, u32),
 }
 
 /// The nodes of one name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tree {
     entries: Vec<Entry>,
     lists: Vec<Id>,
@@ -38,59 +40,128 @@ pub(crate) struct Tree {
     pub(crate) has_forward: bool,
 }
 
+/// What stands where no node is, which does not happen.
+static NOTHING: Entry = Entry {
+    node: Node::Word(&""),
+    shape: Shape::PLAIN,
+    is_shared: false,
+    printed: (0, 0),
+};
+
+/// The builtin types by their letters, from `a` on; they are the first nodes of every tree.
+///
+/// Source: Itanium C++ ABI, 5.1.5.2 "Builtin types".
+pub(crate) static BUILTINS: [&str; 26] = [
+    "signed char",
+    "bool",
+    "char",
+    "double",
+    "long double",
+    "float",
+    "__float128",
+    "unsigned char",
+    "int",
+    "unsigned int",
+    "",
+    "long",
+    "unsigned long",
+    "__int128",
+    "unsigned __int128",
+    "",
+    "",
+    "",
+    "short",
+    "unsigned short",
+    "",
+    "void",
+    "wchar_t",
+    "long long",
+    "unsigned long long",
+    "...",
+];
+
+impl Default for Tree {
+    fn default() -> Self {
+        let builtin = |word| Entry { node: Node::Word(word), ..NOTHING };
+        Self {
+            entries: BUILTINS.iter().map(builtin).collect(),
+            lists: Vec::new(),
+            signatures: Vec::new(),
+            has_forward: false,
+        }
+    }
+}
+
 /// Nodes and list elements that a tree keeps room for between names.
 const KEPT: usize = 1 << 12;
 
 impl Tree {
     /// Makes room for the next name.
     pub(crate) fn clear(&mut self) {
-        self.entries.clear();
-        self.entries.shrink_to(KEPT);
+        self.entries.truncate(BUILTINS.len());
         self.lists.clear();
-        self.lists.shrink_to(KEPT);
         self.signatures.clear();
-        self.signatures.shrink_to(KEPT);
         self.has_forward = false;
+        if self.entries.capacity() > KEPT {
+            self.entries.shrink_to(KEPT);
+            self.lists.shrink_to(KEPT);
+            self.signatures.shrink_to(KEPT);
+        }
+    }
+
+    /// The builtin type of a letter, which every tree has.
+    #[inline]
+    pub(crate) fn builtin(letter: u8) -> Option<Id> {
+        let index = letter.checked_sub(b'a').filter(|index| *index < 26)?;
+        let id = Id(NonZeroU32::MIN.saturating_add(u32::from(index)));
+        BUILTINS.get(usize::from(index)).filter(|word| !word.is_empty()).map(|_| id)
     }
 
     /// Adds a node that has nothing to its right, as most have.
+    #[inline]
     pub(crate) fn add(&mut self, node: Node) -> Id {
         self.add_shaped(node, Shape::PLAIN)
     }
 
     /// Adds a node with its shape.
     pub(crate) fn add_shaped(&mut self, node: Node, shape: Shape) -> Id {
-        self.entries.push(Entry { node, shape, printed: (0, 0) });
+        self.entries.push(Entry { node, shape, is_shared: false, printed: (0, 0) });
         // A name has at most a few nodes a byte, and its length is limited.
-        u32::try_from(self.entries.len()).ok().and_then(NonZeroU32::new).map_or(Id::FIRST, Id)
+        NonZeroU32::new(self.entries.len() as u32).map_or(Id::FIRST, Id)
     }
 
     /// Adds a list that is the end of a stack of nodes from a position on, and takes it from there.
     pub(crate) fn add_list(&mut self, stack: &mut Vec<Id>, from: usize) -> List {
-        let at = self.lists.len();
-        self.lists.extend(stack.drain(from..));
-        let length = self.lists.len() - at;
-        List { at: number(at), length: number(length) }
+        let (at, length) = (self.lists.len(), stack.len() - from);
+        self.lists.extend_from_slice(stack.get(from..).unwrap_or_default());
+        stack.truncate(from);
+        List { at: at as u32, length: length as u32 }
     }
 
     /// Adds what a function takes and returns; gives its index.
     pub(crate) fn add_signature(&mut self, signature: Signature) -> u32 {
         self.signatures.push(signature);
-        number(self.signatures.len() - 1)
+        self.signatures.len() as u32 - 1
     }
 
     /// A node.
     #[inline]
-    pub(crate) fn entry(&self, id: Id) -> Entry {
-        const NOTHING: Entry =
-            Entry { node: Node::Word(&""), shape: Shape::PLAIN, printed: (0, 0) };
-        self.entries.get(id.index()).copied().unwrap_or(NOTHING)
+    pub(crate) fn entry(&self, id: Id) -> &Entry {
+        self.entries.get(id.index()).unwrap_or(&NOTHING)
     }
 
     /// A node without what is known of it.
     #[inline]
     pub(crate) fn node(&self, id: Id) -> Node {
         self.entry(id).node
+    }
+
+    /// Notes that a substitution refers to a node.
+    #[inline]
+    pub(crate) fn set_shared(&mut self, id: Id) {
+        if let Some(entry) = self.entries.get_mut(id.index()) {
+            entry.is_shared = true;
+        }
     }
 
     /// The shape of a node.
@@ -132,9 +203,4 @@ impl Tree {
     pub(crate) fn signature(&self, index: u32) -> Signature {
         self.signatures.get(index as usize).copied().unwrap_or_default()
     }
-}
-
-/// A length as it is stored: names are far shorter than 4 GiB.
-fn number(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

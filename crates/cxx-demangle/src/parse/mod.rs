@@ -16,13 +16,14 @@ mod types;
 mod unqualified;
 mod unresolved;
 
-pub(crate) use types::builtin;
-
 use crate::node::{List, Node, Qualifiers, Reference, Text, Word};
 use crate::tree::{Id, Tree};
 
 /// Nesting of a name, in productions that can contain themselves.
 const MAX_DEPTH: u32 = 512;
+
+/// Largest length or index: no name is as long, and none has as many parts.
+const MAX_NUMBER: usize = 1 << 24;
 
 /// Vectors that are used again for the next name.
 #[derive(Debug, Default)]
@@ -216,12 +217,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The piece of the input from there to here.
+    #[inline]
     fn since(&self, at: usize) -> Text {
-        let number = |length| u32::try_from(length).unwrap_or(0);
-        Text { at: number(at), length: number(self.at - at) }
+        // The length of names is limited.
+        Text { at: at as u32, length: (self.at - at) as u32 }
     }
 
     /// Digits; empty where there are none.
+    #[inline]
     fn number(&mut self) -> Text {
         let at = self.at;
         while self.peek().is_ascii_digit() {
@@ -239,16 +242,21 @@ impl<'a> Parser<'a> {
 
     /// The value of the digits that come next; `None` without digits.
     fn positive(&mut self) -> Option<usize> {
-        let mut value = 0_usize;
-        let at = self.at;
+        let first @ b'0'..=b'9' = self.peek() else { return None };
+        let mut value = usize::from(first - b'0');
+        self.at += 1;
         while let digit @ b'0'..=b'9' = self.peek() {
-            value = value.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
+            value = value * 10 + usize::from(digit - b'0');
+            if value > MAX_NUMBER {
+                return None;
+            }
             self.at += 1;
         }
-        (self.at > at).then_some(value)
+        Some(value)
     }
 
     /// A length and so many bytes.
+    #[inline]
     fn counted(&mut self) -> Option<Text> {
         let length = self.positive()?;
         let at = self.at;

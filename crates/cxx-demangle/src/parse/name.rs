@@ -3,7 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.7 "Scope Encoding".
 
 use super::{NameState, Parser};
-use crate::node::{Node, Reference};
+use crate::node::{Node, Reference, Text};
 use crate::tree::Id;
 
 impl Parser<'_> {
@@ -96,16 +96,22 @@ impl Parser<'_> {
     /// `<nested-name> ::= N [<qualifiers>] [<ref-qualifier>] <prefix>+ E`
     fn nested_name(&mut self, state: &mut NameState) -> Option<Id> {
         self.expect(b'N')?;
-        if self.eat(b'H') {
-            state.has_explicit_object = true;
-        } else {
-            state.qualifiers = self.qualifiers();
-            state.reference = self.reference();
+        match self.peek() {
+            b'H' => {
+                self.at += 1;
+                state.has_explicit_object = true;
+            }
+            b'r' | b'V' | b'K' | b'O' | b'R' => {
+                state.qualifiers = self.qualifiers();
+                state.reference = self.reference();
+            }
+            _ => {}
         }
         let mut so_far: Option<Id> = None;
         while !self.eat(b'E') {
             state.ends_with_arguments = false;
             let next = match (self.peek(), self.peek_at(1)) {
+                (b'1'..=b'9', _) => self.identifier_in(so_far)?,
                 (b'T', _) if so_far.is_none() => self.template_parameter()?,
                 (b'D', b't' | b'T') if so_far.is_none() => self.decltype()?,
                 (b'T', _) | (b'D', b't' | b'T') => return None,
@@ -130,6 +136,29 @@ impl Parser<'_> {
         }
         self.scratch.substitutions.pop()?;
         so_far
+    }
+
+    /// A plain identifier in its scope, as most parts of names are.
+    #[inline(always)]
+    pub(super) fn identifier_in(&mut self, scope: Option<Id>) -> Option<Id> {
+        let text = self.counted().filter(|text| text.length > 0)?;
+        match scope {
+            Some(scope) if self.peek() != b'B' && !self.is_anonymous(text) => {
+                Some(self.add(Node::Scoped { scope, name: text }))
+            }
+            _ => self.any_identifier_in(scope, text),
+        }
+    }
+
+    fn any_identifier_in(&mut self, scope: Option<Id>, text: Text) -> Option<Id> {
+        let mut name = self.identifier(text);
+        if self.peek() == b'B' {
+            name = self.tags(name)?;
+        }
+        Some(match scope {
+            Some(scope) => self.add(Node::Nested { scope, name }),
+            None => name,
+        })
     }
 
     fn reference(&mut self) -> Reference {

@@ -15,7 +15,7 @@ impl Parser<'_> {
             let std = abbreviation(letter)?;
             self.at += 1;
             let plain = self.add(Node::Std(std, false));
-            let tagged = self.tags(plain)?;
+            let tagged = if self.peek() == b'B' { self.tags(plain)? } else { plain };
             if tagged != plain {
                 self.remember(tagged);
             }
@@ -23,7 +23,9 @@ impl Parser<'_> {
         }
         let index = if self.peek() == b'_' { 0 } else { self.sequence_number()?.checked_add(1)? };
         self.expect(b'_')?;
-        self.scratch.substitutions.get(index).copied()
+        let id = self.scratch.substitutions.get(index).copied()?;
+        self.tree.set_shared(id);
+        Some(id)
     }
 
     /// `<seq-id>`: a number of base 36.

@@ -2,39 +2,9 @@
 //!
 //! Source: Itanium C++ ABI, 5.1.5 "Type Encodings".
 
-use super::Parser;
+use super::{NameState, Parser};
 use crate::node::{Node, Qualifiers, Reference, Shape, Signature, Word};
-use crate::tree::Id;
-
-/// The builtin types of one letter.
-///
-/// Source: Itanium C++ ABI, 5.1.5.2 "Builtin types".
-pub(crate) fn builtin(letter: u8) -> Option<Word> {
-    Some(match letter {
-        b'v' => &"void",
-        b'w' => &"wchar_t",
-        b'b' => &"bool",
-        b'c' => &"char",
-        b'a' => &"signed char",
-        b'h' => &"unsigned char",
-        b's' => &"short",
-        b't' => &"unsigned short",
-        b'i' => &"int",
-        b'j' => &"unsigned int",
-        b'l' => &"long",
-        b'm' => &"unsigned long",
-        b'x' => &"long long",
-        b'y' => &"unsigned long long",
-        b'n' => &"__int128",
-        b'o' => &"unsigned __int128",
-        b'f' => &"float",
-        b'd' => &"double",
-        b'e' => &"long double",
-        b'g' => &"__float128",
-        b'z' => &"...",
-        _ => return None,
-    })
-}
+use crate::tree::{Id, Tree};
 
 /// The builtin types of `D` and a letter, without those that have a size.
 fn builtin_of_two(letter: u8) -> Option<Word> {
@@ -55,11 +25,16 @@ fn builtin_of_two(letter: u8) -> Option<Word> {
 
 impl Parser<'_> {
     /// `<type>`; all but builtin types and substitutions can be substituted later.
+    #[inline]
     pub(super) fn type_(&mut self) -> Option<Id> {
-        if let Some(word) = builtin(self.peek()) {
+        if let Some(builtin) = Tree::builtin(self.peek()) {
             self.at += 1;
-            return Some(self.word(word));
+            return Some(builtin);
         }
+        self.new_type()
+    }
+
+    fn new_type(&mut self) -> Option<Id> {
         self.enter()?;
         let id = match self.peek() {
             b'S' if self.peek_at(1) != b't' => {
@@ -127,7 +102,11 @@ impl Parser<'_> {
 
     /// A type that begins with a substitution; and whether it is more than that.
     fn substituted_type(&mut self) -> Option<(Id, bool)> {
-        let (name, is_substitution) = self.unscoped_name(&mut super::NameState::default())?;
+        let mut name = self.substitution()?;
+        let is_substitution = !matches!(self.tree.node(name), Node::Module { .. });
+        if !is_substitution {
+            name = self.unqualified_name(&mut NameState::default(), None, Some(name))?;
+        }
         if self.peek() == b'I' && (!is_substitution || self.arguments_follow) {
             if !is_substitution {
                 self.remember(name);

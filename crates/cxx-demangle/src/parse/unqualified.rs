@@ -3,7 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.3 "Operator Encodings", 5.1.4 "Other Special Functions and Entities".
 
 use super::{NameState, Parser};
-use crate::node::{Node, Std};
+use crate::node::{Node, Std, Text};
 use crate::operators::{self, Kind, operator};
 use crate::tree::Id;
 
@@ -16,7 +16,10 @@ impl Parser<'_> {
         scope: Option<Id>,
         module: Option<Id>,
     ) -> Option<Id> {
-        let module = self.module_name(module)?;
+        if module.is_none() && matches!(self.peek(), b'1'..=b'9') {
+            return self.identifier_in(scope);
+        }
+        let module = if self.peek() == b'W' { self.module_name(module)? } else { module };
         let is_friend = scope.is_some() && self.eat(b'F');
         self.eat(b'L');
         let mut scope = scope;
@@ -35,7 +38,9 @@ impl Parser<'_> {
         if let Some(module) = module {
             name = self.add(Node::InModule { module, name });
         }
-        name = self.tags(name)?;
+        if self.peek() == b'B' {
+            name = self.tags(name)?;
+        }
         Some(match scope {
             Some(scope) if is_friend => self.add(Node::Friend { scope, name }),
             Some(scope) => self.add(Node::Nested { scope, name }),
@@ -58,8 +63,22 @@ impl Parser<'_> {
     /// `<source-name> ::= <length> <identifier>`
     pub(super) fn source_name(&mut self) -> Option<Id> {
         let text = self.counted().filter(|text| text.length > 0)?;
-        let is_anonymous = self.bytes(text).starts_with(b"_GLOBAL__N");
-        Some(if is_anonymous { self.word(&"(anonymous namespace)") } else { self.text(text) })
+        Some(self.identifier(text))
+    }
+
+    pub(super) fn identifier(&mut self, text: Text) -> Id {
+        if self.is_anonymous(text) {
+            self.word(&"(anonymous namespace)")
+        } else {
+            self.text(text)
+        }
+    }
+
+    /// Whether an identifier is the one that compilers give to unnamed namespaces.
+    #[inline]
+    pub(super) fn is_anonymous(&self, text: Text) -> bool {
+        let bytes = self.bytes(text);
+        bytes.first() == Some(&b'_') && bytes.starts_with(b"_GLOBAL__N")
     }
 
     /// `<abi-tags> ::= (B <source-name>)*`

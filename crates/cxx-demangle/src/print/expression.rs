@@ -3,7 +3,7 @@
 use super::{Printer, float};
 use crate::node::{Node, Text};
 use crate::operators::{Precedence, operator};
-use crate::tree::Id;
+use crate::tree::{Id, Tree};
 
 impl Printer<'_> {
     pub(super) fn left_of_expression(&mut self, node: Node) {
@@ -190,7 +190,7 @@ impl Printer<'_> {
             return self.word(suffix);
         }
         self.open("(");
-        crate::parse::builtin(what).into_iter().for_each(|word| self.word(word));
+        Tree::builtin(what).into_iter().for_each(|builtin| self.print(builtin));
         self.close(")");
         self.signed(value);
     }

@@ -10,7 +10,7 @@ mod types;
 
 use crate::node::{Has, List, Node, Text};
 use crate::operators::Precedence;
-use crate::tree::{Id, Tree};
+use crate::tree::{Entry, Id, Tree};
 use crate::{Options, Parts, Spelling};
 
 /// Longest output, in bytes.
@@ -81,63 +81,122 @@ impl<'a> Printer<'a> {
     }
 
     /// Both parts of a node.
+    #[inline(always)]
     fn print(&mut self, id: Id) {
-        self.left(id);
-        if self.tree.shape(id).right != Has::No {
-            self.right(id);
+        match self.tree.entry(id).node {
+            Node::Text(text) => self.text(text),
+            Node::Word(word) => self.word(word),
+            _ => self.print_compound(id),
         }
+    }
+
+    #[inline(never)]
+    fn print_compound(&mut self, id: Id) {
+        let entry = self.tree.entry(id);
+        match entry.node {
+            Node::Instance { name, arguments } if !entry.is_shared => {
+                if self.enter() {
+                    self.print(name);
+                    self.arguments(arguments);
+                    self.depth -= 1;
+                }
+            }
+            Node::Scoped { scope, name } if !entry.is_shared => {
+                if self.enter() {
+                    self.scoped(scope, name);
+                    self.depth -= 1;
+                }
+            }
+            Node::Nested { scope, name } if !entry.is_shared => {
+                if self.enter() {
+                    self.print(scope);
+                    self.word("::");
+                    self.print(name);
+                    self.depth -= 1;
+                }
+            }
+            _ => {
+                let has_right = entry.shape.right != Has::No;
+                self.left(id);
+                if has_right {
+                    self.right(id);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn scoped(&mut self, scope: Id, name: Text) {
+        self.print(scope);
+        self.word("::");
+        self.text(name);
     }
 
     /// What of a node comes before the name that it declares; all of it, where it declares none.
     fn left(&mut self, id: Id) {
-        let entry = self.tree.entry(id);
-        if let Node::Text(text) = entry.node {
-            return self.text(text);
+        let Entry { node, is_shared, printed, .. } = *self.tree.entry(id);
+        if is_shared && self.expansions == 0 && self.pack.is_none() {
+            return self.left_of_shared(id, node, printed);
         }
-        if let Node::Word(word) = entry.node {
-            return self.word(word);
+        if self.enter() {
+            match node {
+                // What most parameters are.
+                Node::Pointer(_) | Node::Reference { .. } | Node::Qualified { .. } => {
+                    self.left_of_type(id, node);
+                }
+                _ => self.left_of_name(id, node),
+            }
+            self.depth -= 1;
         }
-        let can_copy = self.expansions == 0
-            && self.pack.is_none()
-            && matches!(entry.node, Node::Instance { .. } | Node::Nested { .. });
-        if can_copy && entry.printed.1 > 0 {
-            let (at, length) = (entry.printed.0 as usize, entry.printed.1 as usize);
-            return self.copy(at, length);
+    }
+
+    /// The same for a node that is written more than once: by copying what is there, if it reads the same everywhere.
+    fn left_of_shared(&mut self, id: Id, node: Node, printed: (u32, u32)) {
+        if printed.1 > 0 {
+            return self.copy(printed.0 as usize, printed.1 as usize);
         }
         if !self.enter() {
             return;
         }
         let start = self.out.len();
-        self.left_of_name(id, entry.node);
+        self.left_of_name(id, node);
         self.depth -= 1;
-        if can_copy && self.pack.is_none() && !self.tree.has_forward {
-            let number = |length: usize| u32::try_from(length).unwrap_or(0);
-            self.tree.set_printed(id, (number(start), number(self.out.len() - start)));
+        let is_name = matches!(
+            node,
+            Node::Instance { .. } | Node::Nested { .. } | Node::Scoped { .. }
+        );
+        if is_name && self.pack.is_none() && !self.tree.has_forward {
+            let length = self.out.len() - start;
+            self.tree.set_printed(id, (start as u32, length as u32));
         }
     }
 
     /// What of a node comes behind the name that it declares.
     fn right(&mut self, id: Id) {
-        let entry = self.tree.entry(id);
-        if entry.shape.right == Has::No || !self.enter() {
-            return;
+        let Entry { node, shape, .. } = *self.tree.entry(id);
+        if shape.right != Has::No && self.enter() {
+            self.right_of(id, node);
+            self.depth -= 1;
         }
-        self.right_of(id, entry.node);
-        self.depth -= 1;
     }
 
     /// Counts a step; whether there may be one more.
     #[inline]
     fn enter(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH || self.steps == 0 || self.out.len() > MAX_OUTPUT {
+            self.give_up();
+            return false;
+        }
         self.depth += 1;
-        self.steps = self.steps.saturating_sub(1);
-        if self.depth > MAX_DEPTH || self.steps == 0 || self.out.len() > MAX_OUTPUT {
-            self.is_too_large = true;
-        }
-        if self.is_too_large {
-            self.depth -= 1;
-        }
-        !self.is_too_large
+        self.steps -= 1;
+        true
+    }
+
+    /// Nothing is printed any more: the name gets out of proportion.
+    #[cold]
+    fn give_up(&mut self) {
+        self.is_too_large = true;
+        self.steps = 0;
     }
 
     #[inline]
@@ -147,16 +206,24 @@ impl<'a> Printer<'a> {
 
     #[inline]
     fn text(&mut self, text: Text) {
-        let at = text.at as usize;
-        let bytes = self.input.get(at..at + text.length as usize).unwrap_or_default();
-        self.out.extend_from_slice(bytes);
+        /// Most identifiers are not longer. So many bytes are copied by one instruction instead of a call.
+        const SHORT: usize = 16;
+        let (at, length) = (text.at as usize, text.length as usize);
+        let from = self.input.get(at..).unwrap_or_default();
+        match from.first_chunk::<SHORT>() {
+            Some(chunk) if length <= SHORT => {
+                let end = self.out.len() + length;
+                self.out.extend_from_slice(chunk);
+                self.out.truncate(end);
+            }
+            _ => self.out.extend_from_slice(from.get(..length).unwrap_or_default()),
+        }
     }
 
     /// Text that is in the output already.
     fn copy(&mut self, at: usize, length: usize) {
         if at + length > self.out.len() || self.out.len() > MAX_OUTPUT {
-            self.is_too_large = true;
-            return;
+            return self.give_up();
         }
         self.out.extend_from_within(at..at + length);
     }
@@ -195,7 +262,10 @@ impl<'a> Printer<'a> {
                 self.word(", ");
             }
             let after = self.out.len();
-            self.operand(id, Precedence::Comma, false);
+            match self.tree.node(id) {
+                Node::Binary { .. } => self.operand(id, Precedence::Comma, false),
+                _ => self.print(id),
+            }
             if self.out.len() == after {
                 self.out.truncate(before);
             } else {

@@ -9,7 +9,12 @@ impl Printer<'_> {
         match node {
             Node::Text(text) => self.text(text),
             Node::Word(word) => self.word(word),
-            Node::Nested { scope, name } => self.joined(scope, "::", name),
+            Node::Nested { scope, name } => {
+                self.print(scope);
+                self.word("::");
+                self.print(name);
+            }
+            Node::Scoped { scope, name } => self.scoped(scope, name),
             Node::Friend { scope, name } => self.joined(scope, "::friend ", name),
             Node::Local { encoding, entity } => self.joined(encoding, "::", entity),
             Node::InModule { module, name } => self.joined(name, "@", module),
@@ -34,10 +39,9 @@ impl Printer<'_> {
             }
             Node::Instance { name, arguments } => {
                 self.print(name);
-                self.print(arguments);
+                self.arguments(arguments);
             }
-            Node::Arguments(list) if self.has_arguments => self.angles(|this| this.list(list)),
-            Node::Arguments(_) => {}
+            Node::Arguments(_) => self.arguments(id),
             Node::Global(name) => self.prefixed("::", name),
             Node::Std(std, is_written_out) => self.std(std, is_written_out),
             Node::Constructor { class, is_destructor } => {
@@ -54,6 +58,16 @@ impl Printer<'_> {
             Node::Function { name, signature } => self.left_of_function(name, signature),
             Node::ExplicitObject(of) => self.prefixed("this ", of),
             _ => self.left_of_operator_name(id, node),
+        }
+    }
+
+    /// Template arguments, where they are to be shown.
+    #[inline]
+    pub(super) fn arguments(&mut self, id: Id) {
+        if let Node::Arguments(list) = self.tree.node(id)
+            && self.has_arguments
+        {
+            self.angles(|this| this.list(list));
         }
     }
 
@@ -163,7 +177,7 @@ impl Printer<'_> {
     fn base_name(&mut self, mut class: Id) {
         loop {
             class = match self.tree.node(class) {
-                Node::Text(text) => return self.text(text),
+                Node::Text(text) | Node::Scoped { name: text, .. } => return self.text(text),
                 Node::Word(word) => return self.word(word),
                 Node::Std(std, is_written_out) => {
                     let is_long =

@@ -2,7 +2,7 @@
 
 use super::{Pack, Printer};
 use crate::node::{Has, Invented, List, Node};
-use crate::tree::Id;
+use crate::tree::{Entry, Id};
 
 impl Printer<'_> {
     pub(super) fn left_of_template(&mut self, id: Id, node: Node) {
@@ -129,8 +129,8 @@ impl Printer<'_> {
 
     /// Whether a node has something, or what it stands for here has.
     fn has(&mut self, id: Id, part: fn(crate::node::Shape) -> Has) -> bool {
-        let entry = self.tree.entry(id);
-        match part(entry.shape) {
+        let Entry { node, shape, .. } = *self.tree.entry(id);
+        match part(shape) {
             Has::No => return false,
             Has::Yes => return true,
             Has::Unknown => {}
@@ -138,7 +138,7 @@ impl Printer<'_> {
         if !self.enter() {
             return false;
         }
-        let found = match entry.node {
+        let found = match node {
             Node::ParameterPack(list) => self.element(list).is_some_and(|id| self.has(id, part)),
             Node::Forward { target: Some(target) } => {
                 self.guarded(id, |this| this.has(target, part)).unwrap_or(false)

@@ -1,7 +1,7 @@
 //! Types and functions as text.
 
 use super::Printer;
-use crate::node::{Node, Qualifiers, Reference, Signature, Text};
+use crate::node::{Node, Qualifiers, Reference, Shape, Signature, Text};
 use crate::tree::Id;
 
 impl Printer<'_> {
@@ -25,7 +25,11 @@ impl Printer<'_> {
                 self.word(" ");
             }
             Node::Qualified { base, qualifiers } => {
-                self.left(base);
+                if self.tree.shape(base) == Shape::PLAIN {
+                    self.print(base);
+                } else {
+                    self.left(base);
+                }
                 self.qualifiers(qualifiers);
             }
             Node::Vendor { base, qualifier, arguments } => {
@@ -142,14 +146,17 @@ impl Printer<'_> {
         self.enclosed_list(signature.parameters);
         signature.result.into_iter().for_each(|result| self.right(result));
         self.qualifiers(signature.qualifiers);
-        self.word(match signature.reference {
-            Reference::None => "",
-            Reference::Left => " &",
-            Reference::Right => " &&",
-        });
+        match signature.reference {
+            Reference::None => {}
+            Reference::Left => self.word(" &"),
+            Reference::Right => self.word(" &&"),
+        }
     }
 
     fn qualifiers(&mut self, qualifiers: Qualifiers) {
+        if qualifiers == Qualifiers::default() {
+            return;
+        }
         for (bit, word) in [
             (Qualifiers::CONST, " const"),
             (Qualifiers::VOLATILE, " volatile"),
@@ -179,6 +186,11 @@ impl Printer<'_> {
 
     /// What something points to, up to the sign of the pointer; arrays and functions are written around it.
     fn left_around(&mut self, to: Id, sign: &str) {
+        let is_plain = self.tree.shape(to) == Shape::PLAIN;
+        if is_plain {
+            self.print(to);
+            return self.word(sign);
+        }
         self.left(to);
         let is_array = self.is_array(to);
         if is_array {
@@ -211,6 +223,11 @@ impl Printer<'_> {
         /// More references in a row than a name has that is not a circle.
         const MANY: u32 = 1 << 10;
         let Node::Reference { mut to, mut is_right } = self.tree.node(id) else { return None };
+        if self.tree.shape(to) == Shape::PLAIN
+            && !matches!(self.tree.node(to), Node::Reference { .. } | Node::ParameterPack(_))
+        {
+            return Some((is_right, to));
+        }
         for _ in 0..MANY {
             let found = self.resolved(to);
             let Node::Reference { to: next, is_right: next_is_right } = self.tree.node(found)
