@@ -41,12 +41,8 @@ pub(crate) struct Tree {
 }
 
 /// What stands where no node is, which does not happen.
-static NOTHING: Entry = Entry {
-    node: Node::Word(&""),
-    shape: Shape::PLAIN,
-    is_shared: false,
-    printed: (0, 0),
-};
+static NOTHING: Entry =
+    Entry { node: Node::Word(&""), shape: Shape::PLAIN, is_shared: false, printed: (0, 0) };
 
 /// The builtin types by their letters, from `a` on; they are the first nodes of every tree.
 ///

@@ -11,7 +11,7 @@ impl Parser<'_> {
     /// `<expression>`
     pub(super) fn expression(&mut self) -> Option<Id> {
         self.enter()?;
-        let is_global = self.eat_word(b"gs");
+        let is_global = self.eat_two(*b"gs");
         let expression = match operators::find([self.peek(), self.peek_at(1)]) {
             Some(operator) => {
                 self.at += 2;
@@ -102,13 +102,13 @@ impl Parser<'_> {
     /// dX <expression> <expression> <braced>`
     fn braced(&mut self) -> Option<Id> {
         self.enter()?;
-        let node = if self.eat_word(b"di") {
+        let node = if self.eat_two(*b"di") {
             let place = self.source_name()?;
             Node::Designated { place, value: self.braced()?, is_index: false }
-        } else if self.eat_word(b"dx") {
+        } else if self.eat_two(*b"dx") {
             let place = self.expression()?;
             Node::Designated { place, value: self.braced()?, is_index: true }
-        } else if self.eat_word(b"dX") {
+        } else if self.eat_two(*b"dX") {
             let first = self.expression()?;
             let last = self.expression()?;
             Node::DesignatedRange { first, last, value: self.braced()? }

@@ -13,15 +13,15 @@ impl Parser<'_> {
             // Template parameters are those of the innermost arguments.
             self.scratch.levels.truncate(self.reach.levels_begin);
         }
-        if self.eat_word(b"Ut") {
+        if self.eat_two(*b"Ut") {
             let count = self.number();
             self.expect(b'_')?;
             return Some(self.add(Node::Unnamed(count)));
         }
-        if self.eat_word(b"Ul") {
+        if self.eat_two(*b"Ul") {
             return self.closure();
         }
-        if self.eat_word(b"Ub") {
+        if self.eat_two(*b"Ub") {
             self.number();
             self.expect(b'_')?;
             return Some(self.word(&"'block-literal'"));

@@ -34,7 +34,7 @@ impl Parser<'_> {
             b'd' => self.float(letter, 16),
             b'e' => self.float(letter, 20),
             b'_' => {
-                if !self.eat_word(b"_Z") {
+                if !self.eat_two(*b"_Z") {
                     return None;
                 }
                 let encoding = self.encoding()?;
@@ -46,7 +46,7 @@ impl Parser<'_> {
                 self.expect(b'E')?;
                 Some(self.add(Node::StringLiteral(of)))
             }
-            b'D' if self.eat_word(b"Dn") => {
+            b'D' if self.eat_two(*b"Dn") => {
                 self.eat(b'0');
                 self.expect(b'E')?;
                 Some(self.word(&"nullptr"))

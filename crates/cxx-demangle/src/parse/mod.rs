@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
     /// Source: clones of functions: GCC's `clone_function_name`; blocks: the Block ABI of Apple, `___Z..._block_invoke`.
     pub(crate) fn mangled_name(&mut self) -> Option<(Id, usize)> {
         const BLOCK: Word = &"invocation function for block in ";
-        if self.eat_word(b"_Z") || self.eat_word(b"__Z") {
+        if self.eat_two(*b"_Z") || self.eat_word(b"__Z") {
             let encoding = self.encoding()?;
             let rest = self.rest();
             let is_whole = rest.is_empty() || rest.first() == Some(&b'.');
@@ -167,6 +167,14 @@ impl<'a> Parser<'a> {
         if is_there {
             self.at += word.len();
         }
+        is_there
+    }
+
+    /// The same for two bytes, without a slice.
+    #[inline]
+    fn eat_two(&mut self, word: [u8; 2]) -> bool {
+        let is_there = [self.peek(), self.peek_at(1)] == word;
+        self.at += if is_there { 2 } else { 0 };
         is_there
     }
 

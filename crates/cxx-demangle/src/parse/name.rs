@@ -35,7 +35,7 @@ impl Parser<'_> {
 
     /// `<unscoped-name> ::= [St] <unqualified-name> | <substitution>`; and whether it is the latter.
     pub(super) fn unscoped_name(&mut self, state: &mut NameState) -> Option<(Id, bool)> {
-        let std = self.eat_word(b"St").then(|| self.word(&"std"));
+        let std = self.eat_two(*b"St").then(|| self.word(&"std"));
         let mut module = None;
         if self.peek() == b'S' {
             let substitution = self.substitution()?;
@@ -50,7 +50,7 @@ impl Parser<'_> {
 
     /// `<local-name> ::= Z <encoding> E (<name> | d [<number>] _ <name> | s) [<discriminator>]`
     fn local_name(&mut self, state: &mut NameState) -> Option<Id> {
-        self.expect(b'Z')?;
+        self.at += 1;
         let encoding = self.encoding()?;
         self.expect(b'E')?;
         if self.eat(b's') {
@@ -95,7 +95,7 @@ impl Parser<'_> {
 
     /// `<nested-name> ::= N [<qualifiers>] [<ref-qualifier>] <prefix>+ E`
     fn nested_name(&mut self, state: &mut NameState) -> Option<Id> {
-        self.expect(b'N')?;
+        self.at += 1;
         match self.peek() {
             b'H' => {
                 self.at += 1;
@@ -107,16 +107,31 @@ impl Parser<'_> {
             }
             _ => {}
         }
+        let so_far = self.prefixes(state)?;
+        self.scratch.substitutions.pop()?;
+        so_far
+    }
+
+    /// `<prefix>+ E`: each is in the scope of those before it, and can be substituted later.
+    fn prefixes(&mut self, state: &mut NameState) -> Option<Option<Id>> {
         let mut so_far: Option<Id> = None;
-        while !self.eat(b'E') {
+        let mut end_of_last = 0;
+        loop {
+            let letter = self.peek();
+            if letter == b'E' {
+                self.at += 1;
+                return Some(so_far);
+            }
+            if letter == b'M' && self.at == end_of_last {
+                // What an initialiser of a member is in; older compilers wrote it.
+                self.at += 1;
+                continue;
+            }
             state.ends_with_arguments = false;
-            let next = match (self.peek(), self.peek_at(1)) {
-                (b'1'..=b'9', _) => self.identifier_in(so_far)?,
-                (b'T', _) if so_far.is_none() => self.template_parameter()?,
-                (b'D', b't' | b'T') if so_far.is_none() => self.decltype()?,
-                (b'T', _) | (b'D', b't' | b'T') => return None,
-                (b'I', _) => self.instance_of(so_far?, state)?,
-                (b'S', _) => {
+            let next = match letter {
+                b'1'..=b'9' => self.identifier_in(so_far)?,
+                b'I' => self.instance_of(so_far?, state)?,
+                b'S' => {
                     let substitution = self.prefix_substitution()?;
                     if matches!(self.tree.node(substitution), Node::Module { .. }) {
                         self.unqualified_name(state, so_far, Some(substitution))?
@@ -127,15 +142,20 @@ impl Parser<'_> {
                         continue;
                     }
                 }
+                b'T' if so_far.is_none() => self.template_parameter()?,
+                b'T' => return None,
+                b'D' if matches!(self.peek_at(1), b't' | b'T') => {
+                    if so_far.is_some() {
+                        return None;
+                    }
+                    self.decltype()?
+                }
                 _ => self.unqualified_name(state, so_far, None)?,
             };
             so_far = Some(next);
             self.remember(next);
-            // What an initialiser of a member is in; older compilers wrote it.
-            self.eat(b'M');
+            end_of_last = self.at;
         }
-        self.scratch.substitutions.pop()?;
-        so_far
     }
 
     /// A plain identifier in its scope, as most parts of names are.
@@ -182,6 +202,6 @@ impl Parser<'_> {
     }
 
     fn prefix_substitution(&mut self) -> Option<Id> {
-        if self.eat_word(b"St") { Some(self.word(&"std")) } else { self.substitution() }
+        if self.eat_two(*b"St") { Some(self.word(&"std")) } else { self.substitution() }
     }
 }

@@ -66,7 +66,7 @@ impl Parser<'_> {
         let placement = self.list_since(from);
         let placement = self.add(Node::List(placement));
         let what = self.type_()?;
-        let values = if self.eat_word(b"pi") {
+        let values = if self.eat_two(*b"pi") {
             self.expressions_until_end()?
         } else {
             self.expect(b'E')?;
@@ -106,12 +106,12 @@ impl Parser<'_> {
         if self.eat_word(b"fpT") {
             return Some(self.word(&"this"));
         }
-        if self.eat_word(b"fL") {
+        if self.eat_two(*b"fL") {
             if self.number().length == 0 {
                 return None;
             }
             self.expect(b'p')?;
-        } else if !self.eat_word(b"fp") {
+        } else if !self.eat_two(*b"fp") {
             return None;
         }
         self.qualifiers();

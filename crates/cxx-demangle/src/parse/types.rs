@@ -163,7 +163,7 @@ impl Parser<'_> {
 
     /// `<decltype> ::= Dt <expression> E | DT <expression> E`
     pub(super) fn decltype(&mut self) -> Option<Id> {
-        if !self.eat_word(b"Dt") && !self.eat_word(b"DT") {
+        if !self.eat_two(*b"Dt") && !self.eat_two(*b"DT") {
             return None;
         }
         let of = self.expression()?;
@@ -218,11 +218,11 @@ impl Parser<'_> {
 
     /// `<class-enum-type> ::= [Ts | Tu | Te] <name>`
     fn class_type(&mut self) -> Option<Id> {
-        let what: Option<Word> = if self.eat_word(b"Ts") {
+        let what: Option<Word> = if self.eat_two(*b"Ts") {
             Some(&"struct")
-        } else if self.eat_word(b"Tu") {
+        } else if self.eat_two(*b"Tu") {
             Some(&"union")
-        } else if self.eat_word(b"Te") {
+        } else if self.eat_two(*b"Te") {
             Some(&"enum")
         } else {
             None
@@ -303,7 +303,7 @@ impl Parser<'_> {
     fn function_type(&mut self) -> Option<Id> {
         let qualifiers = self.qualifiers();
         let tail = self.exceptions()?;
-        self.eat_word(b"Dx");
+        self.eat_two(*b"Dx");
         self.expect(b'F')?;
         self.eat(b'Y');
         let result = Some(self.type_()?);
@@ -311,9 +311,9 @@ impl Parser<'_> {
         let reference = loop {
             if self.eat(b'E') {
                 break Reference::None;
-            } else if self.eat_word(b"RE") {
+            } else if self.eat_two(*b"RE") {
                 break Reference::Left;
-            } else if self.eat_word(b"OE") {
+            } else if self.eat_two(*b"OE") {
                 break Reference::Right;
             } else if !self.eat(b'v') {
                 let parameter = self.type_()?;
@@ -334,15 +334,15 @@ impl Parser<'_> {
 
     /// `<exception-spec> ::= Do | DO <expression> E | Dw <type>+ E`
     fn exceptions(&mut self) -> Option<Option<Id>> {
-        if self.eat_word(b"Do") {
+        if self.eat_two(*b"Do") {
             return Some(Some(self.word(&"noexcept")));
         }
-        if self.eat_word(b"DO") {
+        if self.eat_two(*b"DO") {
             let condition = self.expression()?;
             self.expect(b'E')?;
             return Some(Some(self.add(Node::Noexcept(condition))));
         }
-        if !self.eat_word(b"Dw") {
+        if !self.eat_two(*b"Dw") {
             return Some(None);
         }
         let from = self.stacked();

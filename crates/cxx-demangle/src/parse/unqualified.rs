@@ -67,18 +67,14 @@ impl Parser<'_> {
     }
 
     pub(super) fn identifier(&mut self, text: Text) -> Id {
-        if self.is_anonymous(text) {
-            self.word(&"(anonymous namespace)")
-        } else {
-            self.text(text)
-        }
+        if self.is_anonymous(text) { self.word(&"(anonymous namespace)") } else { self.text(text) }
     }
 
     /// Whether an identifier is the one that compilers give to unnamed namespaces.
     #[inline]
     pub(super) fn is_anonymous(&self, text: Text) -> bool {
-        let bytes = self.bytes(text);
-        bytes.first() == Some(&b'_') && bytes.starts_with(b"_GLOBAL__N")
+        self.input.get(text.at as usize) == Some(&b'_')
+            && self.bytes(text).starts_with(b"_GLOBAL__N")
     }
 
     /// `<abi-tags> ::= (B <source-name>)*`
@@ -149,7 +145,7 @@ impl Parser<'_> {
             }
             return found.is_function().then(|| self.word(&found.name));
         }
-        if self.eat_word(b"li") {
+        if self.eat_two(*b"li") {
             let name = self.source_name()?;
             return Some(self.add(Node::LiteralOperator(name)));
         }

@@ -17,7 +17,7 @@ impl Parser<'_> {
                 scope = self.add(Node::Nested { scope, name });
             }
             scope
-        } else if !self.eat_word(b"sr") {
+        } else if !self.eat_two(*b"sr") {
             let base = self.unresolved_base()?;
             return Some(if is_global { self.add(Node::Global(base)) } else { base });
         } else if self.peek().is_ascii_digit() {
@@ -73,14 +73,14 @@ impl Parser<'_> {
         if self.peek().is_ascii_digit() {
             return self.simple_id();
         }
-        if self.eat_word(b"dn") {
+        if self.eat_two(*b"dn") {
             let class = match self.peek() {
                 b'0'..=b'9' => self.simple_id()?,
                 _ => self.unresolved_type()?,
             };
             return Some(self.add(Node::Destructor(class)));
         }
-        self.eat_word(b"on");
+        self.eat_two(*b"on");
         let name = self.operator_name(&mut NameState::default())?;
         self.with_arguments(name)
     }

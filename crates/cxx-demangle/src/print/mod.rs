@@ -161,10 +161,8 @@ impl<'a> Printer<'a> {
         let start = self.out.len();
         self.left_of_name(id, node);
         self.depth -= 1;
-        let is_name = matches!(
-            node,
-            Node::Instance { .. } | Node::Nested { .. } | Node::Scoped { .. }
-        );
+        let is_name =
+            matches!(node, Node::Instance { .. } | Node::Nested { .. } | Node::Scoped { .. });
         if is_name && self.pack.is_none() && !self.tree.has_forward {
             let length = self.out.len() - start;
             self.tree.set_printed(id, (start as u32, length as u32));
