@@ -89,7 +89,7 @@ impl Parser<'_> {
         Some(self.list_since(from))
     }
 
-    fn braced_until_end(&mut self) -> Option<List> {
+    pub(super) fn braced_until_end(&mut self) -> Option<List> {
         let from = self.stacked();
         while !self.eat(b'E') {
             let value = self.braced()?;

@@ -51,7 +51,7 @@ impl Parser<'_> {
                 self.expect(b'E')?;
                 Some(self.word(&"nullptr"))
             }
-            b'D' | b'T' => None,
+            b'T' => None,
             b'U' => self.lambda_expression(),
             _ => {
                 let what = self.type_()?;

@@ -2,7 +2,7 @@
 //!
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.7 "Scope Encoding".
 
-use super::{NameState, Parser};
+use super::{NameState, Parser, Reach};
 use crate::node::{Node, Reference, Text};
 use crate::tree::Id;
 
@@ -69,8 +69,22 @@ impl Parser<'_> {
             self.discriminator();
             entity
         };
+        let reach = self.reach;
         self.restore_reach(saved);
+        if state.is_encoding && state.ends_with_arguments {
+            self.adopt(reach);
+        }
         Some(self.add(Node::Local { encoding, entity }))
+    }
+
+    /// The template arguments of an entity in a function are what its parameters refer to: Clang writes so what generic
+    /// lambdas take.
+    fn adopt(&mut self, reach: Reach) {
+        if let Some(outer) = reach.outer {
+            self.scratch.levels.push(Some(outer));
+            self.reach.outer = Some(outer);
+            self.reach.lists_used = reach.lists_used;
+        }
     }
 
     /// `<discriminator> ::= _ <digit> | __ <number> _`; also, as older compilers wrote it, digits at the end of all.

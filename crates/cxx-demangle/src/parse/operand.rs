@@ -56,7 +56,7 @@ impl Parser<'_> {
         Some(self.add(node))
     }
 
-    /// `nw <expression>* _ <type> [pi <expression>*] E`
+    /// `nw <expression>* _ <type> (pi <expression>* E | il <braced-expression>* E | E)`
     fn new_expression(&mut self, flags: u8) -> Option<Node> {
         let from = self.stacked();
         while !self.eat(b'_') {
@@ -67,12 +67,14 @@ impl Parser<'_> {
         let placement = self.add(Node::List(placement));
         let what = self.type_()?;
         let values = if self.eat_two(*b"pi") {
-            self.expressions_until_end()?
+            Node::List(self.expressions_until_end()?)
+        } else if self.eat_two(*b"il") {
+            Node::Braces { what: None, values: self.braced_until_end()? }
         } else {
             self.expect(b'E')?;
-            List::default()
+            Node::List(List::default())
         };
-        let values = self.add(Node::List(values));
+        let values = self.add(values);
         Some(Node::New { flags, placement, what, values })
     }
 

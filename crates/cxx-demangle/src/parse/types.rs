@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `DF <number> _ | DB <number or expression> _ | DU <number or expression> _`
+    /// `DF <number> _ | DF <number> x | DF16b | DB <number or expression> _ | DU <number or expression> _`
     fn sized_number(&mut self) -> Option<Id> {
         let letter = self.peek_at(1);
         self.at += 2;
@@ -154,6 +154,13 @@ impl Parser<'_> {
         } else {
             self.expression()?
         };
+        if letter == b'F' && self.eat(b'x') {
+            let base = self.add(Node::BinaryFloat(size));
+            return Some(self.add(Node::Postfixed { base, postfix: &"x" }));
+        }
+        if letter == b'F' && self.eat(b'b') {
+            return Some(self.word(&"std::bfloat16_t"));
+        }
         self.expect(b'_')?;
         Some(match letter {
             b'F' => self.add(Node::BinaryFloat(size)),

@@ -38,6 +38,10 @@ impl Parser<'_> {
     }
 
     fn unresolved_type_with_arguments(&mut self) -> Option<Id> {
+        if (self.peek(), self.peek_at(1)) == (b'S', b't') {
+            // GCC writes names of `std` here as it writes types.
+            return self.type_();
+        }
         let name = self.unresolved_type()?;
         self.with_arguments(name)
     }

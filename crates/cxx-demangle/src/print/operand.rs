@@ -105,7 +105,10 @@ impl Printer<'_> {
         self.word(if flags & IS_ARRAY != 0 { "[]" } else { "" });
         self.enclosed_unless_empty(placement);
         self.prefixed(" ", what);
-        self.enclosed_unless_empty(values);
+        match self.tree.node(values) {
+            Node::List(_) => self.enclosed_unless_empty(values),
+            _ => self.print(values),
+        }
     }
 
     fn enclosed_unless_empty(&mut self, list: Id) {
