@@ -62,7 +62,8 @@ pub enum Parts {
     /// All of them.
     #[default]
     All,
-    /// The qualified name: no return type, no parameters, no template arguments, no suffix.
+    /// The qualified name: no return type, no parameters, no template arguments, no suffix. A function that the name is
+    /// local to has its parameters.
     Name,
 }
 

@@ -16,7 +16,13 @@ impl Printer<'_> {
             }
             Node::Scoped { scope, name } => self.scoped(scope, name),
             Node::Friend { scope, name } => self.joined(scope, "::friend ", name),
-            Node::Local { encoding, entity } => self.joined(encoding, "::", entity),
+            Node::Local { encoding, entity } => {
+                // Also where parameters are left out: functions with the same name have the same local names.
+                let has_parameters = std::mem::replace(&mut self.has_parameters, true);
+                self.print(encoding);
+                self.has_parameters = has_parameters;
+                self.prefixed("::", entity);
+            }
             Node::InModule { module, name } => self.joined(name, "@", module),
             Node::ConstructionTable { of, within } => {
                 self.word("construction vtable for ");

@@ -133,7 +133,7 @@ impl Printer<'_> {
     /// The return type of a function, and its name.
     pub(super) fn left_of_function(&mut self, name: Id, signature: u32) {
         let result = self.tree.signature(signature).result;
-        if let Some(result) = result.filter(|_| self.has_parameters) {
+        if let Some(result) = result.filter(|_| self.has_arguments) {
             self.left(result);
             if !self.has_right(result) {
                 self.word(" ");
