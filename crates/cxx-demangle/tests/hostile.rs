@@ -1,5 +1,7 @@
 //! Names that nobody's compiler made: they end soon, without a panic, and with an output that is limited.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
 
 const NAMES: &str = include_str!("names.txt");

@@ -4,6 +4,8 @@
 //! `names.txt` has each with what `llvm-cxxfilt` of LLVM 19 prints, and, where that differs, the spelling of binutils.
 //! `beyond_llvm.txt` has those that LLVM 19 leaves mangled, with what `c++filt` of binutils 2.40 says of them.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
 
 const NAMES: &str = include_str!("names.txt");
