@@ -6,6 +6,8 @@ mod archives;
 mod files;
 #[path = "seeds_of_jit.rs"]
 mod jit;
+#[path = "seeds_of_names.rs"]
+mod names;
 #[path = "seeds_of_pairs.rs"]
 mod pairs;
 #[path = "seeds_of_recordings.rs"]
@@ -25,6 +27,7 @@ fn main() {
     recordings::write_all();
     files::write_all();
     jit::write_all();
+    names::write_all();
     pairs::write_all();
     archives::write_all();
 }

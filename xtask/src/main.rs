@@ -18,6 +18,7 @@ mod corpus;
 mod dist;
 mod fuzz;
 mod json;
+mod names;
 mod programs;
 mod sources;
 mod testdata;
@@ -81,6 +82,12 @@ const TASKS: &[Task] = &[
         usage: "[CHECK]... [--ours PATH]",
         about: "files from a debuginfod, an archive of perf, a container, and JIT compilers, with the real programs",
         run: sources::run,
+    },
+    Task {
+        name: "names",
+        usage: "[LIBRARY]... [--cxxfilt PATH]",
+        about: "the C++ names of libraries as our demangler and as llvm-cxxfilt writes them; fails where they differ",
+        run: names::run,
     },
     Task {
         name: "corpus",

@@ -44,6 +44,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("advisories", dependencies::advisories),
     ("oldest compiler", source::oldest_compiler),
     ("release build", source::release_build),
+    ("names of C++", source::names),
 ];
 
 /// Checks of the command.

@@ -70,6 +70,17 @@ pub(super) fn release_build(root: &Path) -> Result<Outcome> {
     passes("cargo build --quiet --release", root)
 }
 
+/// Names of C++ as `llvm-cxxfilt` writes them.
+pub(super) fn names(root: &Path) -> Result<Outcome> {
+    if crate::names::filter().is_none() {
+        return Ok(Outcome::Skipped(
+            "no llvm-cxxfilt that is new enough (package llvm-19)".to_owned(),
+        ));
+    }
+    command::run(&mut task(&["names"], root)?)?;
+    Ok(Outcome::Passed)
+}
+
 pub(super) fn tests(root: &Path) -> Result<Outcome> {
     passes("cargo test --workspace", root)
 }

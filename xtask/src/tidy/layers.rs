@@ -57,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("synth", &[]),
-    ("xtask", &["synth", "address", "host", "perf-data", "module-map", "unwinder"]),
+    ("xtask", &["synth", "address", "cxx-demangle", "host", "perf-data", "module-map", "unwinder"]),
 ];
 
 /// The crates from the bottom up, each with its folder.

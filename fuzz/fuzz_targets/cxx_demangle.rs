@@ -1,0 +1,33 @@
+//! A mangled name of C++, demangled in every form. What is demangled does not depend on the names before it.
+#![no_main]
+
+mod memory;
+
+use cxx_demangle::{Demangler, Options, Parts, Spelling};
+use libfuzzer_sys::fuzz_target;
+
+/// Longest output: the limit, and the last piece that goes over it, with the suffix.
+const MAX_OUTPUT: usize = 3 << 16;
+
+fn run(name: &[u8]) {
+    let mut demangler = Demangler::default();
+    for (spelling, parts) in [
+        (Spelling::Llvm, Parts::All),
+        (Spelling::Gnu, Parts::All),
+        (Spelling::Gnu, Parts::Name),
+        (Spelling::Llvm, Parts::Name),
+    ] {
+        let options = Options { spelling, parts };
+        let alone = Demangler::default().demangle(name, options).map(<[u8]>::to_vec);
+        let readable = demangler.demangle(name, options);
+        assert_eq!(readable, alone.as_deref());
+        assert!(readable.is_none_or(|text| text.len() <= MAX_OUTPUT));
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    memory::bounded(bytes.len(), || {
+        run(bytes);
+        0
+    });
+});
