@@ -42,6 +42,19 @@ impl Parser<'_> {
             b"TA" => (&"template parameter object for ", self.template_argument()?),
             b"GR" => (&"reference temporary for ", self.temporary()?),
             b"GI" => (&"initializer for module ", self.module_name(None)??),
+            b"GT" => {
+                // GCC's functions for transactional memory.
+                let is_clone = self.eat(b't');
+                if !is_clone {
+                    self.expect(b'n')?;
+                }
+                let what: Word = if is_clone {
+                    &"transaction clone for "
+                } else {
+                    &"non-transaction clone for "
+                };
+                (what, self.encoding()?)
+            }
             b"TC" => return self.construction_table(),
             b"Tc" => {
                 self.call_offset()?;

@@ -12,6 +12,8 @@ impl Parser<'_> {
     pub(super) fn template_arguments(&mut self, is_encoding: bool) -> Option<Id> {
         self.expect(b'I')?;
         let outer = if is_encoding { Some(self.new_outer_list()) } else { None };
+        // Whatever they are in, arguments can have arguments: they have an end.
+        let follow = std::mem::replace(&mut self.arguments_follow, true);
         let from = self.stacked();
         while !self.eat(b'E') {
             let argument = self.template_argument()?;
@@ -27,6 +29,7 @@ impl Parser<'_> {
                 break;
             }
         }
+        self.arguments_follow = follow;
         let list = self.list_since(from);
         Some(self.add(Node::Arguments(list)))
     }
