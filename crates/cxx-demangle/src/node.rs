@@ -1,7 +1,25 @@
 //! What a mangled name consists of: the kinds of nodes. A node is 16 bytes; lists and signatures are beside the tree.
 
+use std::num::NonZeroU32;
+
 use crate::operators::{Precedence, operator};
-use crate::tree::Id;
+
+/// A node of a tree: its place there, from 1 on, so that none takes no more room than one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Id(NonZeroU32);
+
+impl Id {
+    /// The node at an index. A name has at most a few nodes a byte, and its length is limited.
+    #[inline]
+    pub(crate) fn at(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// A piece of the mangled name, by its place there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

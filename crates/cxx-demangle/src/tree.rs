@@ -2,22 +2,7 @@
 //! used again for the next name. A substitution or a template parameter is the index of what it stands for, so it
 //! is a graph without copies.
 
-use std::num::NonZeroU32;
-
-use crate::node::{List, Node, Shape, Signature};
-
-/// A node of the tree: its index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Id(NonZeroU32);
-
-impl Id {
-    /// What stands where a node was to be that is not there; node 0 is always there.
-    const FIRST: Self = Self(NonZeroU32::MIN);
-
-    fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
+use crate::node::{Id, List, Node, Shape, Signature};
 
 /// A node with what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +94,7 @@ impl Tree {
     #[inline]
     pub(crate) fn builtin(letter: u8) -> Option<Id> {
         let index = letter.checked_sub(b'a').filter(|index| *index < 26)?;
-        let id = Id(NonZeroU32::MIN.saturating_add(u32::from(index)));
+        let id = Id::at(usize::from(index));
         BUILTINS.get(usize::from(index)).filter(|word| !word.is_empty()).map(|_| id)
     }
 
@@ -122,8 +107,7 @@ impl Tree {
     /// Adds a node with its shape.
     pub(crate) fn add_shaped(&mut self, node: Node, shape: Shape) -> Id {
         self.entries.push(Entry { node, shape, is_shared: false, printed: (0, 0) });
-        // A name has at most a few nodes a byte, and its length is limited.
-        NonZeroU32::new(self.entries.len() as u32).map_or(Id::FIRST, Id)
+        Id::at(self.entries.len() - 1)
     }
 
     /// Adds a list that is the end of a stack of nodes from a position on, and takes it from there.

@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.1 "General Structure".
 
 use super::{NameState, Parser, Reach};
-use crate::node::{List, Node, Shape, Signature};
-use crate::tree::Id;
+use crate::node::{Id, List, Node, Shape, Signature};
 
 impl Parser<'_> {
     /// `<encoding> ::= <name> [<bare-function-type>] [Q <requires>] | <special-name>`

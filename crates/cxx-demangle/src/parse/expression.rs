@@ -3,9 +3,8 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions".
 
 use super::Parser;
-use crate::node::{List, Node};
+use crate::node::{Id, List, Node};
 use crate::operators;
-use crate::tree::Id;
 
 impl Parser<'_> {
     /// `<expression>`

@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.8 "Closure Types (Lambdas)".
 
 use super::Parser;
-use crate::node::Node;
-use crate::tree::Id;
+use crate::node::{Id, Node};
 
 impl Parser<'_> {
     /// `<unnamed-type-name> ::= Ut [<number>] _ | Ul <lambda-sig> E [<number>] _ | Ub [<number>] _`

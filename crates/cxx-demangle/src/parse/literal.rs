@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.6.1 "Literals" (`<expr-primary>`).
 
 use super::Parser;
-use crate::node::Node;
-use crate::tree::Id;
+use crate::node::{Id, Node};
 
 impl Parser<'_> {
     /// `<expr-primary> ::= L <type> <value> E | L <type> E | L _Z <encoding> E`

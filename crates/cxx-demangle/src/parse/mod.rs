@@ -16,8 +16,8 @@ mod types;
 mod unqualified;
 mod unresolved;
 
-use crate::node::{List, Node, Qualifiers, Reference, Text, Word};
-use crate::tree::{Id, Tree};
+use crate::node::{Id, List, Node, Qualifiers, Reference, Text, Word};
+use crate::tree::Tree;
 
 /// Nesting of a name, in productions that can contain themselves.
 const MAX_DEPTH: u32 = 512;

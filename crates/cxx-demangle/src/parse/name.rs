@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.7 "Scope Encoding".
 
 use super::{NameState, Parser, Reach};
-use crate::node::{Node, Reference, Text};
-use crate::tree::Id;
+use crate::node::{Id, Node, Reference, Text};
 
 impl Parser<'_> {
     /// `<name> ::= <nested-name> | <local-name> | <unscoped-name> [<template-args>]`

@@ -3,9 +3,8 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions".
 
 use super::Parser;
-use crate::node::{IS_ARRAY, IS_GLOBAL, List, Node};
+use crate::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};
 use crate::operators::{self, Kind, operator};
-use crate::tree::Id;
 
 impl Parser<'_> {
     /// What comes behind the letters of an operator.

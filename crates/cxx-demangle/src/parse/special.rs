@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.4.1 "Virtual Tables and RTTI" to 5.1.4.6.
 
 use super::Parser;
-use crate::node::{Node, Word};
-use crate::tree::Id;
+use crate::node::{Id, Node, Word};
 
 impl Parser<'_> {
     /// `<special-name>`

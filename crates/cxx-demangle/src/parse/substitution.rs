@@ -4,8 +4,7 @@
 
 use super::Parser;
 use super::unqualified::abbreviation;
-use crate::node::Node;
-use crate::tree::Id;
+use crate::node::{Id, Node};
 
 impl Parser<'_> {
     /// `<substitution> ::= S [<seq-id>] _ | Sa | Sb | Ss | Si | So | Sd`; `St` is not, it needs a name behind it.

@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.5.3 "Template Parameters" to 5.1.5.8, 5.1.8.
 
 use super::Parser;
-use crate::node::{Has, Invented, List, Node, Shape};
-use crate::tree::Id;
+use crate::node::{Has, Id, Invented, List, Node, Shape};
 
 impl Parser<'_> {
     /// `<template-args> ::= I <template-arg>* [Q <requires>] E`. Those of an encoding are what its template parameters

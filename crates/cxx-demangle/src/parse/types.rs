@@ -3,8 +3,8 @@
 //! Source: Itanium C++ ABI, 5.1.5 "Type Encodings".
 
 use super::{NameState, Parser};
-use crate::node::{Node, Qualifiers, Reference, Shape, Signature, Word};
-use crate::tree::{Id, Tree};
+use crate::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Word};
+use crate::tree::Tree;
 
 /// The builtin types of `D` and a letter, without those that have a size.
 fn builtin_of_two(letter: u8) -> Option<Word> {

@@ -3,9 +3,8 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.3 "Operator Encodings", 5.1.4 "Other Special Functions and Entities".
 
 use super::{NameState, Parser};
-use crate::node::{Node, Std, Text};
+use crate::node::{Id, Node, Std, Text};
 use crate::operators::{self, Kind, operator};
-use crate::tree::Id;
 
 impl Parser<'_> {
     /// `<unqualified-name> ::= [<module-name>] [F] [L] (<operator-name> | <ctor-dtor-name> | <source-name> |

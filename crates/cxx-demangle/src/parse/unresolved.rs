@@ -3,8 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions" (`<unresolved-name>`).
 
 use super::{NameState, Parser};
-use crate::node::Node;
-use crate::tree::Id;
+use crate::node::{Id, Node};
 
 impl Parser<'_> {
     /// `<unresolved-name> ::= [gs] <base> | sr <unresolved-type> <base> | srN <unresolved-type> <level>+ E <base> |

@@ -1,9 +1,9 @@
 //! Expressions as text: all but operators.
 
 use super::{Printer, float};
-use crate::node::{Node, Text};
+use crate::node::{Id, Node, Text};
 use crate::operators::{Precedence, operator};
-use crate::tree::{Id, Tree};
+use crate::tree::Tree;
 
 impl Printer<'_> {
     pub(super) fn left_of_expression(&mut self, node: Node) {

@@ -8,9 +8,9 @@ mod operand;
 mod template;
 mod types;
 
-use crate::node::{Has, List, Node, Text};
+use crate::node::{Has, Id, List, Node, Text};
 use crate::operators::Precedence;
-use crate::tree::{Entry, Id, Tree};
+use crate::tree::{Entry, Tree};
 use crate::{Options, Parts, Spelling};
 
 /// Longest output, in bytes.

@@ -1,8 +1,7 @@
 //! Names as text.
 
 use super::Printer;
-use crate::node::{Node, Std, Text};
-use crate::tree::Id;
+use crate::node::{Id, Node, Std, Text};
 
 impl Printer<'_> {
     pub(super) fn left_of_name(&mut self, id: Id, node: Node) {

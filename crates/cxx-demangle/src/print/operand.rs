@@ -1,9 +1,8 @@
 //! Operators with their operands as text. Parentheses are where an operand binds weaker than its operator.
 
 use super::Printer;
-use crate::node::{IS_ARRAY, IS_GLOBAL, List, Node};
+use crate::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};
 use crate::operators::{Precedence, operator};
-use crate::tree::Id;
 
 impl Printer<'_> {
     pub(super) fn left_of_operation(&mut self, node: Node) {

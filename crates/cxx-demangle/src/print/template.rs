@@ -1,8 +1,8 @@
 //! Template parameters and packs as text.
 
 use super::{Pack, Printer};
-use crate::node::{Has, Invented, List, Node};
-use crate::tree::{Entry, Id};
+use crate::node::{Has, Id, Invented, List, Node};
+use crate::tree::Entry;
 
 impl Printer<'_> {
     pub(super) fn left_of_template(&mut self, id: Id, node: Node) {

@@ -1,8 +1,7 @@
 //! Types and functions as text.
 
 use super::Printer;
-use crate::node::{Node, Qualifiers, Reference, Shape, Signature, Text};
-use crate::tree::Id;
+use crate::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Text};
 
 impl Printer<'_> {
     pub(super) fn left_of_type(&mut self, id: Id, node: Node) {
