@@ -19,7 +19,8 @@ mod unresolved;
 use crate::node::{Id, List, Node, Qualifiers, Reference, Text, Word};
 use crate::tree::Tree;
 
-/// Nesting of a name, in productions that can contain themselves.
+/// Nesting of a name, in productions that can contain themselves. With what the printer may take it is less than
+/// 256 KiB of the thread's stack in optimised builds.
 const MAX_DEPTH: u32 = 512;
 
 /// Largest length or index: no name is as long, and none has as many parts.
