@@ -36,7 +36,8 @@ pub struct Engine {
     rows: RwLock<Rows>,
     /// By the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
-    signal_rows: [OnceLock<u32>; 2],
+    /// By the processor, and the form of the frame.
+    signal_rows: [[OnceLock<u32>; 3]; 3],
     budget: Budget,
 }
 
@@ -72,7 +73,7 @@ impl Engine {
             cache: RuleCache::new(),
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
-            signal_rows: [const { OnceLock::new() }; 2],
+            signal_rows: [const { [const { OnceLock::new() }; 3] }; 3],
         }
     }
 
@@ -94,9 +95,9 @@ impl Engine {
         self.cache.get(key, known)
     }
 
-    /// Makes the rule of an address of a file, and caches it.
+    /// Makes the rule of an address of a file, and caches it. A file of processors with other words has none.
     #[cold]
-    pub(crate) fn make_rule(
+    pub(crate) fn make_rule<const WORD: u64>(
         &self,
         file: &Arc<LoadedImage>,
         svma: Svma,
@@ -104,11 +105,11 @@ impl Engine {
         scratch: &mut CfiScratch,
     ) -> Rule {
         let info = self.unwind_info(file);
-        let rule = match info.arch {
+        let rule = match info.arch.filter(|arch| arch.word() == WORD) {
             None => Rule::NoInfo,
             Some(arch) => self.compile(&info, arch, svma, images, scratch),
         };
-        if let Some(key) = RuleKey::new(file.serial, svma) {
+        if let Some(key) = RuleKey::new::<WORD>(file.serial, svma) {
             self.cache.insert(key, rule);
         }
         rule
@@ -127,10 +128,8 @@ impl Engine {
             // Nothing of the code is read.
             return found.rule;
         }
-        if at_signal_trampoline(arch, svma, info.file.image()) {
-            let slot = &self.signal_rows[arch as usize];
-            let index = *slot.get_or_init(|| self.keep_row(signal_row(arch)));
-            return Rule::Full { row: index, signal: true };
+        if let Some(form) = signal_form(arch, svma, info.file.image()) {
+            return self.signal_rule(arch, form);
         }
         if let Some(found) = fast {
             return found.rule;
@@ -151,6 +150,14 @@ impl Engine {
                 }
             },
         }
+    }
+
+    /// The rule of a signal's frame of that form, with the stack pointer where the frame's trampoline has it.
+    pub(crate) fn signal_rule(&self, arch: Arch, form: usize) -> Rule {
+        let rows = &self.signal_rows[arch as usize];
+        let slot = &rows[form.min(rows.len() - 1)];
+        let row = *slot.get_or_init(|| self.keep_row(signal_row(arch, form)));
+        Rule::Full { row, signal: true }
     }
 
     /// The full row of an address whose rule has that index; one that is not kept is made again.
@@ -245,20 +252,14 @@ impl Engine {
     }
 }
 
-/// Whether the code at a looked-up address is a signal trampoline: the address is its first instruction or the
-/// system call (a sampled pc), or one before its first (the return address of a handler, less one).
-fn at_signal_trampoline(arch: Arch, svma: Svma, image: &Image) -> bool {
-    let before = arch.trampoline_first_len();
-    let code = image.offset_of_svma(svma).and_then(|offset| {
-        let offset = offset.sub(image.base().0);
-        let end = usize::try_from(offset.0).ok()?.checked_add(10)?.min(image.bytes().len());
-        image.bytes().get(usize::try_from(offset.0.checked_sub(before)?).ok()?..end)
-    });
-    let starts = [0, before as usize, before as usize + 1];
-    code.is_some_and(|code| {
-        starts
-            .into_iter()
-            .filter_map(|start| code.get(start..))
-            .any(|code| arch.is_signal_trampoline(code))
-    })
+/// Which signal frame is on the stack where the code at a looked-up address is a signal trampoline: the address is its first
+/// instruction or the system call (a sampled pc), or one before its first (the return address of a handler, less one).
+fn signal_form(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
+    /// Bytes that are looked at before the address, and from there on.
+    const AROUND: (usize, usize) = (7, 10);
+    let offset = image.offset_of_svma(svma)?.sub(image.base().0);
+    let at = usize::try_from(offset.0).ok()?;
+    let start = at.saturating_sub(AROUND.0);
+    let end = at.checked_add(AROUND.1)?.min(image.bytes().len());
+    arch.signal_form(image.bytes().get(start..end)?, at - start)
 }

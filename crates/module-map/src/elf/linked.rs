@@ -3,14 +3,14 @@
 //!
 //! Names are told as hashes: two words and a function have to have the same one, and a hostile file may have long ones.
 //!
-//! Source: ELF, "Symbol Table", "String Table"; System V ABI, AMD64 supplement, "Relocation".
+//! Source: ELF, "Symbol Table", "String Table"; System V ABI, AMD64 and Intel386 supplements, "Relocation".
 
 use std::borrow::Cow;
 
 use address::Svma;
 use object::elf::{
-    R_AARCH64_RELATIVE, R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE,
-    SHN_UNDEF, STT_GNU_IFUNC,
+    R_386_32, R_386_GLOB_DAT, R_386_JMP_SLOT, R_386_RELATIVE, R_AARCH64_RELATIVE, R_X86_64_64,
+    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_GNU_IFUNC,
 };
 use object::{Object as _, Relocation, RelocationFlags, RelocationTarget};
 
@@ -28,8 +28,21 @@ pub enum SlotValue {
 /// The hash of a name.
 type NameHash<'h> = &'h dyn Fn(&[u8]) -> u64;
 
-/// Bytes of a symbol.
-const SYMBOL: usize = 24;
+/// Where a symbol has what is read of it, after its name: in bytes, and the bytes of all of it.
+///
+/// Source: ELF, `Elf64_Sym` and `Elf32_Sym`.
+#[derive(Clone, Copy)]
+struct SymbolLayout {
+    size: usize,
+    info: usize,
+    section: usize,
+    value: usize,
+    /// Bytes of the value.
+    word: usize,
+}
+
+const SYMBOL_64: SymbolLayout = SymbolLayout { size: 24, info: 4, section: 6, value: 8, word: 8 };
+const SYMBOL_32: SymbolLayout = SymbolLayout { size: 16, info: 12, section: 14, value: 4, word: 4 };
 
 /// Longer names are left out.
 const LONGEST_NAME: usize = 4096;
@@ -38,15 +51,29 @@ const LONGEST_NAME: usize = 4096;
 struct DynamicSymbols<'i> {
     symbols: Cow<'i, [u8]>,
     strings: Cow<'i, [u8]>,
+    layout: SymbolLayout,
 }
 
 impl<'i> DynamicSymbols<'i> {
     fn of(image: &'i Image) -> Option<Self> {
+        const CLASS_32: u8 = 1;
         const CLASS_64: u8 = 2;
-        let is_64 = image.bytes().get(4) == Some(&CLASS_64);
         let data = |name| image.section_data(image.section(name)?).ok();
-        (is_64 && image.machine() == ElfMachine::X86_64).then_some(())?;
-        Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")? })
+        let layout = match (image.machine(), *image.bytes().get(4)?) {
+            (ElfMachine::X86_64, CLASS_64) => SYMBOL_64,
+            (ElfMachine::X86, CLASS_32) => SYMBOL_32,
+            _ => return None,
+        };
+        Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")?, layout })
+    }
+
+    /// The function that a symbol defines: its type, its section and its address.
+    fn function(&self, symbol: &[u8]) -> Option<(u8, u16, Svma)> {
+        let SymbolLayout { info, section, value, word, .. } = self.layout;
+        let section = u16::from_le_bytes(*symbol.get(section..)?.first_chunk()?);
+        let mut address = [0; 8];
+        address.get_mut(..word)?.copy_from_slice(symbol.get(value..)?.get(..word)?);
+        Some((symbol.get(info)? & 0xf, section, Svma(u64::from_le_bytes(address))))
     }
 
     fn name(&self, symbol: &[u8]) -> Option<&[u8]> {
@@ -57,21 +84,23 @@ impl<'i> DynamicSymbols<'i> {
     }
 
     fn name_of(&self, index: usize) -> Option<&[u8]> {
-        let at = index.checked_mul(SYMBOL)?;
-        self.name(self.symbols.get(at..)?.get(..SYMBOL)?)
+        let size = self.layout.size;
+        let at = index.checked_mul(size)?;
+        self.name(self.symbols.get(at..)?.get(..size)?)
     }
 }
 
 impl Image {
     /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of
-    /// the global offset table, entries of function tables. Of x86-64 files only; what a resolver decides is left out.
+    /// the global offset table, entries of function tables. Of x86-64 and i386 files only; what a resolver decides is left out.
     #[must_use]
     pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
         let parsed = object::File::parse(self.bytes()).ok();
         let Some((file, symbols)) = parsed.zip(DynamicSymbols::of(self)) else { return Vec::new() };
         let Some(relocations) = file.dynamic_relocations() else { return Vec::new() };
-        let value =
-            |(slot, relocation)| Some((slot, self.slot_value(&symbols, &relocation, hash)?));
+        let value = |(slot, relocation)| {
+            Some((slot, self.slot_value(&symbols, (slot, &relocation), hash)?))
+        };
         let mut slots: Vec<_> = relocations.filter_map(value).collect();
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         slots
@@ -100,24 +129,41 @@ impl Image {
     fn slot_value(
         &self,
         symbols: &DynamicSymbols<'_>,
-        relocation: &Relocation,
+        (slot, relocation): (u64, &Relocation),
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {
         let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
-        match (r_type, relocation.target()) {
-            (R_X86_64_RELATIVE, _) => {
-                let svma = Svma(relocation.addend().cast_unsigned());
+        let is_x86 = self.machine() == ElfMachine::X86;
+        let (is_relative, is_symbol) = match r_type {
+            R_386_RELATIVE if is_x86 => (true, false),
+            R_386_GLOB_DAT | R_386_JMP_SLOT | R_386_32 if is_x86 => (false, true),
+            _ if is_x86 => (false, false),
+            R_X86_64_RELATIVE => (true, false),
+            R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_64 => (false, true),
+            _ => (false, false),
+        };
+        match relocation.target() {
+            _ if is_relative => {
+                // Relocations of i386 files state no addend: it is in the word.
+                let stated = || Some(Svma(relocation.addend().cast_unsigned()));
+                let svma = if is_x86 { self.stored_word(Svma(slot)) } else { stated() }?;
                 let mut segments = self.segments().iter().filter(|segment| segment.executable);
                 segments
                     .any(|segment| svma.since(segment.svma) < segment.file_size)
                     .then_some(SlotValue::Address(svma))
             }
-            (
-                R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_64,
-                RelocationTarget::Symbol(index),
-            ) => symbols.name_of(index.0).map(|name| SlotValue::Symbol(hash(name))),
+            RelocationTarget::Symbol(index) if is_symbol => {
+                symbols.name_of(index.0).map(|name| SlotValue::Symbol(hash(name)))
+            }
             _ => None,
         }
+    }
+
+    /// The word of 32 bits that the file has at an address.
+    fn stored_word(&self, svma: Svma) -> Option<Svma> {
+        let offset = self.offset_of_svma(svma)?.sub(self.base().0);
+        let bytes = self.bytes().get(usize::try_from(offset.0).ok()?..)?;
+        Some(Svma(u32::from_le_bytes(*bytes.first_chunk()?).into()))
     }
 
     /// The functions that others can be linked to, by the hashes of their names and in the order of those; without those
@@ -126,13 +172,13 @@ impl Image {
     pub fn exported_functions(&self, hash: NameHash<'_>) -> Vec<(u64, Svma)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
         let function = |symbol: &[u8]| {
-            let (info, section) = (*symbol.get(4)?, symbol.get(6..)?.first_chunk()?);
-            let is_defined = u16::from_le_bytes(*section) != SHN_UNDEF.0;
-            let address = Svma(u64::from_le_bytes(*symbol.get(8..)?.first_chunk()?));
-            let code = Some(address).filter(|_| info & 0xf != STT_GNU_IFUNC.0);
+            let (kind, section, address) = symbols.function(symbol)?;
+            let is_defined = section != SHN_UNDEF.0;
+            let code = Some(address).filter(|_| kind != STT_GNU_IFUNC.0);
             is_defined.then_some((hash(symbols.name(symbol)?), code))
         };
-        let mut named: Vec<_> = symbols.symbols.chunks_exact(SYMBOL).filter_map(function).collect();
+        let mut named: Vec<_> =
+            symbols.symbols.chunks_exact(symbols.layout.size).filter_map(function).collect();
         named.sort_by_key(|&(hash, _)| hash);
         let groups = named.chunk_by(|one, other| one.0 == other.0);
         let one = |group: &[(u64, Option<Svma>)]| {

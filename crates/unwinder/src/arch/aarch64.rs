@@ -29,7 +29,7 @@ pub(super) const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
 /// `mov x8, #139; svc #0` (`__kernel_rt_sigreturn`).
 pub(super) const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
 /// Bytes of the first of its instructions.
-pub(super) const TRAMPOLINE_FIRST: u64 = 4;
+pub(super) const TRAMPOLINE_FIRST: usize = 4;
 
 /// Bytes of a call.
 pub(super) const CALL: usize = 4;

@@ -16,6 +16,12 @@ pub(super) const SLOTS: [u8; N_SLOTS] = [
     UNUSED,
 ];
 
+/// rbx, rbp, r12 to r15: what functions leave as it was.
+pub(super) const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
+
+/// What a function that is called may change.
+pub(super) const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
+
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
 pub(super) const OF_MASK_BITS: [u8; 24] = [
     0, 3, 2, 1, 4, 5, 6, 7, 16, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, 8, 9, 10,
@@ -28,7 +34,7 @@ pub(super) const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
 /// `mov $15, %rax; syscall` (`__restore_rt`).
 pub(super) const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
 /// Bytes of the first of its instructions.
-pub(super) const TRAMPOLINE_FIRST: u64 = 7;
+pub(super) const TRAMPOLINE_FIRST: usize = 7;
 
 /// Bytes of the longest instruction that is a call.
 pub(super) const CALL: usize = 7;

@@ -16,6 +16,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use address::Svma;
 use hashbrown::HashMap;
 
+use crate::arch::NARROW;
 use crate::rule::Rule;
 
 /// The entries of a cache line. 0 is empty; they are filled from the front.
@@ -25,6 +26,9 @@ struct Bucket([AtomicU64; 8]);
 
 const ADDRESS_BITS: u32 = 40;
 const KEY_BITS: u32 = 56;
+/// Set in the address of a key for processors of 32 bits, which have no such address: they get another answer, as files for
+/// others have no rules for them.
+const OF_NARROW: u64 = 1 << (ADDRESS_BITS - 1);
 /// Bits of an entry that hold the index of the rule plus one.
 const RULE_BITS: u32 = 22;
 
@@ -42,14 +46,16 @@ impl RuleKey {
     /// How many images a key can distinguish, by their serials.
     pub(crate) const IMAGES: usize = 1 << (KEY_BITS - ADDRESS_BITS);
 
-    /// The key of an address in an image; `None` for addresses and serials beyond what a key can hold.
+    /// The key of an address in an image, for processors with words of `WORD` bytes; `None` for addresses and serials beyond what a key can hold.
     #[inline]
-    pub(crate) const fn new(image: u32, svma: Svma) -> Option<Self> {
+    pub(crate) const fn new<const WORD: u64>(image: u32, svma: Svma) -> Option<Self> {
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        if svma.0 >> ADDRESS_BITS != 0 || image >> (KEY_BITS - ADDRESS_BITS) != 0 {
+        let address_bits = if WORD == NARROW { ADDRESS_BITS - 1 } else { ADDRESS_BITS };
+        if svma.0 >> address_bits != 0 || image >> (KEY_BITS - ADDRESS_BITS) != 0 {
             return None;
         }
-        let key = (image as u64) << ADDRESS_BITS | svma.0;
+        let processor = if WORD == NARROW { OF_NARROW } else { 0 };
+        let key = (image as u64) << ADDRESS_BITS | svma.0 | processor;
         Some(Self(key.wrapping_mul(SPREAD) & ((1 << KEY_BITS) - 1)))
     }
 
@@ -172,6 +178,7 @@ impl RuleCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::WIDE;
 
     const fn full(row: u32) -> Rule {
         Rule::Full { row, signal: false }
@@ -181,7 +188,7 @@ mod tests {
     fn many_rules_are_found_again() {
         let cache = RuleCache::new();
         let mut known = KnownRules::default();
-        let key = |file, svma| RuleKey::new(file, Svma(svma)).expect("a small address");
+        let key = |file, svma| RuleKey::new::<WIDE>(file, Svma(svma)).expect("a small address");
         let rule = |svma: u64| full(svma as u32 % 5_000);
         let n = 200_000;
         for svma in 0..n {
@@ -199,9 +206,9 @@ mod tests {
 
     #[test]
     fn what_a_key_cannot_hold() {
-        assert!(RuleKey::new(0xffff, Svma((1 << 40) - 1)).is_some());
-        assert_eq!(RuleKey::new(3, Svma(1 << 40)), None);
-        assert_eq!(RuleKey::new(1 << 16, Svma(5)), None);
+        assert!(RuleKey::new::<WIDE>(0xffff, Svma((1 << 40) - 1)).is_some());
+        assert_eq!(RuleKey::new::<WIDE>(3, Svma(1 << 40)), None);
+        assert_eq!(RuleKey::new::<WIDE>(1 << 16, Svma(5)), None);
     }
 
     #[test]
@@ -209,9 +216,9 @@ mod tests {
         let cache = RuleCache::new();
         let mut known = KnownRules::default();
         // Keys of the same bucket in every level.
-        let bucket = RuleKey::new(1, Svma(0)).expect("within").bucket(LEVELS[2]);
+        let bucket = RuleKey::new::<WIDE>(1, Svma(0)).expect("within").bucket(LEVELS[2]);
         let mut colliding = (0..)
-            .filter_map(|svma| RuleKey::new(1, Svma(svma)))
+            .filter_map(|svma| RuleKey::new::<WIDE>(1, Svma(svma)))
             .filter(|key| key.bucket(LEVELS[2]) == bucket);
         let held: Vec<_> = colliding.by_ref().take(24).collect();
         held.iter().for_each(|&key| cache.insert(key, full(7)));
@@ -231,7 +238,7 @@ mod tests {
         for bit in 0..56 {
             let image = (1_u64 << bit >> ADDRESS_BITS) as u32;
             let svma = Svma((1 << bit) & ((1 << ADDRESS_BITS) - 1));
-            let key = RuleKey::new(image, svma).expect("within");
+            let key = RuleKey::new::<WIDE>(image, svma).expect("within");
             assert_eq!(cache.get(key, &mut known), None);
             cache.insert(key, full(bit));
             assert_eq!(cache.get(key, &mut known), Some(full(bit)));

@@ -8,7 +8,7 @@
 use address::{Avma, ModuleId};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, NARROW};
 use crate::frame::{AddressKind, Evidence, Frame};
 use crate::rule::{SimpleRule, slot_at};
 use crate::state::{Memory, Registers, Saved};
@@ -35,7 +35,7 @@ struct CachedStep {
 /// The previous stack of a thread: the steps of its last walk, as far as they can be followed.
 #[derive(Default, Debug)]
 pub(crate) struct StackCache {
-    /// The version of the space that they were made in.
+    /// The version of the space that they were made in, with the size of their words in the lowest bit.
     version: u64,
     /// Outermost first.
     known: Vec<CachedStep>,
@@ -69,8 +69,9 @@ pub(crate) struct WalkState<'w, 'm> {
 }
 
 impl StackCache {
-    /// Begins a walk in a version of a space.
-    pub(crate) fn begin(&mut self, version: u64) {
+    /// Begins a walk in a version of a space. Steps of processors with other words are of no use.
+    pub(crate) fn begin(&mut self, version: u64, arch: Arch) {
+        let version = version << 1 | u64::from(arch.word() == NARROW);
         self.is_kept = self.version == version;
         if !self.is_kept {
             self.version = version;
@@ -139,7 +140,7 @@ impl StackCache {
     /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
     /// were come through; `None` where there were none.
     #[inline]
-    pub(crate) fn follow(
+    pub(crate) fn follow<const WORD: u64>(
         &mut self,
         lookup: Avma,
         found_by: FoundBy,
@@ -150,13 +151,13 @@ impl StackCache {
             let next = self.known.get(self.left.checked_sub(1)?)?;
             if next.sp >= sp {
                 let is_there = next.sp == sp && next.lookup() == lookup;
-                return if is_there { self.follow_on(found_by, walk) } else { None };
+                return if is_there { self.follow_on::<WORD>(found_by, walk) } else { None };
             }
             self.left -= 1;
         }
     }
 
-    fn follow_on(
+    fn follow_on<const WORD: u64>(
         &mut self,
         mut found_by: FoundBy,
         walk: &mut WalkState<'_, '_>,
@@ -169,7 +170,7 @@ impl StackCache {
         let first = walk.frames.len();
         for step in known.iter().rev() {
             let is_next = step.lookup() == lookup && step.sp == sp;
-            if !is_next || !step.holds(restored, walk.registers, walk.memory, arch) {
+            if !is_next || !step.holds::<WORD>(restored, walk.registers, walk.memory, arch) {
                 break;
             }
             if known.len() - left == walk.room {
@@ -181,7 +182,7 @@ impl StackCache {
             restored |= step.saved;
             let pc = arch.strip(step.return_address);
             if pc == 0 {
-                restore_saved(known.get(left..)?, walk, first);
+                restore_saved::<WORD>(known.get(left..)?, walk, first);
                 let n_outer = known.len();
                 self.end_on(n_outer);
                 return Some(Followed::End(EndReason::Root));
@@ -190,7 +191,7 @@ impl StackCache {
         }
         let followed = known.get(left..)?;
         let last = followed.first()?;
-        restore_saved(followed, walk, first);
+        restore_saved::<WORD>(followed, walk, first);
         walk.registers.set(arch.sp(), last.cfa());
         walk.registers.set(arch.return_address(), last.return_address);
         self.made.extend(followed.iter().rev());
@@ -201,13 +202,17 @@ impl StackCache {
 
 /// Restores what was saved in the frames of steps, outermost first, that were followed; the frames begin at `first`.
 #[inline]
-fn restore_saved(followed: &[CachedStep], walk: &mut WalkState<'_, '_>, first: usize) {
+fn restore_saved<const WORD: u64>(
+    followed: &[CachedStep],
+    walk: &mut WalkState<'_, '_>,
+    first: usize,
+) {
     let WalkState { arch, registers, memory, frames, .. } = walk;
     let frames = frames.get_mut(first..).unwrap_or_default();
     for (step, frame) in followed.iter().rev().zip(frames) {
         if let Some(rule) = &step.rule {
             let place = (step.sp, step.cfa());
-            (_, frame.saved) = rule.restore_saved(registers, memory, *arch, place);
+            (_, frame.saved) = rule.restore_saved::<WORD>(registers, memory, *arch, place);
         }
     }
 }
@@ -243,7 +248,13 @@ impl CachedStep {
     /// Whether the step would be made again. `restored` has the registers that steps before this one have restored,
     /// which therefore are in the same slots; the others are those of the walk.
     #[inline]
-    fn holds(&self, restored: u32, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
+    fn holds<const WORD: u64>(
+        &self,
+        restored: u32,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
         let Some(rule) = &self.rule else { return true };
         let register = rule.cfa_register;
         let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
@@ -254,7 +265,7 @@ impl CachedStep {
             } else {
                 registers.get(register, memory) == Ok(base)
             };
-        let slot = slot_at(self.cfa(), rule.return_address());
+        let slot = slot_at::<WORD>(self.cfa(), rule.return_address());
         same_base && memory.recorded(slot) == Some(self.return_address)
     }
 }

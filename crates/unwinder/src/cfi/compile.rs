@@ -110,7 +110,7 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
     let undefined = match (&return_rule, arch) {
         (Some(RegisterRule::Undefined), _) => true,
         // The column has no register of its own there: what no rule restores is not to be had.
-        (None | Some(RegisterRule::SameValue), Arch::X86_64) => {
+        (None | Some(RegisterRule::SameValue), Arch::X86_64 | Arch::X86) => {
             return_address == arch.return_address()
         }
         _ => false,
@@ -141,6 +141,7 @@ fn simple_rule(
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
     let cfa_register =
         u8::try_from(register.0).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
+    let word = arch.word().cast_signed();
     let mut saved = [0_i8; N_SLOTS];
     for (register, rule) in row.registers() {
         let Ok(number) = u8::try_from(register.0) else { continue };
@@ -151,8 +152,8 @@ fn simple_rule(
         let slot = arch.slots().iter().position(|&known| known == number);
         match (rule, slot) {
             (RegisterRule::Offset(offset), Some(slot)) => {
-                let words =
-                    i8::try_from(offset / 8).ok().filter(|&words| words != 0 && offset % 8 == 0)?;
+                let words = i8::try_from(offset / word).ok();
+                let words = words.filter(|&words| words != 0 && offset % word == 0)?;
                 *saved.get_mut(slot)? = words;
             }
             (RegisterRule::SameValue, _) => {}
@@ -162,7 +163,7 @@ fn simple_rule(
             _ => return None,
         }
     }
-    if arch == Arch::X86_64 && saved[0] == 0 {
+    if arch.is_x86() && saved[0] == 0 {
         return None;
     }
     Some(SimpleRule { cfa_register, signal, cfa_offset: i32::try_from(offset).ok()?, saved })
@@ -207,9 +208,9 @@ fn full_row(
 }
 
 /// The row of a signal trampoline that was known by its code: everything was saved in the signal frame.
-pub(crate) fn signal_row(arch: Arch) -> FullRow {
+pub(crate) fn signal_row(arch: Arch, form: usize) -> FullRow {
     let registers = arch
-        .signal_frame()
+        .signal_frame(form)
         .into_iter()
         .map(|(register, offset)| (register, Recovery::SlotAtCfa(offset as i64)))
         .collect();

@@ -159,6 +159,7 @@ impl UnwindInfo {
         let image = self.file.image();
         let bytes = image.bytes().get(self.eh_frame.clone()?)?;
         let mut section = EhFrame::new(bytes, endian_of(image));
+        section.set_address_size(self.address_size());
         section.set_vendor(self.vendor());
         if let Some(header) = &self.header {
             let offset = header.lookup(image.bytes(), svma);
@@ -208,9 +209,14 @@ impl UnwindInfo {
 
     fn debug_section<'a>(&self, data: &'a [u8]) -> DebugFrame<Bytes<'a>> {
         let mut section = DebugFrame::from(EndianSlice::new(data, endian_of(self.file.image())));
-        section.set_address_size(8);
+        section.set_address_size(self.address_size());
         section.set_vendor(self.vendor());
         section
+    }
+
+    /// Bytes of an address.
+    fn address_size(&self) -> u8 {
+        self.arch.map_or(8, |arch| arch.word() as u8)
     }
 
     const fn vendor(&self) -> gimli::Vendor {

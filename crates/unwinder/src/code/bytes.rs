@@ -4,12 +4,22 @@ use address::Svma;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use module_map::Image;
 
+use crate::arch::Arch;
+
 /// An executable segment that nobody writes.
 #[derive(Clone, Copy)]
 pub(super) struct CodeBytes<'a> {
     image: &'a Image,
     start: u64,
     bytes: &'a [u8],
+    pub(super) arch: Arch,
+}
+
+/// Where the table of a switch is, and what its entries are counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct JumpTable {
+    pub(super) at: u64,
+    pub(super) base: u64,
 }
 
 impl<'a> CodeBytes<'a> {
@@ -19,15 +29,38 @@ impl<'a> CodeBytes<'a> {
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let len = usize::try_from(segment.file_size).ok()?;
         let bytes = image.read_only_bytes(segment.svma, len)?;
-        Some(Self { image, start: segment.svma.0, bytes })
+        let arch = Arch::of(image.machine()).filter(|arch| arch.is_x86())?;
+        Some(Self { image, start: segment.svma.0, bytes, arch })
     }
 
     /// Where an entry of a switch's table leads, if that is in the same segment.
-    pub(super) fn entry(&self, table: u64, index: u64) -> Option<u64> {
-        let at = Svma(table.wrapping_add(4 * index));
+    pub(super) fn entry(&self, table: JumpTable, index: u64) -> Option<u64> {
+        let at = Svma(table.at.wrapping_add(4 * index));
         let distance = i32::from_le_bytes(*self.image.read_only_bytes(at, 4)?.first_chunk()?);
-        let target = table.wrapping_add_signed(distance.into());
+        let target = table.base.wrapping_add_signed(distance.into()) & self.arch.addresses();
         self.from(target).map(|_| target)
+    }
+
+    /// Where the word is that an entry of a procedure linkage table goes on through, at so many bytes from the table of the
+    /// words: code that may be loaded anywhere has that in ebx.
+    ///
+    /// Source: psABI i386, section 5.2.3, "Procedure Linkage Table".
+    pub(super) fn linkage_slot(&self, at: u64, offset: i64) -> Option<u64> {
+        let sections = || self.image.sections().iter();
+        let is_linkage = sections().any(|section| {
+            section.name.starts_with(b".plt") && Svma(at).since(section.svma) < section.size
+        });
+        let table = |name: &[u8]| sections().find(|section| &*section.name == name);
+        let words = table(b".got.plt").or_else(|| table(b".got"))?;
+        is_linkage.then(|| words.svma.0.wrapping_add_signed(offset) & self.arch.addresses())
+    }
+
+    /// The register that a function gives the address which it returns to, if it does nothing else: how code of 32 bits
+    /// learns where it was loaded.
+    pub(super) fn address_thunk(&self, function: u64) -> Option<u8> {
+        // mov (%esp), register; ret
+        let &[0x8b, register, 0x24, 0xc3, ..] = self.from(function)? else { return None };
+        (self.arch == Arch::X86 && register & 0xc7 == 0x04).then_some(register >> 3)
     }
 
     fn from(&self, svma: u64) -> Option<&'a [u8]> {
@@ -37,7 +70,7 @@ impl<'a> CodeBytes<'a> {
 
     /// A decoder that begins there.
     pub(super) fn decoder(&self, svma: u64) -> Option<Decoder<'a>> {
-        Some(Decoder::with_ip(64, self.from(svma)?, svma, DecoderOptions::NONE))
+        Some(Decoder::with_ip(self.arch.bitness(), self.from(svma)?, svma, DecoderOptions::NONE))
     }
 
     /// Whether there is nothing between the address and the next place where functions begin but what fills such gaps.

@@ -79,7 +79,7 @@ impl Functions {
         let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
         match arch.call_target(code, return_address) {
             None => Called::Never,
-            Some(CallTarget::Indirect) => self.through_slot(pc, code, at, memory),
+            Some(CallTarget::Indirect) => self.through_slot(pc, code, at, (memory, arch)),
             Some(CallTarget::Address(target)) => match locate(Avma(target), memory) {
                 None => Called::Never,
                 Some(target) => self.from(target, at),
@@ -93,12 +93,13 @@ impl Functions {
         pc: Avma,
         code: &[u8],
         at: InFile<'_>,
-        memory: &Memory<'_>,
+        (memory, arch): (&Memory<'_>, Arch),
     ) -> Called {
-        let Some(offset) = Arch::slot_of_call(code) else { return Called::Perhaps };
         let Some(caller) = locate(pc.sub(1), memory) else { return Called::Perhaps };
-        let slot = caller.svma.add(1).0.wrapping_add_signed(offset.into());
-        self.slot(caller.file, slot, at)
+        match arch.slot_of_call(code, caller.svma.add(1).0) {
+            Some(slot) => self.slot(caller.file, slot, at),
+            None => Called::Perhaps,
+        }
     }
 
     /// Whether code that begins there comes to the code at hand.

@@ -1,4 +1,4 @@
-//! What one instruction of x86-64 does to the state of a path, and where it goes on.
+//! What one instruction of x86, of 64 or 32 bits, does to the state of a path, and where it goes on.
 //!
 //! Source: Intel SDM, volume 2; the decoder says what else an instruction writes.
 
@@ -6,14 +6,14 @@ use iced_x86::{
     Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use crate::code::value::{FP, State, Sum, Value, Words};
+use crate::arch::Arch;
+use crate::code::bytes::JumpTable;
+use crate::code::value::{State, Sum, Value, Words};
 
-pub(super) const SP: u8 = 7;
+/// rax or eax.
 const RAX: u8 = 0;
-/// By the number in an instruction: the DWARF number.
+/// By the number in an instruction: the DWARF number on x86-64. That of 32 bits is the number itself.
 const DWARF: [u8; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
-/// What a function that is called may change.
-const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
 
 /// Where a path goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,8 +34,11 @@ pub(super) enum Next {
     End,
     /// Nowhere: a trap.
     Stop,
-    /// At one of several places: entries of the table at that address, each so many bytes from it.
-    Switch(u64),
+    /// In another function, as behind a tail call, through the word that is so many bytes from the address in ebx: the table of
+    /// such words, if the code is an entry of a procedure linkage table.
+    LinkageSlot(i64),
+    /// At one of several places: entries of a table, each so many bytes from some address.
+    Switch(JumpTable),
     /// In the code whose address a register has.
     Register,
     /// It is not known.
@@ -53,6 +56,9 @@ pub(super) fn run(
     match instruction.mnemonic() {
         Mnemonic::Hlt | Mnemonic::Ud2 | Mnemonic::Int3 | Mnemonic::INVALID => return Next::Stop,
         Mnemonic::Syscall => return system_call(state),
+        Mnemonic::Sysenter | Mnemonic::Int if is_system_call(instruction, state.arch) => {
+            return system_call(state);
+        }
         _ => {}
     }
     match instruction.flow_control() {
@@ -62,7 +68,10 @@ pub(super) fn run(
         FlowControl::IndirectBranch => return indirect_jump(instruction, state),
         FlowControl::Return => return Next::Return,
         FlowControl::Call | FlowControl::IndirectCall => {
-            CALLER_SAVED.iter().for_each(|&register| state.set(register, None));
+            if is_system_call(instruction, state.arch) && system_call(state) == Next::End {
+                return Next::End;
+            }
+            state.arch.caller_saved().iter().for_each(|&register| state.set(register, None));
             return Next::Call;
         }
         FlowControl::Interrupt | FlowControl::Exception => return Next::Stop,
@@ -77,11 +86,37 @@ pub(super) fn run(
     }
 }
 
-/// Source: `asm/unistd_64.h`: `exit` is 60, `exit_group` 231.
+/// Whether an instruction of 32 bits enters the kernel: `sysenter`, `int $0x80`, and the call of the vdso's code for that,
+/// whose address is a word of the thread.
+///
+/// Source: `sysinfo` in glibc's and musl's thread control block of i386 is at `%gs:0x10`.
+fn is_system_call(instruction: &Instruction, arch: Arch) -> bool {
+    const SYSINFO: u64 = 0x10;
+    arch == Arch::X86
+        && match instruction.mnemonic() {
+            Mnemonic::Int => instruction.immediate8() == 0x80,
+            Mnemonic::Call => {
+                instruction.op0_kind() == OpKind::Memory
+                    && instruction.segment_prefix() == Register::GS
+                    && instruction.memory_displacement64() == SYSINFO
+            }
+            _ => true,
+        }
+}
+
+/// Source: `asm/unistd_64.h`: `exit` is 60, `exit_group` 231; `asm/unistd_32.h`: 1 and 252.
 fn system_call(state: &mut State) -> Next {
     let number = state.get(RAX).and_then(Sum::as_constant);
-    if matches!(number, Some(60 | 231)) {
+    let is_end = match state.arch {
+        Arch::X86 => matches!(number, Some(1 | 252)),
+        _ => matches!(number, Some(60 | 231)),
+    };
+    if is_end {
         return Next::End;
+    }
+    if state.arch == Arch::X86 {
+        state.set(RAX, None);
+        return Next::On;
     }
     for register in [RAX, 2, 11] {
         state.set(register, None);
@@ -90,50 +125,98 @@ fn system_call(state: &mut State) -> Next {
 }
 
 fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
+    let arch = state.arch;
     if instruction.op0_kind() == OpKind::Register {
-        let target = general(instruction.op0_register())
+        let target = general(instruction.op0_register(), arch)
             .and_then(|register| state.get(register)?.as_constant());
         let table = || state.table().map_or(Next::Register, Next::Switch);
-        return target.map_or_else(table, Next::Jump);
+        return target.map_or_else(table, |target| Next::Jump(target & arch.addresses()));
     }
-    if instruction.op0_kind() != OpKind::Memory || instruction.memory_index() != Register::None {
-        // The table of a switch.
+    if instruction.op0_kind() != OpKind::Memory {
         return Next::Lost;
     }
-    let slot = instruction.is_ip_rel_memory_operand();
-    Next::TailCall(slot.then(|| instruction.ip_rel_memory_address()))
+    let is_absolute = arch == Arch::X86 && instruction.memory_base() == Register::None;
+    let at = instruction.memory_displacement64();
+    match (instruction.memory_index(), instruction.segment_prefix()) {
+        (Register::None, Register::None) if is_absolute => Next::TailCall(Some(at)),
+        (Register::None, Register::None)
+            if arch == Arch::X86 && instruction.memory_base() == Register::EBX =>
+        {
+            Next::LinkageSlot(displacement(instruction, arch))
+        }
+        (Register::None, _) => {
+            let slot = instruction.is_ip_rel_memory_operand();
+            Next::TailCall(slot.then(|| instruction.ip_rel_memory_address()))
+        }
+        // The table of a switch: addresses, in code that is not moved.
+        (_, Register::None | Register::DS)
+            if is_absolute && instruction.memory_index_scale() == 4 =>
+        {
+            Next::Switch(JumpTable { at, base: 0 })
+        }
+        _ => Next::Lost,
+    }
 }
 
 /// The DWARF number of a general register that is named in its full width.
-fn general(register: Register) -> Option<u8> {
+fn general(register: Register, arch: Arch) -> Option<u8> {
+    if arch == Arch::X86 {
+        return register.is_gpr32().then(|| register.number() as u8).filter(|&number| number < 8);
+    }
     if !register.is_gpr64() {
         return None;
     }
     DWARF.get(register.number()).copied()
 }
 
+/// The DWARF number of the general register that a register is part of.
+fn general_of(part: Register, arch: Arch) -> Option<u8> {
+    let full = if arch == Arch::X86 { part.full_register32() } else { part.full_register() };
+    general(full, arch)
+}
+
+/// What is added to the registers of an operand in memory.
+fn displacement(instruction: &Instruction, arch: Arch) -> i64 {
+    let value = instruction.memory_displacement64();
+    if arch == Arch::X86 { (value as i32).into() } else { value.cast_signed() }
+}
+
 /// The effect of the instructions that move stack pointers and saved registers. `None` for all others; false where no more
 /// can be followed.
 fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words) -> Option<bool> {
-    let target = general(instruction.op0_register());
+    let arch = state.arch;
+    let target = general(instruction.op0_register(), arch);
     match instruction.mnemonic() {
         Mnemonic::Push => {
             let value = operand(instruction, 0, state, words);
-            let sp = state.get(SP)?.plus(instruction.stack_pointer_increment().into());
-            state.set(SP, Some(sp));
+            let sp = state.sp()?.plus(instruction.stack_pointer_increment().into());
+            state.set(arch.sp(), Some(sp));
             Some(state.store(Some(sp), -i64::from(instruction.stack_pointer_increment()), value))
         }
         Mnemonic::Pop if target.is_some() => {
-            let sp = state.get(SP)?;
+            let sp = state.sp()?;
             let value = state.load(Some(sp), words);
-            state.set(SP, Some(sp.plus(8)));
+            state.set(arch.sp(), Some(sp.plus(state.word())));
             state.set(target?, value);
             Some(true)
         }
-        Mnemonic::Leave if instruction.code() == Code::Leaveq => {
-            let frame = state.get(FP);
-            state.set(FP, state.load(frame, words));
-            state.set(SP, frame.map(|frame| frame.plus(8)));
+        Mnemonic::Leave if matches!(instruction.code(), Code::Leaveq | Code::Leaved) => {
+            let frame = state.get(arch.fp());
+            state.set(arch.fp(), state.load(frame, words));
+            state.set(arch.sp(), frame.map(|frame| frame.plus(state.word())));
+            Some(true)
+        }
+        Mnemonic::Mov | Mnemonic::Add
+            if target.is_some() && arch == Arch::X86 && is_table(instruction) =>
+        {
+            // How code of 32 bits that may be loaded anywhere reads the table of a switch: a distance from an address.
+            let base = general(instruction.memory_base(), arch).and_then(|base| state.get(base));
+            let table = base.and_then(Sum::as_constant).map(|base| {
+                let at = base.wrapping_add_signed(displacement(instruction, arch));
+                JumpTable { at: at & arch.addresses(), base }
+            });
+            state.set_table(table);
+            state.set(target?, None);
             Some(true)
         }
         Mnemonic::Mov if target.is_some() => {
@@ -148,9 +231,10 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
         Mnemonic::Mov => narrow_constant(instruction, state),
         Mnemonic::Movsxd if target.is_some() && instruction.memory_index_scale() == 4 => {
             // How compilers read the table of a switch: a distance from the table's start.
-            let base = general(instruction.memory_base()).and_then(|base| state.get(base));
+            let base = general(instruction.memory_base(), arch).and_then(|base| state.get(base));
             let is_table = instruction.memory_displacement64() == 0;
-            state.set_table(base.and_then(Sum::as_constant).filter(|_| is_table));
+            let base = base.and_then(Sum::as_constant).filter(|_| is_table);
+            state.set_table(base.map(|base| JumpTable { at: base, base }));
             state.set(target?, None);
             Some(true)
         }
@@ -159,14 +243,14 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
             Some(true)
         }
         Mnemonic::Add | Mnemonic::Sub if target.is_some() => {
-            let by = immediate(instruction, 1)?;
+            let by = immediate(instruction, 1, arch)?;
             let by = if instruction.mnemonic() == Mnemonic::Add { by } else { by.wrapping_neg() };
             state.set(target?, state.get(target?).map(|value| value.plus(by)));
             Some(true)
         }
         Mnemonic::Xor => {
             let (one, other) = (instruction.op0_register(), instruction.op1_register());
-            let register = general(one.full_register()).filter(|_| one == other && is_wide(one))?;
+            let register = general_of(one, arch).filter(|_| one == other && is_wide(one))?;
             state.set(register, Some(Sum::constant(0)));
             Some(true)
         }
@@ -174,7 +258,15 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
     }
 }
 
-/// Whether writing the register writes all of the 64 bits.
+/// Whether an instruction reads an entry of a table of words of 32 bits, at a register plus a multiple of another.
+fn is_table(instruction: &Instruction) -> bool {
+    instruction.op1_kind() == OpKind::Memory
+        && instruction.memory_base() != Register::None
+        && instruction.memory_index() != Register::None
+        && instruction.memory_index_scale() == 4
+}
+
+/// Whether writing the register writes all of its bits.
 fn is_wide(register: Register) -> bool {
     register.is_gpr64() || register.is_gpr32()
 }
@@ -182,8 +274,8 @@ fn is_wide(register: Register) -> bool {
 /// A constant that is moved to part of a register, as the numbers of system calls are.
 fn narrow_constant(instruction: &Instruction, state: &mut State) -> Option<bool> {
     let target = instruction.op0_register();
-    let register = general(target.full_register())?;
-    let value = immediate(instruction, 1)?.cast_unsigned();
+    let register = general_of(target, state.arch)?;
+    let value = immediate(instruction, 1, state.arch)?.cast_unsigned();
     let value = match target {
         _ if target.is_gpr32() => value & 0xffff_ffff,
         Register::AL => state.get(register)?.as_constant()? & !0xff | value & 0xff,
@@ -193,20 +285,21 @@ fn narrow_constant(instruction: &Instruction, state: &mut State) -> Option<bool>
     Some(true)
 }
 
-fn immediate(instruction: &Instruction, operand: u32) -> Option<i64> {
+fn immediate(instruction: &Instruction, operand: u32, arch: Arch) -> Option<i64> {
     let value = instruction.try_immediate(operand).ok()?;
-    Some(value.cast_signed())
+    Some(if arch == Arch::X86 { (value as i32).into() } else { value.cast_signed() })
 }
 
-/// The value of an operand of 64 bits.
+/// The value of an operand of a word.
 fn operand(instruction: &Instruction, index: u32, state: &State, words: &mut Words) -> Value {
     match instruction.op_kind(index) {
-        OpKind::Register => state.get(general(instruction.op_register(index))?),
-        OpKind::Memory if instruction.memory_size().size() == 8 => {
+        OpKind::Register => state.get(general(instruction.op_register(index), state.arch)?),
+        OpKind::Memory if instruction.memory_size().size() as i64 == state.word() => {
             state.load(address(instruction, state), words)
         }
         OpKind::Memory => None,
-        _ => immediate(instruction, index).map(|value| Sum::constant(value.cast_unsigned())),
+        _ => immediate(instruction, index, state.arch)
+            .map(|value| Sum::constant(value.cast_unsigned())),
     }
 }
 
@@ -220,8 +313,12 @@ fn address(instruction: &Instruction, state: &State) -> Value {
             instruction.segment_prefix(),
             Register::None | Register::SS | Register::DS | Register::CS | Register::ES
         );
-    let base = general(instruction.memory_base()).filter(|_| is_plain)?;
-    Some(state.get(base)?.plus(instruction.memory_displacement64().cast_signed()))
+    let added = displacement(instruction, state.arch);
+    if is_plain && state.arch == Arch::X86 && instruction.memory_base() == Register::None {
+        return Some(Sum::constant(instruction.memory_displacement64()));
+    }
+    let base = general(instruction.memory_base(), state.arch).filter(|_| is_plain)?;
+    Some(state.get(base)?.plus(added))
 }
 
 /// What an instruction writes to its first operand, if that is memory.
@@ -242,18 +339,18 @@ fn other_effect(
     state: &mut State,
     factory: &mut InstructionInfoFactory,
 ) {
-    let sp = state.get(SP);
+    let sp = state.sp();
     let moved = i64::from(instruction.stack_pointer_increment());
     for used in factory.info(instruction).used_registers() {
         let is_written = matches!(
             used.access(),
             OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
         );
-        if let Some(register) = general(used.register().full_register()).filter(|_| is_written) {
+        if let Some(register) = general_of(used.register(), state.arch).filter(|_| is_written) {
             state.set(register, None);
         }
     }
     if moved != 0 {
-        state.set(SP, sp.map(|sp| sp.plus(moved)));
+        state.set(state.arch.sp(), sp.map(|sp| sp.plus(moved)));
     }
 }

@@ -1,7 +1,7 @@
 //! What the instructions of a file say of frames that no call frame information covers: where a function returns to, by
 //! following its code up to its return; and whether a call can be the one that the function at hand was called by.
 //!
-//! x86-64 only.
+//! x86 only, of 64 and of 32 bits.
 
 mod allowance;
 mod bytes;
@@ -13,5 +13,5 @@ mod value;
 
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
-pub(crate) use paths::{CALLEE_SAVED, Exit, Paths};
+pub(crate) use paths::{Exit, Paths};
 pub(crate) use value::{Base, Sum, Words};

@@ -7,23 +7,20 @@ use std::collections::VecDeque;
 
 use address::Svma;
 use hashbrown::HashSet;
-use iced_x86::{Instruction, InstructionInfoFactory};
+use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
 use module_map::Image;
 
 use crate::code::bytes::CodeBytes;
-use crate::code::effect::{Next, SP, run};
+use crate::code::effect::{Next, run};
 use crate::code::value::{State, Sum, Value, Words};
-
-/// The registers that functions leave as they were, by their DWARF numbers.
-pub(crate) const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
 
 /// Where a function returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exit {
     /// Where the return address is.
     pub(crate) sp: Sum,
-    /// What the registers of [`CALLEE_SAVED`] have then.
-    pub(crate) saved: [Value; CALLEE_SAVED.len()],
+    /// What the registers that functions leave as they were have then, in the order of the processor.
+    pub(crate) saved: [Value; 6],
 }
 
 /// What the paths from an address on come to.
@@ -94,7 +91,7 @@ impl Paths {
             if doubtful && (!found.exits.is_empty() || found.ends) {
                 break;
             }
-            if seen.insert((at, state.get(SP))) {
+            if seen.insert((at, state.sp())) {
                 found.follow(&mut explorer, at, state, doubtful);
             }
         }
@@ -131,8 +128,8 @@ impl Paths {
     }
 
     fn add(&mut self, state: &State) {
-        let Some(sp) = state.get(SP) else { return };
-        let saved = CALLEE_SAVED.map(|register| state.get(register));
+        let Some(sp) = state.sp() else { return };
+        let saved = state.arch.callee_saved().map(|register| state.get(register));
         if let Some(known) = self.exits.iter_mut().find(|known| known.sp == sp) {
             for (one, other) in known.saved.iter_mut().zip(saved) {
                 *one = one.filter(|_| *one == other);
@@ -240,12 +237,14 @@ struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
+        let code = CodeBytes::around(image, start)?;
+        let state = State::new(code.arch);
         Some(Self {
-            code: CodeBytes::around(image, start)?,
+            code,
             left: most,
             cost: 0,
             is_first: true,
-            open: VecDeque::from([(start.0, State::new(), false)]),
+            open: VecDeque::from([(start.0, state, false)]),
             doubtful: VecDeque::new(),
             factory: InstructionInfoFactory::new(),
         })
@@ -272,10 +271,16 @@ impl<'a> Explorer<'a> {
             end.at = instruction.next_ip();
             end.n_run += 1;
             self.cost += 1;
-            let next = run(&instruction, state, words, &mut self.factory);
+            let next = match run(&instruction, state, words, &mut self.factory) {
+                Next::LinkageSlot(offset) => {
+                    Next::TailCall(self.code.linkage_slot(instruction.ip(), offset))
+                }
+                next => next,
+            };
             end.restores_frame_pointer |= state.has_callers_frame_pointer(words);
             match next {
                 Next::On => continue,
+                Next::Call if self.learns_address(&instruction, state) => continue,
                 Next::Call if !self.code.is_padding(end.at) => {
                     end.n_calls += 1;
                     continue;
@@ -296,5 +301,24 @@ impl<'a> Explorer<'a> {
             break;
         }
         end
+    }
+
+    /// Whether a call only gives a register the address that it returns to.
+    fn learns_address(&self, call: &Instruction, state: &mut State) -> bool {
+        if call.op0_kind() != OpKind::NearBranch32 {
+            return false;
+        }
+        let target = call.near_branch_target();
+        // The next instruction takes what the call pushed.
+        if target == call.next_ip() {
+            let sp = state.sp().map(|sp| sp.plus(-state.word()));
+            state.set(state.arch.sp(), sp);
+            return state.store(sp, state.word(), Some(Sum::constant(target)));
+        }
+        let register = self.code.address_thunk(target);
+        if let Some(register) = register {
+            state.set(register, Some(Sum::constant(call.next_ip())));
+        }
+        register.is_some()
     }
 }

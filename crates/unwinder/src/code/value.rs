@@ -1,6 +1,9 @@
 //! What registers and stack slots hold along a path of instructions, as far as it is a constant away from something that is
 //! known where the path begins.
 
+use crate::arch::Arch;
+use crate::code::bytes::JumpTable;
+
 /// What a value is counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Base {
@@ -36,9 +39,6 @@ impl Sum {
         }
     }
 }
-
-/// The frame pointer, by its DWARF number.
-pub(super) const FP: u8 = 6;
 
 /// `None`: not known.
 pub(crate) type Value = Option<Sum>;
@@ -78,7 +78,9 @@ pub(crate) struct State {
     registers: [Value; N_GENERAL],
     stored: Vec<Stored>,
     /// The table that distances were read from last, as those of a switch are.
-    table: Option<u64>,
+    table: Option<JumpTable>,
+    /// What registers and words there are.
+    pub(super) arch: Arch,
 }
 
 /// Bytes that the path has written.
@@ -94,12 +96,12 @@ impl State {
     const MOST_STORED: usize = 256;
 
     /// Where a path begins: every register holds itself.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(arch: Arch) -> Self {
         let mut registers = [None; N_GENERAL];
         for (register, number) in registers.iter_mut().zip(0..) {
             *register = Some(Sum { base: Base::Register(number), offset: 0 });
         }
-        Self { registers, stored: Vec::new(), table: None }
+        Self { registers, stored: Vec::new(), table: None, arch }
     }
 
     pub(crate) fn get(&self, register: u8) -> Value {
@@ -114,24 +116,36 @@ impl State {
 
     /// Whether the frame pointer has what is in memory where it led to when the path began.
     pub(super) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
-        let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(FP) else { return false };
-        words.address(index) == Some(Sum { base: Base::Register(FP), offset: 0 })
+        let fp = self.arch.fp();
+        let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(fp) else { return false };
+        words.address(index) == Some(Sum { base: Base::Register(fp), offset: 0 })
     }
 
     /// The table of distances that was read last.
-    pub(crate) const fn table(&self) -> Option<u64> {
+    pub(crate) const fn table(&self) -> Option<JumpTable> {
         self.table
     }
 
-    pub(crate) const fn set_table(&mut self, table: Option<u64>) {
+    pub(crate) const fn set_table(&mut self, table: Option<JumpTable>) {
         self.table = table;
     }
 
-    /// The eight bytes at an address.
+    /// The stack pointer.
+    pub(crate) fn sp(&self) -> Value {
+        self.get(self.arch.sp())
+    }
+
+    /// Bytes of a word.
+    pub(super) const fn word(&self) -> i64 {
+        self.arch.word().cast_signed()
+    }
+
+    /// The word at an address.
     pub(crate) fn load(&self, at: Value, words: &mut Words) -> Value {
         let at = at?;
-        if let Some(stored) = self.stored.iter().rev().find(|stored| stored.overlaps(at, 8)) {
-            return if stored.at == at && stored.size == 8 { stored.value } else { None };
+        let size = self.word();
+        if let Some(stored) = self.stored.iter().rev().find(|stored| stored.overlaps(at, size)) {
+            return if stored.at == at && stored.size == size { stored.value } else { None };
         }
         if at.base == Base::Zero { None } else { words.at(at) }
     }
@@ -174,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_was_stored_is_loaded_again() {
-        let (mut state, mut words) = (State::new(), Words::default());
+        let (mut state, mut words) = (State::new(Arch::X86_64), Words::default());
         let rbx = state.get(3);
         assert!(state.store(Some(SP.plus(-8)), 8, rbx));
         assert_eq!(state.load(Some(SP.plus(-8)), &mut words), rbx);
@@ -191,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_stays_so() {
-        let (mut state, mut words) = (State::new(), Words::default());
+        let (mut state, mut words) = (State::new(Arch::X86_64), Words::default());
         state.set(3, None);
         assert_eq!(state.get(3), None);
         assert_eq!(state.load(None, &mut words), None);

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use profile::FoundBy;
 
 use crate::arch::{Arch, CallTarget};
-use crate::code::{Base, CALLEE_SAVED, Called, Exit, Functions, InFile, Paths, Sum, Words, locate};
+use crate::code::{Base, Called, Exit, Functions, InFile, Paths, Sum, Words, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, RegisterError, Registers};
@@ -85,7 +85,7 @@ impl Follower {
             let return_address = match memory.read(slot) {
                 Ok(return_address) => return_address,
                 Err(error) => {
-                    let end = Some(slot.wrapping_add(8));
+                    let end = Some(slot.wrapping_add(arch.word()));
                     cut = end.filter(|_| error == MemoryError::PastDump).or(cut);
                     continue;
                 }
@@ -158,11 +158,12 @@ impl Follower {
 /// What the call before a return address calls, whose look-up is one byte before; `Some(None)` where no call is there, `None`
 /// where the code cannot be read.
 fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
-    let len = Arch::X86_64.longest_call();
+    let arch = Arch::of(at.file.image().machine())?;
+    let len = arch.longest_call();
     let return_address = at.svma.add(1);
     let start = Svma(return_address.0.wrapping_sub(len as u64));
     let code = at.file.image().read_only_bytes(start, len)?;
-    Some(Arch::X86_64.call_target(code, return_address.0))
+    Some(arch.call_target(code, return_address.0))
 }
 
 /// Whether a stack begins with the code that a frame goes on in, for it does not return: the code of a thread, which calls
@@ -180,7 +181,7 @@ impl Candidate<'_> {
     /// The registers become those of the caller.
     fn apply(&self, registers: &mut Registers, words: &Words, memory: &Memory<'_>, arch: Arch) {
         let before = registers.clone();
-        for (register, saved) in CALLEE_SAVED.into_iter().zip(self.exit.saved) {
+        for (register, saved) in arch.callee_saved().into_iter().zip(self.exit.saved) {
             let Some(saved) = saved else {
                 registers.forget(register);
                 continue;
@@ -202,7 +203,7 @@ impl Candidate<'_> {
                 },
             }
         }
-        registers.set(arch.sp(), self.slot.wrapping_add(8));
+        registers.set(arch.sp(), self.slot.wrapping_add(arch.word()));
         registers.set(arch.return_address(), self.return_address);
     }
 }
@@ -225,5 +226,5 @@ fn value(
             memory.read(address).map_err(RegisterError::Memory)?
         }
     };
-    Ok(base.wrapping_add_signed(sum.offset))
+    Ok(memory.wrap(base.wrapping_add_signed(sum.offset)))
 }

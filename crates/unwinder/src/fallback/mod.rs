@@ -1,7 +1,7 @@
 //! What to do where no call frame information covers the code.
 //!
-//! On x86-64, where the code can be read, in this order: the instructions up to the function's return, the analysis of the
-//! prologue or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. A call has
+//! On x86, where the code can be read, in this order: the instructions up to the function's return, on x86-64 the analysis
+//! of the prologue or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. A call has
 //! to stand before the return address. It has to be proven that it is a call of the function at hand, with two exceptions,
 //! for which it is enough that it can be one: the instructions up to the return, and the frame pointer where the code says
 //! that it leads to the frame's record.
@@ -115,7 +115,7 @@ impl Fallback {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Caller, NoCaller> {
-        match code.filter(|_| arch == Arch::X86_64) {
+        match code.filter(|_| arch.is_x86()) {
             Some(at) => self.by_code(at, (is_leaf, false), registers, memory, arch),
             None => by_frame_pointer(registers, memory, arch)
                 .or_else(|| by_leaf_rule(registers, memory, arch).filter(|_| is_leaf))
@@ -152,7 +152,7 @@ impl Fallback {
             Some(caller)
         };
         let is_plain_leaf = is_leaf && !is_covered;
-        if is_plain_leaf {
+        if is_plain_leaf && arch == Arch::X86_64 {
             let analysers = &mut self.analysers;
             let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
             if let Some(caller) = proven(caller, registers, false) {
@@ -200,8 +200,9 @@ fn analyse(
 /// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
 pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
     registers.get(arch.fp(), memory).is_ok_and(|fp| {
-        let record = [memory.read(fp), memory.read(fp.wrapping_add(8))];
-        fp >= registers.sp(arch) && fp % 8 == 0 && record.contains(&Err(MemoryError::PastDump))
+        let word = arch.word();
+        let record = [memory.read(fp), memory.read(fp.wrapping_add(word))];
+        fp >= registers.sp(arch) && fp % word == 0 && record.contains(&Err(MemoryError::PastDump))
     })
 }
 
@@ -209,16 +210,17 @@ pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch)
 fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
     let sp = registers.sp(arch);
     let fp = registers.get(arch.fp(), memory).ok()?;
-    if fp < sp || fp % 8 != 0 {
+    let word = arch.word();
+    if fp < sp || fp % word != 0 {
         return None;
     }
     let caller_fp = memory.read(fp).ok()?;
-    let pc = arch.strip(memory.read(fp.wrapping_add(8)).ok()?);
+    let pc = arch.strip(memory.read(fp.wrapping_add(word)).ok()?);
     if !is_return_address(pc, memory, arch) {
         return None;
     }
     registers.set(arch.fp(), caller_fp);
-    registers.set(arch.sp(), fp.wrapping_add(16));
+    registers.set(arch.sp(), fp.wrapping_add(2 * word));
     registers.set(arch.return_address(), pc);
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::FramePointer })
 }
@@ -227,14 +229,14 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
 fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
     let sp = registers.sp(arch);
     let pc = match arch {
-        Arch::X86_64 => memory.read(sp).ok()?,
+        Arch::X86_64 | Arch::X86 => memory.read(sp).ok()?,
         Arch::Aarch64 => arch.strip(registers.get(arch.return_address(), memory).ok()?),
     };
     if !is_return_address(pc, memory, arch) {
         return None;
     }
-    if arch == Arch::X86_64 {
-        registers.set(arch.sp(), sp.wrapping_add(8));
+    if arch.is_x86() {
+        registers.set(arch.sp(), sp.wrapping_add(arch.word()));
     }
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::LeafRule })
 }

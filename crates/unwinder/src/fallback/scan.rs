@@ -4,7 +4,7 @@
 use address::Avma;
 
 use crate::arch::Arch;
-use crate::code::{CALLEE_SAVED, Called, InFile};
+use crate::code::{Called, InFile};
 use crate::fallback::Fallback;
 use crate::state::{Memory, Registers};
 
@@ -28,15 +28,16 @@ impl Fallback {
         (registers, memory, arch): (&Registers, &Memory<'_>, Arch),
         mut is_start: impl FnMut(u64) -> bool,
     ) -> Vec<Slot> {
-        if arch != Arch::X86_64 || memory.big_endian {
+        if !arch.is_x86() || memory.is_big_endian() {
             return Vec::new();
         }
         let sp = registers.sp(arch);
-        let first = sp.wrapping_add(sp.wrapping_neg() % 8);
+        let word_size = arch.word();
+        let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
         let mut proven = Vec::new();
         let mut others = Vec::new();
-        for index in 0..memory.stack.len() as u64 / 8 {
-            let address = first.wrapping_add(8 * index);
+        for index in 0..memory.stack.len() as u64 / word_size {
+            let address = first.wrapping_add(word_size * index);
             let Some(word) = memory.recorded(address) else { break };
             match self.follower.called(word, at, memory, arch) {
                 Called::Never => {}
@@ -70,8 +71,8 @@ impl Slot {
     /// The registers of the caller: which of them the function saved is not known.
     pub(crate) fn apply(&self, registers: &Registers, arch: Arch) -> Registers {
         let mut caller = registers.clone();
-        CALLEE_SAVED.iter().for_each(|&register| caller.forget(register));
-        caller.set(arch.sp(), self.address.wrapping_add(8));
+        arch.callee_saved().iter().for_each(|&register| caller.forget(register));
+        caller.set(arch.sp(), self.address.wrapping_add(arch.word()));
         caller.set(arch.return_address(), self.return_address);
         caller
     }

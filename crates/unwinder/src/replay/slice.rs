@@ -177,9 +177,19 @@ impl<'b> Machine<'b> {
         let arch = match head.machine().arch {
             perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
             perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
+            perf_data::RecordedArch::X86 => Some(Arch::X86),
             _ => None,
         };
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
+    }
+
+    /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
+    fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
+        match (self.arch?, abi) {
+            (arch @ (Arch::X86_64 | Arch::Aarch64), RegsAbi::Bits64) => Some(arch),
+            (Arch::X86_64 | Arch::X86, RegsAbi::Bits32) => Some(Arch::X86),
+            _ => None,
+        }
     }
 }
 
@@ -252,8 +262,9 @@ fn user_frames(
     frames: &mut Vec<Frame>,
 ) -> EndReason {
     let n_kernel = frames.len();
-    let reason = match (sample.user_regs, machine.arch) {
-        (Some(registers), Some(arch)) if registers.abi() == RegsAbi::Bits64 => {
+    let arch = sample.user_regs.and_then(|registers| machine.arch_of(registers.abi()));
+    let reason = match (sample.user_regs, arch) {
+        (Some(registers), Some(arch)) => {
             let state = UserState {
                 arch,
                 stack: sample.user_stack.map_or(&[], |stack| stack.bytes),

@@ -2,7 +2,7 @@
 
 use profile::EndReason;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, NARROW};
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
 use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
@@ -21,9 +21,9 @@ pub(crate) struct SlotsRead {
     pub(crate) values: Saved,
 }
 
-/// So many words from the frame's address.
-pub(crate) const fn slot_at(cfa: u64, words: i8) -> u64 {
-    cfa.wrapping_add_signed(words as i64 * 8)
+/// So many words, of `WORD` bytes, from the frame's address.
+pub(crate) const fn slot_at<const WORD: u64>(cfa: u64, words: i8) -> u64 {
+    cfa.wrapping_add_signed(words as i64 * WORD.cast_signed())
 }
 
 impl SimpleRule {
@@ -34,9 +34,9 @@ impl SimpleRule {
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
 
-    /// Runs the rule: the registers become those of the caller.
+    /// Runs the rule on words of `WORD` bytes: the registers become those of the caller.
     #[inline]
-    pub(crate) fn run(
+    pub(crate) fn run<const WORD: u64>(
         &self,
         registers: &mut Registers,
         memory: &Memory<'_>,
@@ -44,16 +44,19 @@ impl SimpleRule {
     ) -> Result<SlotsRead, EndReason> {
         let base = registers.get(self.cfa_register, memory).map_err(reason_of_register)?;
         let base_slot = registers.slot(self.cfa_register);
-        let cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
+        let mut cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
+        if WORD == NARROW {
+            cfa = memory.wrap(cfa);
+        }
         let return_address = if self.return_address() == 0 {
             registers.get(arch.return_address(), memory).map_err(reason_of_register)?
         } else {
             memory
-                .read(slot_at(cfa, self.return_address()))
-                .map_err(|error| reason_of_frame(error, cfa))?
+                .read(slot_at::<WORD>(cfa, self.return_address()))
+                .map_err(|error| reason_of_frame(error, cfa, WORD))?
         };
         let sp = registers.sp(arch);
-        let (saved, values) = self.restore_saved(registers, memory, arch, (sp, cfa));
+        let (saved, values) = self.restore_saved::<WORD>(registers, memory, arch, (sp, cfa));
         registers.set(arch.sp(), cfa);
         registers.set(arch.return_address(), return_address);
         Ok(SlotsRead { base_slot, cfa, return_address, saved, values })
@@ -62,7 +65,7 @@ impl SimpleRule {
     /// Restores the registers that the rule says were saved; returns the bits of their numbers, and what is known of
     /// their values, as far as they were recorded below the frame's address.
     #[inline]
-    pub(crate) fn restore_saved(
+    pub(crate) fn restore_saved<const WORD: u64>(
         &self,
         registers: &mut Registers,
         memory: &Memory<'_>,
@@ -74,14 +77,14 @@ impl SimpleRule {
         let (mut saved, mut values) = (0, Saved::NONE);
         self.for_each_saved(|slot, words| {
             if let Some(&register) = slots.get(slot)
-                && registers.set_saved_unless_popped(register, slot_at(cfa, words), sp, cfa)
+                && registers.set_saved_unless_popped(register, slot_at::<WORD>(cfa, words), sp, cfa)
             {
                 saved |= 1 << register;
             }
-            let back = 8 * usize::from(words.wrapping_neg().cast_unsigned());
+            let back = WORD as usize * usize::from(words.wrapping_neg().cast_unsigned());
             let bytes = below.len().checked_sub(back).and_then(|at| below.get(at..));
-            if let Some(bytes) = bytes.and_then(<[u8]>::first_chunk) {
-                values.add(slot, memory.word(*bytes), sp);
+            if let Some(value) = bytes.and_then(|bytes| memory.first_word::<WORD>(bytes)) {
+                values.add(slot, value, sp);
             }
         });
         (saved, values)
@@ -104,6 +107,7 @@ impl FullRow {
             Cfa::Expression(expression) => evaluate(expression.bytes(), None, registers, memory)
                 .map_err(reason_of_expression)?,
         };
+        let cfa = memory.wrap(cfa);
         let before = registers.clone();
         let old_sp = before.sp(arch);
         registers.set(arch.sp(), cfa);
@@ -182,9 +186,9 @@ const fn reason_of_memory(error: MemoryError) -> EndReason {
 }
 
 /// Why a return address cannot be read that was saved in a frame that begins at `cfa`.
-const fn reason_of_frame(error: MemoryError, cfa: u64) -> EndReason {
+const fn reason_of_frame(error: MemoryError, cfa: u64, word: u64) -> EndReason {
     // What no stack begins with: nothing is mapped that low; addresses of user code have 48 bits.
-    let is_stack = cfa.is_multiple_of(8) && cfa >= 1 << 16 && cfa < 1 << 48;
+    let is_stack = cfa.is_multiple_of(word) && cfa >= 1 << 16 && cfa < 1 << 48;
     match error {
         MemoryError::NotRecorded if is_stack => EndReason::OtherStack,
         error => reason_of_memory(error),

@@ -1,5 +1,6 @@
 //! DWARF expressions of call frame information: a small stack machine over the sampled registers and the recorded
-//! memory. Bounded in steps and in depth.
+//! memory. Bounded in steps and in depth. Values have as many bits as an address: arithmetic wraps there, and the highest
+//! of them is the sign.
 
 use gimli::{EndianSlice, Operation, RunTimeEndian};
 
@@ -26,10 +27,12 @@ pub(crate) fn evaluate(
     registers: &Registers,
     memory: &Memory<'_>,
 ) -> Result<u64, ExpressionError> {
-    let endian = if memory.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
+    let endian = if memory.is_big_endian() { RunTimeEndian::Big } else { RunTimeEndian::Little };
+    let address_size = memory.word_size() as u8;
+    let encoding = gimli::Encoding { address_size, format: gimli::Format::Dwarf32, version: 5 };
     let whole = EndianSlice::new(bytes, endian);
-    let mut machine = StackMachine { stack: [0; MAX_DEPTH], depth: 0, registers, memory };
+    let unused = 64 - 8 * u32::from(address_size);
+    let mut machine = StackMachine { stack: [0; MAX_DEPTH], depth: 0, unused, registers, memory };
     if let Some(cfa) = cfa {
         machine.push(cfa)?;
     }
@@ -61,12 +64,15 @@ pub(crate) fn evaluate(
 struct StackMachine<'a> {
     stack: [u64; MAX_DEPTH],
     depth: usize,
+    /// How many of the 64 bits, from the highest, values do not have. Invariant: they are 0 on the stack.
+    unused: u32,
     registers: &'a Registers,
     memory: &'a Memory<'a>,
 }
 
 impl StackMachine<'_> {
     fn push(&mut self, value: u64) -> Result<(), ExpressionError> {
+        let value = value << self.unused >> self.unused;
         *self.stack.get_mut(self.depth).ok_or(ExpressionError::Bad)? = value;
         self.depth += 1;
         Ok(())
@@ -94,8 +100,15 @@ impl StackMachine<'_> {
         self.push(f(second, top).ok_or(ExpressionError::Bad)?)
     }
 
+    /// The same of numbers with a sign.
+    fn signed(&mut self, f: impl FnOnce(i64, i64) -> Option<i64>) -> Result<(), ExpressionError> {
+        let unused = self.unused;
+        let number = |value: u64| value.cast_signed() << unused >> unused;
+        self.binary(|a, b| f(number(a), number(b)).map(i64::cast_unsigned))
+    }
+
     fn compare(&mut self, f: impl FnOnce(&i64, &i64) -> bool) -> Result<(), ExpressionError> {
-        self.binary(|a, b| Some(u64::from(f(&(a as i64), &(b as i64)))))
+        self.signed(|a, b| Some(i64::from(f(&a, &b))))
     }
 
     fn run(
@@ -145,7 +158,10 @@ impl StackMachine<'_> {
         operation: &Operation<EndianSlice<'_, RunTimeEndian>>,
     ) -> Result<(), ExpressionError> {
         match operation {
-            Operation::Abs => self.unary(|a| (a as i64).unsigned_abs()),
+            Operation::Abs => {
+                let unused = self.unused;
+                self.unary(|a| (a.cast_signed() << unused >> unused).unsigned_abs())
+            }
             Operation::Neg => self.unary(u64::wrapping_neg),
             Operation::Not => self.unary(|a| !a),
             Operation::And => self.binary(|a, b| Some(a & b)),
@@ -154,13 +170,11 @@ impl StackMachine<'_> {
             Operation::Plus => self.binary(|a, b| Some(a.wrapping_add(b))),
             Operation::Minus => self.binary(|a, b| Some(a.wrapping_sub(b))),
             Operation::Mul => self.binary(|a, b| Some(a.wrapping_mul(b))),
-            Operation::Div => {
-                self.binary(|a, b| (a as i64).checked_div(b as i64).map(|q| q as u64))
-            }
+            Operation::Div => self.signed(i64::checked_div),
             Operation::Mod => self.binary(u64::checked_rem),
             Operation::Shl => self.binary(|a, b| Some(shift(b, |b| a << b))),
             Operation::Shr => self.binary(|a, b| Some(shift(b, |b| a >> b))),
-            Operation::Shra => self.binary(|a, b| Some((a as i64 >> b.min(63)) as u64)),
+            Operation::Shra => self.signed(|a, b| Some(a >> b.cast_unsigned().min(63))),
             Operation::Eq => self.compare(i64::eq),
             Operation::Ne => self.compare(i64::ne),
             Operation::Lt => self.compare(i64::lt),
@@ -184,14 +198,19 @@ mod tests {
     use module_map::{ImageStore, Space};
 
     use super::*;
+    use crate::state::WordForm;
 
     fn run(bytes: &[u8], cfa: Option<u64>) -> Result<u64, ExpressionError> {
+        run_on(WordForm::Little64, bytes, cfa)
+    }
+
+    fn run_on(form: WordForm, bytes: &[u8], cfa: Option<u64>) -> Result<u64, ExpressionError> {
         let (space, images) = (Space::default(), ImageStore::default());
         let stack = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 9, 0, 0, 0, 0, 0, 0, 0];
         let memory = Memory {
             stack: &stack,
             stack_start: 0x1000,
-            big_endian: false,
+            form,
             space: &space,
             images: &images,
             steps: &Cell::new(u32::MAX),
@@ -221,6 +240,23 @@ mod tests {
         assert_eq!(run(&[0x31, 0x32, 0x33, 0x17, 0x13, 0x13], None), Ok(3));
         // lit1 lit2 swap minus
         assert_eq!(run(&[0x31, 0x32, 0x16, 0x1c], None), Ok(1));
+    }
+
+    #[test]
+    fn numbers_of_32_bits_wrap() {
+        let narrow = |bytes: &[u8]| run_on(WordForm::Little32, bytes, Some(0xffff_fff0));
+        // breg7 0; deref: four bytes
+        assert_eq!(narrow(&[0x77, 0, 0x06]), Ok(0x4433_2211));
+        // plus_uconst 0x20; and the same down again: lit31; minus; lit1; minus
+        assert_eq!(narrow(&[0x23, 0x20]), Ok(0x10));
+        assert_eq!(narrow(&[0x23, 0x20, 0x4f, 0x1c, 0x31, 0x1c]), Ok(0xffff_fff0));
+        // lit0; lt: the highest of the 32 bits is the sign. lit4; shra. abs. lit4; neg; div.
+        assert_eq!(narrow(&[0x30, 0x2d]), Ok(1));
+        assert_eq!(narrow(&[0x34, 0x26]), Ok(0xffff_ffff));
+        assert_eq!(narrow(&[0x19]), Ok(0x10));
+        assert_eq!(narrow(&[0x34, 0x1f, 0x1b]), Ok(4));
+        // addr: four bytes
+        assert_eq!(narrow(&[0x03, 4, 3, 2, 1]), Ok(0x0102_0304));
     }
 
     #[test]

@@ -14,12 +14,12 @@ pub(crate) use exec::{SlotsRead, slot_at};
 
 /// What to do at a looked-up address.
 ///
-/// Most rows of real programs say: the frame begins at a register plus a constant, and registers were saved at
-/// multiples of eight from there. Those are simple; the others are kept in a table of the engine. A rule takes three
+/// Most rows of real programs say: the frame begins at a register plus a constant, and registers were saved whole words
+/// from there. Those are simple; the others are kept in a table of the engine. A rule takes three
 /// words, which caches copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Rule {
-    /// Register plus offset, saved registers at multiples of eight.
+    /// Register plus offset, saved registers whole words from there.
     Simple(SimpleRule),
     /// The row of that index in the engine's table of full rows.
     Full {
@@ -40,7 +40,8 @@ pub(crate) enum Rule {
 
 const _: () = assert!(size_of::<Rule>() == 24);
 
-/// The caller's stack pointer (CFA) is `cfa_register + cfa_offset`; each saved register is at CFA + 8 * its slot's words.
+/// The caller's stack pointer (CFA) is `cfa_register + cfa_offset`; each saved register is so many words of the processor
+/// from there as its slot says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SimpleRule {
     /// The register that the frame's address is counted from.

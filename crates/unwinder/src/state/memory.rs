@@ -6,6 +6,8 @@ use std::cell::Cell;
 use address::Avma;
 use module_map::{ImageStore, Space};
 
+use crate::arch::{Arch, NARROW, WIDE};
+
 /// Why a word of memory is not to be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryError {
@@ -15,12 +17,34 @@ pub(crate) enum MemoryError {
     NotRecorded,
 }
 
+/// How a word is written in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WordForm {
+    /// Eight bytes, the lowest first.
+    Little64,
+    /// Eight bytes, the highest first.
+    Big64,
+    /// Four bytes, the lowest first.
+    Little32,
+}
+
+impl WordForm {
+    /// That of a processor.
+    pub(crate) const fn of(arch: Arch, big_endian: bool) -> Self {
+        match (arch.word(), big_endian) {
+            (NARROW, _) => Self::Little32,
+            (_, true) => Self::Big64,
+            (_, false) => Self::Little64,
+        }
+    }
+}
+
 /// The memory of one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory<'a> {
     pub(crate) stack: &'a [u8],
     pub(crate) stack_start: u64,
-    pub(crate) big_endian: bool,
+    pub(crate) form: WordForm,
     pub(crate) space: &'a Space,
     pub(crate) images: &'a ImageStore,
     /// How many operations expressions may still run: what one row has is limited, but a stack has many frames.
@@ -28,7 +52,23 @@ pub(crate) struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// The eight bytes at an address, in the byte order of the recording.
+    /// Whether words have their highest byte first.
+    pub(crate) const fn is_big_endian(&self) -> bool {
+        matches!(self.form, WordForm::Big64)
+    }
+
+    /// Bytes of a word.
+    pub(crate) const fn word_size(&self) -> u64 {
+        if matches!(self.form, WordForm::Little32) { NARROW } else { WIDE }
+    }
+
+    /// A sum as a number of as many bits as a word has: there they wrap.
+    #[inline]
+    pub(crate) const fn wrap(&self, sum: u64) -> u64 {
+        if matches!(self.form, WordForm::Little32) { sum & 0xffff_ffff } else { sum }
+    }
+
+    /// The word at an address, in the byte order of the recording.
     #[inline]
     pub(crate) fn read(&self, address: u64) -> Result<u64, MemoryError> {
         let offset = address.wrapping_sub(self.stack_start);
@@ -38,16 +78,20 @@ impl Memory<'_> {
             if let Some(word) = bytes.first_chunk::<8>() {
                 return Ok(self.word(*word));
             }
-            return Err(MemoryError::PastDump);
+            return self.last_word(bytes).ok_or(MemoryError::PastDump);
         }
         self.read_elsewhere(address)
     }
 
-    /// The eight bytes at an address of the recorded stack.
+    /// The word at an address of the recorded stack.
     #[inline]
     pub(crate) fn recorded(&self, address: u64) -> Option<u64> {
         let offset = usize::try_from(address.wrapping_sub(self.stack_start)).ok()?;
-        Some(self.word(*self.stack.get(offset..)?.first_chunk::<8>()?))
+        let bytes = self.stack.get(offset..)?;
+        match bytes.first_chunk::<8>() {
+            Some(word) => Some(self.word(*word)),
+            None => self.last_word(bytes),
+        }
     }
 
     /// The bytes of the recorded stack up to an address.
@@ -61,12 +105,38 @@ impl Memory<'_> {
     pub(crate) fn read_sized(&self, address: u64, size: u8) -> Result<u64, MemoryError> {
         let word = self.read(address)?;
         let bits = 8 * u32::from(size.clamp(1, 8));
-        Ok(if self.big_endian { word >> (64 - bits) } else { word & (u64::MAX >> (64 - bits)) })
+        Ok(if self.is_big_endian() {
+            word >> (64 - bits)
+        } else {
+            word & (u64::MAX >> (64 - bits))
+        })
     }
 
+    /// The word that eight bytes begin with.
     #[inline]
     pub(crate) fn word(&self, bytes: [u8; 8]) -> u64 {
-        if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+        match self.form {
+            WordForm::Little64 => u64::from_le_bytes(bytes),
+            WordForm::Big64 => u64::from_be_bytes(bytes),
+            WordForm::Little32 => u64::from_le_bytes(bytes) & 0xffff_ffff,
+        }
+    }
+
+    /// The word, of `WORD` bytes, that bytes begin with.
+    #[inline]
+    pub(crate) fn first_word<const WORD: u64>(&self, bytes: &[u8]) -> Option<u64> {
+        match bytes.first_chunk() {
+            Some(word) => Some(self.word(*word)),
+            None if WORD == NARROW => self.last_word(bytes),
+            None => None,
+        }
+    }
+
+    /// The word that fewer than eight bytes begin with.
+    #[cold]
+    fn last_word(&self, bytes: &[u8]) -> Option<u64> {
+        let word = bytes.first_chunk().filter(|_| self.word_size() == NARROW)?;
+        Some(u32::from_le_bytes(*word).into())
     }
 
     #[cold]
@@ -91,8 +161,11 @@ impl Memory<'_> {
 
     /// Bytes of a file that is mapped there read-only: they were what the file says.
     fn read_file(&self, address: u64) -> Option<u64> {
-        let bytes = self.code(Avma(address), 8)?;
-        Some(self.word(*bytes.first_chunk::<8>()?))
+        let bytes = self.code(Avma(address), self.word_size() as usize)?;
+        match bytes.first_chunk::<8>() {
+            Some(word) => Some(self.word(*word)),
+            None => self.last_word(bytes),
+        }
     }
 
     /// Up to `len` bytes of a file that is mapped there and not writable.

@@ -4,6 +4,6 @@ mod memory;
 mod registers;
 mod saved;
 
-pub(crate) use memory::{Memory, MemoryError};
+pub(crate) use memory::{Memory, MemoryError, WordForm};
 pub(crate) use registers::{RegisterError, Registers};
 pub(crate) use saved::Saved;

@@ -53,6 +53,11 @@ impl Registers {
         self.values.get(usize::from(register)).copied().filter(|_| is_value)
     }
 
+    /// Every value becomes its lower 32 bits: the others are of no register of the process.
+    pub(crate) fn narrow(&mut self) {
+        self.values.iter_mut().for_each(|value| *value &= 0xffff_ffff);
+    }
+
     pub(crate) fn forget(&mut self, register: u8) {
         if usize::from(register) < N_REGISTERS {
             self.known &= !(1 << register);

@@ -1,4 +1,4 @@
-//! Samples of precise events of x86-64: their address is that of an instruction that has run, and their registers and stack
+//! Samples of precise events of x86: their address is that of an instruction that has run, and their registers and stack
 //! are those behind it. What the instruction did is undone, or its frame is looked at from behind it.
 //!
 //! Source: `setup_pebs_fixed_sample_data` and `setup_pebs_adaptive_sample_data` in `arch/x86/events/intel/ds.c`,
@@ -32,9 +32,11 @@ impl Executed {
     /// Of the instruction at an address. What a call did to the registers is undone.
     pub(super) fn of(pc: Avma, registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Self {
         let code = LENGTHS.into_iter().find_map(|len| memory.code(pc, len));
-        let Some(code) = code.filter(|_| arch == Arch::X86_64) else { return Self::At(pc) };
-        let instruction = Decoder::with_ip(64, code, pc.0, DecoderOptions::NONE).decode();
+        let Some(code) = code.filter(|_| arch.is_x86()) else { return Self::At(pc) };
+        let instruction =
+            Decoder::with_ip(arch.bitness(), code, pc.0, DecoderOptions::NONE).decode();
         let next = instruction.next_ip();
+        // `int $0x80` is an interrupt to the decoder.
         if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter) {
             return Self::At(Avma(next));
         }
@@ -53,7 +55,7 @@ impl Executed {
                 if memory.recorded(sp) != Some(next) {
                     return Self::Beyond;
                 }
-                registers.set(arch.sp(), sp.wrapping_add(8));
+                registers.set(arch.sp(), memory.wrap(sp.wrapping_add(arch.word())));
                 Self::At(pc)
             }
         }

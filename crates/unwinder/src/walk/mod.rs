@@ -18,7 +18,7 @@ use budget::Exhausted;
 use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, NARROW, WIDE};
 use crate::cache::{
     CachedMapping, Followed, KnownRules, MappingCache, RuleKey, StackCache, WalkState,
 };
@@ -27,7 +27,7 @@ use crate::engine::Engine;
 use crate::fallback::Fallback;
 use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::{FullRow, Rule};
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WordForm};
 use crate::walk::limits::{most_frames, most_tried, steps_of};
 use crate::walk::settle::settle;
 use crate::walk::uncovered::Uncovered;
@@ -154,14 +154,14 @@ impl<'e> Walker<'e> {
         let memory = Memory {
             stack: state.stack,
             stack_start: registers.sp(arch),
-            big_endian: state.big_endian,
+            form: WordForm::of(arch, state.big_endian),
             space: state.space,
             images: self.images,
             steps: &Cell::new(steps_of(state.stack.len())),
         };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
-        stack.begin(state.space.version());
+        stack.begin(state.space.version(), arch);
         let pc = Avma(pc);
         let reason = if state.executed {
             self.walk_behind(pc, &mut stack, registers, &memory, arch, frames)
@@ -176,6 +176,23 @@ impl<'e> Walker<'e> {
     /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
     /// was sampled or interrupted by a signal there.
     fn walk_from(
+        &mut self,
+        from: (Avma, bool),
+        previous: &mut StackCache,
+        registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        if arch.word() == NARROW {
+            self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
+        } else {
+            self.walk_words::<WIDE>(from, previous, registers, memory, arch, frames)
+        }
+    }
+
+    /// The same where words have `WORD` bytes: what differs costs the others nothing.
+    fn walk_words<const WORD: u64>(
         &mut self,
         (mut lookup, mut is_leaf): (Avma, bool),
         previous: &mut StackCache,
@@ -199,7 +216,7 @@ impl<'e> Walker<'e> {
                 let before = frames.len();
                 let room = max_frames.saturating_sub(before - first);
                 let mut walk = WalkState { arch, registers: &mut registers, memory, frames, room };
-                let followed = previous.follow(lookup, found_by, &mut walk);
+                let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
                 self.hits += (frames.len() - before) as u64;
                 match followed {
                     None => {}
@@ -227,7 +244,8 @@ impl<'e> Walker<'e> {
             let sp = registers.sp(arch);
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
             frames.push(frame);
-            let step = match self.step(&mapping, lookup, is_leaf, &mut registers, memory, arch) {
+            let place = (&mapping, lookup, is_leaf);
+            let step = match self.step::<WORD>(place, &mut registers, memory, arch) {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
@@ -291,25 +309,23 @@ impl<'e> Walker<'e> {
     }
 
     #[inline]
-    fn step(
+    fn step<const WORD: u64>(
         &mut self,
-        mapping: &CachedMapping,
-        lookup: Avma,
-        is_leaf: bool,
+        (mapping, lookup, is_leaf): (&CachedMapping, Avma, bool),
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Step, EndReason> {
         let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
         let rule = match mapping.file {
-            Some(file) => self.rule(file, svma, lookup, memory),
+            Some(file) => self.rule::<WORD>(file, svma, lookup, memory),
             None => Rule::NoInfo,
         };
         let sp = registers.sp(arch);
         let place = Uncovered { mapping, lookup, svma, is_leaf };
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
-                let read = match rule.run(registers, memory, arch) {
+                let read = match rule.run::<WORD>(registers, memory, arch) {
                     Ok(read) => read,
                     Err(why) => {
                         self.cut_at =
@@ -378,17 +394,40 @@ impl<'e> Walker<'e> {
 
     /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
     #[inline(always)]
-    fn rule(&mut self, file: u32, svma: Svma, lookup: Avma, memory: &Memory<'_>) -> Rule {
+    fn rule<const WORD: u64>(
+        &mut self,
+        file: u32,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> Rule {
         let known = &mut self.cache.rules;
-        if let Some(rule) = RuleKey::new(file, svma).and_then(|key| self.engine.cached(key, known))
-        {
+        let key = RuleKey::new::<WORD>(file, svma);
+        if let Some(rule) = key.and_then(|key| self.engine.cached(key, known)) {
             self.hits += 1;
             return rule;
         }
         self.misses += 1;
         match file_at(lookup, memory) {
-            Some(file) => self.engine.make_rule(file, svma, memory.images, &mut self.cache.scratch),
+            Some(file) => {
+                let scratch = &mut self.cache.scratch;
+                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch)
+            }
             None => Rule::NoInfo,
+        }
+    }
+
+    /// The rule of an address for a processor.
+    fn rule_of(
+        &mut self,
+        (file, svma, lookup): (u32, Svma, Avma),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Rule {
+        if arch.word() == NARROW {
+            self.rule::<NARROW>(file, svma, lookup, memory)
+        } else {
+            self.rule::<WIDE>(file, svma, lookup, memory)
         }
     }
 }
@@ -436,6 +475,9 @@ fn initial_registers(
                 registers.forget(number);
             }
         }
+    }
+    if state.arch.word() == NARROW {
+        registers.narrow();
     }
     let pc = registers.value(state.arch.pc());
     (registers, pc)

@@ -61,13 +61,14 @@ impl Walker<'_> {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Option<Place> {
-        let returned = locate(pc, memory).filter(|_| !memory.big_endian)?;
+        let returned = locate(pc, memory).filter(|_| !memory.is_big_endian())?;
         let bias = pc.0.wrapping_sub(returned.svma.0);
         let sp = registers.sp(arch);
-        let first = sp.wrapping_add(sp.wrapping_neg() % 8);
+        let word_size = arch.word();
+        let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
         let (mut looked_at, mut passed) = (0, false);
-        for index in 0..memory.stack.len() as u64 / 8 {
-            let slot = first.wrapping_add(8 * index);
+        for index in 0..memory.stack.len() as u64 / word_size {
+            let slot = first.wrapping_add(word_size * index);
             let word = memory.recorded(slot)?;
             if !follows_call(word, memory, arch) {
                 continue;
@@ -81,7 +82,7 @@ impl Walker<'_> {
                 continue;
             };
             looked_at += 1 + self.cache.fallback.functions().calls_of(function.at).len();
-            let how = (returned, slot.wrapping_add(8), passed);
+            let how = (returned, slot.wrapping_add(word_size), passed);
             if let Some(place) = self.place_in(function, how, registers, memory, arch) {
                 return Some(place);
             }
@@ -105,8 +106,8 @@ impl Walker<'_> {
         let mut places = Vec::new();
         for &svma in self.cache.fallback.functions().calls_of(at).iter() {
             let pc = svma.wrapping_add(bias);
-            let rule =
-                self.rule(at.file.serial, Svma(svma.wrapping_sub(1)), Avma(pc).sub(1), memory);
+            let call = (at.file.serial, Svma(svma.wrapping_sub(1)), Avma(pc).sub(1));
+            let rule = self.rule_of(call, memory, arch);
             let Rule::Simple(rule) = rule else { continue };
             let is_shown = rule.cfa(registers, memory) == Some(end) && rule.return_address() == -1;
             if !is_shown || (passed && rule.cfa_register != arch.sp()) {

@@ -67,7 +67,7 @@ impl Walker<'_> {
     ) -> bool {
         let lookup = Avma(return_address).sub(1);
         let Some(caller) = locate(lookup, memory) else { return false };
-        let rule = self.rule(caller.file.serial, caller.svma, lookup, memory);
+        let rule = self.rule_of((caller.file.serial, caller.svma, lookup), memory, arch);
         let Rule::Simple(SimpleRule { cfa_register, cfa_offset, saved, .. }) = rule else {
             return false;
         };

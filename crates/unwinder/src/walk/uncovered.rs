@@ -75,7 +75,8 @@ impl Walker<'_> {
         }
         let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
         let record = registers.get(arch.fp(), memory).ok();
-        self.cut_at = record.map(|fp| fp.wrapping_add(16)).filter(|_| is_cut(why, false));
+        self.cut_at =
+            record.map(|fp| fp.wrapping_add(2 * arch.word())).filter(|_| is_cut(why, false));
         Err(why)
     }
 
@@ -93,7 +94,7 @@ impl Walker<'_> {
             why,
             EndReason::MemoryNotRecorded | EndReason::RegisterUnknown | EndReason::BadUnwindInfo
         );
-        let is_tried = is_lost && arch == Arch::X86_64 && !self.is_trial;
+        let is_tried = is_lost && arch.is_x86() && !self.is_trial;
         let code = place.code(memory).filter(|_| is_tried).ok_or(why)?;
         let before = registers.clone();
         let how = (place.is_leaf, true);

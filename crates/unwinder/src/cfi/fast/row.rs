@@ -90,8 +90,8 @@ impl CfiRow {
 
     /// The rule of the row; `None` where its numbers are too large.
     pub(super) fn rule(&self, signal: bool, arch: Arch) -> Option<Rule> {
-        // On x86-64 the column has no register of its own: what no rule restores is not to be had.
-        if self.undefined || (arch == Arch::X86_64 && self.saved[0] == 0) {
+        // On x86 the column has no register of its own: what no rule restores is not to be had.
+        if self.undefined || (arch.is_x86() && self.saved[0] == 0) {
             return Some(Rule::Outermost);
         }
         Some(Rule::Simple(SimpleRule {
@@ -171,7 +171,9 @@ impl CfiRow {
         }
         let slot = slot_of(register, program.arch)?;
         let offset = factored.checked_mul(program.data_align)?;
-        let words = i8::try_from(offset / 8).ok().filter(|&words| words != 0 && offset % 8 == 0)?;
+        let word = program.arch.word().cast_signed();
+        let words = i8::try_from(offset / word).ok();
+        let words = words.filter(|&words| words != 0 && offset % word == 0)?;
         *self.saved.get_mut(slot)? = words;
         if slot == 0 {
             self.undefined = false;

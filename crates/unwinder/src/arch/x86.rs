@@ -1,0 +1,121 @@
+//! 32-bit x86 (i386): register numbers, the slots of a simple rule, code that is recognized. Calls are encoded as those of
+//! x86-64, and so is a register dump: what it has of a process of 32 bits are the lower halves of the same registers.
+//!
+//! Source: System V ABI, Intel386 supplement (psABI i386), table 2.14, for the DWARF numbers.
+
+use crate::arch::{N_SLOTS, UNUSED};
+
+pub(super) const SP: u8 = 4;
+pub(super) const FP: u8 = 5;
+/// A column of its own, which no instruction names.
+pub(super) const RETURN_ADDRESS: u8 = 8;
+pub(super) const PC: u8 = 8;
+
+/// The return address, then callee-saved registers, then those that the vdso saves.
+pub(super) const SLOTS: [u8; N_SLOTS] =
+    [8, 3, 5, 6, 7, 1, 2, 0, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
+
+/// ebx, ebp, esi, edi: what functions leave as it was.
+pub(super) const CALLEE_SAVED: [u8; 6] = [3, 5, 6, 7, UNUSED, UNUSED];
+
+/// What a function that is called may change.
+pub(super) const CALLER_SAVED: [u8; 3] = [0, 1, 2];
+
+/// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
+pub(super) const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
+
+/// The register that the kernel's entry code does not save on every path: ebx.
+pub(super) const MAY_BE_UNKNOWN: [u8; 1] = [3];
+
+/// The bits that an address has.
+pub(super) const ADDRESS: u64 = 0xffff_ffff;
+
+/// `mov $173, %eax; int $0x80` (`__kernel_rt_sigreturn`, `__restore_rt`).
+const RT_TRAMPOLINE: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
+/// `pop %eax; mov $119, %eax; int $0x80` (`__kernel_sigreturn`, `__restore`).
+const TRAMPOLINE: [u8; 8] = [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80];
+/// Bytes of the moves in them.
+const MOVE: usize = 5;
+
+/// Bytes of the longest instruction that is a call.
+pub(super) const CALL: usize = 7;
+
+/// Where a signal's frame keeps the registers (`struct sigcontext_32`), from the stack pointer: at a trampoline of signals
+/// with information, at the other one, and behind the `pop` of that.
+///
+/// Source: `struct rt_sigframe_ia32` and `struct sigframe_ia32` in `arch/x86/include/asm/sigframe.h`, of which the handler
+/// has popped the return address: three words, 128 bytes `siginfo`, 20 bytes of `ucontext` are before the registers of the
+/// one, a word before those of the other.
+pub(super) const CONTEXTS: [u64; 3] = [3 * 4 + 128 + 20, 4, 0];
+
+/// Where a signal trampoline finds each saved register, from the stack pointer, by the index of [`CONTEXTS`].
+///
+/// Source: `struct sigcontext_32` in `arch/x86/include/uapi/asm/sigcontext.h`: segments, then edi, esi, ebp, esp, ebx, edx,
+/// ecx, eax, two words of the trap, eip.
+pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+    let context = CONTEXTS.get(form).copied().unwrap_or(0);
+    let registers =
+        [(7, 16), (6, 20), (5, 24), (4, 28), (3, 32), (2, 36), (1, 40), (0, 44), (8, 56)];
+    registers.map(|(register, offset)| (register, context + offset)).to_vec()
+}
+
+/// Whether the code is the start of a signal trampoline.
+pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+    code.starts_with(&RT_TRAMPOLINE) || code.starts_with(&TRAMPOLINE)
+}
+
+/// Which frame of [`CONTEXTS`] is on the stack, where the address at an index of the code is in a signal trampoline, or one
+/// before its first byte.
+pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+    let starts = |back: usize, trampoline: &[u8]| {
+        at.checked_sub(back)
+            .and_then(|start| code.get(start..))
+            .is_some_and(|code| code.starts_with(trampoline))
+    };
+    let next = |trampoline| code.get(at + 1..).is_some_and(|code| code.starts_with(trampoline));
+    if starts(0, &RT_TRAMPOLINE) || starts(MOVE, &RT_TRAMPOLINE) || next(&RT_TRAMPOLINE) {
+        Some(0)
+    } else if starts(0, &TRAMPOLINE) || next(&TRAMPOLINE) {
+        Some(1)
+    } else if starts(1, &TRAMPOLINE) || starts(1 + MOVE, &TRAMPOLINE) {
+        Some(2)
+    } else {
+        None
+    }
+}
+
+/// Where the word is that a call at the end of the code reads what it calls from. A call relative to a segment, as that of
+/// the vdso is, reads none of a file.
+///
+/// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 states the address.
+pub(super) fn slot_of_call(code: &[u8]) -> Option<u64> {
+    const GS: u8 = 0x65;
+    let (start, slot) = code.split_last_chunk::<4>()?;
+    let is_slot = start.ends_with(&[0xff, 0x15]) && start.iter().rev().nth(2) != Some(&GS);
+    is_slot.then(|| u64::from(u32::from_le_bytes(*slot)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_says_where_its_word_is() {
+        assert_eq!(slot_of_call(&[0x90, 0xff, 0x15, 4, 3, 2, 1]), Some(0x0102_0304));
+        assert_eq!(slot_of_call(&[0x65, 0xff, 0x15, 0x10, 0, 0, 0]), None); // call *%gs:0x10
+        assert_eq!(slot_of_call(&[0x90, 0xff, 0x93, 4, 3, 2, 1]), None); // call *off(%ebx)
+        assert_eq!(slot_of_call(&[0xff]), None);
+    }
+
+    #[test]
+    fn places_in_trampolines_have_their_frames() {
+        let rt = [&[0x90, 0x90][..], &RT_TRAMPOLINE].concat();
+        let forms: Vec<_> = (0..9).map(|at| signal_form(&rt, at)).collect();
+        let n = None;
+        assert_eq!(forms, [n, Some(0), Some(0), n, n, n, n, Some(0), n]);
+        let old = [&[0x90, 0x90][..], &TRAMPOLINE].concat();
+        let forms: Vec<_> = (0..10).map(|at| signal_form(&old, at)).collect();
+        assert_eq!(forms, [n, Some(1), Some(1), Some(2), n, n, n, n, Some(2), n]);
+        assert_eq!(signal_form(&[], 7), None);
+    }
+}
