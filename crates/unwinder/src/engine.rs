@@ -129,7 +129,7 @@ impl Engine {
             return found.rule;
         }
         if let Some(form) = signal_form(arch, svma, info.file.image()) {
-            return self.signal_rule(arch, form);
+            return Rule::Full { row: self.signal_row_index(arch, form), signal: true };
         }
         if let Some(found) = fast {
             return found.rule;
@@ -152,12 +152,15 @@ impl Engine {
         }
     }
 
-    /// The rule of a signal's frame of that form, with the stack pointer where the frame's trampoline has it.
-    pub(crate) fn signal_rule(&self, arch: Arch, form: usize) -> Rule {
+    /// The row of a signal's frame of that form, with the stack pointer where the frame's trampoline has it.
+    pub(crate) fn signal_frame_row(&self, arch: Arch, form: usize) -> Option<Arc<FullRow>> {
+        self.row(self.signal_row_index(arch, form))
+    }
+
+    fn signal_row_index(&self, arch: Arch, form: usize) -> u32 {
         let rows = &self.signal_rows[arch as usize];
         let slot = &rows[form.min(rows.len() - 1)];
-        let row = *slot.get_or_init(|| self.keep_row(signal_row(arch, form)));
-        Rule::Full { row, signal: true }
+        *slot.get_or_init(|| self.keep_row(signal_row(arch, form)))
     }
 
     /// The full row of an address whose rule has that index; one that is not kept is made again.

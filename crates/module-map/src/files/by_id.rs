@@ -58,7 +58,7 @@ impl ImageStore {
         id: BuildId,
         places: &[PathBuf],
     ) -> Result<Arc<LoadedImage>, LoadError> {
-        if name.starts_with(b"[") && name != b"[vdso]" {
+        if name.starts_with(b"[") && !name.starts_with(b"[vdso") {
             return self.kernel_file(name, id);
         }
         if let Some(image) = self.known_by_id(id) {

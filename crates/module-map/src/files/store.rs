@@ -297,8 +297,13 @@ impl ImageStore {
         if let Some(loaded) = cached {
             return Ok(loaded);
         }
-        let path = Path::new("[vdso]");
+        let is_own = *module.path == *b"[vdso]";
+        let path = Path::new(if is_own { "[vdso]" } else { "[vdso32]" });
         let missing = || LoadError::Missing(path.to_owned());
+        if !is_own {
+            // This process has that of 64 bits.
+            return Err(missing());
+        }
         let running = self.remember(path, None, Form::Whole, || {
             let bytes = self.options.host.running_vdso();
             let bytes = bytes.ok_or_else(|| HostError::missing(path))?;

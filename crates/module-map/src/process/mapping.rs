@@ -13,6 +13,14 @@ use crate::module::{FileIdentity, MappedKind};
 use crate::module::{is_archive, kernel_name, kind_of};
 use crate::space::Mapping;
 
+/// The vdso of processes of 32 bits, where those of 64 have another one of the same name: the kernel maps that above 4 GiB.
+///
+/// Source: `map_vdso_once` and `vdso_addr` in `arch/x86/entry/vdso/vma.c`; the name is that of perf (`DSO__NAME_VDSO32`).
+fn with_own_vdso(event: MapEvent<'_>) -> MapEvent<'_> {
+    let is_narrow = event.path == b"[vdso]" && event.start.0 < 1 << 32;
+    if is_narrow { MapEvent { path: b"[vdso32]", ..event } } else { event }
+}
+
 impl Timeline {
     /// A mapping came into being.
     pub fn map(&mut self, event: &MapEvent<'_>) {
@@ -24,6 +32,7 @@ impl Timeline {
             self.map_kernel(event, end);
             return;
         }
+        let event = &with_own_vdso(*event);
         let named = match self.recent.find(event, self.modules.all()) {
             Some(named) => named,
             None => self.name(event),

@@ -202,6 +202,18 @@ impl Arch {
         }
     }
 
+    /// Whether a signal frame of that form is on the stack above a stack pointer, by what only the kernel writes there; of
+    /// i386. `read` gives the word at an offset from the stack pointer, `is_code` tells executable memory.
+    pub(crate) fn is_signal_frame(
+        self,
+        form: usize,
+        sp: u64,
+        read: impl Fn(u64) -> Option<u64>,
+        is_code: impl Fn(u64) -> bool,
+    ) -> bool {
+        self == Self::X86 && x86::is_signal_frame(form, sp, read, is_code).unwrap_or(false)
+    }
+
     /// How many bytes before a return address [`Self::ends_with_call`] looks at.
     pub(crate) const fn longest_call(self) -> usize {
         match self {

@@ -59,6 +59,31 @@ pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     registers.map(|(register, offset)| (register, context + offset)).to_vec()
 }
 
+/// Whether the kernel wrote a signal's frame above a stack pointer: its segments are those of user code, its address is one
+/// of code, and its pointers, or the second copy of its stack pointer, lead to where they must.
+///
+/// Source: as [`CONTEXTS`]; `arch/x86/include/asm/segment.h`: `__USER32_CS` and `__USER_DS` of 64-bit kernels, `__USER_CS`
+/// and `__USER_DS` of others.
+pub(super) fn is_signal_frame(
+    form: usize,
+    sp: u64,
+    read: impl Fn(u64) -> Option<u64>,
+    is_code: impl Fn(u64) -> bool,
+) -> Option<bool> {
+    const SEGMENTS: [(u64, u64); 2] = [(0x23, 0x2b), (0x73, 0x7b)];
+    const SEGMENT: u64 = 0xffff;
+    let context = *CONTEXTS.get(form)?;
+    let word = |offset: u64| read(context + offset);
+    let segments = (word(60)? & SEGMENT, word(72)? & SEGMENT);
+    let is_of_user = SEGMENTS.contains(&segments) && is_code(word(56)?);
+    let information = (sp + 3 * 4, sp + 3 * 4 + 128);
+    let leads = match form {
+        0 => (read(4)?, read(8)?) == information,
+        _ => word(28)? == word(68)?,
+    };
+    Some(is_of_user && leads)
+}
+
 /// Whether the code is the start of a signal trampoline.
 pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
     code.starts_with(&RT_TRAMPOLINE) || code.starts_with(&TRAMPOLINE)

@@ -100,7 +100,23 @@ impl Fallback {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> bool {
-        self.follower.called(return_address, at, memory, arch) == Called::Proven
+        self.called(return_address, at, memory, arch) == Called::Proven
+    }
+
+    /// What is known of a return address and the code at hand.
+    pub(crate) fn called(
+        &mut self,
+        return_address: u64,
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Called {
+        self.follower.called(return_address, at, memory, arch)
+    }
+
+    /// Whether the code that a frame goes on in does not return; the address is in the call before it.
+    pub(crate) fn never_returns(&mut self, at: InFile<'_>) -> bool {
+        self.follower.never_returns(at, false)
     }
 
     /// The caller of a frame without call frame information.

@@ -34,6 +34,13 @@ impl SimpleRule {
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
 
+    /// Where the return address was saved, by words of 32 bits.
+    #[cold]
+    pub(crate) fn return_slot(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
+        let cfa = memory.wrap(self.cfa(registers, memory)?);
+        Some(memory.wrap(slot_at::<NARROW>(cfa, self.return_address())))
+    }
+
     /// Runs the rule on words of `WORD` bytes: the registers become those of the caller.
     #[inline]
     pub(crate) fn run<const WORD: u64>(

@@ -115,6 +115,16 @@ impl Memory<'_> {
     /// The word that eight bytes begin with.
     #[inline]
     pub(crate) fn word(&self, bytes: [u8; 8]) -> u64 {
+        if matches!(self.form, WordForm::Little64) {
+            u64::from_le_bytes(bytes)
+        } else {
+            self.other_word(bytes)
+        }
+    }
+
+    /// The same where words are not those of most recordings.
+    #[cold]
+    fn other_word(&self, bytes: [u8; 8]) -> u64 {
         match self.form {
             WordForm::Little64 => u64::from_le_bytes(bytes),
             WordForm::Big64 => u64::from_be_bytes(bytes),

@@ -1,12 +1,14 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+mod assembly;
 mod executed;
 mod limits;
 mod returned;
 mod settle;
 mod switch;
 mod uncovered;
+mod vdso;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -271,7 +273,7 @@ impl<'e> Walker<'e> {
 
     /// Where a caller is to be looked up, and the code there. `None` where there is none: the chain went wrong here, or
     /// code was never reported.
-    #[inline]
+    #[inline(always)]
     fn caller_mapping(
         &mut self,
         lookup: Avma,
@@ -323,6 +325,12 @@ impl<'e> Walker<'e> {
         };
         let sp = registers.sp(arch);
         let place = Uncovered { mapping, lookup, svma, is_leaf };
+        if WORD == NARROW
+            && is_leaf
+            && let Some(caller) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
+        {
+            return caller.map(|caller| Step { caller: Some(caller), evidence: None });
+        }
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
                 let read = match rule.run::<WORD>(registers, memory, arch) {

@@ -23,7 +23,7 @@ pub(super) struct Uncovered<'w> {
 
 impl<'m> Uncovered<'_> {
     /// Where its code can be read.
-    fn code(&self, memory: &Memory<'m>) -> Option<InFile<'m>> {
+    pub(super) fn code(&self, memory: &Memory<'m>) -> Option<InFile<'m>> {
         let file = self.mapping.file.and_then(|_| file_at(self.lookup, memory))?;
         Some(InFile { file, svma: self.svma })
     }
@@ -42,6 +42,10 @@ impl Walker<'_> {
     ) -> Result<Step, EndReason> {
         if self.is_trial {
             return Err(EndReason::NoUnwindInfo);
+        }
+        let is_foreign = arch == Arch::X86 && place.mapping.kind == MappedKind::Vdso;
+        if is_foreign && place.mapping.file.is_none() {
+            return self.step_from_vdso(place, registers, memory, arch);
         }
         let code = place.code(memory).or_else(|| {
             let is_called = !place.is_leaf && place.mapping.kind == MappedKind::Anonymous;
