@@ -81,7 +81,7 @@ fn walk(
     pc: u64,
 ) -> (EndReason, Vec<Frame>) {
     let bit = match state.arch {
-        Arch::X86_64 => 8,
+        Arch::X86_64 | Arch::X86 => 8,
         Arch::Aarch64 => 32,
     };
     let others = (0_u32..).zip(registers.iter().copied()).filter(|&(number, _)| number != bit);

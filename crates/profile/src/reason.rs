@@ -69,7 +69,7 @@ words! {
         NoUserRegs = "no-user-regs",
         /// The sample carries no stack bytes.
         NoUserStack = "no-user-stack",
-        /// The registers are of an architecture or mode that is not unwound, such as 32-bit code.
+        /// The registers are of an architecture or mode that is not unwound, such as 32-bit Arm code.
         UnsupportedAbi = "unsupported-abi",
         /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
         /// the recorded stack bytes ended. Nothing tells whether it has all frames.

@@ -65,6 +65,12 @@ impl UserRegs {
             .set(x86_64_reg::SP, sp)
     }
 
+    /// Registers of a process of 32 bits on an x86-64 machine, with the mask that is usual there.
+    #[must_use]
+    pub fn x86(ip: u32, sp: u32) -> Self {
+        Self::x86_64(ip.into(), sp.into())
+    }
+
     /// Registers of aarch64 with the usual mask.
     #[must_use]
     pub fn aarch64(pc: u64, sp: u64) -> Self {

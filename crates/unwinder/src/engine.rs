@@ -259,7 +259,7 @@ impl Engine {
 /// instruction or the system call (a sampled pc), or one before its first (the return address of a handler, less one).
 fn signal_form(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
     /// Bytes that are looked at before the address, and from there on.
-    const AROUND: (usize, usize) = (7, 10);
+    const AROUND: (usize, usize) = (8, 10);
     let offset = image.offset_of_svma(svma)?.sub(image.base().0);
     let at = usize::try_from(offset.0).ok()?;
     let start = at.saturating_sub(AROUND.0);

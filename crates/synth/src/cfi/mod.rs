@@ -63,6 +63,14 @@ impl Cie {
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 16) }
     }
 
+    /// What compilers write for i386: `zR`, pc-relative addresses, CFA at esp+4, return
+    /// address at CFA-4.
+    #[must_use]
+    pub fn x86() -> Self {
+        let ops = CfiOps::new(Endian::Little).def_cfa(4, 4).offset(8, 1);
+        Self { instructions: ops.into_bytes(), ..Self::bare(1, -4, 8) }
+    }
+
     /// What compilers write for aarch64: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn aarch64() -> Self {

@@ -240,4 +240,10 @@ impl ElfBuilder {
     pub fn aarch64() -> Self {
         Self { e_machine: elf_const::EM_AARCH64, ..Self::x86_64() }
     }
+
+    /// A shared object for i386.
+    #[must_use]
+    pub fn x86() -> Self {
+        Self { class: ElfClass::Elf32, e_machine: elf_const::EM_386, ..Self::x86_64() }
+    }
 }

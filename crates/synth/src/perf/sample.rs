@@ -231,6 +231,12 @@ impl SampleBuilder {
         Self { regs_user: SampleRegs { abi: 2, values: values.to_vec() }, ..self }
     }
 
+    /// The same of a process of 32 bits (`PERF_SAMPLE_REGS_ABI_32`).
+    #[must_use]
+    pub fn with_regs_of_32_bits(self, values: &[u64]) -> Self {
+        Self { regs_user: SampleRegs { abi: 1, values: values.to_vec() }, ..self }
+    }
+
     /// With a copy of the user stack, all of it valid.
     #[must_use]
     pub fn with_stack(self, bytes: &[u8]) -> Self {

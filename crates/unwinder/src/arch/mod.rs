@@ -151,6 +151,14 @@ impl Arch {
         }
     }
 
+    /// The bit of the recorder's register mask that stands for the program counter.
+    pub(crate) const fn pc_bit(self) -> u32 {
+        match self {
+            Self::X86_64 | Self::X86 => 8,
+            Self::Aarch64 => 32,
+        }
+    }
+
     /// The registers that are -1 in samples of kernel mode where they are not known.
     pub(crate) const fn may_be_unknown(self) -> &'static [u8] {
         match self {

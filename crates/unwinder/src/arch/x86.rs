@@ -34,8 +34,9 @@ pub(super) const ADDRESS: u64 = 0xffff_ffff;
 const RT_TRAMPOLINE: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
 /// `pop %eax; mov $119, %eax; int $0x80` (`__kernel_sigreturn`, `__restore`).
 const TRAMPOLINE: [u8; 8] = [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80];
-/// Bytes of the moves in them.
+/// Bytes of the moves in them, and of those together with the system calls.
 const MOVE: usize = 5;
+const CALL_OF_KERNEL: usize = MOVE + 2;
 
 /// Bytes of the longest instruction that is a call.
 pub(super) const CALL: usize = 7;
@@ -89,8 +90,8 @@ pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
     code.starts_with(&RT_TRAMPOLINE) || code.starts_with(&TRAMPOLINE)
 }
 
-/// Which frame of [`CONTEXTS`] is on the stack, where the address at an index of the code is in a signal trampoline, or one
-/// before its first byte.
+/// Which frame of [`CONTEXTS`] is on the stack, where the address at an index of the code is in a signal trampoline, one
+/// before its first byte, or behind it, as while the kernel does what it asks for.
 pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = |back: usize, trampoline: &[u8]| {
         at.checked_sub(back)
@@ -98,11 +99,14 @@ pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
             .is_some_and(|code| code.starts_with(trampoline))
     };
     let next = |trampoline| code.get(at + 1..).is_some_and(|code| code.starts_with(trampoline));
-    if starts(0, &RT_TRAMPOLINE) || starts(MOVE, &RT_TRAMPOLINE) || next(&RT_TRAMPOLINE) {
+    let is_in = |first: usize, trampoline: &[u8]| {
+        [0, MOVE, CALL_OF_KERNEL].into_iter().any(|back| starts(first + back, trampoline))
+    };
+    if is_in(0, &RT_TRAMPOLINE) || next(&RT_TRAMPOLINE) {
         Some(0)
     } else if starts(0, &TRAMPOLINE) || next(&TRAMPOLINE) {
         Some(1)
-    } else if starts(1, &TRAMPOLINE) || starts(1 + MOVE, &TRAMPOLINE) {
+    } else if is_in(1, &TRAMPOLINE) {
         Some(2)
     } else {
         None
@@ -135,12 +139,12 @@ mod tests {
     #[test]
     fn places_in_trampolines_have_their_frames() {
         let rt = [&[0x90, 0x90][..], &RT_TRAMPOLINE].concat();
-        let forms: Vec<_> = (0..9).map(|at| signal_form(&rt, at)).collect();
+        let forms: Vec<_> = (0..10).map(|at| signal_form(&rt, at)).collect();
         let n = None;
-        assert_eq!(forms, [n, Some(0), Some(0), n, n, n, n, Some(0), n]);
+        assert_eq!(forms, [n, Some(0), Some(0), n, n, n, n, Some(0), n, Some(0)]);
         let old = [&[0x90, 0x90][..], &TRAMPOLINE].concat();
-        let forms: Vec<_> = (0..10).map(|at| signal_form(&old, at)).collect();
-        assert_eq!(forms, [n, Some(1), Some(1), Some(2), n, n, n, n, Some(2), n]);
+        let forms: Vec<_> = (0..11).map(|at| signal_form(&old, at)).collect();
+        assert_eq!(forms, [n, Some(1), Some(1), Some(2), n, n, n, n, Some(2), n, Some(2)]);
         assert_eq!(signal_form(&[], 7), None);
     }
 }

@@ -281,7 +281,14 @@ fn user_frames(
                 end
             }
         }
-        (Some(_), _) => EndReason::UnsupportedAbi,
+        (Some(registers), None) => {
+            // A sample of the kernel says with its registers where the process was.
+            let pc = machine.arch.and_then(|arch| registers.get(arch.pc_bit()));
+            if let Some(pc) = pc.filter(|_| n_kernel > 0) {
+                frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
+            }
+            EndReason::UnsupportedAbi
+        }
         (None, _) if n_kernel > 0 => EndReason::KernelOnly,
         (None, _) => EndReason::NoUserRegs,
     };

@@ -34,13 +34,6 @@ impl SimpleRule {
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
 
-    /// Where the return address was saved, by words of 32 bits.
-    #[cold]
-    pub(crate) fn return_slot(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
-        let cfa = memory.wrap(self.cfa(registers, memory)?);
-        Some(memory.wrap(slot_at::<NARROW>(cfa, self.return_address())))
-    }
-
     /// Runs the rule on words of `WORD` bytes: the registers become those of the caller.
     #[inline]
     pub(crate) fn run<const WORD: u64>(
@@ -123,8 +116,13 @@ impl FullRow {
                 Recovery::Undefined => registers.forget(*register),
                 Recovery::Same => {}
                 Recovery::SlotAtCfa(offset) => {
-                    let slot = cfa.wrapping_add_signed(*offset);
-                    registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
+                    let slot = memory.wrap(cfa.wrapping_add_signed(*offset));
+                    if arch.is_x86() && *register == arch.return_address() {
+                        // It has no register that it could be popped to.
+                        registers.set_saved(*register, slot);
+                    } else {
+                        registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
+                    }
                 }
                 Recovery::CfaPlus(offset) => {
                     registers.set(*register, cfa.wrapping_add_signed(*offset))

@@ -4,7 +4,7 @@
 use address::Avma;
 use profile::EndReason;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, NARROW};
 use crate::code::{Called, locate};
 use crate::frame::Caller;
 use crate::rule::Rule;
@@ -13,8 +13,8 @@ use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
 
 impl Walker<'_> {
-    /// The caller of a frame by its code, where the return address that the rule leads to is of no call of that code. `None`
-    /// where the rule can be right, or there is none.
+    /// The caller of a frame by its code, where the rule leads to no return address of a call of that code. `None` where the
+    /// rule can be right, or there is none.
     ///
     /// # Errors
     /// `BadUnwindInfo` where neither proves a caller.
@@ -27,25 +27,42 @@ impl Walker<'_> {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Option<Result<Caller, EndReason>> {
-        let Rule::Simple(simple) = rule else { return None };
-        if simple.signal {
-            return None;
-        }
         let at = place.code(memory)?;
-        let slot = simple.return_slot(registers, memory)?;
-        let stated = memory.read(slot).ok().map(|pc| arch.strip(pc));
-        // Code that a process or thread begins with has 0 there.
-        let stated = stated.filter(|&pc| pc != 0)?;
-        let called = self.cache.fallback.called(stated, at, memory, arch);
-        if called != Called::Never || self.ends_stack(stated, memory) {
-            return None;
-        }
+        let sp = registers.sp(arch);
         let mut callers = registers.clone();
+        let run = match rule {
+            Rule::Simple(rule) if !rule.signal => {
+                rule.run::<NARROW>(&mut callers, memory, arch).map(|read| read.return_address)
+            }
+            Rule::Full { row, signal: false } => self
+                .full_row(row, place.svma, place.lookup, memory)?
+                .run(&mut callers, memory, arch),
+            _ => return None,
+        };
+        let stated = match run {
+            Ok(pc) if callers.sp(arch) > sp => Some(arch.strip(pc)),
+            Err(EndReason::StackExhausted) => return None,
+            _ => None,
+        };
+        if let Some(pc) = stated {
+            // Code that a process or thread begins with has 0 there.
+            let called = pc == 0
+                || self.cache.fallback.called(pc, at, memory, arch) != Called::Never
+                || self.ends_stack(pc, memory);
+            if called {
+                return None;
+            }
+        }
+        callers.clone_from(registers);
         let how = (place.is_leaf, true);
-        let by_code = self.cache.fallback.by_code(at, how, &mut callers, memory, arch);
-        let Ok(caller) = by_code else { return Some(Err(EndReason::BadUnwindInfo)) };
-        *registers = callers;
-        Some(Ok(caller))
+        match self.cache.fallback.by_code(at, how, &mut callers, memory, arch) {
+            Ok(caller) => {
+                *registers = callers;
+                Some(Ok(caller))
+            }
+            // What the rule leads to is no caller.
+            Err(_) => stated.map(|_| Err(EndReason::BadUnwindInfo)),
+        }
     }
 
     /// Whether a stack begins with the code at an address: nothing calls from there, and nothing returns from it.

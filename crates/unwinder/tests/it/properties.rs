@@ -21,13 +21,14 @@ fn word() -> impl Strategy<Value = u64> {
 }
 
 fn arch() -> impl Strategy<Value = Arch> {
-    prop_oneof![Just(Arch::X86_64), Just(Arch::Aarch64)]
+    prop_oneof![Just(Arch::X86_64), Just(Arch::Aarch64), Just(Arch::X86)]
 }
 
 fn regs(arch: Arch, values: &[u64]) -> UserRegs {
     let (regs, sp, pc) = match arch {
         Arch::X86_64 => (UserRegs::x86_64(0, 0), 7, 8),
         Arch::Aarch64 => (UserRegs::aarch64(0, 0), 31, 32),
+        Arch::X86 => (UserRegs::x86(0, 0), 7, 8),
     };
     let with = |regs: UserRegs, (bit, &value): (u32, &u64)| regs.set(bit, value);
     let regs = (0..).zip(values).fold(regs, with);
@@ -50,6 +51,7 @@ fn program(arch: Arch) -> Program {
     let (fp, sp) = match arch {
         Arch::X86_64 => (6, 7),
         Arch::Aarch64 => (29, 31),
+        Arch::X86 => (5, 4),
     };
     Program::new(arch, ops().def_cfa(fp, 16).offset(fp, 2))
         .function(TEST + 0x100, 0x40, ops().def_cfa_expression(&le().breg(sp, 8).deref()))
@@ -98,7 +100,7 @@ proptest! {
         let program = Program::with_main(arch, ops().raw(&bytes), ops().raw(&bytes));
         let mut world = program.load();
         world.max_frames = LIMIT;
-        let regs = regs(arch, &values).set(if arch == Arch::X86_64 { 8 } else { 32 }, TEST);
+        let regs = regs(arch, &values).set(if arch == Arch::Aarch64 { 32 } else { 8 }, TEST);
         let (frames, end) = world.walk(&regs, &stack_of(&words));
         check(frames.len(), end)?;
     }

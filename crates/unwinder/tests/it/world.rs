@@ -70,7 +70,7 @@ impl Program {
     /// Nothing but code that does nothing.
     pub(crate) fn empty(arch: Arch) -> Self {
         let text = match arch {
-            Arch::X86_64 => vec![0x90; TEXT_SIZE as usize],
+            Arch::X86_64 | Arch::X86 => vec![0x90; TEXT_SIZE as usize],
             Arch::Aarch64 => 0xd503_201f_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
         };
         let (functions, sections) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ impl Program {
     /// `root` and `main` as usual, `test` with these instructions after those of its CIE.
     pub(crate) fn new(arch: Arch, test: CfiOps) -> Self {
         let main = match arch {
-            Arch::X86_64 => ops().def_cfa_offset(0x20),
+            Arch::X86_64 | Arch::X86 => ops().def_cfa_offset(0x20),
             Arch::Aarch64 => ops().def_cfa_offset(0x20).offset(29, 4).offset(30, 3),
         };
         Self::with_main(arch, main, test)
@@ -95,6 +95,7 @@ impl Program {
         let column = match self.arch {
             Arch::X86_64 => 16,
             Arch::Aarch64 => 30,
+            Arch::X86 => 8,
         };
         self.function(ROOT, 0x40, ops().undefined(column))
     }
@@ -103,6 +104,7 @@ impl Program {
         match self.arch {
             Arch::X86_64 => Cie::x86_64(),
             Arch::Aarch64 => Cie::aarch64(),
+            Arch::X86 => Cie::x86(),
         }
     }
 
@@ -124,7 +126,7 @@ impl Program {
         self
     }
 
-    /// A call of x86-64, to an address of the process, that returns to another one.
+    /// A call of x86, to an address of the process, that returns to another one.
     pub(crate) fn call(self, returns_to: u64, to: u64) -> Self {
         let [a, b, c, d] = (to.wrapping_sub(returns_to) as u32).to_le_bytes();
         self.code(returns_to - 5, &[0xe8, a, b, c, d])
@@ -158,6 +160,7 @@ impl Program {
         let base = match self.arch {
             Arch::X86_64 => ElfBuilder::x86_64(),
             Arch::Aarch64 => ElfBuilder::aarch64(),
+            Arch::X86 => ElfBuilder::x86(),
         };
         ElfBuilder {
             e_entry: self.entry,

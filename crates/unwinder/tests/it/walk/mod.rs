@@ -10,5 +10,6 @@ mod fallback;
 mod frame_address;
 mod go;
 mod linear;
+mod narrow;
 mod previous_stack;
 mod signals;
