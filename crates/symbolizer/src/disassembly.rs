@@ -1,4 +1,4 @@
-//! Machine code as text: of x86-64, by the decoder of iced.
+//! Machine code as text: of x86, of 64 and of 32 bits, by the decoder of iced.
 
 use address::Svma;
 use iced_x86::{Decoder, DecoderOptions, Formatter as _, GasFormatter, Instruction as Decoded};
@@ -20,7 +20,7 @@ pub struct Instruction {
 #[non_exhaustive]
 pub enum NoInstructions {
     /// Code of another processor.
-    #[error("only code of x86-64 can be shown as instructions")]
+    #[error("only code of x86-64 and i386 can be shown as instructions")]
     Processor,
     /// The file does not hold the bytes.
     #[error("the file does not hold the code")]
@@ -42,16 +42,18 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    if image.machine() != ElfMachine::X86_64 {
-        return Err(NoInstructions::Processor);
-    }
+    let bits = match image.machine() {
+        ElfMachine::X86_64 => 64,
+        ElfMachine::X86 => 32,
+        _ => return Err(NoInstructions::Processor),
+    };
     let len = end.0.saturating_sub(start.0);
     if len > LONGEST {
         return Err(NoInstructions::TooLong);
     }
     let len = usize::try_from(len).map_err(|_| NoInstructions::TooLong)?;
     let bytes = image.read_only_bytes(start, len).ok_or(NoInstructions::NoBytes)?;
-    let mut decoder = Decoder::with_ip(64, bytes, start.0, DecoderOptions::NONE);
+    let mut decoder = Decoder::with_ip(bits, bytes, start.0, DecoderOptions::NONE);
     let mut formatter = GasFormatter::new();
     formatter.options_mut().set_uppercase_hex(false);
     formatter.options_mut().set_branch_leading_zeros(false);

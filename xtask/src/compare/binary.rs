@@ -1,4 +1,4 @@
-//! What an ELF file of x86-64 says about its functions: their bounds, their names, which function a PLT stub leads to,
+//! What an ELF file of x86-64 or i386 says about its functions: their bounds, their names, which function a PLT stub leads to,
 //! which functions a function jumps to. Only what the oracle needs; instructions are recognized, not disassembled.
 
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub(super) struct Binary {
     /// What the loader writes into slots of the global offset table.
     slots: BTreeMap<u64, Slot>,
     build_id: Vec<u8>,
+    /// Of i386: where the table of slots begins that code has in ebx.
+    narrow: Option<u64>,
 }
 
 struct Segment {
@@ -86,9 +88,14 @@ impl Binary {
 
     fn parse(bytes: Vec<u8>) -> Result<Self> {
         let file = object::File::parse(bytes.as_slice())?;
-        if file.architecture() != object::Architecture::X86_64 {
-            bail!("not of x86-64");
-        }
+        let narrow = match file.architecture() {
+            object::Architecture::X86_64 => None,
+            object::Architecture::I386 => {
+                let table = |name: &str| Some(file.section_by_name(name)?.address());
+                Some(table(".got.plt").or_else(|| table(".got")).unwrap_or(0))
+            }
+            _ => bail!("not of x86"),
+        };
         let segments = file.segments().map(|segment| {
             let (offset, size) = segment.file_range();
             let executable = match segment.flags() {
@@ -108,7 +115,7 @@ impl Binary {
         let slots = slots(&file);
         let build_id = file.build_id()?.unwrap_or_default().to_vec();
         drop(file);
-        Ok(Self { bytes, segments, described, named, plt, slots, build_id })
+        Ok(Self { bytes, segments, described, named, plt, slots, build_id, narrow })
     }
 
     /// Whether the file's build-id begins with the one that was recorded.
@@ -146,7 +153,12 @@ impl Binary {
         let indirect =
             [2, 3, 4, 6, 7].into_iter().any(|len| at(len) == 0xff && at(len - 1) & 0x38 == 0x10);
         if (at(6), at(5)) == (0xff, 0x15) {
-            let slot = relative(address, code, 3);
+            const GS: u8 = 0x65;
+            let slot = match self.narrow {
+                None => relative(address, code, 3),
+                Some(_) if at(7) == GS => None,
+                Some(_) => number(code, 3),
+            };
             return match slot.and_then(|slot| Some((slot, self.slots.get(&slot)?))) {
                 Some((_, Slot::Own(target))) => Call::Direct(*target),
                 Some((slot, Slot::Named(_))) => Call::Slot(slot),
@@ -164,7 +176,13 @@ impl Binary {
     /// Whether a signal handler returns to the code at an address.
     pub(super) fn is_signal_trampoline(&self, address: u64) -> bool {
         const RT_SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
-        self.code(address..address.wrapping_add(9)) == Some(&RT_SIGRETURN)
+        const NARROW: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
+        const NARROW_WITHOUT_INFO: [u8; 8] = [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80];
+        let is = |code: &[u8]| self.code(address..address + code.len() as u64) == Some(code);
+        match self.narrow {
+            None => is(&RT_SIGRETURN),
+            Some(_) => is(&NARROW) || is(&NARROW_WITHOUT_INFO),
+        }
     }
 
     /// The bounds of the functions that an address is in, by both sources; they can differ.
@@ -206,8 +224,12 @@ impl Binary {
     pub(super) fn imported(&self, stub_or_slot: u64) -> Option<&str> {
         let in_stub = || {
             let code = self.code(stub_or_slot..stub_or_slot.wrapping_add(16))?;
-            let at = code.windows(2).position(|pair| pair == [0xff, 0x25])?;
-            relative(stub_or_slot.wrapping_add(at as u64 + 6), code, at + 2)
+            let at = |bytes: [u8; 2]| code.windows(2).position(|pair| pair == bytes);
+            match (self.narrow, at([0xff, 0x25])) {
+                (None, at) => relative(stub_or_slot.wrapping_add(at? as u64 + 6), code, at? + 2),
+                (Some(_), Some(at)) => number(code, at + 2),
+                (Some(table), None) => Some(table + number(code, at([0xff, 0xa3])? + 2)?),
+            }
         };
         match self.slots.get(&in_stub().unwrap_or(stub_or_slot))? {
             Slot::Named(name) => Some(name),
@@ -274,7 +296,9 @@ fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
                 if let object::RelocationFlags::Elf { r_type } = relocation.flags()
                     && r_type.0 == R_X86_64_RELATIVE
                 {
-                    slots.insert(at, Slot::Own(relocation.addend() as u64));
+                    let addend = Some(relocation.addend() as u64);
+                    let addend = if file.is_64() { addend } else { stored(file, at) };
+                    slots.extend(addend.map(|addend| (at, Slot::Own(addend))));
                 }
                 None
             }
@@ -287,13 +311,25 @@ fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
     slots
 }
 
-/// The slot holds an address of the file itself, moved with it.
+/// The slot holds an address of the file itself, moved with it. The same number on i386, where the slot has the addend.
 const R_X86_64_RELATIVE: u32 = 8;
+
+/// The word of 32 bits that a file has at an address.
+fn stored(file: &object::File<'_>, address: u64) -> Option<u64> {
+    let mut found = file.segments().filter_map(|it| it.data_range(address, 4).ok().flatten());
+    number(found.next()?, 0)
+}
+
+/// The number of 32 bits at an index of the code.
+fn number(code: &[u8], at: usize) -> Option<u64> {
+    Some(u32::from_le_bytes(*code.get(at..)?.first_chunk()?).into())
+}
 
 fn described(file: &object::File<'_>) -> Vec<Range<u64>> {
     let Some(section) = file.section_by_name(".eh_frame") else { return Vec::new() };
     let Ok(data) = section.data() else { return Vec::new() };
-    let frames = gimli::EhFrame::new(data, gimli::LittleEndian);
+    let mut frames = gimli::EhFrame::new(data, gimli::LittleEndian);
+    frames.set_address_size(if file.is_64() { 8 } else { 4 });
     let bases = gimli::BaseAddresses::default().set_eh_frame(section.address());
     let mut ranges = Vec::new();
     let mut entries = frames.entries(&bases);

@@ -187,12 +187,47 @@ pub(super) const CATALOGUE: &[Program] = &[
         "GO111MODULE=off GOCACHE=$PWD/cache go build -ldflags '-s -w' -o work cgo.go",
     ),
     compiled("32-bit", "gcc -m32", "gcc", C, "gcc -m32 -O2 -o work work.c -lpthread"),
+    compiled("32-bit", "gcc -m32 -O0", "gcc", C, "gcc -m32 -O0 -o work work.c -lpthread"),
+    compiled(
+        "32-bit",
+        "gcc -m32 -no-pie -fomit-frame-pointer",
+        "gcc",
+        C,
+        "gcc -m32 -O2 -fomit-frame-pointer -fno-pie -no-pie -o work work.c -lpthread",
+    ),
     compiled(
         "32-bit",
         "gcc -m32 -static",
         "gcc",
         C,
         "gcc -m32 -O2 -static -o work work.c -lpthread",
+    ),
+    Program {
+        run: "./work",
+        ..compiled(
+            "32-bit",
+            "gcc -m32, signals",
+            "gcc",
+            &["signals.c"],
+            "gcc -m32 -O2 -o work signals.c -lm",
+        )
+    },
+    Program {
+        run: "./work",
+        ..compiled(
+            "32-bit",
+            "g++ -m32, exceptions and threads",
+            "g++",
+            &["exceptions.cpp"],
+            "g++ -m32 -O2 -o work exceptions.cpp -lpthread",
+        )
+    },
+    compiled(
+        "32-bit",
+        "rustc, i686",
+        "rustc",
+        RUST,
+        "rustc -O --target i686-unknown-linux-gnu -o work work.rs",
     ),
     compiled("32-bit", "g++ -m32", "g++", CPP, "g++ -m32 -O2 -o work work.cpp -lpthread"),
     compiled("fibers", "makecontext", "gcc", &["fiber.c"], "gcc -O2 -o work fiber.c"),

@@ -3,9 +3,10 @@
 //! A stub is known by the slot of the global offset table that it jumps through, which is looked up among the
 //! relocations; the layout of the sections does not matter.
 //!
-//! Source: System V psABI for x86-64, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
+//! Source: System V psABI for x86-64 and for i386, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
 //! Architecture, "Procedure Linkage Table"; names as by `dso__synthesize_plt_symbols` in tools/perf/util/symbol-elf.c.
 
+use address::Svma;
 use hashbrown::HashMap;
 use module_map::{ElfMachine, Image};
 
@@ -50,7 +51,9 @@ pub(crate) fn names(
         let Ok(code) = image.section_data(section) else { continue };
         let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
         let stubs = match image.machine() {
-            ElfMachine::X86_64 => x86_64_stubs(&code, start, relocations),
+            ElfMachine::X86_64 | ElfMachine::X86 => {
+                x86_stubs(&code, start, relocations, &JumpForm::of(image))
+            }
             ElfMachine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
@@ -101,6 +104,9 @@ impl Relocations {
         const R_X86_64_IRELATIVE: u64 = 37;
         const R_AARCH64_IRELATIVE: u64 = 1032;
         const ENTRY: usize = 24;
+        if image.machine() == ElfMachine::X86 {
+            return Self::read_x86(image);
+        }
         let mut all = Self { slots: HashMap::new(), order: Vec::new() };
         for name in [".rela.plt", ".rela.iplt", ".rela.dyn"] {
             let Some(data) =
@@ -122,6 +128,39 @@ impl Relocations {
                     (_, R_X86_64_IRELATIVE | R_AARCH64_IRELATIVE) => SlotTarget::Indirect(addend),
                     (0, _) => continue,
                     (symbol, _) => SlotTarget::Symbol(symbol as u32),
+                };
+                all.slots.entry(slot).or_insert(target);
+            }
+        }
+        all
+    }
+
+    /// Those of an i386 file, which state no addend: that is in the slot.
+    ///
+    /// Source: ELF, `Elf32_Rel`; psABI i386, "Relocation".
+    fn read_x86(image: &Image) -> Self {
+        const R_386_IRELATIVE: u32 = 42;
+        const ENTRY: usize = 8;
+        let mut all = Self { slots: HashMap::new(), order: Vec::new() };
+        for name in [".rel.plt", ".rel.iplt", ".rel.dyn"] {
+            let section = image.section(name);
+            let Some(data) = section.and_then(|section| image.section_data(section).ok()) else {
+                continue;
+            };
+            for entry in data.chunks_exact(ENTRY) {
+                let mut cursor = ByteCursor::new(entry, 0, false);
+                let (Some(slot), Some(info)) = (cursor.u32(), cursor.u32()) else { continue };
+                let slot = u64::from(slot);
+                if name == ".rel.plt" {
+                    all.order.push(slot);
+                }
+                let target = match (info >> 8, info & 0xff) {
+                    (_, R_386_IRELATIVE) => match word_at(image, slot) {
+                        Some(resolver) => SlotTarget::Indirect(resolver),
+                        None => continue,
+                    },
+                    (0, _) => continue,
+                    (symbol, _) => SlotTarget::Symbol(symbol),
                 };
                 all.slots.entry(slot).or_insert(target);
             }
@@ -166,21 +205,71 @@ impl Relocations {
     }
 }
 
-/// `jmp *slot(%rip)` (`ff 25`), or `push n` with a jump to the header (`68 .. e9`) in the lazy half of an IBT table.
-fn x86_64_stubs(code: &[u8], start: u64, relocations: &Relocations) -> Vec<Stub> {
+/// The word of 32 bits that an i386 file has at an address.
+fn word_at(image: &Image, svma: u64) -> Option<u64> {
+    let offset = image.offset_of_svma(Svma(svma))?.sub(image.base().0);
+    let bytes = image.bytes().get(usize::try_from(offset.0).ok()?..)?;
+    Some(u32::from_le_bytes(*bytes.first_chunk()?).into())
+}
+
+/// What the number in a stub's jump means.
+enum JumpForm {
+    /// `jmp *slot(%rip)`: it is counted from the next instruction.
+    Relative,
+    /// i386: `jmp *slot`, and `jmp *offset(%ebx)` with this address in the register, that of the table of slots.
+    Absolute(u64),
+}
+
+impl JumpForm {
+    fn of(image: &Image) -> Self {
+        if image.machine() == ElfMachine::X86_64 {
+            return Self::Relative;
+        }
+        let table = |name: &[u8]| image.sections().iter().find(|section| &*section.name == name);
+        let slots = table(b".got.plt").or_else(|| table(b".got"));
+        Self::Absolute(slots.map_or(0, |section| section.svma.0))
+    }
+
+    /// The slot of a jump at an address.
+    fn slot(&self, opcode: (u8, u8), number: u32, address: u64) -> Option<u64> {
+        match (self, opcode) {
+            (Self::Relative, (0xff, 0x25)) => {
+                let displacement = i64::from(number.cast_signed());
+                Some(address.wrapping_add(6).wrapping_add_signed(displacement))
+            }
+            (Self::Absolute(_), (0xff, 0x25)) => Some(number.into()),
+            (Self::Absolute(table), (0xff, 0xa3)) => {
+                Some((*table as u32).wrapping_add(number).into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Which of the relocations of the table a `push` states.
+    const fn index(&self, number: u32) -> usize {
+        match self {
+            Self::Relative => number as usize,
+            // It is the offset of the relocation.
+            Self::Absolute(_) => number as usize / 8,
+        }
+    }
+}
+
+/// A jump through a slot (`ff 25`, `ff a3`), or `push n` with a jump to the header (`68 .. e9`) in the lazy half of an IBT
+/// table.
+fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm) -> Vec<Stub> {
     let mut jumps: Vec<(u64, u64)> = Vec::new();
     for (at, window) in code.windows(6).enumerate() {
         let &[first, second, a, b, c, d] = window else { continue };
         let address = start.wrapping_add(at as u64);
-        if (first, second) == (0xff, 0x25) {
-            let displacement = i64::from(i32::from_le_bytes([a, b, c, d]));
-            let slot = address.wrapping_add(6).wrapping_add_signed(displacement);
+        let number = u32::from_le_bytes([a, b, c, d]);
+        if let Some(slot) = form.slot((first, second), number, address) {
             if relocations.slots.contains_key(&slot) {
                 jumps.push((address, slot));
             }
         } else if first == 0x68 && matches!(d, 0xe9 | 0xf2) {
             let number = u32::from_le_bytes([second, a, b, c]);
-            if let Some(&slot) = relocations.order.get(number as usize) {
+            if let Some(&slot) = relocations.order.get(form.index(number)) {
                 jumps.push((address, slot));
             }
         }

@@ -44,15 +44,17 @@ impl Walker<'_> {
             Err(EndReason::StackExhausted) => return None,
             _ => None,
         };
-        if let Some(pc) = stated {
-            // Code that a process or thread begins with has 0 there.
-            let called = pc == 0
-                || self.cache.fallback.called(pc, at, memory, arch) != Called::Never
-                || self.ends_stack(pc, memory);
-            if called {
+        let stated = match stated {
+            // Code that a process or thread begins with has 0 there; but zeros are everywhere.
+            Some(0) => None,
+            Some(pc)
+                if self.cache.fallback.called(pc, at, memory, arch) != Called::Never
+                    || self.ends_stack(pc, memory) =>
+            {
                 return None;
             }
-        }
+            stated => stated,
+        };
         callers.clone_from(registers);
         let how = (place.is_leaf, true);
         match self.cache.fallback.by_code(at, how, &mut callers, memory, arch) {

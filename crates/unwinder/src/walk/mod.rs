@@ -6,33 +6,31 @@ mod executed;
 mod limits;
 mod returned;
 mod settle;
+mod start;
 mod switch;
 mod uncovered;
 mod vdso;
+mod worker_cache;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use budget::Exhausted;
 use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW, WIDE};
-use crate::cache::{
-    CachedMapping, Followed, KnownRules, MappingCache, RuleKey, StackCache, WalkState,
-};
-use crate::cfi::CfiScratch;
+use crate::cache::{CachedMapping, Followed, RuleKey, StackCache, WalkState};
 use crate::engine::Engine;
-use crate::fallback::Fallback;
 use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::{FullRow, Rule};
 use crate::state::{Memory, Registers, WordForm};
 use crate::walk::limits::{most_frames, most_tried, steps_of};
 use crate::walk::settle::settle;
+use crate::walk::start::initial_registers;
 use crate::walk::uncovered::Uncovered;
+use crate::walk::worker_cache::STACKS;
+pub(crate) use crate::walk::worker_cache::WorkerCache;
 
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +52,6 @@ pub struct UserState<'a> {
     pub thread: u32,
 }
 
-/// How many threads' previous stacks are remembered: more than have samples in between as a rule.
-const STACKS: usize = 8;
-
 /// The worker of one thread: walks sample after sample.
 #[derive(Debug)]
 pub struct Walker<'e> {
@@ -75,35 +70,6 @@ pub struct Walker<'e> {
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
-}
-
-/// What a worker has found, which makes the walks that follow quicker and changes nothing else, and its scratch.
-#[derive(Debug)]
-pub(crate) struct WorkerCache {
-    scratch: CfiScratch,
-    fallback: Fallback,
-    mappings: MappingCache,
-    rules: KnownRules,
-    /// What the threads walked last, by their ids, as far as they do not collide.
-    stacks: [StackCache; STACKS],
-}
-
-impl WorkerCache {
-    /// Nothing.
-    pub(crate) fn new() -> Self {
-        Self {
-            scratch: CfiScratch::new(),
-            fallback: Fallback::default(),
-            mappings: MappingCache::default(),
-            rules: KnownRules::default(),
-            stacks: Default::default(),
-        }
-    }
-
-    /// The files of which no more instructions were looked at.
-    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
-        self.fallback.into_exhausted()
-    }
 }
 
 impl<'e> Walker<'e> {
@@ -462,31 +428,4 @@ fn is_cut(why: EndReason, signal: bool) -> bool {
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
     memory.images.image(memory.space.module(&memory.space.lookup(lookup)?)?).ok()
-}
-
-/// The sampled registers by DWARF number, and the program counter.
-fn initial_registers(
-    state: &UserState<'_>,
-    sampled: impl Iterator<Item = (u32, u64)>,
-) -> (Registers, Option<u64>) {
-    let mut registers = Registers::new();
-    let numbers = state.arch.of_mask_bits();
-    for (bit, value) in sampled {
-        if let Some(&number) = numbers.get(bit as usize) {
-            // What has no number is beyond all registers.
-            registers.set(number, value);
-        }
-    }
-    if state.partial_registers {
-        for &number in state.arch.may_be_unknown() {
-            if registers.value(number) == Some(u64::MAX) {
-                registers.forget(number);
-            }
-        }
-    }
-    if state.arch.word() == NARROW {
-        registers.narrow();
-    }
-    let pc = registers.value(state.arch.pc());
-    (registers, pc)
 }

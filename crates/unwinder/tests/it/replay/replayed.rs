@@ -185,9 +185,9 @@ fn no_stack() {
 }
 
 #[test]
-fn registers_of_32_bit_code() {
+fn registers_of_an_unknown_kind() {
     let change = |mut sample: SampleBuilder| {
-        sample.regs_user.abi = 1;
+        sample.regs_user.abi = 7;
         sample
     };
     check(change, &USER[..1], EndReason::UnsupportedAbi);
