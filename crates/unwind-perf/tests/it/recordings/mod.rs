@@ -7,3 +7,4 @@ mod hostile;
 mod losses;
 mod many_samples;
 mod memory;
+mod narrow;
