@@ -186,6 +186,11 @@ fn displacement(instruction: &Instruction, arch: Arch) -> i64 {
 fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words) -> Option<bool> {
     let arch = state.arch;
     let target = general(instruction.op0_register(), arch);
+    if let Some(target) = target.filter(|_| reads_table(instruction, arch)) {
+        state.set_table(table_of(instruction, state));
+        state.set(target, None);
+        return Some(true);
+    }
     match instruction.mnemonic() {
         Mnemonic::Push => {
             let value = operand(instruction, 0, state, words);
@@ -206,19 +211,6 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
             state.set(arch.sp(), frame.map(|frame| frame.plus(state.word())));
             Some(true)
         }
-        Mnemonic::Mov | Mnemonic::Add
-            if target.is_some() && arch == Arch::X86 && is_table(instruction) =>
-        {
-            // How code of 32 bits that may be loaded anywhere reads the table of a switch: a distance from an address.
-            let base = general(instruction.memory_base(), arch).and_then(|base| state.get(base));
-            let table = base.and_then(Sum::as_constant).map(|base| {
-                let at = base.wrapping_add_signed(displacement(instruction, arch));
-                JumpTable { at: at & arch.addresses(), base }
-            });
-            state.set_table(table);
-            state.set(target?, None);
-            Some(true)
-        }
         Mnemonic::Mov if target.is_some() => {
             let value = operand(instruction, 1, state, words);
             state.set(target?, value);
@@ -229,15 +221,6 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
             Some(store_of(instruction, state, value))
         }
         Mnemonic::Mov => narrow_constant(instruction, state),
-        Mnemonic::Movsxd if target.is_some() && instruction.memory_index_scale() == 4 => {
-            // How compilers read the table of a switch: a distance from the table's start.
-            let base = general(instruction.memory_base(), arch).and_then(|base| state.get(base));
-            let is_table = instruction.memory_displacement64() == 0;
-            let base = base.and_then(Sum::as_constant).filter(|_| is_table);
-            state.set_table(base.map(|base| JumpTable { at: base, base }));
-            state.set(target?, None);
-            Some(true)
-        }
         Mnemonic::Lea if target.is_some() => {
             state.set(target?, address(instruction, state));
             Some(true)
@@ -258,12 +241,32 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
     }
 }
 
-/// Whether an instruction reads an entry of a table of words of 32 bits, at a register plus a multiple of another.
-fn is_table(instruction: &Instruction) -> bool {
-    instruction.op1_kind() == OpKind::Memory
-        && instruction.memory_base() != Register::None
-        && instruction.memory_index() != Register::None
-        && instruction.memory_index_scale() == 4
+/// Whether an instruction reads an entry of the table of a switch as compilers do, and hand-written code of 32 bits that may
+/// be loaded anywhere: a distance from the table's start, or from an address that the code knows.
+fn reads_table(instruction: &Instruction, arch: Arch) -> bool {
+    let is_read = match instruction.mnemonic() {
+        Mnemonic::Movsxd => arch != Arch::X86,
+        Mnemonic::Mov | Mnemonic::Add => {
+            arch == Arch::X86
+                && instruction.op1_kind() == OpKind::Memory
+                && instruction.memory_base() != Register::None
+                && instruction.memory_index() != Register::None
+        }
+        _ => false,
+    };
+    is_read && instruction.memory_index_scale() == 4
+}
+
+/// The table that an instruction reads an entry of.
+fn table_of(instruction: &Instruction, state: &State) -> Option<JumpTable> {
+    let arch = state.arch;
+    let base = state.get(general(instruction.memory_base(), arch)?)?.as_constant()?;
+    let distance = displacement(instruction, arch);
+    if arch == Arch::X86 {
+        let at = base.wrapping_add_signed(distance) & arch.addresses();
+        return Some(JumpTable { at, base });
+    }
+    (distance == 0).then_some(JumpTable { at: base, base })
 }
 
 /// Whether writing the register writes all of its bits.

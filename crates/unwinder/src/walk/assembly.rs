@@ -6,14 +6,14 @@ use profile::EndReason;
 
 use crate::arch::{Arch, NARROW};
 use crate::code::{Called, locate};
-use crate::frame::Caller;
+use crate::frame::Step;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
 
 impl Walker<'_> {
-    /// The caller of a frame by its code, where the rule leads to no return address of a call of that code. `None` where the
+    /// The step from a sampled frame by its code, where the rule leads to no return address of a call of that code. `None` where the
     /// rule can be right, or there is none.
     ///
     /// # Errors
@@ -26,7 +26,10 @@ impl Walker<'_> {
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
-    ) -> Option<Result<Caller, EndReason>> {
+    ) -> Option<Result<Step, EndReason>> {
+        if !place.is_leaf {
+            return None;
+        }
         let at = place.code(memory)?;
         let sp = registers.sp(arch);
         let mut callers = registers.clone();
@@ -60,7 +63,7 @@ impl Walker<'_> {
         match self.cache.fallback.by_code(at, how, &mut callers, memory, arch) {
             Ok(caller) => {
                 *registers = callers;
-                Some(Ok(caller))
+                Some(Ok(Step { caller: Some(caller), evidence: None }))
             }
             // What the rule leads to is no caller.
             Err(_) => stated.map(|_| Err(EndReason::BadUnwindInfo)),

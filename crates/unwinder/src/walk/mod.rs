@@ -285,17 +285,14 @@ impl<'e> Walker<'e> {
         arch: Arch,
     ) -> Result<Step, EndReason> {
         let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-        let rule = match mapping.file {
-            Some(file) => self.rule::<WORD>(file, svma, lookup, memory),
-            None => Rule::NoInfo,
-        };
+        let rule = |file| self.rule::<WORD>(file, svma, lookup, memory);
+        let rule = mapping.file.map_or(Rule::NoInfo, rule);
         let sp = registers.sp(arch);
         let place = Uncovered { mapping, lookup, svma, is_leaf };
         if WORD == NARROW
-            && is_leaf
-            && let Some(caller) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
+            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
         {
-            return caller.map(|caller| Step { caller: Some(caller), evidence: None });
+            return step;
         }
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
