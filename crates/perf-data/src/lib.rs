@@ -56,7 +56,7 @@
 //! ```
 //!
 //! # Folders
-//! Each may use those in front of it, never those after it. `tracing` stands beside them and uses none.
+//! Each may use those in front of it, never those after it.
 //!
 //! | folder | what it knows |
 //! |---|---|
@@ -64,10 +64,10 @@
 //! | `finding` | what can be wrong with a recording |
 //! | `event` | attributes, and where the fields of an event's records are |
 //! | `record` | bytes of one record to its value |
+//! | `tracing` | formats of tracepoints: their names, and how the raw bytes of their samples are read |
 //! | `container` | what is around the records: file header, features, names of events |
 //! | `stream` | bytes of files and streams to records in the order of the file: damage, compressed records |
 //! | `session` | records to batches in time order; the ways in |
-//! | `tracing` | formats of tracepoints, by which the raw bytes of their samples are read |
 //!
 //! # Known differences to `perf`
 //! - Records of a file are ordered by (time, position) over all of it; rounds are used only where bytes come as a stream

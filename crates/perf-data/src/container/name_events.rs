@@ -5,9 +5,14 @@
 use super::event_name::derived_name;
 use super::feature_types::EventDesc;
 use super::features::Features;
-use crate::event::Event;
+use crate::event::{Event, EventAttr};
+use crate::tracing::TracingData;
 
-/// Names the events: by `EVENT_DESC` (matched by id, else by place), else from the attribute.
+/// `PERF_TYPE_TRACEPOINT`: the number of such an event is the id of its tracepoint.
+const TRACEPOINT: u32 = 2;
+
+/// Names the events: by `EVENT_DESC` (matched by id, else by place), by simpleperf's list, by the tracing data, else from
+/// the attribute.
 pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
     let descs = &features.event_descs;
     // Hostile files have many of all; look-ups by bisection keep the cost in proportion.
@@ -21,6 +26,7 @@ pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
     pmus.sort_by_key(|pmu| pmu.kind);
     let by_place = descs.len() == events.len();
     let simpleperf_names = simpleperf_names(features);
+    let mut tracepoints = Tracepoints { bytes: features.tracing_data, data: None };
     for (index, event) in events.iter_mut().enumerate() {
         let found =
             event.ids.first().and_then(|id| by_id.binary_search_by_key(id, |entry| entry.0).ok());
@@ -31,13 +37,31 @@ pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
             Some(desc) if !desc.name.is_empty() => String::from_utf8_lossy(desc.name).into_owned(),
             _ => {
                 let key = (event.attr.kind, event.attr.config);
-                let given = simpleperf_names.binary_search_by_key(&key, |named| named.0);
-                given.map_or_else(
-                    |_| derived_name(&event.attr, &pmus),
-                    |at| String::from_utf8_lossy(simpleperf_names[at].1).into_owned(),
-                )
+                let given = simpleperf_names.binary_search_by_key(&key, |named| named.0).ok();
+                given
+                    .map(|at| String::from_utf8_lossy(simpleperf_names[at].1).into_owned())
+                    .or_else(|| tracepoints.name(&event.attr))
+                    .unwrap_or_else(|| derived_name(&event.attr, &pmus))
             }
         };
+    }
+}
+
+/// The tracing data, which are read once an event asks for them.
+struct Tracepoints<'d> {
+    bytes: Option<&'d [u8]>,
+    data: Option<TracingData<'d>>,
+}
+
+impl Tracepoints<'_> {
+    fn name(&mut self, attr: &EventAttr) -> Option<String> {
+        if attr.kind != TRACEPOINT {
+            return None;
+        }
+        if let Some(bytes) = self.bytes.take() {
+            self.data = TracingData::parse(bytes);
+        }
+        self.data.as_ref()?.event_name(attr.config)
     }
 }
 

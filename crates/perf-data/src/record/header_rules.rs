@@ -1,6 +1,7 @@
 //! How record headers are read, and when one is plausible.
 //!
-//! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`.
+//! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`
+//! and `TracingDataRecord`.
 
 use super::user::auxtrace;
 use crate::bytes::{Endian, FieldReader};
@@ -82,6 +83,8 @@ impl HeaderRules {
             || Some(FieldReader::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
         match header.kind {
             RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
+            // simpleperf's hold them, as long as they are short enough for it.
+            RecordKind::HEADER_TRACING_DATA if self.simpleperf => None,
             RecordKind::HEADER_TRACING_DATA => {
                 body()?.u32().map(|size| u64::from(size).next_multiple_of(8))
             }

@@ -100,10 +100,12 @@ pub enum UserRecord<'d> {
         /// Its name.
         name: &'d [u8],
     },
-    /// Tracing data of that many bytes follow the record.
+    /// Tracing data: they follow the record, but are in it in old recordings of simpleperf.
     TracingData {
-        /// Bytes that follow.
+        /// How many bytes they are.
         size: u32,
+        /// What is of them in the record; empty where they follow it.
+        inside: &'d [u8],
     },
     /// A build id.
     BuildId(BuildIdEntry<'d>),
@@ -166,7 +168,13 @@ impl<'d> UserRecord<'d> {
             RecordKind::HEADER_EVENT_TYPE => {
                 Self::EventType { config: cursor.u64()?, name: until_nul(cursor.rest()) }
             }
-            RecordKind::HEADER_TRACING_DATA => Self::TracingData { size: cursor.u32()? },
+            RecordKind::HEADER_TRACING_DATA => {
+                let size = cursor.u32()?;
+                Self::TracingData {
+                    size,
+                    inside: cursor.bytes_u64(size.into()).unwrap_or_default(),
+                }
+            }
             RecordKind::HEADER_BUILD_ID => Self::BuildId(build_id_body(cursor, header.misc, true)?),
             RecordKind::FINISHED_ROUND => Self::FinishedRound,
             RecordKind::ID_INDEX => {

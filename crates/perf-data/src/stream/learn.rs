@@ -1,5 +1,5 @@
 //! What records say about the recording itself: in a stream its events, features and build ids, in any recording the
-//! names of events, and the ids that simpleperf gave them.
+//! names of events, and the ids and tracing data that simpleperf wrote.
 //!
 //! Source: `tools/perf/util/header.c`, `perf_event__process_attr`, `perf_event__process_feature`,
 //! `perf_event__process_event_update`.
@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::bytes::Words;
-use crate::container::{Head, change};
+use crate::container::{Feature, Head, change};
 use crate::finding::{Finding, Findings};
 use crate::record::{EventUpdate, Record, RecordBytes, SimpleperfRecord, UserRecord};
 use crate::record_header::RecordKind;
@@ -15,7 +15,7 @@ use crate::record_header::RecordKind;
 /// Takes in what a record says about the recording itself.
 pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mut Findings) {
     let kind = found.header.kind;
-    if !is_about_recording(kind, head.is_pipe()) {
+    if !is_about_recording(kind, head) {
         return;
     }
     let Some(decoded) = head.schema.record(found, findings) else { return };
@@ -42,6 +42,11 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
             head.add_name(update.id, update.payload);
         }
         Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
+        Record::User(UserRecord::TracingData { inside: data, .. })
+        | Record::Simpleperf(SimpleperfRecord::TracingData(data)) => {
+            // What does not parse is as good as none.
+            let _ = head.add_feature(Feature::TracingData.bit().into(), data);
+        }
         Record::Simpleperf(SimpleperfRecord::EventIds(words)) if add_ids(head, words).is_none() => {
             findings.push(Finding::IdsIgnored { event: 0, offset, size });
         }
@@ -60,11 +65,14 @@ fn add_ids(head: &mut Head, words: Words<'_>) -> Option<()> {
 }
 
 /// Whether records of the type change the head of a pipe stream, or of a file.
-const fn is_about_recording(kind: RecordKind, is_pipe: bool) -> bool {
+fn is_about_recording(kind: RecordKind, head: &Head) -> bool {
     match kind {
-        RecordKind::SIMPLEPERF_EVENT_ID | RecordKind::EVENT_UPDATE => true,
+        RecordKind::SIMPLEPERF_EVENT_ID
+        | RecordKind::SIMPLEPERF_TRACING_DATA
+        | RecordKind::EVENT_UPDATE => true,
+        RecordKind::HEADER_TRACING_DATA => head.is_simpleperf(),
         RecordKind::HEADER_ATTR | RecordKind::HEADER_FEATURE | RecordKind::HEADER_BUILD_ID => {
-            is_pipe
+            head.is_pipe()
         }
         _ => false,
     }

@@ -2,15 +2,17 @@
 
 use synth::{
     EventAttr, Feature, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord, attr_flag,
-    sample_type,
+    sample_type, simpleperf_meta_info, simpleperf_record,
 };
 
 use super::builder::Bytes;
+use super::read_file::list;
 use super::session::{OPTIONS, file, stream};
 use address::Tid;
 
 use crate::{
-    Endian, Findings, SchedSwitch, Session, SessionOptions, TraceKind, TraceValue, TracingData,
+    Endian, Finding, Findings, SchedSwitch, Session, SessionOptions, TraceKind, TraceValue,
+    TracingData,
 };
 
 const SWITCH: &str = "name: sched_switch\nID: 372\nformat:\n\
@@ -139,6 +141,55 @@ fn in_files_and_in_pipes() {
         assert_eq!(known.get(..data.len()), Some(&data[..]));
         assert_eq!(TracingData::parse(known).expect("tracing data").formats().count(), 2);
         assert_eq!(findings.iter().count(), 0);
+    }
+}
+
+/// Events whose names nobody wrote have those of their tracepoints, wherever the tracing data are.
+#[test]
+fn names_of_events() {
+    const SIMPLEPERF_TRACING_DATA: u32 = 32_777;
+    let data = tracing(Endian::Little);
+    let mut it = PerfDataBuilder::new(synth::Endian::Little);
+    let attr = EventAttr {
+        sample_type: sample_type::IP | sample_type::TID | sample_type::TIME,
+        flags: attr_flag::SAMPLE_ID_ALL,
+        event_type: 2,
+        ..EventAttr::default()
+    };
+    for (config, id) in [(372, 1), (7, 2), (8, 3)] {
+        it.event("", EventAttr { config, ..attr.clone() }, &[id]);
+    }
+    let sample = SampleBuilder::at(0x1000, 1, 1, 5);
+    let mut in_file = it.clone();
+    in_file.feature(&Feature::TracingData(&data)).sample(&sample);
+    let mut in_pipe = it.clone();
+    in_pipe.user_record(&UserRecord::TracingData { data: &data }).sample(&sample);
+    // simpleperf's: as a record of its own, and, of old ones, inside of perf's.
+    it.raw_feature(129, &simpleperf_meta_info(&[("simpleperf_version", "1")]));
+    let sized = Bytes::new(Endian::Little).u32(data.len() as u32).raw(&data);
+    let padded = sized.raw(&vec![0; 64 - (data.len() + 4) % 64]).data;
+    let mut own = it.clone();
+    own.raw_bytes(&simpleperf_record(synth::Endian::Little, SIMPLEPERF_TRACING_DATA, &padded));
+    own.sample(&sample);
+    let header = Bytes::new(Endian::Little).u32(66).u16(0).u16(8 + padded.len() as u16).data;
+    it.raw_bytes(&header).raw_bytes(&padded).sample(&sample);
+    for input in [
+        file(&in_file.build()),
+        stream(&in_pipe.build_pipe(&PipeLayout::default())),
+        file(&own.build()),
+        file(&it.build()),
+    ] {
+        let mut findings = Findings::default();
+        let mut session = Session::open(input, *OPTIONS, &mut findings).expect("a recording");
+        let mut samples = 0;
+        while let Some(batch) = session.next_batch(&mut findings) {
+            samples += batch.samples().len();
+        }
+        let head = session.head();
+        let names: Vec<_> = head.events().iter().map(|event| &*event.name).collect();
+        assert_eq!(names, ["sched:sched_switch", "other:many", "tracepoint:8"]);
+        let odd = list(&findings).iter().filter(|it| it.1 != Finding::Simpleperf).count();
+        assert_eq!((samples, odd), (1, 0));
     }
 }
 

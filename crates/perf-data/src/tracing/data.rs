@@ -1,4 +1,5 @@
-//! The feature `TRACING_DATA`: what the kernel said of the tracepoints that were recorded.
+//! Tracing data: what the kernel said of the tracepoints that were recorded. They are a feature of files, follow a record
+//! of streams, and are in a record of simpleperf's.
 //!
 //! ```text
 //!   17 08 44 "tracing" | version NUL | order | size of long | size of a page
@@ -76,6 +77,14 @@ impl<'d> TracingData<'d> {
     /// All formats with their ids, ascending.
     pub fn formats(&self) -> impl Iterator<Item = (u64, &TraceFormat<'d>)> {
         self.formats.iter().map(|(&id, format)| (id, format))
+    }
+
+    /// The name of the tracepoint with that id, such as `sched:sched_switch`; `None` where the data do not have it.
+    #[must_use]
+    pub fn event_name(&self, id: u64) -> Option<String> {
+        let format = self.formats.get(&id).filter(|format| !format.name.is_empty())?;
+        let [system, name] = [format.system, format.name].map(String::from_utf8_lossy);
+        Some(format!("{system}:{name}"))
     }
 
     /// The byte order of the machine that ran the tracepoints.

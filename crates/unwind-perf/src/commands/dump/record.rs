@@ -215,7 +215,7 @@ fn user(line: &mut Line, record: &UserRecord<'_>) {
             line.hex("config", *config);
             line.text("name", name);
         }
-        UserRecord::TracingData { size } => line.number("payload", (*size).into()),
+        UserRecord::TracingData { size, .. } => line.number("payload", (*size).into()),
         UserRecord::BuildId(it) => {
             line.signed("pid", it.pid.0);
             line.bytes("build_id", it.build_id.as_ref().map_or(&[], |id| id.as_bytes()));
