@@ -66,8 +66,8 @@
 //! ```
 //!
 //! Known differences from `perf script`: data objects name no code, a label without size does not cut the function
-//! that encloses it, symbols without size end with their section, and inlined frames are looked up at the same
-//! address as the symbol.
+//! that encloses it, symbols without size end with their section, and where the frame description of another
+//! function begins, and inlined frames are looked up at the same address as the symbol.
 
 mod addresses;
 mod bytes;

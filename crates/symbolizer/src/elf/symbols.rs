@@ -13,6 +13,7 @@ use module_map::{ElfMachine, Image, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::ByteCursor;
+use crate::elf::bounds::CodeBounds;
 use crate::elf::names::{NameKey, NamePlace, NameReader, name_key};
 
 const STT_NOTYPE: u8 = 0;
@@ -155,26 +156,12 @@ struct Candidate {
     symbol: Symbol,
 }
 
-/// The address ranges of executable sections, which bound symbols and separate code from data. They are disjoint.
-pub(crate) fn code_ranges(image: &Image) -> Vec<(u64, u64)> {
-    let code = image.sections().iter().filter(|s| s.executable && s.allocated && s.size > 0);
-    let mut ranges: Vec<_> = code.map(|s| (s.svma.0, s.svma.0.saturating_add(s.size))).collect();
-    ranges.sort_unstable();
-    // What several hold is of the first of them.
-    let mut end = 0;
-    for range in &mut ranges {
-        range.0 = range.0.max(end);
-        end = end.max(range.1);
-    }
-    ranges.retain(|range| range.0 < range.1);
-    ranges
-}
-
 /// The covering symbol of each address: the one with the greatest start that still covers it. A symbol without size
-/// covers up to the next symbol or the end of its section.
+/// covers up to the next symbol, the next function that has a frame description, or the end of its own description or
+/// section.
 pub(crate) fn lookup<'t>(
     names: &NameReader<'t, '_>,
-    code: &[(u64, u64)],
+    code: &CodeBounds<'_>,
     index: &AddressIndex<'_>,
 ) -> Vec<Option<CoveringSymbol<'t>>> {
     let mut held = names.held.another(0);
@@ -186,7 +173,7 @@ pub(crate) fn lookup<'t>(
         let each = size_of::<Candidate>() + size_of::<Cover>();
         held.set((candidates.capacity() * each + size_of_val(&*nearest)) as u64);
     }
-    extend_sizeless(index, &nearest, &mut candidates);
+    extend_sizeless(index, code, &nearest, &mut candidates);
     sort(&mut candidates, names);
     let covers: Vec<Cover> = candidates
         .iter()
@@ -251,7 +238,7 @@ fn sort(candidates: &mut [Candidate], names: &NameReader<'_, '_>) {
 
 fn collect(
     number: u32,
-    code: &[(u64, u64)],
+    code: &CodeBounds<'_>,
     names: &NameReader<'_, '_>,
     index: &AddressIndex<'_>,
     candidates: &mut Vec<Candidate>,
@@ -267,9 +254,7 @@ fn collect(
         let first = index.lower_bound(start);
         let Some(address) = index.all().get(first) else { continue };
         if !(section.0 <= start && start < section.1) {
-            let after = code.partition_point(|range| range.0 <= start);
-            let before = after.checked_sub(1).and_then(|before| code.get(before));
-            let Some(&within) = before.filter(|range| start < range.1) else { continue };
+            let Some(within) = code.section(start) else { continue };
             section = within;
         }
         let mut candidate =
@@ -308,6 +293,7 @@ fn is_mapping_symbol(name: &[u8]) -> bool {
 /// function with a size that goes on after it.
 fn extend_sizeless(
     index: &AddressIndex<'_>,
+    code: &CodeBounds<'_>,
     nearest: &[Option<Candidate>],
     candidates: &mut Vec<Candidate>,
 ) {
@@ -323,7 +309,13 @@ fn extend_sizeless(
     });
     let mut last: Option<Candidate> = None;
     for ((address, gap), covered) in index.all().iter().zip(nearest).zip(covered) {
-        last = gap.or(last);
+        if let Some(mut nearest) = *gap {
+            if nearest.symbol.size == 0 {
+                let end = code.function_end(nearest.start).unwrap_or(u64::MAX);
+                nearest.end = nearest.end.min(end);
+            }
+            last = Some(nearest);
+        }
         let Some(symbol) = last.filter(|c| c.symbol.size == 0 && address.0 < c.end) else {
             continue;
         };

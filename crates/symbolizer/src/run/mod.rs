@@ -121,7 +121,7 @@ fn open<'l>(
 ) -> OpenedFiles<'l> {
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);
-    let code = elf::code_ranges(image);
+    let code = elf::CodeBounds::of(image);
     let held = options.held(MemoryUse::Symbols);
     let names = elf::NameReader::new(&loaded.tables, &options.budget, &held);
     let found = elf::lookup(&names, &code, &index);
