@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
 
+use crate::languages;
+
 /// How names are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Demangle {
@@ -37,11 +39,13 @@ pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
         b"" => Cow::Borrowed(name),
         _ => Cow::Owned([name, plt].concat()),
     };
-    if !is_mangled(name) || symbol.len() > MAX_MANGLED {
+    if symbol.len() > MAX_MANGLED {
         return raw();
     }
     let Ok(text) = std::str::from_utf8(name) else { return raw() };
-    let Some(mut readable) = rust(text, how).or_else(|| cpp(name, how)) else { return raw() };
+    let rust_or_cpp = || is_mangled(name).then(|| rust(text, how).or_else(|| cpp(name, how)))?;
+    let other = || languages::readable(text, how == Demangle::Short).map(String::into_bytes);
+    let Some(mut readable) = rust_or_cpp().or_else(other) else { return raw() };
     readable.extend_from_slice(plt);
     Cow::Owned(readable)
 }

@@ -80,6 +80,7 @@ mod finding;
 mod go;
 mod jit;
 mod kernel;
+mod languages;
 mod lost;
 mod observer;
 mod request;
