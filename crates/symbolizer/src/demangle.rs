@@ -1,4 +1,5 @@
-//! Mangled names to readable ones: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++.
+//! Mangled names to readable ones: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++,
+//! then other languages.
 //! Names are hostile: recursion and output are bounded, those of C++ by the demangler.
 
 use std::borrow::Cow;
@@ -7,7 +8,7 @@ use std::fmt::Write as _;
 
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
 
-use crate::languages;
+use crate::languages::{self, Languages};
 
 /// How names are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
@@ -28,8 +29,16 @@ const MAX_DEMANGLED: usize = 1 << 16;
 
 /// The readable form of a symbol; the symbol itself where it is not mangled. A version after it (`@@GLIBC_2.34`) is left
 /// out, `@plt` stays.
+///
+/// Names of C++, Rust, D, Fortran and OCaml are told by their form; those of Ada and Haskell are left as they are, for
+/// their form proves nothing.
 #[must_use]
 pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
+    demangle_in(symbol, how, Languages::default())
+}
+
+/// The same for a symbol of a file that is proven to have code of these languages.
+pub(crate) fn demangle_in(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_, [u8]> {
     if how == Demangle::None {
         return Cow::Borrowed(symbol);
     }
@@ -44,7 +53,8 @@ pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
     }
     let Ok(text) = std::str::from_utf8(name) else { return raw() };
     let rust_or_cpp = || is_mangled(name).then(|| rust(text, how).or_else(|| cpp(name, how)))?;
-    let other = || languages::readable(text, how == Demangle::Short).map(String::into_bytes);
+    let other =
+        || languages::readable(text, languages, how == Demangle::Short).map(String::into_bytes);
     let Some(mut readable) = rust_or_cpp().or_else(other) else { return raw() };
     readable.extend_from_slice(plt);
     Cow::Owned(readable)

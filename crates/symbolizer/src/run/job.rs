@@ -10,6 +10,7 @@ use module_map::Image;
 
 use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::SymbolTable;
+use crate::languages::Languages;
 
 /// The bytes of a request's files.
 #[derive(Default)]
@@ -57,6 +58,8 @@ pub(crate) struct OpenedFiles<'l> {
     /// The Go functions of the image.
     pub(crate) go: Option<GoFunctions<'l>>,
     pub(crate) candidates: Candidates,
+    /// Which languages the file is proven to have code of.
+    pub(crate) languages: Languages,
     /// Whether the names of symbols ran out.
     pub(crate) no_more_names: Option<Exhausted>,
 }

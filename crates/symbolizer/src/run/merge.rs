@@ -10,8 +10,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
-use crate::demangle::{Demangle, demangle};
+use crate::demangle::{Demangle, demangle_in};
 use crate::dwarf::{FilePath, FunctionName, ScopeName};
+use crate::languages::Languages;
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 use crate::run::splits::SplitImages;
@@ -38,6 +39,7 @@ pub(crate) fn merge(
         hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
         demangle: options.demangle,
+        languages: Languages::default(),
         functions_of_frames: Vec::new(),
         strings,
         symbols: Symbols::default(),
@@ -49,6 +51,7 @@ pub(crate) fn merge(
     for (number, ((file, splits), answers)) in (0..).zip(opened.iter().zip(splits).zip(answers)) {
         merger.bytes = name_bytes(file, splits, options);
         merger.exhausted = None;
+        merger.languages = file.languages;
         merger.request(file, answers);
         merger.count();
         exhausted.extend(merger.exhausted.map(|error| (number, error)));
@@ -83,8 +86,11 @@ struct Merger<'m> {
     /// Hash and id of each mangled name, so that none is hashed again when the table grows.
     mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
-    order: Vec<Cow<'m, [u8]>>,
+    /// Each mangled name, with what its file has code of.
+    order: Vec<(Cow<'m, [u8]>, Languages)>,
     demangle: Demangle,
+    /// What the file of the request has code of.
+    languages: Languages,
     /// For each frame of the answers, its function: names are demangled at the end.
     functions_of_frames: Vec<Option<MangledId>>,
     strings: &'m mut Strings,
@@ -101,7 +107,7 @@ impl<'m> Merger<'m> {
     fn count(&mut self) {
         let bytes = self.strings.heap_bytes()
             + self.mangled.allocation_size()
-            + self.order.capacity() * size_of::<&[u8]>()
+            + self.order.capacity() * size_of::<(Cow<'_, [u8]>, Languages)>()
             + self.functions_of_frames.capacity() * size_of::<Option<MangledId>>()
             + self.symbols.frames.capacity() * size_of::<InlineRow>();
         self.held.set(bytes as u64);
@@ -215,9 +221,9 @@ impl<'m> Merger<'m> {
     ) -> Result<Option<Cow<'m, [u8]>>, Exhausted> {
         Ok(match scope {
             ScopeName::Plain(text) => text.take(&mut self.bytes)?.map(Cow::Borrowed),
-            ScopeName::Function(text) => {
-                text.take(&mut self.bytes)?.map(|name| demangle(name, self.demangle))
-            }
+            ScopeName::Function(text) => text
+                .take(&mut self.bytes)?
+                .map(|name| demangle_in(name, self.demangle, self.languages)),
             ScopeName::AnonymousNamespace => Some(b"(anonymous namespace)"[..].into()),
             ScopeName::AnonymousClass(line) => {
                 let what = if is_call { "lambda" } else { "anonymous class" };
@@ -242,17 +248,18 @@ impl<'m> Merger<'m> {
 
     /// The id of a mangled name, in the order of first use.
     fn mangled(&mut self, name: Cow<'m, [u8]>) -> MangledId {
-        let Self { mangled, hasher, order, .. } = self;
-        let hash = hasher.hash_one(&*name);
+        let Self { mangled, hasher, order, languages, .. } = self;
+        let entry = (name, *languages);
+        let hash = hasher.hash_one(&entry);
         let same = |&(known, id): &(u64, MangledId)| {
-            known == hash && order.get(id.index()).is_some_and(|known| *known == name)
+            known == hash && order.get(id.index()).is_some_and(|known| *known == entry)
         };
         if let Some(&(_, known)) = mangled.find(hash, same) {
             return known;
         }
         let id = MangledId::new(order.len() as u32);
         mangled.insert_unique(hash, (hash, id), |&(hash, _)| hash);
-        order.push(name);
+        order.push(entry);
         id
     }
 
@@ -295,10 +302,10 @@ struct Readable {
 }
 
 impl Readable {
-    fn of(mangled: &[Cow<'_, [u8]>], how: Demangle, hasher: &StringHasher) -> Self {
+    fn of(mangled: &[(Cow<'_, [u8]>, Languages)], how: Demangle, hasher: &StringHasher) -> Self {
         let mut all = Self::default();
-        for name in mangled {
-            let name = demangle(name, how);
+        for (name, languages) in mangled {
+            let name = demangle_in(name, how, *languages);
             all.bytes.extend_from_slice(&name);
             all.ends.push((all.bytes.len(), hasher.hash(&name)));
         }

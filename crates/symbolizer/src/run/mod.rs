@@ -16,8 +16,10 @@ use profile::Strings;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
+use crate::demangle::Demangle;
 use crate::dwarf::{self, Candidates, DwarfFile, DwarfSections};
 use crate::elf;
+use crate::languages::Languages;
 use crate::observer::SymbolStage;
 use crate::request::{Options, Request, SymbolSource, Symbols};
 use crate::run::account::Found;
@@ -144,6 +146,10 @@ fn open<'l>(
     let alt = loaded.alt.as_ref().filter(|_| wanted).map(open);
     let candidates = main.as_ref().map(|file| Candidates::of(file, &index)).unwrap_or_default();
     let go = loaded.go.as_ref().map(|table| table.functions(image));
+    let languages = match options.demangle {
+        Demangle::None => Languages::default(),
+        _ => Languages::of(loaded.tables.iter().map(elf::SymbolTable::strings)),
+    };
     let has_symbols = !loaded.tables.is_empty()
         || main.as_ref().is_some_and(|file| !file.units.is_empty())
         || go.is_some();
@@ -154,6 +160,7 @@ fn open<'l>(
         alt,
         go,
         candidates,
+        languages,
         no_more_names: names.exhausted(),
     }
 }
