@@ -2,6 +2,8 @@
 
 #[path = "seeds_of_archives.rs"]
 mod archives;
+#[path = "seeds_of_cxx_names.rs"]
+mod cxx_names;
 #[path = "seeds_of_files.rs"]
 mod files;
 #[path = "seeds_of_jit.rs"]
@@ -27,6 +29,7 @@ fn main() {
     recordings::write_all();
     files::write_all();
     jit::write_all();
+    cxx_names::write_all();
     names::write_all();
     pairs::write_all();
     archives::write_all();

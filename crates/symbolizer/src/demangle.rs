@@ -38,7 +38,8 @@ pub fn demangle(symbol: &[u8], how: Demangle) -> Cow<'_, [u8]> {
 }
 
 /// The same for a symbol of a file that is proven to have code of these languages.
-pub(crate) fn demangle_in(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_, [u8]> {
+#[must_use]
+pub fn demangle_in(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_, [u8]> {
     if how == Demangle::None {
         return Cow::Borrowed(symbol);
     }

@@ -87,7 +87,7 @@ mod request;
 mod run;
 mod stored;
 
-pub use demangle::{Demangle, demangle};
+pub use demangle::{Demangle, demangle, demangle_in};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
@@ -96,6 +96,7 @@ pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
     KernelSymbol, NoKernelNames, RecordedKernel,
 };
+pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{

@@ -54,7 +54,7 @@ const ENDINGS: [(&str, &str); 10] = [
 pub(super) fn readable(name: &str) -> Option<String> {
     let library_level = name.strip_prefix("_ada_");
     let (name, copy) = split_copy(library_level.unwrap_or(name));
-    let name = without_number(name);
+    let name = without_nesting(without_number(name));
     let attribute =
         ATTRIBUTES.iter().find_map(|(code, text)| Some((name.strip_suffix(code)?, *text)));
     let (path, attribute) = attribute.unwrap_or((name, ""));
@@ -158,6 +158,8 @@ mod tests {
                 "gnat__awk__pattern_action_table__set_itemXn",
                 "gnat.awk.pattern_action_table.set_item",
             ),
+            ("gnat__awk__split___sizeXn", "gnat.awk.split'Size"),
+            ("gnat__awk__split__modeDAXn", "gnat.awk.split.mode.Adjust"),
             ("a__bXb__c", "a.b.c"),
         ] {
             assert_eq!(readable(name).as_deref(), Some(expected), "{name}");

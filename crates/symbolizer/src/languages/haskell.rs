@@ -18,7 +18,9 @@ pub(super) fn readable(name: &str) -> Option<String> {
     let mut parts = name.rsplit('_');
     let (own, module, package) = (decoded(parts.next()?)?, decoded(parts.next()?)?, parts.next());
     let is_module = |part: &str| part.starts_with(|first: char| first.is_ascii_uppercase());
-    if parts.next().is_some() || own.is_empty() || !module.split('.').all(is_module) {
+    // The module that calls `main` is `:Main`.
+    let is_path = module == ":Main" || module.split('.').all(is_module);
+    if parts.next().is_some() || own.is_empty() || !is_path {
         return None;
     }
     Some(match package {
@@ -130,6 +132,7 @@ mod tests {
         for (name, expected) in [
             ("base_GHCziBase_map_info", "base:GHC.Base.map"),
             ("Main_work_info", "Main.work"),
+            ("ZCMain_main_info", ":Main.main"),
             ("Main_zdwzlzpzg_info", "Main.$w<+>"),
             ("Main_zdfShIntzuzdcshzq_info", "Main.$fShInt_$csh'"),
             ("Main_Node_con_info", "Main.Node [constructor]"),

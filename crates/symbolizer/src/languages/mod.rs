@@ -12,12 +12,15 @@ use memchr::memmem;
 
 /// Which languages a file is proven to have code of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Languages {
+pub struct Languages {
     ada: bool,
     haskell: bool,
 }
 
 impl Languages {
+    /// All of them: any name that can be of one is taken for it.
+    pub const ALL: Self = Self { ada: true, haskell: true };
+
     /// What the names of a file's symbols prove, which are in these tables of strings: it has, or calls, functions of
     /// GNAT's or GHC's run-time system.
     pub(crate) fn of<'s>(strings: impl IntoIterator<Item = &'s [u8]>) -> Self {

@@ -20,15 +20,26 @@ pub(super) fn readable(name: &str, short: bool) -> Option<String> {
     }
     // In newer compilers the number is followed by `_code`.
     let numbered = own.strip_suffix("_code").unwrap_or(own);
-    let plain = numbered.trim_end_matches(|char: char| char.is_ascii_digit() || char == '_');
-    let is_numbered = numbered.len() > plain.len() + 1
-        && numbered.get(plain.len()..)?.starts_with('_')
-        && numbered.ends_with(|char: char| char.is_ascii_digit());
+    let plain = without_numbers(numbered);
+    let is_numbered = plain.len() < numbered.len();
     if !is_numbered && !MADE.contains(&own) || plain.is_empty() {
         return None;
     }
     let own = if short && is_numbered && plain != "fun" { plain } else { numbered };
     Some(format!("{modules}.{own}"))
+}
+
+/// The name without the numbers behind it, each after an underscore.
+fn without_numbers(name: &str) -> &str {
+    let mut plain = name;
+    while let Some((own, number)) = plain.rsplit_once('_') {
+        if number.is_empty() || own.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            break;
+        }
+        plain = own;
+    }
+    plain
 }
 
 /// A name with its bytes for what it has instead of them. `None` where it has what no name has.
@@ -57,6 +68,7 @@ mod tests {
     fn functions_of_modules() {
         for (name, full, short) in [
             ("camlStdlib__List__map_236", "Stdlib.List.map_236", "Stdlib.List.map"),
+            ("camlStdlib__List__map2_287", "Stdlib.List.map2_287", "Stdlib.List.map2"),
             ("camlFoo_bar__loop_84", "Foo_bar.loop_84", "Foo_bar.loop"),
             ("camlFoo_bar__fun_186", "Foo_bar.fun_186", "Foo_bar.fun_186"),
             ("camlFoo_bar__$3e$3e$3d_94", "Foo_bar.>>=_94", "Foo_bar.>>="),

@@ -2,13 +2,14 @@
 
 use super::parser::Parser;
 
-/// Members that compilers make, and what they are: in front of what they are of.
+/// Members that compilers make, and what they are: in front of what they are of. The last letter is no part of the name,
+/// but says that there is no type.
 const MADE: [(&str, &str); 5] = [
-    ("__initZ", "initializer for "),
-    ("__vtblZ", "vtable for "),
-    ("__ClassZ", "ClassInfo for "),
-    ("__InterfaceZ", "Interface for "),
-    ("__ModuleInfoZ", "ModuleInfo for "),
+    ("6__initZ", "initializer for "),
+    ("6__vtblZ", "vtable for "),
+    ("7__ClassZ", "ClassInfo for "),
+    ("11__InterfaceZ", "Interface for "),
+    ("12__ModuleInfoZ", "ModuleInfo for "),
 ];
 
 impl Parser<'_> {
@@ -29,10 +30,8 @@ impl Parser<'_> {
         loop {
             // Symbols without name have no part.
             while self.eat(b"0") {}
-            let made = MADE.iter().find(|(name, _)| parts > 0 && self.is_made(name));
+            let made = MADE.iter().find(|(name, _)| parts > 0 && self.rest().starts_with(name.as_bytes()));
             if let Some((name, what)) = made {
-                // The last character is no part of the identifier, but says that there is no type.
-                self.number()?;
                 self.take(name.len() - 1)?;
                 self.put(out, "")?;
                 out.insert_str(begin, what);
@@ -53,12 +52,6 @@ impl Parser<'_> {
                 return Some(is_typed);
             }
         }
-    }
-
-    /// Whether a name made by the compiler comes next.
-    fn is_made(&self, name: &str) -> bool {
-        let expected = format!("{}{name}", name.len() - 1);
-        self.rest().starts_with(expected.as_bytes())
     }
 
     /// Whether a name comes next that only tells static variables of one function from those of another: `__S` and

@@ -1,0 +1,37 @@
+//! Names of other languages than C++, one a line.
+#![no_main]
+
+mod memory;
+
+use libfuzzer_sys::fuzz_target;
+use symbolizer::{Demangle, Languages, demangle, demangle_in};
+
+/// Most bytes that a readable name has beside those of the symbol.
+const MOST: usize = 1 << 18;
+
+fn run(bytes: &[u8]) {
+    for name in bytes.split(|&byte| byte == b'\n').filter(|name| !is_cpp(name)) {
+        assert_eq!(&*demangle(name, Demangle::None), name);
+        for how in [Demangle::Full, Demangle::Short] {
+            let any = demangle_in(name, how, Languages::ALL);
+            assert!(any.len() <= name.len() + MOST);
+            let told = demangle(name, how);
+            // What is told by its form is told in any file.
+            assert!(
+                told == any || *told == *demangle(name, Demangle::None) || told.len() < name.len()
+            );
+        }
+    }
+}
+
+fn is_cpp(name: &[u8]) -> bool {
+    name.trim_ascii_start().iter().skip_while(|&&byte| byte == b'_').next() == Some(&b'Z')
+        || name.starts_with(b"_GLOBAL_")
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    memory::bounded(bytes.len(), || {
+        run(bytes);
+        0
+    });
+});
