@@ -75,6 +75,17 @@ impl ElfData {
         Ok(Self { base, ..Self::parse_bytes(path, bytes, allowance)? })
     }
 
+    /// The same, as a file of its own: offsets of mappings are those of the entry.
+    pub(crate) fn parse_entry(
+        path: &Path,
+        content: Content,
+        offset: FileOffset,
+        budget: &Budget,
+    ) -> Result<Self, ImageError> {
+        let entry = Self::parse_part(path, content, offset, budget)?;
+        Ok(Self { base: FileOffset(0), ..entry })
+    }
+
     fn parse_bytes(
         path: &Path,
         bytes: FileBytes,

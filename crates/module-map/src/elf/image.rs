@@ -92,6 +92,11 @@ impl Image {
         Self { path: path.to_owned(), root: root.map(Arc::from), data, unpacked: None }
     }
 
+    /// The image by another path, as where it is in an archive.
+    pub(crate) fn named(self, path: &Path) -> Self {
+        Self { path: path.to_owned(), ..self }
+    }
+
     /// The image with what all files of its run may still unpack.
     pub(crate) fn within(self, unpacked: &Arc<SharedAllowance>) -> Self {
         Self { unpacked: Some(Arc::clone(unpacked)), ..self }

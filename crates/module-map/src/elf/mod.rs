@@ -27,3 +27,4 @@ pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};
 pub use section::Section;
 pub use segment::Segment;
+pub(crate) use zip::entry_named;

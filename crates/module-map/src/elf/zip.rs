@@ -3,38 +3,72 @@
 use std::ops::Range;
 
 /// Where in the archive the entry lies that holds the byte at `offset`, if that entry is stored.
+pub(crate) fn stored_entry(archive: &[u8], offset: u64) -> Option<Range<usize>> {
+    let offset = usize::try_from(offset).ok()?;
+    stored(archive).find(|(_, range)| range.contains(&offset)).map(|(_, range)| range)
+}
+
+/// Where in the archive the entry of that name lies, if it is stored.
+pub(crate) fn entry_named(archive: &[u8], name: &[u8]) -> Option<Range<usize>> {
+    stored(archive).find(|(found, _)| *found == name).map(|(_, range)| range)
+}
+
+/// The names of the entries that are stored, and where they lie; up to the first damage.
 ///
 /// Source: APPNOTE.TXT, 4.3.7 local file header, 4.3.12 central directory, 4.3.16 its end record.
-pub(crate) fn stored_entry(archive: &[u8], offset: u64) -> Option<Range<usize>> {
-    const CENTRAL: usize = 46;
-    const LOCAL: usize = 30;
-    let end = end_record(archive)?;
-    let mut at = u32_at(archive, end + 16)? as usize;
-    let n = u16_at(archive, end + 10)?;
-    for _ in 0..n {
-        let header = archive.get(at..at.checked_add(CENTRAL)?)?;
+fn stored(archive: &[u8]) -> impl Iterator<Item = (&[u8], Range<usize>)> {
+    let end = end_record(archive);
+    let start = end.and_then(|end| u32_at(archive, end + 16));
+    let count = end.and_then(|end| u16_at(archive, end + 10)).unwrap_or(0);
+    let mut at = start.unwrap_or(0) as usize;
+    let next = move |_| {
+        let entry = Entry::at(archive, at)?;
+        at = entry.next;
+        Some(entry)
+    };
+    let range = |entry: Entry<'_>| entry.range(archive);
+    (0..count).map_while(next).filter_map(move |entry| Some((entry.name, range(entry)?)))
+}
+
+/// An entry of the central directory.
+struct Entry<'a> {
+    name: &'a [u8],
+    is_stored: bool,
+    size: usize,
+    /// Where its local header is.
+    local: usize,
+    /// Where the next entry is.
+    next: usize,
+}
+
+impl<'a> Entry<'a> {
+    fn at(archive: &'a [u8], at: usize) -> Option<Self> {
+        const CENTRAL: usize = 46;
+        let start = at.checked_add(CENTRAL)?;
+        let header = archive.get(at..start)?;
         if !header.starts_with(b"PK\x01\x02") {
             return None;
         }
         let [name, extra, comment] = [28, 30, 32].map(|field| u16_at(header, field).unwrap_or(0));
-        let stored = u16_at(header, 10)? == 0;
-        let size = u32_at(header, 20)? as usize;
-        let local = u32_at(header, 42)? as usize;
-        at = at
-            .checked_add(CENTRAL + usize::from(name) + usize::from(extra) + usize::from(comment))?;
-        if !stored {
-            continue;
-        }
-        let data = local
-            .checked_add(LOCAL)?
-            .checked_add(usize::from(u16_at(archive, local.checked_add(26)?)?))?
-            .checked_add(usize::from(u16_at(archive, local.checked_add(28)?)?))?;
-        let range = data..data.checked_add(size)?;
-        if range.contains(&usize::try_from(offset).ok()?) && range.end <= archive.len() {
-            return Some(range);
-        }
+        let name_end = start.checked_add(usize::from(name))?;
+        Some(Self {
+            name: archive.get(start..name_end)?,
+            is_stored: u16_at(header, 10)? == 0,
+            size: u32_at(header, 20)? as usize,
+            local: u32_at(header, 42)? as usize,
+            next: name_end.checked_add(usize::from(extra) + usize::from(comment))?,
+        })
     }
-    None
+
+    /// Where its bytes are, if it is stored and they are in the archive.
+    fn range(&self, archive: &[u8]) -> Option<Range<usize>> {
+        const LOCAL: usize = 30;
+        let length = |field| Some(usize::from(u16_at(archive, self.local.checked_add(field)?)?));
+        let data =
+            self.local.checked_add(LOCAL)?.checked_add(length(26)?)?.checked_add(length(28)?)?;
+        let range = data..data.checked_add(self.size)?;
+        (self.is_stored && range.end <= archive.len()).then_some(range)
+    }
 }
 
 /// The end record is the last thing in the file but for a comment of up to 64 KiB.

@@ -1,6 +1,6 @@
 //! Where the file of a module may be: candidates in the order in which they are tried. Whoever opens one checks it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use host::Origin;
 use super::live::live_path;
 use super::options::FileOptions;
 use crate::elf::Image;
-use crate::module::{MappedKind, Module, path_on_disk};
+use crate::module::{MappedKind, Module, is_archive, path_on_disk};
 
 /// A path that may lead to a file, who named it, and the folder that it must not leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +49,17 @@ impl FileCandidate {
         Self::recorded(root, path)
     }
 
+    /// The archive, and the name in it, of a path that leads into one: `base.apk!/lib/arm64-v8a/libx.so`.
+    ///
+    /// Source: simpleperf's `read_apk.cpp`, `GetUrlInApk`.
+    pub(crate) fn in_archive(&self) -> Option<(Self, &[u8])> {
+        let bytes = self.path.as_os_str().as_bytes();
+        let at = bytes.windows(2).position(|window| window == b"!/")?;
+        let (archive, name) = (bytes.get(..at)?, bytes.get(at + 2..)?);
+        let path = PathBuf::from(OsStr::from_bytes(archive));
+        is_archive(archive).then(|| (Self { path, named_by: self.named_by.clone() }, name))
+    }
+
     /// Whom to say that the path is from.
     pub(crate) fn origin(&self) -> Origin<'_> {
         match &self.named_by {
@@ -73,6 +84,7 @@ pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCand
     }
     if by_path {
         found.extend(options.extra.named(recorded.file_name()));
+        found.extend(extra_archives(options, &recorded));
         found.extend(places(options, &recorded));
         found.extend(live_path(options, module));
     }
@@ -121,7 +133,7 @@ pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidat
     let bytes = recorded.as_os_str().as_bytes();
     let mapped = options.path_map.iter().filter_map(|(from, to)| {
         let rest = bytes.strip_prefix(from.as_slice())?;
-        let path = PathBuf::from(std::ffi::OsString::from_vec([to.as_slice(), rest].concat()));
+        let path = PathBuf::from(OsString::from_vec([to.as_slice(), rest].concat()));
         Some(FileCandidate::recorded(root_of_mapped(options, to, rest), path))
     });
     let whole = Path::new("/");
@@ -154,6 +166,17 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
         found.extend([entry.join(what), entry].map(|path| FileCandidate::stored(dir, path)));
     }
     found
+}
+
+/// The archives in the user's folders that have the name of the one that a path leads into, with what is in them.
+fn extra_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
+    let recorded = FileCandidate::of_user(recorded.to_owned());
+    let Some((archive, name)) = recorded.in_archive() else { return Vec::new() };
+    let found = options.extra.named(archive.path.file_name());
+    let inside = |path: PathBuf| {
+        PathBuf::from(OsString::from_vec([path.into_os_string().as_bytes(), b"!/", name].concat()))
+    };
+    found.map(|archive| FileCandidate { path: inside(archive.path), ..archive }).collect()
 }
 
 /// The recorded path, without the mark of a deleted file.

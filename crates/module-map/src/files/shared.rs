@@ -34,6 +34,8 @@ pub(crate) enum Form {
     Whole,
     /// What is stored in an archive and mapped from there.
     Part(FileOffset),
+    /// What is stored in an archive, here at that offset, and mapped by its own name: offsets are its own.
+    Entry(FileOffset),
     /// Unpacked and laid out as the kernel lays out its modules.
     Kernel,
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use address::{BuildId, Pid};
+use address::{BuildId, FileOffset, Pid};
 use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
@@ -19,7 +19,7 @@ use super::options::FileOptions;
 use super::outcomes::{ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
-use crate::elf::{ElfData, Image, ImageError, LeftOut};
+use crate::elf::{ElfData, Image, ImageError, LeftOut, entry_named};
 use crate::module::{MappedKind, Module};
 
 /// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
@@ -326,7 +326,24 @@ impl ImageStore {
         self.open_content(candidate, Form::Whole).map(|(image, _)| image)
     }
 
+    /// Opens a file, or, where it is not there and its path leads into an archive, what is in that.
     fn open_content(
+        &self,
+        candidate: &FileCandidate,
+        form: Form,
+    ) -> Result<(Image, ContentKey), ImageError> {
+        let opened = self.open_file(candidate, form);
+        let is_missing = opened.as_ref().is_err_and(ImageError::is_missing);
+        let Some((archive, name)) = candidate.in_archive().filter(|_| is_missing) else {
+            return opened;
+        };
+        let content = self.options.host.open(&archive.path, archive.origin())?.content;
+        let Some(at) = entry_named(&content, name) else { return opened };
+        let (image, key) = self.open_file(&archive, Form::Entry(FileOffset(at.start as u64)))?;
+        Ok((image.named(&candidate.path), key))
+    }
+
+    fn open_file(
         &self,
         candidate: &FileCandidate,
         form: Form,
@@ -335,6 +352,7 @@ impl ImageStore {
         let parse = |path: &Path, content| match form {
             Form::Whole => ElfData::parse(path, content, budget),
             Form::Part(offset) => ElfData::parse_part(path, content, offset, budget),
+            Form::Entry(offset) => ElfData::parse_entry(path, content, offset, budget),
             Form::Kernel => kernel_files::parse(path, content, budget, self.held.left()),
         };
         match self.shared.open(&*self.options.host, candidate, form, parse) {

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use address::BuildId;
+use address::{BuildId, FileOffset, Svma};
 use host::RefusingHost;
 use module_map::{
-    Fetch, FetchKind, Fetcher, FileOptions, ImageStore, LoadError, MapEvent, Module, Timeline,
+    ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, ImageStore, LoadError, MapEvent, Module,
+    Timeline,
 };
 use synth::{ElfBuilder, Section, Segment, Symbol, elf_const, gnu_build_id_note};
 
@@ -51,6 +52,34 @@ fn opened(options: FileOptions, module: &Module) -> Result<PathBuf, String> {
     let store = ImageStore::new(options);
     let file = store.image(module);
     file.map(|file| file.image().path().to_owned()).map_err(ToString::to_string)
+}
+
+/// simpleperf names a library in a package by both; the offset of its mapping is that in the library.
+#[test]
+fn a_library_in_a_package_is_found_by_its_name_there() {
+    const NAME: &str = "/data/app/base.apk!/lib/x86_64/libx.so";
+    let (archive, _) = synth::stored_zip(b"lib/x86_64/libx.so", &elf(7));
+    let at = |path: &str, name: &str, id: u8| {
+        let (host, options) = machine(&[(path, &archive)]);
+        let extra = ExtraFiles::below(&*host, &["/extra".into()]);
+        let options = FileOptions { extra, ..options };
+        let module = module(&code_of(code(1, 0x7f00_0000, 0x1000, 0, name), &hex(id)));
+        let store = ImageStore::new(options);
+        let image = store.image(&module).map_err(ToString::to_string)?;
+        let found = image.image().svma_of_offset(FileOffset(0x600), true);
+        Ok::<_, String>((image.image().path().to_owned(), image.image().base(), found))
+    };
+    let found = |path: &str| Ok((PathBuf::from(path), FileOffset(0), Some(Svma(0x1600))));
+    assert_eq!(at("/data/app/base.apk", NAME, 7), found(NAME));
+    let in_extra = "/extra/deep/base.apk!/lib/x86_64/libx.so";
+    assert_eq!(at("/extra/deep/base.apk", NAME, 7), found(in_extra));
+    assert!(at("/data/app/base.apk", NAME, 8).expect_err("another library").contains("build-id"));
+    let missing = |path, name| at(path, name, 7).expect_err("nothing there");
+    let other = NAME.replace("libx", "liby");
+    assert_eq!(missing("/data/app/base.apk", &other), missing("/none", &other));
+    // What is no package by its name is none.
+    let zip = NAME.replace(".apk", ".zip");
+    assert_eq!(missing("/data/app/base.zip", &zip), missing("/none", &zip));
 }
 
 #[test]

@@ -30,7 +30,8 @@ impl Parser<'_> {
         loop {
             // Symbols without name have no part.
             while self.eat(b"0") {}
-            let made = MADE.iter().find(|(name, _)| parts > 0 && self.rest().starts_with(name.as_bytes()));
+            let made =
+                MADE.iter().find(|(name, _)| parts > 0 && self.rest().starts_with(name.as_bytes()));
             if let Some((name, what)) = made {
                 self.take(name.len() - 1)?;
                 self.put(out, "")?;
