@@ -93,6 +93,8 @@ impl<'r> DeviceSymbols<'r> {
         let file = self.files.get(&*module.path)?;
         let base = match file.kind {
             DeviceFileKind::KernelModule => file.min_vaddr.wrapping_sub(module.first_mapped?.1.0),
+            // The places of code that a just-in-time compiler made are addresses in memory.
+            DeviceFileKind::Elf if is_jit_symfile(&module.path) => 0,
             // Older recorders do not state where the smallest address is in the file: mostly at itself.
             DeviceFileKind::Elf if module.kind != MappedKind::Anonymous => {
                 file.min_vaddr.wrapping_sub(file.offset_of_min_vaddr.unwrap_or(file.min_vaddr))
@@ -115,4 +117,18 @@ impl<'r> DeviceSymbols<'r> {
             _ => demangle(name, self.demangle).into_owned(),
         }
     }
+}
+
+/// Whether this is what simpleperf wrote of code that a just-in-time compiler made: `perf.data_jit_app_cache:100-200`, in
+/// older versions `TemporaryFile-aBcDeF` with or without such a range.
+///
+/// Source: simpleperf's `JITDebugReader.cpp`.
+fn is_jit_symfile(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let colon = name.iter().rposition(|&byte| byte == b':');
+    let file = colon.and_then(|colon| name.get(..colon));
+    name.starts_with(b"TemporaryFile-")
+        || file.is_some_and(|file| {
+            file.ends_with(b"_jit_app_cache") || file.ends_with(b"_jit_zygote_cache")
+        })
 }

@@ -39,7 +39,8 @@ pub struct Mmap<'d> {
     pub cpu_mode: CpuMode,
     /// Whether the recorder gave up reading `/proc/PID/maps` of this process.
     pub parse_timeout: bool,
-    /// Whether the mapping is executable. Kernel maps are, whatever their `prot`.
+    /// Whether the mapping is executable. Kernel maps and simpleperf's code of just-in-time compilers are, whatever their
+    /// `prot`.
     pub executable: bool,
     /// First address.
     pub start: Avma,
@@ -55,6 +56,20 @@ pub struct Mmap<'d> {
     pub flags: u32,
     /// Path, or a name such as `[vdso]`, `//anon`, `[kernel.kallsyms]_text`.
     pub path: &'d [u8],
+}
+
+impl Mmap<'_> {
+    /// The bit of `prot` by which simpleperf marks code of a just-in-time compiler, whose symbols it has at addresses of
+    /// the process; the only bit of such a map. Linux has no such bit.
+    ///
+    /// Source: simpleperf's `thread_tree.h`, `map_flags::PROT_JIT_SYMFILE_MAP`.
+    pub(crate) const PROT_JIT_SYMFILE: u32 = 0x4000;
+
+    /// Whether simpleperf recorded the symbols of this code at addresses of the process.
+    #[must_use]
+    pub const fn is_jit_symfile(&self) -> bool {
+        self.prot & Self::PROT_JIT_SYMFILE != 0
+    }
 }
 
 /// COMM: a thread's name.

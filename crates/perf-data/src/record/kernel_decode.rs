@@ -189,7 +189,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>>
         cpu_mode,
         parse_timeout: misc & MISC_PARSE_TIMEOUT != 0,
         // The kernel's own map is written with prot 0.
-        executable: prot & PROT_EXEC != 0 || is_kernel(cpu_mode),
+        executable: prot & (PROT_EXEC | Mmap::PROT_JIT_SYMFILE) != 0 || is_kernel(cpu_mode),
         start: Avma(word(8)?),
         len: word(16)?,
         pgoff: FileOffset(word(24)?),

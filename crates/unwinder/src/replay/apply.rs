@@ -1,6 +1,6 @@
 //! What each record does to the timeline.
 
-use address::Pid;
+use address::{FileOffset, Pid};
 use hashbrown::HashMap;
 use module_map::{CgroupId, FileIdentity, Inode, MapEvent, Timeline};
 use perf_data::{Batch, CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord};
@@ -73,7 +73,8 @@ pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
         kernel,
         start: map.start,
         len: map.len,
-        offset: map.pgoff,
+        // Where symbols are at addresses of the process, so are the places in the file.
+        offset: if map.is_jit_symfile() { FileOffset(map.start.0) } else { map.pgoff },
         executable: map.executable,
         writable: map.prot & PROT_WRITE != 0,
         path: map.path,

@@ -25,6 +25,24 @@ fn field(number: u8, value: Result<u64, &[u8]>) -> Vec<u8> {
     out
 }
 
+/// A function that a just-in-time compiler made, at its address in memory, and the file that simpleperf wrote of it.
+const JIT: u64 = 0x7e00_4000;
+const JIT_PATH: &[u8] = b"/data/local/tmp/perf.data_jit_app_cache:0-4096";
+
+/// What the recording has of that file.
+fn jit_file() -> Vec<u8> {
+    let method = [field(1, Ok(JIT)), field(2, Ok(0x80)), field(3, Err(b"com.example.App.run"))];
+    let message = [
+        field(1, Err(JIT_PATH)),
+        field(2, Ok(2)),
+        field(3, Ok(0)),
+        field(4, Err(&method.concat())),
+        field(6, Err(&field(1, Ok(0)))),
+    ]
+    .concat();
+    [&(message.len() as u32).to_le_bytes()[..], &message].concat()
+}
+
 /// Two functions of a library whose code is stated at 0x2000 and lies at 0x1000 of the file.
 fn file2() -> Vec<u8> {
     let symbol = |at: u64, name: &[u8]| {
@@ -64,7 +82,7 @@ fn recording(chain: &[u64], unwound: Option<&[u64]>) -> Vec<u8> {
     );
     it.feature(&Feature::Arch("aarch64"));
     it.raw_feature(129, &simpleperf_meta_info(&[("simpleperf_version", "1")]));
-    it.raw_feature(132, &file2());
+    it.raw_feature(132, &[file2(), jit_file()].concat());
     let map = Record::Mmap2 {
         pid: 1,
         tid: 1,
@@ -81,6 +99,18 @@ fn recording(chain: &[u64], unwound: Option<&[u64]>) -> Vec<u8> {
         SampleId::at(1, 1, 1),
     );
     it.record_at(&map, SampleId::at(1, 1, 1));
+    let jit = Record::Mmap2 {
+        pid: 1,
+        tid: 1,
+        addr: JIT,
+        len: 0x80,
+        pgoff: 0,
+        file: MmapFile::Inode { major: 0, minor: 0, inode: 0, generation: 0 },
+        prot: 0x4000,
+        flags: 0,
+        name: JIT_PATH,
+    };
+    it.record_at(&jit, SampleId::at(1, 1, 1));
     if let Some(ips) = unwound {
         let mut w = ByteWriter::new(LE);
         w.u32(1).u32(1).u64(0).u64(9).u64(ips.len() as u64);
@@ -111,4 +141,16 @@ fn chains_and_names_of_the_device() {
     assert_eq!(folded("device-both", &recording(&chain, Some(&CHAIN))), STACK);
     assert_eq!(folded("device-joined", &recording(&[USER, CHAIN[0]], Some(&CHAIN))), STACK);
     assert_eq!(folded("device-record", &recording(&[], Some(&CHAIN))), STACK);
+}
+
+/// Symbols of code that was made at run time are at addresses in memory, whatever the map says of the file.
+#[test]
+fn methods_that_were_compiled_on_the_device() {
+    let chain = [USER, CHAIN[0], JIT + 0x41, CHAIN[1]];
+    let stack = "app;[linker]outer(int);com.example.App.run;inner::run() 1\n";
+    assert_eq!(folded("device-jit", &recording(&chain, None)), stack);
+    // Behind its end is nothing of it.
+    let chain = [USER, CHAIN[0], JIT + 0x91, CHAIN[1]];
+    let stack = "app;[linker]outer(int);[unknown];inner::run() 1\n";
+    assert_eq!(folded("device-jit-end", &recording(&chain, None)), stack);
 }
