@@ -38,7 +38,7 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
     let place = target.place().unwrap_or(&args.output);
-    let progress = Arc::new(Progress::new(args.quiet));
+    let progress = Arc::new(Progress::new(args.quiet, false));
     let observer: Arc<dyn Observer> = progress.clone();
     let stripped = if args.no_stacks {
         let stripped = Stripped::new(input, place, &options, &observer);
