@@ -285,10 +285,11 @@ impl<'e> Walker<'e> {
         arch: Arch,
     ) -> Result<Step, EndReason> {
         let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-        let rule = |file| self.rule::<WORD>(file, svma, lookup, memory);
-        let rule = mapping.file.map_or(Rule::NoInfo, rule);
-        let sp = registers.sp(arch);
-        let place = Uncovered { mapping, lookup, svma, is_leaf };
+        let rule = match mapping.file {
+            Some(file) => self.rule::<WORD>(file, svma, lookup, memory),
+            None => Rule::NoInfo,
+        };
+        let (sp, place) = (registers.sp(arch), Uncovered { mapping, lookup, svma, is_leaf });
         if WORD == NARROW
             && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
         {
