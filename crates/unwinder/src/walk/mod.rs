@@ -153,10 +153,24 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         if arch.word() == NARROW {
-            self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
+            self.walk_narrow(from, previous, registers, memory, arch, frames)
         } else {
             self.walk_words::<WIDE>(from, previous, registers, memory, arch, frames)
         }
+    }
+
+    /// Few recordings have processes of 32 bits: their walk is kept out of the way of the others.
+    #[cold]
+    fn walk_narrow(
+        &mut self,
+        from: (Avma, bool),
+        previous: &mut StackCache,
+        registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
     }
 
     /// The same where words have `WORD` bytes: what differs costs the others nothing.
