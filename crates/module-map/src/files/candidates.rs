@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use address::BuildId;
-use host::Origin;
+use address::{BuildId, FileOffset};
+use host::{Host, HostError, Origin};
 
 use super::live::live_path;
 use super::options::FileOptions;
-use crate::elf::Image;
+use crate::elf::{Image, entry_named};
 use crate::module::{MappedKind, Module, is_archive, path_on_disk};
 
 /// A path that may lead to a file, who named it, and the folder that it must not leave.
@@ -52,12 +52,23 @@ impl FileCandidate {
     /// The archive, and the name in it, of a path that leads into one: `base.apk!/lib/arm64-v8a/libx.so`.
     ///
     /// Source: simpleperf's `read_apk.cpp`, `GetUrlInApk`.
-    pub(crate) fn in_archive(&self) -> Option<(Self, &[u8])> {
+    fn split_archive(&self) -> Option<(Self, &[u8])> {
         let bytes = self.path.as_os_str().as_bytes();
         let at = bytes.windows(2).position(|window| window == b"!/")?;
         let (archive, name) = (bytes.get(..at)?, bytes.get(at + 2..)?);
         let path = PathBuf::from(OsStr::from_bytes(archive));
         is_archive(archive).then(|| (Self { path, named_by: self.named_by.clone() }, name))
+    }
+
+    /// The archive that the path leads into, and where in it the file is stored; `None` where it leads into none, or
+    /// nothing is stored there by that name.
+    pub(crate) fn in_archive(
+        &self,
+        host: &dyn Host,
+    ) -> Result<Option<(Self, FileOffset)>, HostError> {
+        let Some((archive, name)) = self.split_archive() else { return Ok(None) };
+        let content = host.open(&archive.path, archive.origin())?.content;
+        Ok(entry_named(&content, name).map(|at| (archive, FileOffset(at.start as u64))))
     }
 
     /// Whom to say that the path is from.
@@ -171,7 +182,7 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
 /// The archives in the user's folders that have the name of the one that a path leads into, with what is in them.
 fn extra_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let recorded = FileCandidate::of_user(recorded.to_owned());
-    let Some((archive, name)) = recorded.in_archive() else { return Vec::new() };
+    let Some((archive, name)) = recorded.split_archive() else { return Vec::new() };
     let found = options.extra.named(archive.path.file_name());
     let inside = |path: PathBuf| {
         PathBuf::from(OsString::from_vec([path.into_os_string().as_bytes(), b"!/", name].concat()))

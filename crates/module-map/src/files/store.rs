@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use address::{BuildId, FileOffset, Pid};
+use address::{BuildId, Pid};
 use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
@@ -19,7 +19,7 @@ use super::options::FileOptions;
 use super::outcomes::{ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
-use crate::elf::{ElfData, Image, ImageError, LeftOut, entry_named};
+use crate::elf::{ElfData, Image, ImageError, LeftOut};
 use crate::module::{MappedKind, Module};
 
 /// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
@@ -334,13 +334,10 @@ impl ImageStore {
     ) -> Result<(Image, ContentKey), ImageError> {
         let opened = self.open_file(candidate, form);
         let is_missing = opened.as_ref().is_err_and(ImageError::is_missing);
-        let Some((archive, name)) = candidate.in_archive().filter(|_| is_missing) else {
-            return opened;
-        };
-        let content = self.options.host.open(&archive.path, archive.origin())?.content;
-        let Some(at) = entry_named(&content, name) else { return opened };
-        let (image, key) = self.open_file(&archive, Form::Entry(FileOffset(at.start as u64)))?;
-        Ok((image.named(&candidate.path), key))
+        let inside = if is_missing { candidate.in_archive(&*self.options.host)? } else { None };
+        let Some((archive, at)) = inside else { return opened };
+        let opened = self.open_file(&archive, Form::Entry(at));
+        opened.map(|(image, key)| (image.named(&candidate.path), key))
     }
 
     fn open_file(
