@@ -25,8 +25,7 @@ fn run(bytes: &[u8]) {
 }
 
 fn is_cpp(name: &[u8]) -> bool {
-    name.trim_ascii_start().iter().skip_while(|&&byte| byte == b'_').next() == Some(&b'Z')
-        || name.starts_with(b"_GLOBAL_")
+    name.iter().find(|&&byte| byte != b'_') == Some(&b'Z') || name.starts_with(b"_GLOBAL_")
 }
 
 fuzz_target!(|bytes: &[u8]| {
