@@ -17,6 +17,7 @@ mod outcomes;
 mod shared;
 mod split_dwarf;
 mod store;
+mod vdso;
 
 pub use archive::Archive;
 pub use extra::ExtraFiles;

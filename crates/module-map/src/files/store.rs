@@ -8,7 +8,7 @@ use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
-use super::candidates::{FileCandidate, below, cached_vdso, candidates, places, recorded_path};
+use super::candidates::{FileCandidate, below, candidates, places, recorded_path};
 use super::fetch::FetchKind;
 use super::findings::{FileFinding, FileFindingKind, FileFindings};
 use super::kernel_files::ModuleLists;
@@ -284,43 +284,6 @@ impl ImageStore {
         refused.map_or(Ok(None), Err)
     }
 
-    fn load_vdso(&self, module: &Module) -> ImageOutcome {
-        let wanted = module.identity.build_id;
-        let fits = |loaded: &Arc<LoadedImage>, wanted: BuildId| {
-            loaded.image().build_id().is_some_and(|found| found.matches(&wanted))
-        };
-        let cached = wanted.and_then(|id| {
-            let mut opened =
-                cached_vdso(&self.options, id).filter_map(|at| self.open(&at, Form::Whole).ok());
-            opened.find(|loaded| fits(loaded, id))
-        });
-        if let Some(loaded) = cached {
-            return Ok(loaded);
-        }
-        let is_own = *module.path == *b"[vdso]";
-        let path = Path::new(if is_own { "[vdso]" } else { "[vdso32]" });
-        let missing = || LoadError::Missing(path.to_owned());
-        if !is_own {
-            // This process has that of 64 bits.
-            return Err(missing());
-        }
-        let running = self.remember(path, None, Form::Whole, || {
-            let bytes = self.options.host.running_vdso();
-            let bytes = bytes.ok_or_else(|| HostError::missing(path))?;
-            Ok((Image::from_vec(path, bytes)?, None))
-        });
-        let loaded = running.map_err(|_| missing())?;
-        match (wanted, loaded.image().build_id()) {
-            (Some(wanted), Some(found)) if wanted.matches(&found) => Ok(loaded),
-            (Some(recorded), found) => {
-                Err(LoadError::BuildId { path: path.to_owned(), recorded, found })
-            }
-            // Without a recorded id nothing says that it is the same kernel's.
-            (None, _) if self.options.trust_running_kernel => Ok(loaded),
-            (None, _) => Err(missing()),
-        }
-    }
-
     /// Opens a file that is no module's own: a debug file, for example.
     pub(crate) fn open_image(&self, candidate: &FileCandidate) -> Result<Image, ImageError> {
         self.open_content(candidate, Form::Whole).map(|(image, _)| image)
@@ -396,7 +359,7 @@ impl ImageStore {
     }
 
     /// What came of opening a path in this run, where something was there.
-    fn remember(
+    pub(super) fn remember(
         &self,
         path: &Path,
         root: Option<&Path>,
