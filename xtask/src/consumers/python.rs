@@ -67,6 +67,9 @@ fn version(name: &str) -> Option<u32> {
     command::quiet_output(&mut print).ok()?.trim().parse().ok()
 }
 
+/// The files of tests.
+const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
+
 /// Runs the tests in an environment of their own. Gives its Python, and what was tested.
 fn tests(
     bench: &Bench<'_>,
@@ -84,16 +87,24 @@ fn tests(
         bench
             .install(install.args(["-m", "pip", "install", "--quiet"]).args(packages.split(' ')))?;
     }
+    let mut count = 0;
+    for file in TESTS {
+        count += run(bench, &python, file).with_context(|| format!("Python 3.{minor}: {file}"))?;
+    }
+    Ok((python, format!("{count} tests on Python 3.{minor}")))
+}
+
+/// Runs a file of tests. Gives how many there are.
+fn run(bench: &Bench<'_>, python: &Path, file: &str) -> Result<usize> {
     let package = package();
-    let mut tests = Command::new(&python);
-    tests.arg(package.join("tests/test_package.py")).env("PYTHONPATH", &package);
+    let mut tests = Command::new(python);
+    tests.arg(package.join("tests").join(file)).env("PYTHONPATH", &package);
     tests.env("UNWIND_PERF_PROGRAM", bench.ours).env("PYTHONDONTWRITEBYTECODE", "1");
     let output = tests.output().with_context(|| command::show(&tests))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "Python 3.{minor}: {said}");
+    anyhow::ensure!(output.status.success(), "{said}");
     let count = said.lines().find(|line| line.starts_with("Ran ")).context("no tests")?;
-    let count = count.split(' ').nth(1).context("no number of tests")?;
-    Ok((python, format!("{count} tests on Python 3.{minor}")))
+    count.split(' ').nth(1).and_then(|word| word.parse().ok()).context("no number of tests")
 }
 
 fn has(python: &Path, package: &str) -> bool {

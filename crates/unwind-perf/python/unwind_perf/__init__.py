@@ -4,10 +4,12 @@
 >>> recording = up.read("perf.data")          # all tables, as pyarrow.Table
 >>> up.top(recording)                         # the functions that cost most
 >>> up.scan("perf.data")                      # one row a sample, in batches
+>>> up.convert("perf.data", "out")            # the same rows as a file, for loops over many recordings
 
 docs/OUTPUT.md of the project says what the columns mean.
 """
 
+from ._convert import convert
 from ._errors import UnwindPerfError
 from ._options import Options
 from ._program import program, version
@@ -19,6 +21,7 @@ __all__ = [
     "Options",
     "Recording",
     "UnwindPerfError",
+    "convert",
     "diff",
     "folded",
     "program",

@@ -1,0 +1,169 @@
+"""One recording to a file of rows, once: for loops over many of them, on one machine or on many."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import time
+import uuid
+from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, Optional
+
+from ._attempts import Outcome, attempt
+from ._options import Options, PathLike, arguments
+from ._program import version
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+_PART = "part.parquet"
+_MANIFEST = "manifest.json"
+# What a file is called until it is complete. Engines that read folders leave out what begins with a dot.
+_UNFINISHED = ".unfinished-"
+_BLOCK = 1 << 20
+
+
+def convert(
+    path: PathLike,
+    out: PathLike,
+    *,
+    retries: int = 2,
+    timeout: Optional[float] = None,
+    redo: Collection[str] = ("gave-up",),
+    **options: "Unpack[Options]",
+) -> Dict[str, Any]:
+    """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; the manifest says how it went.
+
+    The folder is named after the recording's bytes, the options and the program's version, so the work is done once, in
+    whatever order and by however many it is asked for: where ``manifest.json`` is there, it is the answer, unless its
+    ``status`` is one of ``redo``. It is written last. docs/SCALE.md of the project says what it has.
+
+    ``retries``: how often a run is repeated that was killed or took more than ``timeout`` seconds. The other keywords are
+    those of :class:`Options`; what is wrong with them, or with ``out``, is an exception; what is wrong with the
+    recording never is.
+    """
+    started = time.monotonic()
+    words = arguments(options)
+    tool = version()
+    # Threads do not change the rows.
+    named = [word for word in words if not word.startswith("--jobs=")]
+    manifest: Dict[str, Any] = {
+        "manifest": 1,
+        "path": os.path.abspath(os.fsdecode(path)),
+        "recording": None,
+        "bytes": None,
+        "opts": hashlib.sha256("\n".join([tool, *named]).encode("utf-8", "surrogateescape")).hexdigest()[:16],
+        "options": named,
+        "tool": tool,
+        "part": None,
+        "part_bytes": None,
+    }
+    before = _state(path)
+    try:
+        manifest["recording"], manifest["bytes"] = _digest(path)
+    except OSError as error:
+        manifest.update(Outcome("unreadable", str(error), 0)._asdict(), seconds=_since(started))
+        return manifest
+    inner = os.path.join("v1", f"recording={manifest['recording']}", f"opts={manifest['opts']}")
+    folder = os.path.join(os.fsdecode(out), inner)
+    there = _stored(folder)
+    if there is not None and there["status"] not in redo:
+        return {**there, "path": manifest["path"]}
+    os.makedirs(folder, exist_ok=True)
+    with _unfinished(folder) as part:
+
+        def sink(schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
+            _write_rows(part, schema, batches)
+
+        outcome = attempt(path, words, sink, retries, timeout)
+        if _state(path) != before:
+            outcome = Outcome("gave-up", "the recording changed while it was read", outcome.attempts)
+        if outcome.status in ("ok", "damaged"):
+            manifest.update(part=os.path.join(inner, _PART), part_bytes=os.path.getsize(part))
+            _finish(part, os.path.join(folder, _PART))
+    manifest.update(outcome._asdict(), seconds=_since(started))
+    with _unfinished(folder) as file:
+        with open(file, "w", encoding="utf-8") as text:
+            json.dump(manifest, text, indent=1)
+        _finish(file, os.path.join(folder, _MANIFEST))
+    return manifest
+
+
+def _state(path: PathLike) -> Any:
+    """What changes with a file; nothing of one that is gone."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)
+
+
+def _digest(path: PathLike) -> "tuple[str, int]":
+    """The SHA-256 and the size of a recording; of one that is a directory, those of the names and bytes of its files."""
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        return _file_digest(os.fsdecode(path))
+    whole, size = hashlib.sha256(), 0
+    for name in sorted(os.listdir(os.fsdecode(path))):
+        digest, length = _file_digest(os.path.join(os.fsdecode(path), name))
+        whole.update(f"{digest}  {name}\n".encode("utf-8", "surrogateescape"))
+        size += length
+    return whole.hexdigest(), size
+
+
+def _file_digest(path: str) -> "tuple[str, int]":
+    # Opening a FIFO would wait for who writes it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"not a file: {path!r}")
+        digest, size = hashlib.sha256(), 0
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+def _stored(folder: str) -> Optional[Dict[str, Any]]:
+    """The manifest of a folder, where it and the file that it tells of are there and whole."""
+    try:
+        with open(os.path.join(folder, _MANIFEST), encoding="utf-8") as text:
+            manifest = json.load(text)
+        whole = manifest["part"] is None or os.path.getsize(os.path.join(folder, _PART)) == manifest["part_bytes"]
+        return manifest if whole and isinstance(manifest["status"], str) else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+@contextlib.contextmanager
+def _unfinished(folder: str) -> Iterator[str]:
+    """A path in that folder that nobody else has. The file is removed unless it was renamed by then."""
+    path = os.path.join(folder, f"{_UNFINISHED}{uuid.uuid4().hex}")
+    try:
+        yield path
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _finish(path: str, name: str) -> None:
+    """Renames a file when its bytes are on the disk: a manifest has to be true after a crash of the machine, too."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(path, name)
+
+
+def _write_rows(path: str, schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
+    """Writes a row group for each batch; more than one is not in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_table(pa.Table.from_batches([batch], schema))
