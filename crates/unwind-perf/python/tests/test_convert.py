@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unwind_perf as up
-from unwind_perf import _rows
+from unwind_perf import _pushdown, _rows, _shard, _text_options, spark
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
@@ -239,12 +239,160 @@ class Again(Folder):
         self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["manifest.json", "part.parquet"])
 
 
-class Numbers(unittest.TestCase):
+class Engines(Folder):
+    """Rows as Spark and its like have them."""
+
+    def table(self, path, **options):
+        return pa.Table.from_batches(up.rows(path, **options), _shard.engine_schema())
+
+    def test_rows_are_those_of_scan_with_a_status(self):
+        ours = self.table(case("two-events"), batch_rows=7, **FILES).to_pylist()
+        expected = up.scan(case("two-events"), **FILES).read_all().to_pylist()
+        more = {"recording": str(case("two-events")), "status": "ok", "message": None}
+        self.assertEqual(ours, [{**row, **more} for row in expected])
+        batches = [batch.num_rows for batch in up.rows(case("two-events"), batch_rows=7, **FILES)]
+        self.assertEqual(set(batches[:-1]), {7})
+
+    def test_what_has_no_rows_is_one(self):
+        for name in ("nothing", "junk"):
+            path = self.folder / name
+            if name == "junk":
+                path.write_bytes(b"no recording")
+            (row,) = self.table(path).to_pylist()
+            self.assertIn("cannot read", row.pop("message"))
+            self.assertEqual({key: value for key, value in row.items() if value is not None}, {"recording": str(path), "status": "unreadable"})
+        self.assertEqual(self.table(case("inlines-gcc"), pid=1, **FILES).num_rows, 0)
+        self.assertEqual(self.table(case("two-events"), event="nothing", **FILES).num_rows, 0)
+        (row,) = self.table(case("two-events"), event=["nothing", "cpu-clock"], **FILES).to_pylist()
+        self.assertEqual(row["status"], "unreadable")
+        with self.assertRaisesRegex(TypeError, "unknown option 'pids'"):
+            up.rows(case("plt"), pids=1)
+
     def test_signed_numbers_have_the_same_bits(self):
-        frames = pa.array([[{"addr": 2**64 - 4096, "line": 2**32 - 1}], []], pa.list_(pa.struct({"addr": pa.uint64(), "line": pa.uint32()})))
-        self.assertEqual(_rows.signed(frames).to_pylist(), [[{"addr": -4096, "line": 2**32 - 1}], []])
-        self.assertEqual(_rows.signed(frames.slice(1)).to_pylist(), [[]])
-        self.assertEqual(_rows.signed(pa.array([None, 5], pa.uint64())).to_pylist(), [None, 5])
+        frame = pa.struct({"addr": pa.uint64(), "line": pa.uint32()})
+        ours = pa.struct({"addr": pa.int64(), "line": pa.int64()})
+        frames = pa.array([[{"addr": 2**64 - 4096, "line": 2**32 - 1}], []], pa.list_(frame))
+        signed = _rows.retyped(frames, pa.list_(ours))
+        self.assertEqual(signed.to_pylist(), [[{"addr": -4096, "line": 2**32 - 1}], []])
+        self.assertEqual(_rows.retyped(frames.slice(1), pa.list_(ours)).to_pylist(), [[]])
+        self.assertEqual(_rows.retyped(pa.array([None, 5], pa.uint64()), pa.int64()).to_pylist(), [None, 5])
+
+    def test_the_words_of_spark_are_the_schema(self):
+        kinds = {"bigint": pa.int64(), "int": pa.int32(), "string": pa.string(), "boolean": pa.bool_()}
+        outer, _, rest = spark.ROWS.partition("frames array<struct<")
+        inner, _, last = rest.partition(">>, ")
+        columns = [(*column.split(" "),) for column in (outer + last).rstrip(", ").split(", ")]
+        frame = [tuple(field.split(": ")) for field in inner.split(", ")]
+        schema = _shard.engine_schema()
+        ours = [(field.name, field.type) for field in schema if field.name != "frames"]
+        self.assertEqual([(name, kinds[kind]) for name, kind in columns], ours)
+        kind = schema.field("frames").type.value_type
+        fields = [kind.field(at) for at in range(kind.num_fields)]
+        self.assertEqual([(name, kinds[word]) for name, word in frame], [(field.name, field.type) for field in fields])
+
+
+class Filter:
+    def __init__(self, attribute, value):
+        self.attribute, self.value = (attribute,), value
+
+
+class EqualTo(Filter):
+    pass
+
+
+class In(Filter):
+    pass
+
+
+class GreaterThan(Filter):
+    pass
+
+
+class LessThanOrEqual(Filter):
+    pass
+
+
+class StringContains(Filter):
+    pass
+
+
+class Conditions(unittest.TestCase):
+    def test_the_rows_that_pass_do_not_depend_on_who_filters(self):
+        path = case("two-events")
+        for options in ({"join": False}, {}):
+            (whole,) = up.rows(path, **FILES, **options)
+            times = whole.column("time_ns").to_pylist()
+            pid, middle = whole.column("pid")[0].as_py(), times[len(times) // 2]
+            for filters, count in (
+                ([EqualTo("pid", pid)], len(times)),
+                ([EqualTo("pid", 1)], 0),
+                ([In("event", ("cpu-clock:u", "x"))], whole.column("event").to_pylist().count("cpu-clock:u")),
+                ([EqualTo("event", "task-clock:u")], whole.column("event").to_pylist().count("task-clock:u")),
+                ([EqualTo("event", "x")], 0),
+                ([EqualTo("comm", "two-events"), GreaterThan("time_ns", middle)], sum(time > middle for time in times)),
+                ([LessThanOrEqual("time_ns", middle)], sum(time <= middle for time in times)),
+                ([GreaterThan("time_ns", -5), LessThanOrEqual("time_ns", -5000)], 0),
+            ):
+                conditions = [_pushdown.condition(filter) for filter in filters]
+                expected = _pushdown.wanted(whole, conditions).to_pylist()
+                self.assertEqual(len(expected), count)
+                pushed = _pushdown.options_of(conditions, {**FILES, **options})
+                # Several events, and times before all time, are not asked of the program.
+                left = not options or any(type(filter) is In or filter.value == -5000 for filter in filters)
+                self.assertEqual(pushed == {**FILES, **options}, left, conditions)
+                ours = [row for batch in up.rows(path, **pushed) for row in _pushdown.wanted(batch, conditions).to_pylist()]
+                self.assertEqual(ours, expected)
+
+    def test_what_is_not_known_is_left_to_the_engine(self):
+        for filter in (
+            EqualTo("end", "root"),
+            EqualTo("pid", "5"),
+            EqualTo("pid", True),
+            EqualTo("time_ns", 2**63),
+            In("pid", (None,)),
+            StringContains("comm", "x"),
+            GreaterThan("comm", "x"),
+        ):
+            self.assertIsNone(_pushdown.condition(filter))
+        none = {"join": False}
+        self.assertEqual(_pushdown.options_of([_pushdown.condition(EqualTo("comm", "a,b"))], none), none)
+        user = {"join": False, "pid": [1], "time": "1,2"}
+        conditions = [_pushdown.condition(EqualTo("pid", 2)), _pushdown.condition(GreaterThan("time_ns", 5))]
+        self.assertEqual(_pushdown.options_of(conditions, user), user)
+
+
+class Texts(unittest.TestCase):
+    def test_options_of_text(self):
+        texts = {"pid": "1,2", "tid": "[3]", "comm": '["a", "b"]', "symbols": "False", "join": "false", "sysroot": "root"}
+        texts.update(debuginfod="http://host", jobs="1", timeout="2.5", path_map='{"/a": "/b"}', time="+1,", kallsyms="k")
+        self.assertEqual(
+            _text_options.options_of_text(texts),
+            {
+                "pid": [1, 2],
+                "tid": [3],
+                "comm": ["a", "b"],
+                "symbols": False,
+                "join": False,
+                "sysroot": [os.path.abspath("root")],
+                "debuginfod": "http://host",
+                "jobs": 1,
+                "timeout": 2.5,
+                "path_map": {"/a": "/b"},
+                "time": "+1,",
+                "kallsyms": os.path.abspath("k"),
+            },
+        )
+        for name, text in (("pids", "1"), ("pid", "x"), ("symbols", "no"), ("path_map", "[]"), ("comm", "[1]")):
+            with self.assertRaisesRegex(ValueError, f"option '{name}'"):
+                _text_options.options_of_text({name: text})
+
+    def test_recordings_of_text(self):
+        pattern = str(CASES / "spin-l*" / "perf.data")
+        expected = [str(case(name)) for name in ("spin-lld-build-id", "spin-lld-nopie", "spin-lld")]
+        self.assertEqual(_text_options.recordings_of_text([pattern, f"file://{case('spin-lld')}"]), expected)
+        self.assertEqual(_text_options.recordings_of_text([json.dumps(["/a", "/b"])]), ["/a", "/b"])
+        with self.assertRaisesRegex(ValueError, "no recording matches"):
+            _text_options.recordings_of_text(["/nonexistent/*.data"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from ._options import Options
 from ._program import program, version
 from ._reading import diff, folded, read, scan
 from ._recording import Recording
+from ._shard import rows
 from ._top import top
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "folded",
     "program",
     "read",
+    "rows",
     "scan",
     "top",
     "version",

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     #: Takes the rows of an attempt; what an earlier attempt gave is void.
     Sink = Callable[["pa.Schema", Iterator["pa.RecordBatch"]], None]
 
-# The status of a run without output, whatever is tried again; and what its message begins with where all is well.
+# The status of a run without output, whatever is tried again.
 _NO_OUTPUT = 2
-_NONE_WANTED = "no sample passes the filters"
 
 
 class Outcome(NamedTuple):
@@ -50,11 +49,21 @@ def attempt(path: PathLike, words: List[str], sink: "Sink", retries: int, timeou
             message = error.message
             if error.code != _NO_OUTPUT:
                 continue
-            if not message.startswith(_NONE_WANTED):
+            if not _nothing_wanted(message, words):
                 return Outcome("unreadable", message, count)
             sink(row_schema(), iter(()))
             return Outcome("ok", message, count)
     return Outcome("gave-up", message, retries + 1)
+
+
+def _nothing_wanted(message: str, words: List[str]) -> bool:
+    """Whether all is well, but the recording has nothing of what is wanted.
+
+    Where one of several events is not there, the program refuses them all: samples of the others may be there.
+    """
+    events = ",".join(word for word in words if word.startswith("--event="))
+    unknown = bool(events) and "," not in events and message.startswith("--event ")
+    return unknown or message.startswith("no sample passes the filters")
 
 
 def _once(path: PathLike, words: List[str], sink: "Sink", timeout: Optional[float]) -> Outcome:

@@ -1,4 +1,4 @@
-"""Rows of samples without dictionaries: as files have them, and, with signed numbers, engines that know no others."""
+"""Rows of samples without dictionaries, as files have them and engines take them."""
 
 from __future__ import annotations
 
@@ -76,39 +76,28 @@ def plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
     import pyarrow as pa
 
     schema = plain_schema(batch.schema)
-    columns = [_plain(array, field.type) for array, field in zip(batch.columns, schema)]
+    columns = [retyped(array, field.type) for array, field in zip(batch.columns, schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _plain(array: Any, kind: "pa.DataType") -> Any:
+def retyped(array: Any, kind: "pa.DataType") -> Any:
+    """A column in a type of the same shape.
+
+    Dictionaries become strings; unsigned numbers of 64 bits become signed ones of the same bits (two's complement).
+    """
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
         return array.dictionary_decode()
     if pa.types.is_list(array.type):
-        return pa.ListArray.from_arrays(array.offsets, _plain(array.values, kind.value_type), type=kind)
+        return pa.ListArray.from_arrays(array.offsets, retyped(array.values, kind.value_type), type=kind)
     if pa.types.is_struct(array.type):
         fields = [kind.field(at) for at in range(kind.num_fields)]
-        parts = [_plain(part, field.type) for part, field in zip(array.flatten(), fields)]
+        parts = [retyped(part, field.type) for part, field in zip(array.flatten(), fields)]
         return pa.StructArray.from_arrays(parts, fields=fields)
-    return array
-
-
-def signed(array: Any) -> Any:
-    """A plain column with signed numbers of 64 bits in the place of unsigned ones: the same bits, two's complement."""
-    import pyarrow as pa
-
-    kind = array.type
-    if pa.types.is_uint64(kind):
-        return array.view(pa.int64())
-    if pa.types.is_uint32(kind):
-        return array.cast(pa.int64())
-    if pa.types.is_list(kind):
-        return pa.ListArray.from_arrays(array.offsets, signed(array.values))
-    if pa.types.is_struct(kind):
-        names = [kind.field(at).name for at in range(kind.num_fields)]
-        return pa.StructArray.from_arrays([signed(part) for part in array.flatten()], names=names)
-    return array
+    if pa.types.is_uint64(array.type) and pa.types.is_int64(kind):
+        return array.view(kind)
+    return array if array.type == kind else array.cast(kind)
 
 
 class Account:

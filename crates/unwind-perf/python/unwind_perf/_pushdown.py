@@ -1,0 +1,98 @@
+"""Conditions of a query that are applied before its engine has the rows. The engine applies them again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NUMBERS = ("pid", "tid", "time_ns")
+_NAMES = ("comm", "event")
+_LOWER = ("GreaterThan", "GreaterThanOrEqual")
+_UPPER = ("LessThan", "LessThanOrEqual")
+_ONE_OF = ("EqualTo", "In")
+# Samples of this many nanoseconds beyond a limit are read as well: whether it belongs to the range is the engine's.
+_MARGIN = 1000
+
+
+class Condition(NamedTuple):
+    """A column, what has to be true of it, and the values that this is about."""
+
+    column: str
+    operator: str
+    values: List[Any]
+
+    def mask(self, batch: "pa.RecordBatch") -> Any:
+        """Which rows fulfil it; null where the column is."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = batch.column(self.column)
+        if self.column in _NUMBERS:
+            column = column.cast(pa.int64())
+        values = pa.array(self.values, column.type)
+        if self.operator in _ONE_OF:
+            return pc.is_in(column, value_set=values)
+        compare = {
+            "GreaterThan": pc.greater,
+            "GreaterThanOrEqual": pc.greater_equal,
+            "LessThan": pc.less,
+            "LessThanOrEqual": pc.less_equal,
+        }
+        return compare[self.operator](column, values[0])
+
+
+def condition(filter: Any) -> Optional[Condition]:
+    """A filter of Spark, where it is about one of our columns and of a kind that is known here."""
+    column = filter.attribute[0] if len(getattr(filter, "attribute", ())) == 1 else None
+    operator = type(filter).__name__
+    kind: type = int if column in _NUMBERS else str
+    known = _ONE_OF + (_LOWER + _UPPER if kind is int else ())
+    if column not in _NUMBERS + _NAMES or operator not in known:
+        return None
+    values = [one for one in (filter.value if operator == "In" else [filter.value]) if one is not None]
+    fits = all(type(one) is kind and not (isinstance(one, int) and abs(one) >= 2**63) for one in values)
+    return Condition(column, operator, values) if values and fits else None
+
+
+def wanted(batch: "pa.RecordBatch", conditions: Iterable[Condition]) -> "pa.RecordBatch":
+    """The rows that fulfil all conditions."""
+    for one in conditions:
+        batch = batch.filter(one.mask(batch))
+    return batch
+
+
+def options_of(conditions: Iterable[Condition], options: Dict[str, Any]) -> Dict[str, Any]:
+    """The options, with those that leave out samples that no condition wants.
+
+    Only where chains are left as their own samples show them (``join=False``). Else each sample can be evidence for
+    chains of others, and what is left out would change the rows that stay.
+    """
+    if options.get("join") is not False:
+        return options
+    more = dict(options)
+    first, last = None, None
+    for column, operator, values in conditions:
+        if operator in _ONE_OF and column != "time_ns":
+            if column not in more and _nameable(column, values):
+                more[column] = values
+        elif operator in _LOWER:
+            first = max(values[0] - _MARGIN, first or 0, 0)
+        elif operator in _UPPER:
+            last = min(values[0] + _MARGIN, values[0] + _MARGIN if last is None else last)
+    in_order = last is None or max(first or 0, 0) <= last
+    if "time" not in more and in_order and not first == last:
+        more["time"] = ",".join("" if end is None else f"{end // 10**9}.{end % 10**9:09}" for end in (first, last))
+    return more
+
+
+def _nameable(column: str, values: List[Any]) -> bool:
+    """Whether the program can be asked for these values.
+
+    It takes names as patterns, which fit themselves, with commas between them. Of several events, it refuses those that a
+    recording does not have.
+    """
+    if column == "event" and len(values) > 1:
+        return False
+    return not any(isinstance(one, str) and (not one or "," in one) for one in values)

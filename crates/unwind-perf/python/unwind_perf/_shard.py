@@ -1,0 +1,118 @@
+"""The rows of one recording out of many, for engines: in types that all of them know, and with a row for what failed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING, IO, Iterator, List, Optional
+
+from ._attempts import Outcome, attempt
+from ._options import Options, PathLike, arguments
+from ._rows import retyped, row_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+#: Rows of a batch, unless said: a JVM has each as a whole.
+BATCH_ROWS = 4096
+
+
+def rows(
+    path: PathLike,
+    *,
+    retries: int = 2,
+    timeout: Optional[float] = None,
+    batch_rows: int = BATCH_ROWS,
+    **options: "Unpack[Options]",
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of :func:`scan` for engines: what is wrong with a recording is in its rows, and no exception.
+
+    ``status`` and ``message`` are columns, with the words of :func:`convert`; a recording without rows that is
+    ``unreadable``, or ``gave-up`` after ``retries``, is one row in which all else is null. ``recording`` is the path.
+    Strings are no dictionaries, and unsigned numbers are signed ones of 64 bits, addresses as two's complement. The rows
+    wait in a temporary file until the run is over, and only then are given out: a run that fails leaves none.
+    """
+    if batch_rows < 1:
+        raise ValueError("batch_rows has to be at least 1")
+    name = os.path.abspath(os.fsdecode(path))
+    words = arguments(options)
+    # A generator would find out what is wrong with the options too late.
+    return _rows(name, words, retries, timeout, batch_rows)
+
+
+def _rows(name: str, words: List[str], retries: int, timeout: Optional[float], most: int) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    with tempfile.TemporaryFile(dir=_folder()) as file:
+
+        def sink(schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
+            file.seek(0)
+            file.truncate()
+            options = pa.ipc.IpcWriteOptions(compression="lz4")
+            with pa.ipc.new_stream(file, schema, options=options) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+
+        outcome = attempt(name, words, sink, retries, timeout)
+        if outcome.status in ("ok", "damaged"):
+            yield from _stored(file, name, outcome, most)
+        else:
+            yield _failed(name, outcome)
+
+
+def _folder() -> Optional[str]:
+    """Where temporary files of an executor are to be."""
+    for folder in os.environ.get("SPARK_LOCAL_DIRS", "").split(","):
+        if os.path.isdir(folder):
+            return folder
+    return None
+
+
+def _stored(file: "IO[bytes]", name: str, outcome: Outcome, most: int) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    schema = engine_schema()
+    file.seek(0)
+    for batch in pa.ipc.open_stream(file):
+        known = {"recording": name, "status": outcome.status, "message": outcome.message or None}
+        columns = [
+            pa.repeat(pa.scalar(known[field.name], field.type), batch.num_rows)
+            if field.name in known
+            else retyped(batch.column(field.name), field.type)
+            for field in schema
+        ]
+        whole = pa.RecordBatch.from_arrays(columns, schema=schema)
+        for start in range(0, whole.num_rows, most):
+            yield whole.slice(start, most)
+
+
+def _failed(name: str, outcome: Outcome) -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    known = {"recording": name, "status": outcome.status, "message": outcome.message}
+    schema = engine_schema()
+    columns = [pa.array([known.get(field.name)], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def engine_schema() -> "pa.Schema":
+    """The schema of :func:`rows`. Everything may be null."""
+    import pyarrow as pa
+
+    fields = [pa.field(field.name, _engine_type(field.type)) for field in row_schema()]
+    return pa.schema([*fields, pa.field("status", pa.string()), pa.field("message", pa.string())])
+
+
+def _engine_type(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    if pa.types.is_uint64(kind) or pa.types.is_uint32(kind):
+        return pa.int64()
+    if pa.types.is_list(kind):
+        # Spark has this name for the values of lists.
+        return pa.list_(pa.field("element", _engine_type(kind.value_type)))
+    if pa.types.is_struct(kind):
+        fields = [kind.field(at) for at in range(kind.num_fields)]
+        return pa.struct([pa.field(field.name, _engine_type(field.type)) for field in fields])
+    return kind

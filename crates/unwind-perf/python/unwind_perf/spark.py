@@ -1,0 +1,104 @@
+"""Recordings on a cluster of Spark.
+
+>>> from unwind_perf.spark import register
+>>> register(spark)
+>>> spark.read.format("unwind_perf").load("/recordings/*.data").groupBy("comm").count()
+
+Needs PySpark 4 and pyarrow, and this package where the executors' Python is. docs/SCALE.md of the project has the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Iterable, Union
+
+from ._options import PathLike, arguments
+from ._text_options import recordings_of_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FRAME = (
+    "addr: bigint, module: string, build_id: string, svma: bigint, offset: bigint, function: string, "
+    "function_offset: bigint, file: string, line: bigint, inlined: boolean, found_by: string, kernel: boolean"
+)
+#: The columns of :func:`unwind_perf.rows`, in Spark's words.
+ROWS = (
+    "time_ns bigint, pid int, tid int, comm string, cpu bigint, event string, period bigint, weight bigint, end string, "
+    "complete boolean, cgroup string, recording string, host string, build_id string, "
+    f"frames array<struct<{_FRAME}>>, status string, message string"
+)
+#: The columns of a manifest, in Spark's words.
+MANIFESTS = (
+    "path string, recording string, bytes bigint, opts string, options array<string>, tool string, part string, "
+    "part_bytes bigint, status string, message string, attempts int, samples bigint, complete_share double, "
+    "findings array<struct<kind:string,count:bigint,message:string>>, "
+    "modules array<struct<path:string,build_id:string,frames:bigint>>, seconds double"
+)
+
+
+def register(spark: "SparkSession") -> None:
+    """Makes ``unwind_perf`` a format of the session, with conditions that are applied before Spark has the rows."""
+    from pyspark.sql import datasource
+
+    from ._spark_source import ManifestSource, RecordingSource
+
+    spark.dataSource.register(RecordingSource)
+    spark.dataSource.register(ManifestSource)
+    if hasattr(datasource, "EqualTo"):
+        # Since 4.1; Spark refuses a source that could and may not.
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+
+
+def convert_all(
+    spark: "SparkSession",
+    paths: Union[PathLike, Iterable[PathLike]],
+    out: PathLike,
+    *,
+    recordings_per_task: int = 1,
+    **options: Any,
+) -> "DataFrame":
+    """:func:`unwind_perf.convert` of each recording on the executors, now; gives the manifests.
+
+    ``paths``: recordings, or patterns. ``out`` is a folder that all executors and the driver have. The keywords are those
+    of :func:`unwind_perf.convert`. The manifests are kept by Spark until they are unpersisted; where it loses them, the
+    recordings that they are of are looked at again, and found done.
+    """
+    from pyspark import StorageLevel
+
+    named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    keywords = {name: _plain(name, value) for name, value in options.items()}
+    # What is wrong with the options is wrong with all recordings.
+    own = ("retries", "timeout", "redo")
+    arguments({name: value for name, value in keywords.items() if name not in own})
+    job = {
+        "paths": recordings_of_text([os.fsdecode(path) for path in named]),
+        "out": os.path.abspath(os.fsdecode(out)),
+        "recordings_per_task": recordings_per_task,
+        "options": keywords,
+    }
+    register(spark)
+    manifests = spark.read.format("unwind_perf_manifests").option("job", json.dumps(job)).load()
+    manifests = manifests.persist(StorageLevel.MEMORY_AND_DISK)
+    manifests.count()
+    return manifests
+
+
+_PATHS = ("sysroot", "debug_dirs", "buildid_dirs", "extra_dirs", "modules", "perf_map_dirs", "kallsyms")
+
+
+def _plain(name: str, value: Any) -> Any:
+    """The value of a keyword as JSON has it; paths are made absolute, for executors are in folders of their own."""
+    if isinstance(value, os.PathLike):
+        value = os.fsdecode(value)
+    if isinstance(value, str):
+        return os.path.abspath(value) if name in _PATHS else value
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if hasattr(value, "items"):
+        return dict(value)
+    if name == "time":
+        # As a list it would be none of the forms that are allowed.
+        return ",".join("" if end is None else f"{end:.9f}" for end in value)
+    return [_plain(name, one) for one in value]
