@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from ._convert import convert
 from ._pushdown import Condition, condition, options_of, wanted
 from ._shard import BATCH_ROWS, rows
-from ._text_options import options_of_text, recordings_of_text
+from ._text_options import options_of_text, recordings_of_text, truth
 from .spark import MANIFESTS, ROWS
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class RecordingSource(DataSource):
         return ROWS
 
     def reader(self, schema: Any) -> "RecordingReader":
-        return RecordingReader(dict(self.options))
+        texts = dict(self.options)
+        pushdown = truth(texts.pop("pushdown", "false"))
+        return (PushingReader if pushdown else RecordingReader)(texts)
 
 
 class RecordingReader(DataSourceReader):
@@ -60,11 +62,6 @@ class RecordingReader(DataSourceReader):
         self._options = options
         self._conditions: List[Condition] = []
 
-    def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
-        self._conditions = [known for known in map(condition, filters) if known is not None]
-        # Spark filters again: what stays is never too much.
-        return filters
-
     def partitions(self) -> Sequence[InputPartition]:
         return _shards(self._paths, self._most)
 
@@ -73,6 +70,19 @@ class RecordingReader(DataSourceReader):
         for path in partition.paths:
             for batch in rows(path, batch_rows=self._batch_rows, **self._run, **options):
                 yield wanted(batch, self._conditions)
+
+
+class PushingReader(RecordingReader):
+    """A reader for one query, whose conditions it applies itself.
+
+    Spark (4.1 to 4.3 at least) goes on with the conditions of a query in later ones on the same DataFrame that have none,
+    which would lose rows without a word. So a user has to ask for it.
+    """
+
+    def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
+        self._conditions = [known for known in map(condition, filters) if known is not None]
+        # Spark filters again: what stays is never too much.
+        return filters
 
 
 class ManifestSource(DataSource):

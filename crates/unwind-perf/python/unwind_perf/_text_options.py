@@ -30,7 +30,7 @@ def _value(name: str, text: str) -> Any:
     elif name in _FOLDERS:
         read = _paths
     elif name in ("inlines", "symbols"):
-        read = _truth
+        read = truth
     elif name in ("join", "debuginfod"):
         read = _truth_or_word
     elif name in ("jobs", "max_frames", "retries", "batch_rows", "recordings_per_task"):
@@ -68,7 +68,8 @@ def _paths(text: str) -> List[str]:
     return [os.path.abspath(path) for path in _words(text)]
 
 
-def _truth(text: str) -> bool:
+def truth(text: str) -> bool:
+    """``true`` or ``false``."""
     if text.lower() not in _TRUTH:
         raise ValueError("true or false is expected")
     return _TRUTH[text.lower()]

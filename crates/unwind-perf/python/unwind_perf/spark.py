@@ -39,7 +39,7 @@ MANIFESTS = (
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes ``unwind_perf`` a format of the session, with conditions that are applied before Spark has the rows."""
+    """Makes ``unwind_perf`` a format of the session."""
     from pyspark.sql import datasource
 
     from ._spark_source import ManifestSource, RecordingSource
@@ -47,7 +47,7 @@ def register(spark: "SparkSession") -> None:
     spark.dataSource.register(RecordingSource)
     spark.dataSource.register(ManifestSource)
     if hasattr(datasource, "EqualTo"):
-        # Since 4.1; Spark refuses a source that could and may not.
+        # Since 4.1, for the option "pushdown": Spark refuses a source that could and may not.
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
 
 
