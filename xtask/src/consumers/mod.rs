@@ -12,6 +12,7 @@ mod pprof;
 mod python;
 mod report;
 mod service;
+mod spark;
 mod speedscope;
 mod stock;
 mod tools;
@@ -67,6 +68,7 @@ const CHECKS: &[Check] = &[
 const ONCE: &[Check] = &[
     Check { name: "the Python package", run: python::check },
     Check { name: "a bundle on another machine, and in perf", run: bundle::check },
+    Check { name: "the Python package on a Spark cluster", run: spark::check },
     Check { name: "the page in Chromium", run: report::million },
     Check { name: "the page's engine in Node", run: report::engine },
     Check { name: "the page's types", run: report::types },

@@ -51,7 +51,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// Python by its minor version, the oldest first; only those of different versions.
-fn interpreters() -> Vec<(u32, String)> {
+pub(super) fn interpreters() -> Vec<(u32, String)> {
     let named = VERSIONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
     let mut found: Vec<(u32, String)> =
         named.filter_map(|name| Some((version(&name)?, name))).collect();
@@ -76,22 +76,32 @@ fn tests(
     (minor, name): &(u32, String),
     packages: &str,
 ) -> Result<(PathBuf, String)> {
-    let root = command::root().join("target/consumers").join(format!("python3.{minor}"));
-    let python = root.join("bin/python");
-    if !python.is_file() {
-        bench.install(command::words(name).args(["-m", "venv"]).arg(&root))?;
-    }
-    let installed = |package| has(&python, package);
-    if !packages.split(' ').all(installed) {
-        let mut install = Command::new(&python);
-        bench
-            .install(install.args(["-m", "pip", "install", "--quiet"]).args(packages.split(' ')))?;
-    }
+    let python = environment(bench, name, &format!("python3.{minor}"), packages)?;
     let mut count = 0;
     for file in TESTS {
         count += run(bench, &python, file).with_context(|| format!("Python 3.{minor}: {file}"))?;
     }
     Ok((python, format!("{count} tests on Python 3.{minor}")))
+}
+
+/// The Python of an environment that has the packages; it is made where it is not there.
+pub(super) fn environment(
+    bench: &Bench<'_>,
+    interpreter: &str,
+    name: &str,
+    packages: &str,
+) -> Result<PathBuf> {
+    let root = command::root().join("target/consumers").join(name);
+    let python = root.join("bin/python");
+    if !python.is_file() {
+        bench.install(command::words(interpreter).args(["-m", "venv"]).arg(&root))?;
+    }
+    if !packages.split(' ').all(|package| has(&python, package)) {
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet"]).args(packages.split(' '));
+        bench.install(&mut install)?;
+    }
+    Ok(python)
 }
 
 /// Runs a file of tests. Gives how many there are.
@@ -112,6 +122,6 @@ fn has(python: &Path, package: &str) -> bool {
 }
 
 /// The folder with the package and its tests.
-fn package() -> PathBuf {
+pub(super) fn package() -> PathBuf {
     command::root().join("crates/unwind-perf/python")
 }

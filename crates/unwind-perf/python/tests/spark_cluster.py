@@ -5,6 +5,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
@@ -40,6 +41,15 @@ def make(folder, count):
 def comparable(manifest):
     """What does not depend on when and how often it was tried."""
     return {key: value for key, value in manifest.items() if key not in ("manifest", "seconds", "attempts")}
+
+
+def shell(folder, out):
+    """What people do without any of this: the same rows, and no account of them."""
+    out.mkdir()
+    line = 'for one in "$0"/*.data; do "$UNWIND_PERF_PROGRAM" -q "$one" --sysroot "$1" -o "$2/$(basename "$one").parquet"; done'
+    with Peak() as peak:
+        subprocess.run(["sh", "-c", line, folder, FILES["sysroot"], out], stderr=subprocess.DEVNULL, check=False)
+    print(f"a loop of the shell: {peak}")
 
 
 def loop(paths, out):
@@ -123,6 +133,7 @@ def main():
         paths = make(folder, count)
         size = sum(path.stat().st_size for path in paths)
         print(f"{count} recordings of {size / count / 1e3:.0f} kB; pyarrow {pa.__version__}")
+        shell(folder, folder / "shell")
         expected = loop(paths, folder / "loop")
         with Peak() as start, Cluster(folder) as cluster:
             spark = cluster.session()

@@ -1,0 +1,33 @@
+//! The Python package on a real cluster of Spark: a master and two workers on the loopback, of which one is lost.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::{Bench, Missing, python};
+use crate::command;
+
+/// What Spark runs on. It is asked of Debian where there is none.
+const JAVA: &str = "java -version";
+const INSTALL: &str = "apt-get install -y --no-install-recommends openjdk-17-jre-headless";
+
+/// Spark comes with its jars, 490 MB.
+const PACKAGES: &str = "pyspark pyarrow";
+
+/// The oldest Python that Spark 4 runs on.
+const OLDEST: u32 = 10;
+
+/// Runs the check.
+pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+    let newest = python::interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
+    let (_, name) = newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
+    bench.need(JAVA, INSTALL)?;
+    let python = python::environment(bench, &name, "spark", PACKAGES)?;
+    let package = python::package();
+    let mut run = Command::new(&python);
+    run.arg(package.join("tests/spark_cluster.py")).env("PYTHONPATH", &package);
+    run.env("UNWIND_PERF_PROGRAM", bench.ours).env("PYTHONDONTWRITEBYTECODE", "1");
+    let told = command::quiet_output(&mut run)?;
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("the same")).collect();
+    Ok(lines.join("; "))
+}
