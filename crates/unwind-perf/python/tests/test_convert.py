@@ -184,6 +184,13 @@ class Again(Folder):
             rows = [{**row, "recording": "perf.data"} for row in self.written(manifest).to_pylist()]
             self.assertEqual(rows, expected, fault)
 
+    def test_a_scan_that_breaks_off_says_why(self):
+        for read in (lambda: up.scan(self.recording, **FILES).read_all(), lambda: up.read(self.recording, **FILES)):
+            self.faults.write_text("cut\n")
+            self.runs.write_text("")
+            with self.assertRaisesRegex(up.UnwindPerfError, "the program ended with status -9"):
+                read()
+
     def test_retries_end(self):
         manifest, runs = self.convert("killed", "killed", "killed")
         self.assertEqual((runs, manifest["attempts"], manifest["status"]), (3, 3, "gave-up"))

@@ -53,7 +53,7 @@ def _tables(
             while run.output.peek(1):  # type: ignore[attr-defined]
                 table = pa.ipc.open_stream(run.output).read_all()
                 tables[table.schema.metadata[b"unwind_perf.table"].decode()] = table
-        except pa.ArrowInvalid as broken:
+        except (pa.ArrowInvalid, OSError) as broken:
             _explain(run, broken)
         return tables, run.finish()
 
@@ -77,7 +77,7 @@ def scan(
     run = Run(["--quiet", "--format=arrow", "--rows", *arguments(options), *input_arguments(path)], timeout)
     try:
         stream = pa.ipc.open_stream(run.output)
-    except pa.ArrowInvalid as broken:
+    except (pa.ArrowInvalid, OSError) as broken:
         with run:
             _explain(run, broken)
     except BaseException:
@@ -90,7 +90,7 @@ def scan(
                 for batch in stream:
                     for start in range(0, batch.num_rows, batch_rows):
                         yield batch.slice(start, batch_rows)
-            except pa.ArrowInvalid as broken:
+            except (pa.ArrowInvalid, OSError) as broken:
                 _explain(run, broken)
             run.finish()
 
