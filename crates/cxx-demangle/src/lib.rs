@@ -22,7 +22,7 @@
 //!
 //! # How
 //!
-//! One pass parses a name into a tree of 16-byte nodes in one vector ([`tree`]); a second pass prints it. Substitutions
+//! One pass parses a name into a tree of 16-byte nodes in one vector (`tree`); a second pass prints it. Substitutions
 //! and template parameters are indices of what they stand for, which is therefore parsed once, and as a rule printed
 //! once: its text is copied. A [`Demangler`] keeps its vectors from name to name.
 //!
