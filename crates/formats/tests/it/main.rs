@@ -13,7 +13,6 @@ mod live;
 mod names;
 mod off_cpu;
 mod otlp;
-mod otlp_rules;
 mod page;
 mod parquet_file;
 mod sample_profile;

@@ -21,7 +21,7 @@ pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };
 pub use grouped::{SampleGroup, event_name, group, period_units};
-pub use programs::{Programs, process_name};
+pub use programs::Programs;
 pub use stack_walk::{BiasCache, StackWalker, each_location};
 pub use top::{Cost, GroupBy, Top, TopKey, TopRow};
 pub use weights::{Weight, WeightUnit, Weights};

@@ -16,17 +16,17 @@ const MOST_OF_NAME: usize = 15;
 /// The program of each process in which a file was mapped that has the process's name. Processes that changed their
 /// name, as interpreters and servers do, have none.
 #[derive(Debug)]
-pub struct Programs {
+pub struct Programs<'a> {
     of_process: HashMap<Pid, ModuleId>,
+    names: HashMap<Pid, &'a [u8]>,
 }
 
-impl Programs {
+impl<'a> Programs<'a> {
     /// Looks for them where modules lay in the processes, and in stacks for those that lay where their file states it.
     #[must_use]
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(profile: &'a Profile) -> Self {
         let by_name = files_by_name(profile);
-        let names = process_names(profile);
-        let mut programs = Self { of_process: HashMap::new() };
+        let mut programs = Self { of_process: HashMap::new(), names: process_names(profile) };
         let mut layouts_seen: HashSet<(Pid, LayoutId)> = HashSet::new();
         for sample in &profile.samples {
             let Some(pid) = profile.threads.get(sample.thread).map(|thread| thread.pid) else {
@@ -35,7 +35,9 @@ impl Programs {
             if programs.of_process.contains_key(&pid) {
                 continue;
             }
-            let Some(files) = names.get(&pid).and_then(|name| by_name.get(name)) else { continue };
+            let Some(files) = programs.names.get(&pid).and_then(|name| by_name.get(name)) else {
+                continue;
+            };
             let mut found = None;
             if layouts_seen.insert((pid, sample.layout)) {
                 let layout = profile.layouts.get(sample.layout);
@@ -60,14 +62,13 @@ impl Programs {
     pub fn of(&self, pid: Pid) -> Option<ModuleId> {
         self.of_process.get(&pid).copied()
     }
-}
 
-/// The name of a process: that of its first thread, or of the thread that was sampled first.
-#[must_use]
-pub fn process_name(profile: &Profile, pid: Pid) -> &[u8] {
-    let threads = || profile.threads.iter().filter(|thread| thread.pid == pid);
-    let thread = threads().find(|thread| thread.tid.0 == pid.0).or_else(|| threads().next());
-    thread.map_or(b"", |thread| profile.strings.get(thread.comm))
+    /// The name of a process: that of its first thread, or of the thread that comes first in the table. Empty for one
+    /// that has no thread there.
+    #[must_use]
+    pub fn name(&self, pid: Pid) -> &'a [u8] {
+        self.names.get(&pid).copied().unwrap_or_default()
+    }
 }
 
 fn process_names(profile: &Profile) -> HashMap<Pid, &[u8]> {

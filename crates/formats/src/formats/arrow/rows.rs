@@ -50,7 +50,7 @@ struct SampleNames<'a> {
     host: Dictionary,
     /// By module.
     build_ids: Dictionary,
-    programs: Programs,
+    programs: Programs<'a>,
 }
 
 impl<'a> SampleNames<'a> {

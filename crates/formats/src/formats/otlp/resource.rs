@@ -2,7 +2,7 @@
 
 use address::Pid;
 use profile::Profile;
-use profile::query::{Programs, process_name};
+use profile::query::Programs;
 
 use super::dictionary::Value;
 use crate::render::protobuf::ProtoMessage;
@@ -12,8 +12,8 @@ fn file_name(path: &[u8]) -> &[u8] {
 }
 
 /// The resource of a process: its name is that of its first thread, or of the thread that was sampled first.
-pub(super) fn resource(profile: &Profile, pid: Pid, programs: &Programs) -> ProtoMessage {
-    let comm = process_name(profile, pid);
+pub(super) fn resource(profile: &Profile, pid: Pid, programs: &Programs<'_>) -> ProtoMessage {
+    let comm = programs.name(pid);
     let mut message = ProtoMessage::default();
     let mut add = |key: &str, value: Value<'_>| {
         let mut pair = ProtoMessage::default();

@@ -1,5 +1,7 @@
 //! The OTLP profiles of a small profile, field by field.
 
+mod rules;
+
 use address::Timestamp;
 use formats::{Format, FormatOptions};
 use profile::{Profile, WallClock};
