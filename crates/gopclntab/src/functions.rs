@@ -32,6 +32,12 @@ impl<'i> GoFunctions<'i> {
         Some((self.at(next)?, next))
     }
 
+    /// All functions, by address; without those whose records are of another one than the list says.
+    pub fn iter(&self) -> impl Iterator<Item = GoFunction<'i>> + use<'i> {
+        let functions = *self;
+        (0..self.0.layout.functions).filter_map(move |index| functions.get(index))
+    }
+
     /// The function of an address. Its record has to be of the same function as the list says.
     #[must_use]
     pub fn at(&self, svma: Svma) -> Option<GoFunction<'i>> {
@@ -44,11 +50,11 @@ impl<'i> GoFunctions<'i> {
                 high = middle;
             }
         }
-        let index = low.checked_sub(1)?;
-        let (start, end) = (self.start(index)?, self.start(low)?);
-        if !(start..end).contains(&svma.0) {
-            return None;
-        }
+        self.get(low.checked_sub(1)?).filter(|function| svma < function.end)
+    }
+
+    fn get(&self, index: usize) -> Option<GoFunction<'i>> {
+        let (start, end) = (self.start(index)?, self.start(index + 1)?);
         let record = self.0.layout.records.checked_add(self.record(index)?)?;
         let stated = match self.0.layout.version {
             Version::Go116 => u64_at(self.0.bytes, record)?,

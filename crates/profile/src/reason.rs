@@ -115,11 +115,12 @@ words! {
         /// The callee's frame pointer, checked for plausibility.
         FramePointer = "frame-pointer",
         /// The one word of the recorded stack that follows a call of the callee and from which call frame information leads
-        /// to the root; the callee's own says nothing.
+        /// to the root; the callee's own says nothing. Behind a gap: a word that follows a call of the function which the
+        /// stack goes on from.
         Scan = "scan",
         /// The sample's bytes ended before it, and other samples of the thread show it.
         Joined = "joined",
-        /// No frame, but any number of frames that no sample shows.
+        /// No frame, but any number of frames that no sample shows, or that are on another stack.
         Gap = "gap",
     }
 }

@@ -3,7 +3,7 @@
 //! Of a callee and its caller in a chain, the instruction before the caller's return address must be a call, and where
 //! that call is direct, it must lead to the callee's function: to it, to a PLT stub of its name, or to a function that
 //! jumps to it. A call through a register or memory proves nothing either way. Frames at a signal trampoline are left
-//! to themselves: what was interrupted has called nobody.
+//! to themselves: what was interrupted has called nobody. Nothing is said of frames beside a gap.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,6 +18,9 @@ use crate::words::{Word, Words};
 ///
 /// Source: `newproc1` in `src/runtime/proc.go`, `gosave_systemstack_switch` in `src/runtime/asm_amd64.s` of Go.
 const PUT_THERE: [&str; 2] = ["runtime.goexit", "runtime.systemstack_switch"];
+
+/// What stands in a chain for frames that are not known.
+const GAP: &str = "[gap]";
 
 /// What came of a differing sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -115,7 +118,7 @@ impl<'a> Oracle<'a> {
     fn pair(&mut self, callee: &Frame, caller: &Frame, known: &[Frame]) -> Answer {
         let name = |frame: &Frame| self.evidence.words.text(frame.symbol);
         let is_put = |frame: &Frame| PUT_THERE.iter().any(|put| name(frame).starts_with(put));
-        if is_put(callee) || is_put(caller) {
+        if is_put(callee) || is_put(caller) || [callee, caller].map(name).contains(&GAP) {
             return Answer::Open;
         }
         let (callee, caller) = match (self.place(callee, known), self.place(caller, known)) {

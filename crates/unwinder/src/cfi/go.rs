@@ -21,10 +21,14 @@ pub(crate) struct GoRules {
     /// Steps through the tables of large functions.
     steps: SharedAllowance,
     exhausted: OnceLock<Exhausted>,
+    scheduler_frames: OnceLock<Vec<(Svma, SimpleRule)>>,
 }
 
 /// Steps that a look-up may have without being counted. Frame sizes change a few times in a function.
 const FREE_STEPS: usize = 512;
+
+/// Functions of one name that are looked at: there is one for each of Go's two calling conventions.
+const MOST_NAMED: usize = 8;
 
 /// Bytes of a word.
 const WORD: i32 = 8;
@@ -39,6 +43,7 @@ impl GoRules {
             table: OnceLock::new(),
             steps: budget.shared_allowance(Resource::FrameInstructions, file_bytes),
             exhausted: OnceLock::new(),
+            scheduler_frames: OnceLock::new(),
         }
     }
 
@@ -49,7 +54,7 @@ impl GoRules {
 
     /// The rule of an address of an x86-64 file; `None` where no Go function has it.
     pub(crate) fn rule(&self, image: &Image, svma: Svma) -> Option<Rule> {
-        let table = self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()?;
+        let table = self.table(image)?;
         // A goroutine's first function returns to behind the first instruction of `goexit`, which is no call.
         let (function, svma) = table.functions(image).returned_to(svma)?;
         let name = function.name().unwrap_or_default();
@@ -62,6 +67,33 @@ impl GoRules {
         }
         let size = self.frame_size(&function, svma)?;
         Some(Rule::Simple(simple_rule(&function, size, has_saved_fp(image, svma))))
+    }
+
+    /// The functions whose frames a scheduler's stack goes on from when a goroutine's code is run on it: they noted their
+    /// stack pointers for that. Where they are called, and their frames once these are as large as they get.
+    ///
+    /// Source: `mstart1`, which notes that of `mstart0`, in src/runtime/proc.go, `cgocallback` in src/runtime/asm_amd64.s.
+    pub(crate) fn scheduler_frames(&self, image: &Image) -> &[(Svma, SimpleRule)] {
+        const NAMES: [&[u8]; 2] = [b"runtime.mstart0", b"runtime.cgocallback"];
+        self.scheduler_frames.get_or_init(|| {
+            let Some(table) = self.table(image) else { return Vec::new() };
+            let functions = table.functions(image);
+            let of_name = |name| {
+                let named: Vec<_> = functions
+                    .iter()
+                    .filter(|it| it.name() == Some(name))
+                    .take(MOST_NAMED)
+                    .collect();
+                // One of the two has no frame, and goes on in the other.
+                let frame = named.iter().find_map(full_frame);
+                named.into_iter().filter_map(move |function| Some((function.start, frame?)))
+            };
+            NAMES.into_iter().flat_map(of_name).collect()
+        })
+    }
+
+    fn table(&self, image: &Image) -> Option<&GoTable> {
+        self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()
     }
 
     /// Bytes between the return address and the stack pointer.
@@ -93,6 +125,13 @@ fn is_outermost(function: &GoFunction<'_>, name: &[u8]) -> bool {
         _ if name.starts_with(b"runtime.sig") => false,
         _ => function.is_top_frame() || name.starts_with(b"_rt0_"),
     }
+}
+
+/// The frame of a function once it is as large as it gets; `None` where it has none.
+fn full_frame(function: &GoFunction<'_>) -> Option<SimpleRule> {
+    let sizes = function.values(GoValueKind::FrameSize).take(FREE_STEPS);
+    let size = sizes.map(|piece| piece.value).max()?;
+    (WORD..LARGEST).contains(&size).then(|| simple_rule(function, size, true))
 }
 
 /// Whether the instruction at an address is not the one that saves the frame pointer in a frame that is made already.

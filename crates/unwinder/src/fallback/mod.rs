@@ -134,7 +134,7 @@ impl Fallback {
         match code.filter(|_| arch.is_x86()) {
             Some(at) => self.by_code(at, (is_leaf, false), registers, memory, arch),
             None => by_frame_pointer(registers, memory, arch)
-                .or_else(|| by_leaf_rule(registers, memory, arch).filter(|_| is_leaf))
+                .or_else(|| is_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten())
                 .ok_or(NoCaller::Unknown),
         }
     }
@@ -179,7 +179,7 @@ impl Fallback {
         if let Some(caller) = proven(caller, registers, is_kept) {
             return Ok(caller);
         }
-        let caller = by_leaf_rule(registers, memory, arch).filter(|_| is_plain_leaf);
+        let caller = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
         proven(caller, registers, false).ok_or(why)
     }
 }

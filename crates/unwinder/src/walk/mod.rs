@@ -5,6 +5,7 @@ mod assembly;
 mod executed;
 mod limits;
 mod returned;
+mod scheduler;
 mod settle;
 mod start;
 mod switch;
@@ -61,6 +62,8 @@ pub struct Walker<'e> {
     cache: WorkerCache,
     /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
     cut_at: Option<u64>,
+    /// The last function that goes on on another stack, where its caller was not found, and the registers in it.
+    left_at: Option<(Avma, Registers)>,
     /// A frame of the walk stands on a frame pointer in code that cannot be read.
     is_guessed: bool,
     /// Where a slot leads is tried out: by call frame information alone.
@@ -93,6 +96,7 @@ impl<'e> Walker<'e> {
             max_frames,
             cache,
             cut_at: None,
+            left_at: None,
             is_guessed: false,
             is_trial: false,
             trial_left: 0,
@@ -115,7 +119,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
-        (self.cut_at, self.is_guessed) = (None, false);
+        (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
         self.trial_left = most_tried(state.stack.len());
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
@@ -138,6 +142,9 @@ impl<'e> Walker<'e> {
         };
         stack.end();
         self.cache.stacks[at] = stack;
+        if reason == EndReason::OtherStack && self.left_at.is_some() {
+            return self.walk_below_switch(&memory, arch, frames);
+        }
         reason
     }
 

@@ -77,6 +77,9 @@ impl Walker<'_> {
         if let Some(caller) = found {
             return step(Some(caller));
         }
+        if rule == Rule::OtherStack {
+            self.left_at = Some((place.lookup, registers.clone()));
+        }
         let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
         let record = registers.get(arch.fp(), memory).ok();
         self.cut_at =

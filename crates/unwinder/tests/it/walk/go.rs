@@ -15,15 +15,24 @@ const MAIN: u64 = FREE + 0x100;
 const GOEXIT: u64 = FREE + 0x200;
 /// Goes on on another stack.
 const SWITCH: u64 = FREE + 0x300;
+/// What a thread begins with: its frame is empty.
+const THREAD: u64 = FREE + 0x400;
+/// Notes its stack pointer for the scheduler: a frame of 32 bytes.
+const NOTES: u64 = FREE + 0x500;
+/// What a process begins with.
+const PROCESS: u64 = FREE + 0x600;
+/// Called by C: a frame of 32 bytes, which it notes.
+const CALLED: u64 = FREE + 0x700;
 /// Behind the last function.
-const END: u64 = FREE + 0x400;
+const END: u64 = FREE + 0x800;
 
 fn function(name: &str, at: u64, flags: u8, size: i32) -> GoFunctionSpec {
+    let frame_sizes = if size == 0 { vec![(0x100, 0)] } else { vec![(4, 0), (0xfc, size)] };
     GoFunctionSpec {
         name: name.to_owned(),
         start: (at - TEXT) as u32,
         flags,
-        frame_sizes: vec![(4, 0), (0xfc, size)],
+        frame_sizes,
         ..GoFunctionSpec::default()
     }
 }
@@ -33,9 +42,17 @@ fn program() -> Program {
         .function(function("main.work", WORK, 0, 16))
         .function(function("main.main", MAIN, 0, 32))
         .function(function("runtime.goexit", GOEXIT, 5, 0))
-        .function(function("runtime.systemstack", SWITCH, 6, 0));
-    let mut program =
-        Program::empty(Arch::X86_64).call(MAIN + 0x40, WORK).call(MAIN + 0x80, SWITCH);
+        .function(function("runtime.systemstack", SWITCH, 6, 0))
+        .function(function("runtime.mstart", THREAD, 5, 0))
+        .function(function("runtime.mstart0", NOTES, 0, 32))
+        .function(function("runtime.rt0_go", PROCESS, 5, 0))
+        .function(function("runtime.cgocallback", CALLED, 6, 32));
+    let mut program = Program::empty(Arch::X86_64)
+        .call(MAIN + 0x40, WORK)
+        .call(MAIN + 0x80, SWITCH)
+        .call(THREAD + 0x20, NOTES)
+        .call(PROCESS + 0x20, THREAD)
+        .call(MAIN + 0xc0, CALLED);
     let bytes = table.build(TABLE, 0).table;
     program.sections.push(Section::loaded(".gopclntab", TABLE, bytes));
     // What is called through a register, and the end of the switch: the stack pointer comes from memory.
@@ -95,4 +112,28 @@ fn a_function_that_called_nobody_is_returned_to_at_its_first_instruction() {
     let chain = [(WORK + 0x20, FoundBy::Sampled), (MAIN - 1, CFI), (GOEXIT, CFI)];
     let regs = UserRegs::x86_64(WORK + 0x20, SP);
     program().code(MAIN - 1, &[0xcc]).check(&regs, &recorded, &chain, EndReason::Root);
+}
+
+/// How the process began, behind a switch that left room below the stack pointer that was noted.
+fn switched(room: usize) -> StackBuilder {
+    let mut stack = stack();
+    stack.words(1, 2).word(SWITCH + 0x12).words(0, room);
+    stack.words(2, 4).word(THREAD + 0x20).word(PROCESS + 0x20).words(3, 8);
+    stack
+}
+
+#[test]
+fn below_a_switch_is_what_the_thread_began_with() {
+    let switch = [(WORK + 0x20, FoundBy::Sampled), (SWITCH + 0x11, CFI)];
+    let start = [(0, FoundBy::Gap), (THREAD + 0x1f, FoundBy::Scan), (PROCESS + 0x1f, CFI)];
+    let whole = [&switch[..], &start].concat();
+    let regs = UserRegs::x86_64(WORK + 0x20, SP).set(reg::BP, 0);
+    for room in [0, 2, 3, 8, 9] {
+        program().check(&regs, &switched(room), &whole, EndReason::RootAcrossGap);
+    }
+    // Where no function is that notes it, and where the thread did not begin so, that proves nothing.
+    program().check(&regs, &switched(1), &switch, EndReason::OtherStack);
+    let mut other = stack();
+    other.words(1, 2).word(SWITCH + 0x12).words(2, 4).word(MAIN + 0x40).words(3, 8);
+    program().check(&regs, &other, &switch, EndReason::OtherStack);
 }

@@ -1,0 +1,104 @@
+//! What is below a switch of stacks on the stack that was switched to. The runtime of Go lets goroutines run some functions
+//! on the stack of the thread's scheduler. Their callers are on the goroutine's stack, of which the dump has nothing as a rule;
+//! what the dump has is how the thread began, and the calls of C and back that led to the goroutine.
+//!
+//! ```text
+//!   recorded:  [ ... function | systemstack ][ frame of mstart0 | return address ][ mstart ... clone ]
+//!                                            ^ noted when the thread began, or when C called Go; the return address is as
+//!                                              far above as the frame is large, and follows a call of that function
+//! ```
+//!
+//! Source: `systemstack`, `morestack`, `asmcgocall`, `cgocallback` in src/runtime/asm_amd64.s, `mstart1` in src/runtime/proc.go
+//! of Go.
+
+use address::Avma;
+use profile::{EndReason, FoundBy};
+
+use crate::arch::{Arch, CallTarget, WIDE};
+use crate::cache::StackCache;
+use crate::code::{InFile, locate};
+use crate::frame::Frame;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+
+/// How far below the noted stack pointer a function can have its own: those that call C leave room and align it.
+const ROOM: [u64; 5] = [0, 16, 24, 64, 72];
+/// How often a chain goes on below a switch: C that was called can have called Go.
+const MOST_SWITCHES: u32 = 32;
+
+impl Walker<'_> {
+    /// Goes on with what is below a switch of stacks, as far as that leads to a root; what is between is a gap. Otherwise
+    /// the chain stays as it is.
+    #[cold]
+    pub(super) fn walk_below_switch(
+        &mut self,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let (cut_at, own) = (self.cut_at, frames.len());
+        let mut previous = StackCache::default();
+        for _ in 0..MOST_SWITCHES {
+            let Some(left_at) = self.left_at.take() else { break };
+            let Some(registers) = self.scheduler_start(&left_at, memory, arch) else { break };
+            let Ok(pc) = registers.get(arch.return_address(), memory) else { break };
+            if frames.len() + 2 > self.max_frames {
+                break;
+            }
+            frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+            let first = frames.len();
+            let from = (Avma(pc).sub(1), false);
+            let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+            if let Some(frame) = frames.get_mut(first) {
+                frame.found_by = FoundBy::Scan;
+            }
+            match end {
+                EndReason::Root if frames.len() <= self.max_frames => {
+                    return EndReason::RootAcrossGap;
+                }
+                EndReason::OtherStack => {}
+                _ => break,
+            }
+        }
+        frames.truncate(own);
+        self.cut_at = cut_at;
+        EndReason::OtherStack
+    }
+
+    /// The registers in the caller of the function whose frame the scheduler's stack goes on from, if the function at
+    /// hand was switched to with these. `None` where not exactly one word of the dump can be its return address.
+    fn scheduler_start(
+        &mut self,
+        (lookup, registers): &(Avma, Registers),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Registers> {
+        let file = locate(*lookup, memory)?.file;
+        let info = self.engine.unwind_info(file);
+        let frames = info.go.scheduler_frames(file.image()).iter();
+        let mut found = None;
+        for (&(svma, frame), room) in frames.flat_map(|frame| ROOM.map(|room| (frame, room))) {
+            let mut caller = registers.clone();
+            arch.callee_saved().iter().for_each(|&register| caller.forget(register));
+            caller.set(arch.sp(), registers.sp(arch).wrapping_add(room));
+            let Ok(read) = frame.run::<WIDE>(&mut caller, memory, arch) else { continue };
+            if calls(read.return_address, InFile { file, svma }, memory, arch)
+                && found.replace(caller).is_some_and(|other| other.sp(arch) != read.cfa)
+            {
+                return None;
+            }
+        }
+        found
+    }
+}
+
+/// Whether the call before a return address is one of a function at its first byte.
+fn calls(return_address: u64, function: InFile<'_>, memory: &Memory<'_>, arch: Arch) -> bool {
+    let len = arch.longest_call();
+    let code = memory.code(Avma(return_address).sub(len as u64), len);
+    let target = code.and_then(|code| arch.call_target(code, return_address));
+    let Some(CallTarget::Address(target)) = target else { return false };
+    locate(Avma(target), memory).is_some_and(|called| {
+        called.file.serial == function.file.serial && called.svma == function.svma
+    })
+}
