@@ -19,6 +19,7 @@ const AFTER_STACK: u64 = !0 << 14 & SampleType::KNOWN.0 & !SampleType::IDENTIFIE
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
 /// Decodes `record`, a whole sample record with its header. `None` where it ends in front of its fixed fields.
+#[inline]
 pub(crate) fn decode_sample<'d>(
     record: &'d [u8],
     misc: u16,

@@ -37,6 +37,7 @@ impl Schema {
     }
 
     /// Decodes the sample that `bytes` begin with.
+    #[inline]
     pub(crate) fn sample<'d>(
         &self,
         bytes: &'d [u8],

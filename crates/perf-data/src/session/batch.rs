@@ -93,6 +93,7 @@ impl Batch {
     ///
     /// # Errors
     /// Where the entry is not of this batch.
+    #[inline]
     pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
         let mut sample =
             self.head.schema.sample(self.at(entry.position), entry.position, entry.event)?;

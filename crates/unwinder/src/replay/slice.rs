@@ -59,6 +59,7 @@ pub(crate) fn walk_slice(
         frames: Interner::with_capacity(3 * planned.len()),
         stacks: Interner::with_capacity(7 * planned.len()),
         samples: Vec::with_capacity(planned.len()),
+        seen: SeenSamples::with_capacity(if repair { planned.len() } else { 0 }),
         ..WalkedSlice::default()
     };
     let machine = Machine::of(batch.head());

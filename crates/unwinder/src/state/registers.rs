@@ -46,6 +46,33 @@ impl Registers {
         }
     }
 
+    /// Puts the value of a register, or the address of its slot; [`Self::mark_values`] or [`Self::mark_saved`] says which,
+    /// for several at once. Returns whether there is such a register.
+    #[inline]
+    pub(crate) fn put(&mut self, register: u8, value: u64) -> bool {
+        match self.values.get_mut(usize::from(register)) {
+            Some(slot) => {
+                *slot = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The registers with these bits are values.
+    #[inline]
+    pub(crate) const fn mark_values(&mut self, registers: u64) {
+        self.known |= registers;
+        self.in_memory &= !registers;
+    }
+
+    /// The registers with these bits are in slots.
+    #[inline]
+    pub(crate) const fn mark_saved(&mut self, registers: u64) {
+        self.known |= registers;
+        self.in_memory |= registers;
+    }
+
     /// A register that is a value; `None` where it is unknown or in memory.
     pub(crate) fn value(&self, register: u8) -> Option<u64> {
         let bit = 1_u64.checked_shl(register.into())?;
