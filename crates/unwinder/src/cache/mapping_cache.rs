@@ -78,14 +78,30 @@ impl MappingCache {
 struct CachedSpace {
     version: u64,
     mappings: Vec<CachedMapping>,
+    /// The one that was found last.
+    last: usize,
 }
 
 /// More mappings than stacks usually touch; beyond, the oldest are forgotten.
 const MOST: usize = 48;
 
 impl CachedSpace {
-    #[inline]
+    /// A frame lies in the mapping of its callee as a rule.
+    #[inline(always)]
     fn lookup(
+        &mut self,
+        address: Avma,
+        space: &Space,
+        images: &ImageStore,
+    ) -> Option<CachedMapping> {
+        let last = self.mappings.get(self.last).filter(|last| last.contains(address));
+        match last {
+            Some(&last) if self.version == space.version() => Some(last),
+            _ => self.search(address, space, images),
+        }
+    }
+
+    fn search(
         &mut self,
         address: Avma,
         space: &Space,
@@ -94,9 +110,11 @@ impl CachedSpace {
         if self.version == space.version() {
             if let Some(at) = self.mappings.iter().position(|mapping| mapping.contains(address)) {
                 let found = self.mappings.get(at).copied();
+                self.last = at;
                 // What was used last is used next.
                 if at >= 4 {
-                    self.mappings.swap(at, at / 2);
+                    self.last = at / 2;
+                    self.mappings.swap(at, self.last);
                 }
                 return found;
             }
@@ -109,6 +127,7 @@ impl CachedSpace {
         if self.mappings.len() == MOST {
             self.mappings.truncate(MOST / 2);
         }
+        self.last = self.mappings.len();
         self.mappings.push(cached);
         Some(cached)
     }

@@ -10,7 +10,7 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW};
 use crate::frame::{AddressKind, Evidence, Frame};
-use crate::rule::{SimpleRule, slot_at};
+use crate::rule::{SimpleRule, SlotsRead, slot_at};
 use crate::state::{Memory, Registers, Saved};
 
 /// A step that was made: from where, with which rule, what it read. Small, for a cache is read for every sample.
@@ -108,24 +108,22 @@ impl StackCache {
 
     /// Remembers a step from a frame that had called somebody, unless it is too far for it.
     #[inline]
-    pub(crate) fn remember(&mut self, frame: &Frame, sp: u64, evidence: &Evidence) {
+    pub(crate) fn remember(&mut self, frame: &Frame, evidence: &Evidence) {
+        match evidence {
+            Evidence::Simple(rule, read) => self.remember_simple(frame, rule, read),
+            Evidence::Outermost => {
+                let outermost = frame.module.filter(|_| self.is_kept);
+                let outermost = outermost.map(|module| CachedStep::outermost(frame, module));
+                self.made.extend(outermost);
+            }
+        }
+    }
+
+    /// The same for a step by a simple rule.
+    #[inline(always)]
+    pub(crate) fn remember_simple(&mut self, frame: &Frame, rule: &SimpleRule, read: &SlotsRead) {
         let Some(module) = frame.module.filter(|_| self.is_kept) else { return };
-        let Frame { relative, bias, .. } = *frame;
-        let outermost = CachedStep {
-            relative,
-            bias,
-            sp,
-            rule: None,
-            return_address: 0,
-            module,
-            size: 0,
-            base_slot: 0,
-            saved: 0,
-        };
-        let Evidence::Simple(rule, read) = evidence else {
-            self.made.push(outermost);
-            return;
-        };
+        let sp = frame.sp;
         let size = u32::try_from(read.cfa.wrapping_sub(sp));
         let base_slot = match read.base_slot {
             0 => Ok(0),
@@ -134,6 +132,7 @@ impl StackCache {
         let saved = u32::try_from(read.saved);
         let (Ok(size), Ok(base_slot), Ok(saved)) = (size, base_slot, saved) else { return };
         let (rule, return_address) = (Some(*rule), read.return_address);
+        let outermost = CachedStep::outermost(frame, module);
         self.made.push(CachedStep { rule, return_address, size, base_slot, saved, ..outermost });
     }
 
@@ -218,6 +217,14 @@ fn restore_saved<const WORD: u64>(
 }
 
 impl CachedStep {
+    /// The step of a frame without a caller.
+    #[inline(always)]
+    const fn outermost(frame: &Frame, module: ModuleId) -> Self {
+        let Frame { relative, bias, sp, .. } = *frame;
+        let (rule, return_address, size, base_slot, saved) = (None, 0, 0, 0, 0);
+        Self { relative, bias, sp, rule, return_address, module, size, base_slot, saved }
+    }
+
     #[inline]
     const fn lookup(&self) -> Avma {
         Avma(self.relative.wrapping_add(self.bias))

@@ -34,7 +34,8 @@ impl SimpleRule {
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
 
-    /// Runs the rule on words of `WORD` bytes: the registers become those of the caller.
+    /// Runs the rule on words of `WORD` bytes: the registers become those of the caller. Nothing has changed where that
+    /// fails.
     #[inline]
     pub(crate) fn run<const WORD: u64>(
         &self,
@@ -43,11 +44,7 @@ impl SimpleRule {
         arch: Arch,
     ) -> Result<SlotsRead, EndReason> {
         let base = registers.get(self.cfa_register, memory).map_err(reason_of_register)?;
-        let base_slot = registers.slot(self.cfa_register);
-        let mut cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
-        if WORD == NARROW {
-            cfa = memory.wrap(cfa);
-        }
+        let cfa = self.cfa_from::<WORD>(base, memory);
         let return_address = if self.return_address() == 0 {
             registers.get(arch.return_address(), memory).map_err(reason_of_register)?
         } else {
@@ -55,11 +52,52 @@ impl SimpleRule {
                 .read(slot_at::<WORD>(cfa, self.return_address()))
                 .map_err(|error| reason_of_frame(error, cfa, WORD))?
         };
+        Ok(self.leave::<WORD>(registers, memory, arch, (cfa, return_address)))
+    }
+
+    /// The same for the step that nearly all are: the frame begins at a register that is known, the return address is in
+    /// the recorded bytes, and the frame lies above its callee's. `None`, and nothing has changed, for every other step.
+    #[inline(always)]
+    pub(crate) fn run_plain<const WORD: u64>(
+        &self,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<SlotsRead> {
+        if self.signal || self.return_address() == 0 || self.cfa_register == arch.return_address() {
+            return None;
+        }
+        let base = registers.get(self.cfa_register, memory).ok()?;
+        let cfa = self.cfa_from::<WORD>(base, memory);
+        let return_address = memory.recorded(slot_at::<WORD>(cfa, self.return_address()))?;
+        if cfa <= registers.sp(arch) || arch.strip(return_address) == 0 {
+            return None;
+        }
+        Some(self.leave::<WORD>(registers, memory, arch, (cfa, return_address)))
+    }
+
+    /// The frame's address, by the value of the register that it is counted from.
+    #[inline(always)]
+    fn cfa_from<const WORD: u64>(&self, base: u64, memory: &Memory<'_>) -> u64 {
+        let cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
+        if WORD == NARROW { memory.wrap(cfa) } else { cfa }
+    }
+
+    /// The registers become those of the caller.
+    #[inline(always)]
+    fn leave<const WORD: u64>(
+        &self,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        (cfa, return_address): (u64, u64),
+    ) -> SlotsRead {
+        let base_slot = registers.slot(self.cfa_register);
         let sp = registers.sp(arch);
         let (saved, values) = self.restore_saved::<WORD>(registers, memory, arch, (sp, cfa));
         registers.set(arch.sp(), cfa);
         registers.set(arch.return_address(), return_address);
-        Ok(SlotsRead { base_slot, cfa, return_address, saved, values })
+        SlotsRead { base_slot, cfa, return_address, saved, values }
     }
 
     /// Restores the registers that the rule says were saved, but for those whose slots were popped, as

@@ -193,48 +193,49 @@ impl<'e> Walker<'e> {
         let space = memory.space;
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
-        let max_frames = if self.is_trial {
-            self.trial_left
-        } else {
-            self.max_frames.min(most_frames(memory.stack.len()))
-        };
+        let max_frames = self.most_frames(memory);
         // Signal frames that lead to another stack, or to one that is walked already.
         let mut switches = 0;
         loop {
             if !is_leaf {
-                let before = frames.len();
-                let room = max_frames.saturating_sub(before - first);
-                let mut walk = WalkState { arch, registers: &mut registers, memory, frames, room };
-                let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
-                self.hits += (frames.len() - before) as u64;
-                match followed {
+                let room = max_frames.saturating_sub(frames.len() - first);
+                let walk = WalkState { arch, registers: &mut registers, memory, frames, room };
+                match self.follow::<WORD>((lookup, found_by), previous, walk) {
                     None => {}
                     Some(Followed::End(reason)) => return self.followed_to(reason, previous),
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
-            let mapping = if frames.len() == first {
-                let found = self.cache.mappings.lookup(lookup, space, self.images);
-                let Some(mapping) = found else {
+            let is_first = frames.len() == first;
+            let Some((at, mapping)) = self.mapping_of(lookup, (is_first, is_leaf), space) else {
+                if is_first {
                     frames.push(Frame::nowhere(lookup, found_by));
-                    return EndReason::NotMapped;
-                };
-                mapping
-            } else {
-                let Some((at, mapping)) = self.caller_mapping(lookup, is_leaf, space) else {
-                    return EndReason::NotMapped;
-                };
-                lookup = at;
-                mapping
+                }
+                return EndReason::NotMapped;
             };
+            lookup = at;
             if frames.len() - first >= max_frames {
                 return EndReason::MaxFrames;
             }
             let sp = registers.sp(arch);
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
+            let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
+            let rule = self.rule_in::<WORD>(&mapping, (svma, lookup), memory);
+            if WORD == WIDE
+                && let Rule::Simple(rule) = &rule
+                && let Some(read) = rule.run_plain::<WORD>(&mut registers, memory, arch)
+            {
+                frames.push(Frame { saved: read.values, ..frame });
+                if !is_leaf {
+                    previous.remember_simple(&frame, rule, &read);
+                }
+                lookup = Avma(arch.strip(read.return_address)).sub(1);
+                (found_by, is_leaf) = (FoundBy::Cfi, false);
+                continue;
+            }
             frames.push(frame);
-            let place = (&mapping, lookup, is_leaf);
-            let step = match self.step::<WORD>(place, &mut registers, memory, arch) {
+            let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
+            let step = match self.step::<WORD>(rule, place, &mut registers, memory, arch) {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
@@ -245,11 +246,46 @@ impl<'e> Walker<'e> {
                 settle(frame, &step, is_leaf, memory, arch);
             }
             if let (Some(evidence), false) = (&step.evidence, is_leaf) {
-                previous.remember(&frame, sp, evidence);
+                previous.remember(&frame, evidence);
             }
             let Some(caller) = step.caller else { return EndReason::Root };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
+    }
+
+    /// How many frames a walk may have.
+    fn most_frames(&self, memory: &Memory<'_>) -> usize {
+        if self.is_trial {
+            self.trial_left
+        } else {
+            self.max_frames.min(most_frames(memory.stack.len()))
+        }
+    }
+
+    /// Follows the previous walk from a frame that has called somebody. Frames that were come through count as known.
+    #[inline(always)]
+    fn follow<const WORD: u64>(
+        &mut self,
+        (lookup, found_by): (Avma, FoundBy),
+        previous: &mut StackCache,
+        mut walk: WalkState<'_, '_>,
+    ) -> Option<Followed> {
+        let before = walk.frames.len();
+        let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
+        self.hits += (walk.frames.len() - before) as u64;
+        followed
+    }
+
+    /// The rule of an address in a mapping.
+    #[inline(always)]
+    fn rule_in<const WORD: u64>(
+        &mut self,
+        mapping: &CachedMapping,
+        (svma, lookup): (Svma, Avma),
+        memory: &Memory<'_>,
+    ) -> Rule {
+        let file = mapping.file;
+        file.map_or(Rule::NoInfo, |file| self.rule::<WORD>(file, svma, lookup, memory))
     }
 
     /// Why a walk ends that has followed the previous one to its end.
@@ -258,18 +294,21 @@ impl<'e> Walker<'e> {
         if by_zero && self.is_guessed { EndReason::NotMapped } else { reason }
     }
 
-    /// Where a caller is to be looked up, and the code there. `None` where there is none: the chain went wrong here, or
-    /// code was never reported.
+    /// Where a frame is to be looked up, and what is mapped there; of a caller, the code there. `None` where there is
+    /// none: the chain went wrong here, or code was never reported.
     #[inline(always)]
-    fn caller_mapping(
+    fn mapping_of(
         &mut self,
         lookup: Avma,
-        is_leaf: bool,
+        (is_first, is_leaf): (bool, bool),
         space: &Space,
     ) -> Option<(Avma, CachedMapping)> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
-        if let Some(mapping) = found.filter(|mapping| mapping.executable) {
+        if let Some(mapping) = found.filter(|mapping| is_first || mapping.executable) {
             return Some((lookup, mapping));
+        }
+        if is_first {
+            return None;
         }
         // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
         let next = lookup.add(1);
@@ -297,20 +336,17 @@ impl<'e> Walker<'e> {
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
 
-    #[inline]
+    /// The step out of a frame. Nearly all are made by [`SimpleRule::run_plain`](crate::rule::SimpleRule) before.
     fn step<const WORD: u64>(
         &mut self,
-        (mapping, lookup, is_leaf): (&CachedMapping, Avma, bool),
+        rule: Rule,
+        place: Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Step, EndReason> {
-        let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-        let rule = match mapping.file {
-            Some(file) => self.rule::<WORD>(file, svma, lookup, memory),
-            None => Rule::NoInfo,
-        };
-        let (sp, place) = (registers.sp(arch), Uncovered { mapping, lookup, svma, is_leaf });
+        let Uncovered { lookup, svma, is_leaf, .. } = place;
+        let sp = registers.sp(arch);
         if WORD == NARROW
             && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
         {
