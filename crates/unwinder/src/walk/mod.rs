@@ -5,6 +5,7 @@ mod assembly;
 mod executed;
 mod limits;
 mod returned;
+mod rules;
 mod scheduler;
 mod settle;
 mod start;
@@ -21,10 +22,10 @@ use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW, WIDE};
-use crate::cache::{CachedMapping, Followed, RuleKey, StackCache, WalkState};
+use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
 use crate::frame::{Caller, Evidence, Frame, Step};
-use crate::rule::{FullRow, Rule};
+use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
 use crate::walk::limits::{most_frames, most_tried, steps_of};
 use crate::walk::settle::settle;
@@ -276,18 +277,6 @@ impl<'e> Walker<'e> {
         followed
     }
 
-    /// The rule of an address in a mapping.
-    #[inline(always)]
-    fn rule_in<const WORD: u64>(
-        &mut self,
-        mapping: &CachedMapping,
-        (svma, lookup): (Svma, Avma),
-        memory: &Memory<'_>,
-    ) -> Rule {
-        let file = mapping.file;
-        file.map_or(Rule::NoInfo, |file| self.rule::<WORD>(file, svma, lookup, memory))
-    }
-
     /// Why a walk ends that has followed the previous one to its end.
     fn followed_to(&self, reason: EndReason, previous: &StackCache) -> EndReason {
         let by_zero = reason == EndReason::Root && !previous.ends_outermost();
@@ -406,58 +395,6 @@ impl<'e> Walker<'e> {
         }
         let caller = pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi });
         Ok(Step { caller, evidence })
-    }
-
-    /// The rule of an address of a file: from the cache, or made now.
-    #[inline]
-    fn full_row(
-        &mut self,
-        index: u32,
-        svma: Svma,
-        lookup: Avma,
-        memory: &Memory<'_>,
-    ) -> Option<Arc<FullRow>> {
-        let file = file_at(lookup, memory)?;
-        self.engine.row_of(index, (file, svma), memory.images, &mut self.cache.scratch)
-    }
-
-    /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
-    #[inline(always)]
-    fn rule<const WORD: u64>(
-        &mut self,
-        file: u32,
-        svma: Svma,
-        lookup: Avma,
-        memory: &Memory<'_>,
-    ) -> Rule {
-        let known = &mut self.cache.rules;
-        let key = RuleKey::new::<WORD>(file, svma);
-        if let Some(rule) = key.and_then(|key| self.engine.cached(key, known)) {
-            self.hits += 1;
-            return rule;
-        }
-        self.misses += 1;
-        match file_at(lookup, memory) {
-            Some(file) => {
-                let scratch = &mut self.cache.scratch;
-                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch)
-            }
-            None => Rule::NoInfo,
-        }
-    }
-
-    /// The rule of an address for a processor.
-    fn rule_of(
-        &mut self,
-        (file, svma, lookup): (u32, Svma, Avma),
-        memory: &Memory<'_>,
-        arch: Arch,
-    ) -> Rule {
-        if arch.word() == NARROW {
-            self.rule::<NARROW>(file, svma, lookup, memory)
-        } else {
-            self.rule::<WIDE>(file, svma, lookup, memory)
-        }
     }
 }
 

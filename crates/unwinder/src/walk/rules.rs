@@ -1,0 +1,77 @@
+//! The rule of a frame's address: from the cache, or made now.
+
+use std::sync::Arc;
+
+use address::{Avma, Svma};
+
+use crate::arch::{Arch, NARROW, WIDE};
+use crate::cache::{CachedMapping, RuleKey};
+use crate::rule::{FullRow, Rule};
+use crate::state::Memory;
+use crate::walk::{Walker, file_at};
+
+impl Walker<'_> {
+    /// The rule of an address in a mapping.
+    #[inline(always)]
+    pub(super) fn rule_in<const WORD: u64>(
+        &mut self,
+        mapping: &CachedMapping,
+        (svma, lookup): (Svma, Avma),
+        memory: &Memory<'_>,
+    ) -> Rule {
+        let file = mapping.file;
+        file.map_or(Rule::NoInfo, |file| self.rule::<WORD>(file, svma, lookup, memory))
+    }
+
+    /// The row of an address whose rule is no simple one.
+    #[inline]
+    pub(super) fn full_row(
+        &mut self,
+        index: u32,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> Option<Arc<FullRow>> {
+        let file = file_at(lookup, memory)?;
+        self.engine.row_of(index, (file, svma), memory.images, &mut self.cache.scratch)
+    }
+
+    /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
+    #[inline(always)]
+    fn rule<const WORD: u64>(
+        &mut self,
+        file: u32,
+        svma: Svma,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> Rule {
+        let known = &mut self.cache.rules;
+        let key = RuleKey::new::<WORD>(file, svma);
+        if let Some(rule) = key.and_then(|key| self.engine.cached(key, known)) {
+            self.hits += 1;
+            return rule;
+        }
+        self.misses += 1;
+        match file_at(lookup, memory) {
+            Some(file) => {
+                let scratch = &mut self.cache.scratch;
+                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch)
+            }
+            None => Rule::NoInfo,
+        }
+    }
+
+    /// The rule of an address for a processor.
+    pub(super) fn rule_of(
+        &mut self,
+        (file, svma, lookup): (u32, Svma, Avma),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Rule {
+        if arch.word() == NARROW {
+            self.rule::<NARROW>(file, svma, lookup, memory)
+        } else {
+            self.rule::<WIDE>(file, svma, lookup, memory)
+        }
+    }
+}
