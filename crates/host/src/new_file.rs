@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 use crate::temporaries::{Temporary, random_name};
 
+/// How the names of files begin that are being written.
+pub(crate) const HALF_DONE: &str = ".unwind-perf-";
+
 /// A file that is being written, and its place. Removed unless it is completed.
 #[derive(Debug)]
 pub struct NewFile {
@@ -28,16 +31,29 @@ impl NewFile {
     /// # Errors
     /// Where it cannot be made.
     pub fn beside(place: &Path) -> io::Result<Self> {
+        Self::with_mode(place, 0o666)
+    }
+
+    /// The same for a file that only this user can read.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn private_beside(place: &Path) -> io::Result<Self> {
+        Self::with_mode(place, 0o600)
+    }
+
+    fn with_mode(place: &Path, mode: u32) -> io::Result<Self> {
         /// Names that others may have taken.
         const ATTEMPTS: u32 = 16;
         for _ in 0..ATTEMPTS {
-            let path = place.with_file_name(random_name(".unwind-perf-"));
+            let path = place.with_file_name(random_name(HALF_DONE));
             let create = |path: &Path| {
                 let mut options = OpenOptions::new();
                 options
                     .read(true)
                     .write(true)
                     .create_new(true)
+                    .mode(mode)
                     .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
                 options.open(path)
             };

@@ -61,7 +61,8 @@ impl Pipeline {
         Ok(Settled {
             pipeline: Self::within(host, ImageLimits::default(), self.budget()),
             source: Source::Path(facts.recording),
-            options: Options { files, names, ..options.clone() },
+            // What a bundle has may be anybody's.
+            options: Options { files, names, cache: None, ..options.clone() },
             bundle: Some(bundle),
         })
     }

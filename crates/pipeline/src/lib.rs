@@ -55,6 +55,7 @@ mod timings;
 use std::sync::Arc;
 
 use budget::Budget;
+use cache::Cache;
 use host::Host;
 use perf_data::Input;
 use profile::Profile;
@@ -66,6 +67,7 @@ use crate::setting::Setting;
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
 pub use bundled::{Settled, search_words};
 pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
+pub use cache::CachePlace;
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
 pub use files::Files;
@@ -282,6 +284,7 @@ impl Pipeline {
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
         let memory = Arc::new(options.limits.memory());
-        Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory }
+        let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
+        Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory, cache }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use address::{Pid, Tid, Timestamp};
+use cache::CachePlace;
 use host::ByteStream;
 use module_map::Hint;
 use symbolizer::Demangle;
@@ -56,6 +57,9 @@ pub struct Options {
     pub off_cpu: bool,
     /// What the run may take.
     pub limits: Limits,
+    /// Where names are kept for the next run, and those of runs before are found; `None` for nowhere. What comes out does
+    /// not depend on it. Runs on bundles do without.
+    pub cache: Option<CachePlace>,
 }
 
 impl Default for Options {
@@ -68,6 +72,7 @@ impl Default for Options {
             join: Join::default(),
             off_cpu: false,
             limits: Limits::default(),
+            cache: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use budget::Memory;
+use cache::Cache;
 use host::Host;
 
 use crate::kept::Generation;
@@ -18,4 +19,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) observer: &'a Arc<dyn Observer>,
     /// What the run holds in memory.
     pub(crate) memory: Arc<Memory>,
+    /// The names of runs before.
+    pub(crate) cache: Option<Arc<Cache>>,
 }

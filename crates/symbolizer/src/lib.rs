@@ -100,7 +100,7 @@ pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{
-    Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
+    ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };
 pub use run::{prefetch, symbolize};
 pub use stored::StoredSplits;

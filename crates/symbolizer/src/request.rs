@@ -7,7 +7,7 @@ use std::sync::Arc;
 use address::Svma;
 use budget::{Budget, Held, Memory, MemoryUse};
 use module_map::Image;
-use profile::InlineRow;
+use profile::{InlineRow, StringId};
 
 use crate::demangle::Demangle;
 use crate::finding::SymbolFinding;
@@ -102,6 +102,10 @@ pub struct Request<'a> {
     pub addresses: &'a [Svma],
 }
 
+/// The version of what is answered. To be counted up with every change by which a file has another answer, so that
+/// nobody takes an answer of before for one of now.
+pub const ANSWERS: u32 = 1;
+
 /// The answers to all requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Symbols {
@@ -113,7 +117,8 @@ pub struct Symbols {
     pub findings: Vec<SymbolFinding>,
 }
 
-/// What is known about one address.
+/// What is known about one address. It does not depend on which other addresses are asked for, but where inlined functions
+/// are left out, and where a budget runs out; [`ANSWERS`] is its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedAddress {
     /// Where the function that is not inlined begins.
@@ -123,6 +128,9 @@ pub struct ResolvedAddress {
     pub frames: Range<u32>,
     /// Why the function that is not inlined has no name; `None` where it has one.
     pub reason: Option<WhyNoName>,
+    /// What debug information calls that function, where the name of the symbol took its place and is another one. No
+    /// frame has it, but it was made a string before the symbol's.
+    pub replaced: Option<StringId>,
 }
 
 /// Why an address has no function name.

@@ -24,11 +24,17 @@ impl<'a> SymbolSource<'a> {
     /// where that was not done yet.
     #[must_use]
     pub fn of_loaded(file: &'a LoadedImage, images: &'a ImageStore) -> Self {
+        Self { mini: file.mini(images), ..Self::of_files(file, images) }
+    }
+
+    /// The same without what is unpacked of the file: what tells of which files answers come, and costs little.
+    #[must_use]
+    pub fn of_files(file: &'a LoadedImage, images: &'a ImageStore) -> Self {
         Self {
             image: file.image(),
             debug: file.debug(images).map(|debug| &**debug),
             alt: file.alt(images).map(|alt| &**alt),
-            mini: file.mini(images),
+            mini: None,
             split: None,
         }
     }

@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "symbolizer",
         &["address", "budget", "cxx-demangle", "gopclntab", "host", "module-map", "profile"],
     ),
+    ("cache", &["address", "budget", "host", "module-map", "profile", "symbolizer"]),
     ("web", &[]),
     ("formats", &["address", "profile", "web"]),
     (
@@ -31,6 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "address",
             "budget",
             "bundle",
+            "cache",
             "host",
             "perf-data",
             "module-map",
@@ -45,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "address",
             "bundle",
+            "cache",
             "host",
             "perf-data",
             "module-map",

@@ -14,7 +14,7 @@ use object::{Object as _, ObjectSymbol as _};
 use super::data::ElfData;
 use super::relocate::{SectionLayout, link};
 use super::section::{self, Section};
-use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Segment};
+use super::{ElfMachine, FileAllowance, ImageError, LeftOut, MadeOf, Segment};
 
 /// An opened ELF file. Immutable; a clone shares everything but the path.
 #[derive(Clone)]
@@ -25,6 +25,8 @@ pub struct Image {
     data: Arc<ElfData>,
     /// What all files of a run may still unpack.
     unpacked: Option<Arc<SharedAllowance>>,
+    /// The file; `None` where it was made in memory.
+    pub(super) made_of: Option<MadeOf>,
 }
 
 impl Image {
@@ -89,7 +91,18 @@ impl Image {
 
     /// The image of a file whose content was opened before, maybe by another path.
     pub(crate) fn of(path: &Path, root: Option<&Path>, data: Arc<ElfData>) -> Self {
-        Self { path: path.to_owned(), root: root.map(Arc::from), data, unpacked: None }
+        Self {
+            path: path.to_owned(),
+            root: root.map(Arc::from),
+            data,
+            unpacked: None,
+            made_of: None,
+        }
+    }
+
+    /// The image with which file it was made of.
+    pub(crate) fn made_of(self, made_of: MadeOf) -> Self {
+        Self { made_of: Some(made_of), ..self }
     }
 
     /// The image by another path, as where it is in an archive.

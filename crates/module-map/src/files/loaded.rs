@@ -93,6 +93,16 @@ impl LoadedImage {
         self.mini.get_or_init(open).as_ref()
     }
 
+    /// Whether nothing that belongs to the file was left out or went missing while it was read, as far as it was asked for.
+    pub fn is_whole(&self, store: &ImageStore) -> bool {
+        let others = [self.debug_if_loaded(), self.alt.get().and_then(Option::as_ref)];
+        let others = others.into_iter().flatten().map(|other| &**other);
+        let is_whole = |image: &Image| image.left_out().is_empty() && !image.was_cut_short();
+        let has_mini = self.image.section(".gnu_debugdata").is_some();
+        std::iter::once(&self.image).chain(others).all(is_whole)
+            && (!has_mini || self.mini(store).is_some_and(is_whole))
+    }
+
     /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
     pub fn split(&self, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use host::{FileStamp, Host, HostError};
 
 use super::candidates::FileCandidate;
-use crate::elf::{ElfData, Image, ImageError};
+use crate::elf::{ElfData, Image, ImageError, MadeOf};
 
 /// What is kept at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,12 +168,12 @@ impl SharedImages {
         let Some(file) = file else {
             // That it is known is why there is no file.
             let (key, data) = known.ok_or_else(|| HostError::missing(path))?;
-            return Ok((Image::of(path, origin.root(), data), key));
+            return Ok((image_of(path, origin.root(), data, &key), key));
         };
         let key = (file.stamp, form);
         let data = Arc::new(parse(path, file.content)?);
         let (key, data) = self.with(|kept| kept.keep(key, data, self.limits));
-        Ok((Image::of(path, origin.root(), data), key))
+        Ok((image_of(path, origin.root(), data, &key), key))
     }
 
     /// Counts an image that was made in memory.
@@ -205,6 +205,18 @@ impl SharedImages {
         // A panic of another thread cannot leave the maps half-changed.
         f(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The image of a content, by a path that leads to it.
+fn image_of(path: &Path, root: Option<&Path>, data: Arc<ElfData>, key: &ContentKey) -> Image {
+    let (stamp, form) = *key;
+    let form = match form {
+        Form::Whole => (0, 0),
+        Form::Part(offset) => (1, offset.0),
+        Form::Entry(offset) => (2, offset.0),
+        Form::Kernel => (3, 0),
+    };
+    Image::of(path, root, data).made_of(MadeOf { stamp, form })
 }
 
 impl KeptImages {

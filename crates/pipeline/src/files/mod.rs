@@ -59,7 +59,7 @@ impl Files {
     }
 
     fn of_machine(setting: &Setting<'_>, machine: RecordedMachine<'_>) -> Result<Self, Error> {
-        let Setting { host, kept, options, observer, memory } = setting;
+        let Setting { host, kept, options, observer, memory, .. } = setting;
         let search = &options.files;
         let budget = options.limits.budget(kept.budget);
         let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;

@@ -2,6 +2,7 @@
 //! served; the kernel and JIT code from their own lists. They are filled into the locations of the profile.
 
 mod gap;
+mod in_files;
 mod named;
 mod prefetch;
 mod starts;
@@ -11,20 +12,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use address::{Avma, BuildId, FileOffset, ModuleId, Pid, Svma};
+use address::{Avma, BuildId, FileOffset, Pid, Svma};
+use cache::Cache;
 use hashbrown::HashMap;
 use module_map::{FileFindingKind, ImageStore, LoadedImage, MappedKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use symbolizer::{
-    DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelFile, KernelListPlaces,
-    KernelListPrefetch, KernelNames, LostNames, PerfMap, RecordedKernel, Request, SplitFinder,
-    StoredSplits, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings, WhyNoName,
-    read_perf_map, symbolize,
+    DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
+    KernelNames, LostNames, PerfMap, RecordedKernel, SymbolObserver, SymbolStage, SymbolTimings,
+    read_perf_map,
 };
 
 use self::gap::gap_location;
+use self::in_files::Nameless;
 use self::named::{NameSource, Named, name_gap};
 use self::starts::{NamelessPlace, name_by_start};
 use crate::observer::Observer;
@@ -49,6 +51,8 @@ pub struct NameReport {
     pub by_start: Vec<LocationId>,
     /// Where the time for the files went.
     pub timings: SymbolTimings,
+    /// Why names could not be kept for the next run.
+    pub not_kept: Option<String>,
 }
 
 impl NameReport {
@@ -60,6 +64,7 @@ impl NameReport {
         self.lost.merge(other.lost);
         self.looked_up |= other.looked_up;
         self.by_start.extend(other.by_start);
+        self.not_kept = self.not_kept.take().or(other.not_kept);
         self.timings.loading += other.timings.loading;
         self.timings.looking_up += other.timings.looking_up;
         self.timings.naming += other.timings.naming;
@@ -76,6 +81,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) images: &'a ImageStore,
     pub(crate) observer: &'a dyn Observer,
+    /// The names of runs before.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 /// Looks up all locations from `first` on and fills in what is known of them. The kernel's symbol list is read beside
@@ -145,6 +152,7 @@ pub(crate) fn resolve(
         looked_up: true,
         by_start,
         timings,
+        not_kept: sources.cache.and_then(Cache::finish),
     }
 }
 
@@ -179,15 +187,6 @@ fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
     }
 }
 
-/// An address that its file does not name.
-struct Nameless {
-    /// Index of its location.
-    location: u32,
-    address: Svma,
-    why: WhyNoName,
-    file: Arc<LoadedImage>,
-}
-
 /// What the files lack, once everything was asked.
 fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
     let mut lost = LostNames::default();
@@ -200,86 +199,7 @@ fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
     lost
 }
 
-/// A file, and its addresses, each with the index of the location that it is of.
-struct Wanted {
-    file: Arc<LoadedImage>,
-    places: Vec<(u64, u32)>,
-}
-
 impl Sources<'_> {
-    /// The addresses of all files, by file; those of a file sorted.
-    fn wanted(&self, named: &mut Named<'_>, kernel: &HashMap<ModuleId, KernelFile>) -> Vec<Wanted> {
-        let mut files: Vec<Wanted> = Vec::new();
-        let mut index = HashMap::new();
-        for (location, id) in named.locations.iter().zip(0_u32..) {
-            let in_kernel = location.module.and_then(|module| kernel.get(&module));
-            let (file, svma) = match in_kernel {
-                Some(known) => {
-                    named.slides.insert(id, known.slide);
-                    (&known.file, known.svma(location.relative).0)
-                }
-                None => match self.file_of(location) {
-                    Some(file) => (file, location.relative),
-                    None => continue,
-                },
-            };
-            let at = *index.entry(file.serial).or_insert_with(|| {
-                files.push(Wanted { file: file.clone(), places: Vec::new() });
-                files.len() - 1
-            });
-            if let Some(file) = files.get_mut(at) {
-                file.places.push((svma, id));
-            }
-        }
-        files
-    }
-
-    /// Asks the files; gives the addresses that they do not name.
-    fn files(
-        &self,
-        named: &mut Named<'_>,
-        kernel: &HashMap<ModuleId, KernelFile>,
-        watch: &NameWatch<'_>,
-        strings: &mut profile::Strings,
-    ) -> Vec<Nameless> {
-        let images = self.images;
-        let mut files = self.wanted(named, kernel);
-        let addresses: Vec<Vec<Svma>> = files
-            .par_iter_mut()
-            .map(|Wanted { file, places }| {
-                let _ = SymbolSource::of_loaded(file, images);
-                places.sort_unstable();
-                let mut addresses: Vec<Svma> = places.iter().map(|&(svma, _)| Svma(svma)).collect();
-                addresses.dedup();
-                addresses
-            })
-            .collect();
-        let splits: Vec<StoredSplits<'_>> =
-            files.iter().map(|Wanted { file, .. }| StoredSplits { file, images }).collect();
-        let sources = files.iter().zip(&splits).map(|(Wanted { file, .. }, split)| SymbolSource {
-            split: Some(split as &dyn SplitFinder),
-            ..SymbolSource::of_loaded(file, images)
-        });
-        let requests: Vec<Request<'_>> = sources
-            .zip(&addresses)
-            .map(|(source, addresses)| Request { source, addresses })
-            .collect();
-        let options = symbolizer::Options {
-            inlines: self.options.inlines,
-            lines: true,
-            demangle: self.options.demangle,
-            observer: Some(watch),
-            budget: images.options().budget,
-            memory: Some(&images.options().memory),
-        };
-        named.symbols = symbolize(&requests, &options, strings);
-        let mut nameless = Vec::new();
-        for (request, wanted) in (0_u32..).zip(&files) {
-            take_answers(named, request, wanted, &mut nameless);
-        }
-        nameless
-    }
-
     fn kernel(&self, named: &mut Named<'_>, kernel: &KernelNames) {
         named.name(|location, source| {
             if self.kind_of(location) != Some(MappedKind::Kernel) || !source.is_nothing() {
@@ -348,36 +268,6 @@ impl Sources<'_> {
         match self.kind_of(location)? {
             MappedKind::File | MappedKind::Unopened | MappedKind::Vdso => Some(location.relative),
             MappedKind::Anonymous | MappedKind::Kernel => None,
-        }
-    }
-}
-
-/// Notes where the names of a file's addresses are, and which have none.
-fn take_answers(
-    named: &mut Named<'_>,
-    request: u32,
-    wanted: &Wanted,
-    nameless: &mut Vec<Nameless>,
-) {
-    let Wanted { file, places } = wanted;
-    let Some(answers) = named.symbols.addresses.get(request as usize) else { return };
-    let mut at = 0_u32;
-    let mut last = None;
-    for &(svma, location) in places {
-        if last.is_some_and(|last| last != svma) {
-            at += 1;
-        }
-        last = Some(svma);
-        let Some(answer) = answers.get(at as usize) else { continue };
-        if let Some(why) = answer.reason {
-            let (address, file) = (Svma(svma), Arc::clone(file));
-            nameless.push(Nameless { location, address, why, file });
-        }
-        // What the file cannot name may still be in the kernel's list.
-        if let (false, Some(slot)) =
-            (answer.frames.is_empty(), named.sources.get_mut(location as usize))
-        {
-            *slot = NameSource::File(request, at);
         }
     }
 }

@@ -11,12 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
+use cache::{Cache, Key};
 use hashbrown::HashSet;
 use module_map::{ImageStore, LoadedImage, MappedKind};
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
-use crate::options::Options;
+use crate::options::NameOptions;
+use crate::setting::Setting;
 
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]
@@ -38,9 +40,10 @@ impl Prefetch {
         &mut self,
         partial: &Partial<'_>,
         images: &Arc<ImageStore>,
-        options: &Options,
+        setting: &Setting<'_>,
         recording: &Path,
     ) {
+        let Setting { options, cache, .. } = setting;
         // With one job nothing is done beside other work.
         if !options.names.look_up || rayon::current_num_threads() < 2 {
             return;
@@ -66,7 +69,7 @@ impl Prefetch {
                 let places = KernelListPlaces { named, recording, images };
                 self.list = places.prefetch(partial.timeline);
             } else if let Some(Ok(file)) = images.outcome(module).filter(|_| may_unpack) {
-                self.begin_file(file, images);
+                self.begin_file(file, images, (&options.names, cache.as_ref()));
             }
         }
     }
@@ -76,14 +79,20 @@ impl Prefetch {
         self.list.take()
     }
 
-    fn begin_file(&mut self, file: &Arc<LoadedImage>, images: &Arc<ImageStore>) {
+    fn begin_file(
+        &mut self,
+        file: &Arc<LoadedImage>,
+        images: &Arc<ImageStore>,
+        (names, cache): (&NameOptions, Option<&Arc<Cache>>),
+    ) {
         if !self.begun.insert(file.serial) {
             return;
         }
         let files = self.files.get_or_insert_with(|| {
             let (files, begun) = channel::<Arc<LoadedImage>>();
-            let images = Arc::clone(images);
-            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file, &images)));
+            let (images, names, cache) = (Arc::clone(images), names.clone(), cache.cloned());
+            let begin = move |file: &LoadedImage| begin(file, &images, &names, cache.as_deref());
+            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file)));
             files
         });
         // The thread ends with the sender, never before it.
@@ -91,6 +100,15 @@ impl Prefetch {
     }
 }
 
-fn begin(file: &LoadedImage, images: &ImageStore) {
+/// Finds the separate files, and unpacks what names are in. What runs before found out of a file is read instead: mostly
+/// that is all that is needed.
+fn begin(file: &LoadedImage, images: &ImageStore, names: &NameOptions, cache: Option<&Cache>) {
+    if let Some(cache) = cache {
+        let options = names.symbol_options(images);
+        let key = Key::of(&SymbolSource::of_files(file, images), &options);
+        if key.is_some_and(|key| cache.has(&key)) {
+            return;
+        }
+    }
     symbolizer::prefetch(&SymbolSource::of_loaded(file, images));
 }

@@ -34,6 +34,8 @@ pub struct Analysis {
     pub timings: Timings,
     /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
     pub written: Option<i128>,
+    /// Why names could not be kept for the next run, though the options ask for that. No finding: what came out is whole.
+    pub not_kept: Option<String>,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
     pub(crate) sources: Box<AnalysisSources>,
 }
@@ -99,7 +101,17 @@ impl Ended {
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
         let head = session.head().clone();
         let sources = Box::new(AnalysisSources { timeline, files, _session: Mutex::new(session) });
-        let written = recorded_until;
-        Analysis { profile, is_damaged, findings: found, head, left_out, timings, written, sources }
+        let (written, not_kept) = (recorded_until, report.not_kept);
+        Analysis {
+            profile,
+            is_damaged,
+            findings: found,
+            head,
+            left_out,
+            timings,
+            written,
+            not_kept,
+            sources,
+        }
     }
 }

@@ -214,7 +214,7 @@ impl Run<'_> {
                 replayer.settle(self);
                 self.step(&mut replayer, &files, &mut growing)?;
             }
-            growing.prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
+            growing.prefetch.look(&replayer.partial(), &files.images, self.setting, self.path());
             timings.ended("replay");
             wait = SOON;
         }

@@ -119,6 +119,7 @@ impl Run<'_> {
             timeline,
             images: &files.images,
             observer: &**self.observer,
+            cache: self.setting.cache.as_deref(),
         }
     }
 

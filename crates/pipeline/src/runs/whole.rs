@@ -131,7 +131,7 @@ impl Run<'_> {
                 // The batches before this one were walked; in a plain file positions are offsets.
                 pages.done_up_to(first);
             }
-            prefetch.look(&replayer.partial(), &files.images, self.options, self.path());
+            prefetch.look(&replayer.partial(), &files.images, self.setting, self.path());
             timings.ended("replay");
             self.go_on()?;
             if quick && replayer.saw_replaced_file() {

@@ -41,6 +41,7 @@ pub(crate) fn merge(
         demangle: options.demangle,
         languages: Languages::default(),
         functions_of_frames: Vec::new(),
+        replaced: Vec::new(),
         strings,
         symbols: Symbols::default(),
         bytes: options.budget.allowance(Resource::NameBytes, 0),
@@ -93,6 +94,8 @@ struct Merger<'m> {
     languages: Languages,
     /// For each frame of the answers, its function: names are demangled at the end.
     functions_of_frames: Vec<Option<MangledId>>,
+    /// Names of debug information that a symbol's took the place of: the request, the address, the name.
+    replaced: Vec<(u32, u32, MangledId)>,
     strings: &'m mut Strings,
     symbols: Symbols,
     /// How many bytes of names and paths the request may still have.
@@ -134,8 +137,11 @@ impl<'m> Merger<'m> {
                 if self.symbols.frames.len() == first as usize {
                     self.push(NAMELESS, None);
                 }
-                if let Some(outermost) = self.functions_of_frames.last_mut() {
-                    *outermost = Some(id);
+                if let Some(outermost) = self.functions_of_frames.last_mut()
+                    && let Some(other) = outermost.replace(id).filter(|other| *other != id)
+                {
+                    let request = self.symbols.addresses.len() as u32;
+                    self.replaced.push((request, addresses.len() as u32, other));
                 }
             }
             let end = self.symbols.frames.len() as u32;
@@ -146,7 +152,8 @@ impl<'m> Merger<'m> {
                 _ => Some(WhyNoName::NoSymbols),
             };
             let function_start = function_start.map(Svma);
-            addresses.push(ResolvedAddress { function_start, frames: first..end, reason });
+            let frames = first..end;
+            addresses.push(ResolvedAddress { function_start, frames, reason, replaced: None });
         }
         self.symbols.addresses.push(addresses);
     }
@@ -278,6 +285,12 @@ impl<'m> Merger<'m> {
         }
         for (frame, function) in self.symbols.frames.iter_mut().zip(&self.functions_of_frames) {
             frame.function = function.and_then(|mangled| ids.get(mangled.index()).copied());
+        }
+        for (request, address, mangled) in self.replaced {
+            let answers = self.symbols.addresses.get_mut(request as usize);
+            if let Some(answer) = answers.and_then(|answers| answers.get_mut(address as usize)) {
+                answer.replaced = ids.get(mangled.index()).copied();
+            }
         }
         self.symbols
     }

@@ -91,6 +91,7 @@ impl RunArgs {
             join: (&self.join).into(),
             off_cpu: false,
             limits: Limits { memory: self.max_memory },
+            cache: self.symbols.cache(),
         })
     }
 }

@@ -5,7 +5,8 @@ use pipeline::Analysis;
 
 use crate::args::RunArgs;
 use crate::terminal::{
-    Completeness, Status, print_damage, print_other_events, print_summary, timings_text,
+    Completeness, Status, print_damage, print_not_kept, print_other_events, print_summary,
+    timings_text,
 };
 
 /// Tells the user how the run went, and ends it.
@@ -19,6 +20,7 @@ pub(super) fn print_account(
     }
     if !args.quiet {
         print_summary(&analysis.profile)?;
+        print_not_kept(&analysis);
         if let Some(weight) = one_event {
             print_other_events(&analysis.profile, weight);
         }

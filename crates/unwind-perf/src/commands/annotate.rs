@@ -13,7 +13,7 @@ use super::profile::on_pool;
 use crate::args::{AnnotateArgs, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
-    print_other_events, print_summary, shown, timings_text,
+    print_not_kept, print_other_events, print_summary, shown, timings_text,
 };
 
 /// Functions of like names that are named beside the one that is shown.
@@ -60,6 +60,7 @@ fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
         }
     } else {
         print_summary(profile)?;
+        print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
         tell(&analysis, others, why.as_deref());
     }

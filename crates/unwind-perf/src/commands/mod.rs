@@ -4,6 +4,7 @@ mod account;
 mod annotate;
 mod buildid_list;
 mod bundle;
+mod cache;
 mod diff;
 mod dump;
 mod info;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Maps(args)) => maps::run(args),
         Some(Command::Inject(args)) => inject::run(args),
         Some(Command::Bundle(args)) => bundle::run(args),
+        Some(Command::Cache(args)) => cache::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
         Some(Command::Record(args)) => record::run(args),

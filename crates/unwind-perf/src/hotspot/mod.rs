@@ -17,8 +17,8 @@ use profile::Profile;
 use crate::args::{pipeline, with_argument};
 use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
 use crate::terminal::{
-    Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_summary,
-    timings_text,
+    Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_not_kept,
+    print_summary, timings_text,
 };
 
 /// What is to be done.
@@ -104,6 +104,9 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
     }
     write_statistics(&analysis.profile, &target, (job.statistics, job.quiet))?;
+    if !job.quiet {
+        print_not_kept(&analysis);
+    }
     let disorder = |finding: &Finding| matches!(finding, Finding::RoundsMissing { .. });
     if reading.pending_bytes.is_some() && has(&analysis.findings, disorder) {
         return Err(BufferTooSmall.into());

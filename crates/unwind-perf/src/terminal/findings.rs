@@ -29,6 +29,13 @@ pub(crate) fn print_damage(analysis: &Analysis) {
     print_error(&message);
 }
 
+/// In a line on standard error, why names were not kept for the next run.
+pub(crate) fn print_not_kept(analysis: &Analysis) {
+    if let Some(problem) = &analysis.not_kept {
+        eprintln!("--cache {}", shown(problem));
+    }
+}
+
 /// An error of a run that goes on, or whose output is written.
 pub(crate) fn print_error(message: &str) {
     eprintln!("{} {message}", color::error("unwind-perf"));

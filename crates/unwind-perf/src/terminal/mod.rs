@@ -11,7 +11,9 @@ mod target;
 mod timings;
 
 pub(crate) use color::{choose_colors, console_look};
-pub(crate) use findings::{print_damage, print_error, print_findings, print_note, status_of};
+pub(crate) use findings::{
+    print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
+};
 pub(crate) use incomplete::Completeness;
 pub(crate) use progress::Progress;
 pub(crate) use shown::{shown, shown_json};

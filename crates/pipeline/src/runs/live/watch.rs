@@ -128,7 +128,7 @@ impl Run<'_> {
                 live.take_in(&batch, session, replayer.partial().profile);
                 replayer.feed(batch, self);
                 let images = &files.images;
-                live.prefetch.look(&replayer.partial(), images, self.options, self.path());
+                live.prefetch.look(&replayer.partial(), images, self.setting, self.path());
                 wait = LOOK.min(live.until_tick());
                 if !wait.is_zero() {
                     continue;

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod bundle;
+mod cache;
 mod diff;
 mod inject;
 mod inspect;
@@ -15,6 +16,7 @@ mod tables;
 
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use bundle::BundleArgs;
+pub(crate) use cache::{CacheArgs, CacheWhat};
 pub(crate) use diff::DiffArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use pipeline::CachePlace;
+
+use crate::args::values::parse_memory;
 
 /// The names that are looked up for an address.
 #[derive(Debug, Args)]
@@ -24,6 +27,23 @@ pub(crate) struct SymbolArgs {
     /// is the running one]
     #[arg(long, value_name = "FILE")]
     pub(crate) kallsyms: Option<PathBuf>,
+
+    /// Keep what names are found for addresses of files in DIR, and take from there what runs before found, whatever they
+    /// were of; the output is the same. DIR is made where it is not there; see unwind-perf cache
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cache: Option<PathBuf>,
+
+    /// Limit of what --cache keeps; what was used longest ago goes first [default: 1G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "cache")]
+    pub(crate) cache_size: Option<u64>,
+}
+
+impl SymbolArgs {
+    /// Where names are kept.
+    pub(crate) fn cache(&self) -> Option<CachePlace> {
+        let place = CachePlace::usual(self.cache.clone()?);
+        Some(CachePlace { most: self.cache_size.unwrap_or(place.most), ..place })
+    }
 }
 
 /// How names are written.

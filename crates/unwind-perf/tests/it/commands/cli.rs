@@ -6,6 +6,8 @@ use crate::support::run::{empty_folder, listing, run};
 /// Every option of the main job.
 const OPTIONS: &[&str] = &[
     "--buildid-dir",
+    "--cache",
+    "--cache-size",
     "--cgroup",
     "--color",
     "--comm",

@@ -1,0 +1,54 @@
+//! The answers of one file, as they lie in a file of the cache.
+
+mod read;
+mod write;
+
+pub(crate) use read::{Answers, Row};
+pub(crate) use write::Writer;
+
+use profile::{InlineRow, StringId};
+use symbolizer::WhyNoName;
+
+/// A frame of an answer: its strings by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FrameRow {
+    pub(crate) function: Option<u32>,
+    pub(crate) file: Option<u32>,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) inlined: bool,
+}
+
+impl FrameRow {
+    /// The same frame with ids of strings.
+    pub(crate) const fn of(frame: &InlineRow) -> Self {
+        const fn number(id: Option<StringId>) -> Option<u32> {
+            match id {
+                Some(id) => Some(id.as_u32()),
+                None => None,
+            }
+        }
+        let InlineRow { function, file, line, column, inlined } = *frame;
+        Self { function: number(function), file: number(file), line, column, inlined }
+    }
+}
+
+/// The word for a reason; `None` for one that is not kept.
+pub(crate) const fn number_of_reason(reason: Option<WhyNoName>) -> Option<u8> {
+    match reason {
+        None => Some(0),
+        Some(WhyNoName::NoSymbols) => Some(1),
+        Some(WhyNoName::NotCovered) => Some(2),
+        Some(_) => None,
+    }
+}
+
+/// What such a word stands for; `None` for an unknown one.
+pub(crate) const fn reason_of_number(number: u8) -> Option<Option<WhyNoName>> {
+    match number {
+        0 => Some(None),
+        1 => Some(Some(WhyNoName::NoSymbols)),
+        2 => Some(Some(WhyNoName::NotCovered)),
+        _ => None,
+    }
+}

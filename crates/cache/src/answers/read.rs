@@ -1,0 +1,207 @@
+//! Reads the answers of a file: all of it is checked once, so that nothing that is asked later can lead outside.
+
+use std::ops::Range;
+
+use address::Svma;
+use symbolizer::WhyNoName;
+
+use super::{FrameRow, reason_of_number};
+use crate::key::Key;
+use crate::layout::{
+    FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum, u32_at, u64_at,
+};
+
+/// The answers of a file.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    bytes: Vec<u8>,
+    addresses: usize,
+    frames: usize,
+    strings: usize,
+    /// Where each table begins.
+    at: Tables,
+}
+
+/// Where the tables begin.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    starts: usize,
+    ends: usize,
+    replaced: usize,
+    marks: usize,
+    frames: usize,
+    string_ends: usize,
+    text: usize,
+}
+
+/// The answer to an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Row {
+    pub(crate) start: Option<Svma>,
+    pub(crate) frames: Range<usize>,
+    pub(crate) replaced: Option<u32>,
+    pub(crate) reason: Option<WhyNoName>,
+}
+
+impl Answers {
+    /// The answers in the bytes of a file; `None` where they are damaged, of another version, or kept under another key.
+    pub(crate) fn read(bytes: Vec<u8>, key: &Key) -> Option<Self> {
+        let answers = Self::read_any(bytes)?;
+        (answers.bytes.get(UNCHECKED..UNCHECKED + Key::SIZE)? == key.0).then_some(answers)
+    }
+
+    /// The same, under whatever key.
+    pub(crate) fn read_any(bytes: Vec<u8>) -> Option<Self> {
+        if bytes.len() < HEAD || !bytes.starts_with(&MAGIC) || u32_at(&bytes, 8) != VERSION {
+            return None;
+        }
+        if checksum(bytes.get(UNCHECKED..)?) != u64_at(&bytes, 16) {
+            return None;
+        }
+        let number = |index: usize| u32_at(&bytes, UNCHECKED + Key::SIZE + 4 * index) as usize;
+        let [addresses, frames, strings, text_size] = [0, 1, 2, 3].map(number);
+        let mut at = HEAD;
+        let mut table = |rows: usize, size: usize| {
+            let start = at;
+            at = at.checked_add(rows.checked_mul(size)?)?;
+            Some(start)
+        };
+        table(addresses, 8)?;
+        let at = Tables {
+            starts: table(addresses, 8)?,
+            ends: table(addresses, 4)?,
+            replaced: table(addresses, 4)?,
+            marks: table(addresses, 1)?,
+            frames: table(frames, 4 * FRAME_WORDS)?,
+            string_ends: table(strings, 4)?,
+            text: table(text_size, 1)?,
+        };
+        if bytes.len() != at.text.checked_add(text_size)? {
+            return None;
+        }
+        let answers = Self { bytes, addresses, frames, strings, at };
+        answers.is_consistent(text_size).then_some(answers)
+    }
+
+    /// Whether addresses ascend, and all that is referred to is there.
+    fn is_consistent(&self, text_size: usize) -> bool {
+        let mut end = 0;
+        let ends_ascend = (0..self.strings).all(|string| {
+            let start = std::mem::replace(&mut end, self.string_end(string));
+            start <= end
+        });
+        let is_string = |number: u32| number as usize <= self.strings;
+        let frames_fit = (0..self.frames).all(|frame| {
+            let word = |word: usize| u32_at(&self.bytes, self.frame_at(frame) + 4 * word);
+            is_string(word(0)) && is_string(word(1)) && word(4) <= 1
+        });
+        let (mut last_end, mut last) = (0, None);
+        let rows_fit = (0..self.addresses).all(|row| {
+            let (start, address) = (last_end, Some(self.address(row)));
+            last_end = self.frames_end(row);
+            let ascends = address > std::mem::replace(&mut last, address);
+            let mark = self.mark(row) & !HAS_START;
+            ascends
+                && start <= last_end
+                && is_string(u32_at(&self.bytes, self.at.replaced + 4 * row))
+                && reason_of_number(mark).is_some()
+        });
+        ends_ascend && end == text_size && frames_fit && rows_fit && last_end == self.frames
+    }
+
+    /// How many addresses have an answer.
+    pub(crate) const fn len(&self) -> usize {
+        self.addresses
+    }
+
+    /// How many strings there are.
+    pub(crate) const fn strings(&self) -> usize {
+        self.strings
+    }
+
+    /// Bytes in memory.
+    pub(crate) const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The rows of addresses, which ascend; `None` for those without an answer.
+    pub(crate) fn find(&self, addresses: &[Svma]) -> Vec<Option<u32>> {
+        let mut from = 0;
+        let find = |address: &Svma| {
+            from = self.lower_bound(from, address.0);
+            let is_known = from < self.addresses && self.address(from) == address.0;
+            is_known.then_some(from as u32)
+        };
+        addresses.iter().map(find).collect()
+    }
+
+    /// The first row from one on whose address is not lower.
+    fn lower_bound(&self, from: usize, address: u64) -> usize {
+        let (mut low, mut step) = (from, 1);
+        // What is asked next is mostly near.
+        while low + step < self.addresses && self.address(low + step) < address {
+            low += step;
+            step *= 2;
+        }
+        let mut high = self.addresses.min(low + step);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.address(middle) < address {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    pub(crate) fn address(&self, row: usize) -> u64 {
+        u64_at(&self.bytes, HEAD + 8 * row)
+    }
+
+    pub(crate) fn row(&self, row: usize) -> Row {
+        let mark = self.mark(row);
+        let start = Svma(u64_at(&self.bytes, self.at.starts + 8 * row));
+        let first = row.checked_sub(1).map_or(0, |before| self.frames_end(before));
+        Row {
+            start: (mark & HAS_START != 0).then_some(start),
+            frames: first..self.frames_end(row),
+            replaced: u32_at(&self.bytes, self.at.replaced + 4 * row).checked_sub(1),
+            reason: reason_of_number(mark & !HAS_START).flatten(),
+        }
+    }
+
+    pub(crate) fn frame(&self, frame: usize) -> FrameRow {
+        let word = |word: usize| u32_at(&self.bytes, self.frame_at(frame) + 4 * word);
+        FrameRow {
+            function: word(0).checked_sub(1),
+            file: word(1).checked_sub(1),
+            line: word(2),
+            column: word(3),
+            inlined: word(4) != 0,
+        }
+    }
+
+    pub(crate) fn string(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.string_end(before));
+        let end = self.string_end(number);
+        self.bytes.get(self.at.text + start..self.at.text + end).unwrap_or_default()
+    }
+
+    const fn frame_at(&self, frame: usize) -> usize {
+        self.at.frames + 4 * FRAME_WORDS * frame
+    }
+
+    fn frames_end(&self, row: usize) -> usize {
+        u32_at(&self.bytes, self.at.ends + 4 * row) as usize
+    }
+
+    fn mark(&self, row: usize) -> u8 {
+        self.bytes.get(self.at.marks + row).copied().unwrap_or(u8::MAX)
+    }
+
+    fn string_end(&self, number: usize) -> usize {
+        u32_at(&self.bytes, self.at.string_ends + 4 * number) as usize
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes the answers of a file.
+
+use address::Svma;
+use hashbrown::HashMap;
+use profile::Strings;
+use symbolizer::WhyNoName;
+
+use super::read::{Answers, Row};
+use super::{FrameRow, number_of_reason};
+use crate::key::Key;
+use crate::layout::{FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum};
+
+/// Puts a file of answers together, by ascending addresses.
+#[derive(Default)]
+pub(crate) struct Writer {
+    addresses: Vec<u8>,
+    starts: Vec<u8>,
+    ends: Vec<u8>,
+    replaced: Vec<u8>,
+    marks: Vec<u8>,
+    frames: Vec<u8>,
+    strings: Strings,
+}
+
+/// The numbers that the strings of a source have got.
+#[derive(Default)]
+pub(crate) struct Renumbered(HashMap<u32, u32>);
+
+impl Renumbered {
+    fn number<'s>(
+        &mut self,
+        string: Option<u32>,
+        text: impl Fn(u32) -> &'s [u8],
+        strings: &mut Strings,
+    ) -> u32 {
+        let Some(string) = string else { return 0 };
+        *self.0.entry(string).or_insert_with(|| strings.intern(text(string)).as_u32() + 1)
+    }
+}
+
+impl Writer {
+    /// Adds an answer of old.
+    pub(crate) fn add_old(&mut self, old: &Answers, row: usize, numbers: &mut Renumbered) {
+        let Row { start, frames, replaced, reason } = old.row(row);
+        let frames = frames.map(|frame| old.frame(frame));
+        let text = |number| old.string(number);
+        self.add(old.address(row), (start, reason), replaced, frames, (numbers, text));
+    }
+
+    /// Adds an answer: where its function begins, why it has no name, which name the symbol's took the place of, and its
+    /// frames, with the texts of its strings.
+    pub(crate) fn add<'s>(
+        &mut self,
+        address: u64,
+        (start, reason): (Option<Svma>, Option<WhyNoName>),
+        replaced: Option<u32>,
+        frames: impl Iterator<Item = FrameRow>,
+        (numbers, text): (&mut Renumbered, impl Fn(u32) -> &'s [u8]),
+    ) {
+        // A reason that is not kept never gets here.
+        let mark = number_of_reason(reason).unwrap_or(0);
+        self.marks.push(mark | if start.is_some() { HAS_START } else { 0 });
+        self.addresses.extend_from_slice(&address.to_le_bytes());
+        self.starts.extend_from_slice(&start.map_or(0, |start| start.0).to_le_bytes());
+        let strings = &mut self.strings;
+        for FrameRow { function, file, line, column, inlined } in frames {
+            let function = numbers.number(function, &text, strings);
+            let file = numbers.number(file, &text, strings);
+            for word in [function, file, line, column, u32::from(inlined)] {
+                self.frames.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        let replaced = numbers.number(replaced, &text, strings);
+        self.replaced.extend_from_slice(&replaced.to_le_bytes());
+        let end = self.frames.len() / (4 * FRAME_WORDS);
+        self.ends.extend_from_slice(&(end as u32).to_le_bytes());
+    }
+
+    /// The file; `None` where there is too much for its layout, or more than `most` bytes.
+    pub(crate) fn finish(self, key: &Key, most: u64) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        let mut text_ends = Vec::new();
+        for string in self.strings.iter() {
+            text.extend_from_slice(string);
+            text_ends.extend_from_slice(&u32::try_from(text.len()).ok()?.to_le_bytes());
+        }
+        let numbers = [
+            self.marks.len(),
+            self.frames.len() / (4 * FRAME_WORDS),
+            self.strings.len(),
+            text.len(),
+        ];
+        let tables = [
+            &self.addresses,
+            &self.starts,
+            &self.ends,
+            &self.replaced,
+            &self.marks,
+            &self.frames,
+            &text_ends,
+            &text,
+        ];
+        let size = HEAD + tables.iter().map(|table| table.len()).sum::<usize>();
+        if size as u64 > most || self.strings.left_out() > 0 {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(size);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.resize(UNCHECKED, 0);
+        bytes.extend_from_slice(&key.0);
+        for number in numbers {
+            bytes.extend_from_slice(&u32::try_from(number).ok()?.to_le_bytes());
+        }
+        tables.iter().for_each(|table| bytes.extend_from_slice(table));
+        let sum = checksum(bytes.get(UNCHECKED..)?).to_le_bytes();
+        bytes.get_mut(UNCHECKED - sum.len()..UNCHECKED)?.copy_from_slice(&sum);
+        Some(bytes)
+    }
+}

@@ -1,0 +1,78 @@
+//! What answers are kept under: the contents of the files that they come from, the options that change them, and the
+//! versions of the program and of the layout.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+use symbolizer::{ANSWERS, Options, SymbolSource};
+
+use crate::layout::VERSION;
+
+/// What the answers of a file are kept under. Equal keys mean equal answers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key(pub(crate) [u8; Self::SIZE]);
+
+impl Key {
+    pub(crate) const SIZE: usize = 32;
+
+    /// The key of a file with its separate debug file and its supplementary file, as they were found now: where one comes or
+    /// goes, that is another key. What is unpacked of the file itself is a part of it.
+    ///
+    /// `None` where nothing proves which contents they are, and where inlined functions are left out: then what an
+    /// address is answered can depend on the others.
+    #[must_use]
+    pub fn of(source: &SymbolSource<'_>, options: &Options<'_>) -> Option<Self> {
+        let Options { inlines: true, lines, demangle, budget, .. } = options else { return None };
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(&VERSION.to_le_bytes());
+        part(&ANSWERS.to_le_bytes());
+        part(env!("CARGO_PKG_VERSION").as_bytes());
+        part(format!("{lines} {demangle:?} {budget:?}").as_bytes());
+        for image in [Some(source.image), source.debug, source.alt] {
+            match image {
+                None => part(&[]),
+                Some(image) => part(&image.identity()?),
+            }
+        }
+        Some(Self(hash.finalize().into()))
+    }
+
+    /// The name of its file.
+    pub(crate) fn name(&self) -> String {
+        let mut name = String::with_capacity(2 * Self::SIZE + ENDING.len());
+        for byte in self.0 {
+            // A string takes everything.
+            let _ = write!(name, "{byte:02x}");
+        }
+        name + ENDING
+    }
+
+    /// Whether a file has the name of a key.
+    pub(crate) fn is_name(name: &str) -> bool {
+        let digits = name.strip_suffix(ENDING).unwrap_or_default();
+        digits.len() == 2 * Self::SIZE
+            && digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    }
+}
+
+/// How the names of the files of answers end.
+const ENDING: &str = ".answers";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_known_again() {
+        let key = Key([0xa5; Key::SIZE]);
+        assert_eq!(key.name(), format!("{}.answers", "a5".repeat(32)));
+        assert!(Key::is_name(&key.name()));
+        for other in ["", "x.answers", "CACHEDIR.TAG", &key.name().to_uppercase()] {
+            assert!(!Key::is_name(other), "{other}");
+        }
+    }
+}

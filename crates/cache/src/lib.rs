@@ -1,0 +1,28 @@
+//! What earlier runs found out, kept in a folder: the answers to addresses of files, so that a run on files that were
+//! asked before neither unpacks nor reads their debug information.
+//!
+//! Answers are kept by the content of the files that they come from ([`Key`]), never by their names: a folder that all
+//! recordings share gives the same as none. A file of the folder appears when it is complete, has a checksum and its key in
+//! it, and is checked as a whole when it is read; what is damaged, half written, of another version or of another user is
+//! not there. Several processes can use a folder at a time: the last one to write wins, and what another one learnt
+//! meanwhile is asked again.
+//!
+//! ```text
+//!   place    the folder: its size, what is in it
+//!   store    a folder as one run sees it
+//!   key      under what answers are kept
+//!   answers  a file of answers
+//!   recall   which addresses have an answer; all answers together
+//! ```
+
+mod answers;
+mod key;
+mod layout;
+mod place;
+mod recall;
+mod store;
+
+pub use key::Key;
+pub use place::{CacheContents, CachePlace};
+pub use recall::{Fresh, Recalled};
+pub use store::Cache;

@@ -1,0 +1,152 @@
+//! The folder of a cache: what is in it, and how it stays within its size.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use host::{OwnFile, OwnFolder};
+
+use crate::answers::Answers;
+use crate::key::Key;
+
+/// Where answers are kept, and how much of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CachePlace {
+    /// The folder. It is made when the first answers are kept.
+    pub folder: PathBuf,
+    /// Bytes that its files have at most, once a run has ended.
+    pub most: u64,
+}
+
+impl CachePlace {
+    /// Bytes that are kept unless somebody says how many.
+    pub const USUAL_SIZE: u64 = 1 << 30;
+
+    /// A folder of the usual size.
+    #[must_use]
+    pub const fn usual(folder: PathBuf) -> Self {
+        Self { folder, most: Self::USUAL_SIZE }
+    }
+}
+
+/// What a writer that was killed left behind goes after so long.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
+
+/// What folders of caches have in them, so that programs that make backups leave them out.
+///
+/// Source: <https://bford.info/cachedir/>.
+pub(crate) const TAG: (&str, &[u8]) = (
+    "CACHEDIR.TAG",
+    b"Signature: 8a477f597d28d172789f06886806bc55\n# Answers that unwind-perf keeps from run to run.\n",
+);
+
+/// The files of a folder that are of a cache; others that lie there are no concern of it.
+fn own_files(folder: &OwnFolder) -> io::Result<Vec<OwnFile>> {
+    let is_own = |file: &OwnFile| file.half_done || file.name.to_str().is_some_and(Key::is_name);
+    Ok(folder.files()?.into_iter().filter(is_own).collect())
+}
+
+/// Removes what was used longest ago, until the folder has no more than `most` bytes. What others remove meanwhile is no
+/// error.
+pub(crate) fn trim(folder: &OwnFolder, most: u64) -> io::Result<()> {
+    let mut files = own_files(folder)?;
+    files.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
+    let mut bytes: u64 = files.iter().map(|file| file.size).sum();
+    let now = SystemTime::now();
+    for file in &files {
+        let age = now.duration_since(file.used).unwrap_or_default();
+        let goes = if file.half_done { age > ABANDONED } else { bytes > most };
+        if goes {
+            folder.remove(file)?;
+            bytes -= file.size;
+        }
+    }
+    Ok(())
+}
+
+/// What is in the folder of a cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CacheContents {
+    /// Files with answers that can be used.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Addresses that have an answer.
+    pub addresses: u64,
+    /// Files that are damaged, or of another version of this program.
+    pub unusable: u64,
+    /// Bytes of them.
+    pub unusable_bytes: u64,
+    /// Files that are being written, or whose writer was killed.
+    pub half_done: u64,
+    /// Bytes of them.
+    pub half_done_bytes: u64,
+}
+
+impl CacheContents {
+    /// Looks through a folder. Nothing of it counts as used by that.
+    ///
+    /// # Errors
+    /// Where it is not there or cannot be listed.
+    pub fn of(folder: &OwnFolder) -> io::Result<Self> {
+        if !folder.is_there() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let mut found = Self::default();
+        for file in own_files(folder)? {
+            if file.half_done {
+                found.half_done += 1;
+                found.half_done_bytes += file.size;
+                continue;
+            }
+            let name = file.name.to_str().unwrap_or_default();
+            match folder.look(name).and_then(Answers::read_any) {
+                Some(answers) => {
+                    found.files += 1;
+                    found.bytes += file.size;
+                    found.addresses += answers.len() as u64;
+                }
+                None => {
+                    found.unusable += 1;
+                    found.unusable_bytes += file.size;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes all files of a cache from a folder; gives how many, and their bytes. Others that are there stay.
+    ///
+    /// # Errors
+    /// Where the folder is not there or a file cannot be removed.
+    pub fn clear(folder: &OwnFolder) -> io::Result<(u64, u64)> {
+        if !folder.is_there() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (mut files, mut bytes) = (0, 0);
+        for file in own_files(folder)? {
+            folder.remove(&file)?;
+            files += 1;
+            bytes += file.size;
+        }
+        Ok((files, bytes))
+    }
+}
+
+/// A line for each kind of file that there is.
+impl fmt::Display for CacheContents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, bytes, addresses, .. } = self;
+        write!(f, "files: {files}, bytes: {bytes}, addresses with an answer: {addresses}")?;
+        for (what, files, bytes) in [
+            ("damaged or of another version", self.unusable, self.unusable_bytes),
+            ("not completed", self.half_done, self.half_done_bytes),
+        ] {
+            if files > 0 {
+                write!(f, "\n{what}: {files}, bytes: {bytes}")?;
+            }
+        }
+        Ok(())
+    }
+}

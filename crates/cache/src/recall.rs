@@ -1,0 +1,276 @@
+//! The addresses of a run's files with what earlier runs were answered, and what is to be asked now.
+//!
+//! ```text
+//!   keys, addresses --> Recalled --missing--> symbolize --> answers to the rest
+//!                          |                                   |
+//!                          '---------- complete ---------------+--> all answers, as if all had been asked now
+//!                                                              '--> files of the cache
+//! ```
+
+use std::sync::Arc;
+
+use address::Svma;
+use profile::{InlineRow, StringId, Strings};
+use rayon::prelude::*;
+use symbolizer::{ResolvedAddress, Symbols};
+
+use crate::answers::{Answers, FrameRow, Row, Writer, number_of_reason};
+use crate::key::Key;
+use crate::store::Cache;
+
+/// What is known of the addresses of some files.
+#[derive(Debug)]
+pub struct Recalled(Vec<RecalledFile>);
+
+/// What is known of a file.
+#[derive(Debug)]
+struct RecalledFile {
+    key: Option<Key>,
+    answers: Option<Arc<Answers>>,
+    /// For each address the row of its answer.
+    rows: Vec<Option<u32>>,
+    /// The addresses without one.
+    missing: Vec<Svma>,
+}
+
+/// What was answered now, with the strings that it has.
+#[derive(Clone, Copy, Debug)]
+pub struct Fresh<'f> {
+    /// The answers to what is missing, request by request.
+    pub symbols: &'f Symbols,
+    /// Their strings.
+    pub strings: &'f Strings,
+}
+
+impl Cache {
+    /// What is known of files under their keys, of addresses that ascend. Nothing is, of a file without key.
+    #[must_use]
+    pub fn recall(&self, files: &[(Option<Key>, &[Svma])]) -> Recalled {
+        let recall = |&(key, addresses): &(Option<Key>, &[Svma])| {
+            let answers = key.and_then(|key| self.answers(&key));
+            let rows = match &answers {
+                Some(answers) => answers.find(addresses),
+                None => vec![None; addresses.len()],
+            };
+            let pairs = rows.iter().zip(addresses).filter(|(row, _)| row.is_none());
+            let missing = pairs.map(|(_, address)| *address).collect();
+            RecalledFile { key, answers, rows, missing }
+        };
+        Recalled(files.par_iter().map(recall).collect())
+    }
+
+    /// Keeps what was answered now, beside what was known: of the files that `may_keep` says, and that nothing was found
+    /// wrong with.
+    pub fn keep(&self, recalled: &Recalled, fresh: Fresh<'_>, may_keep: &[bool]) {
+        if fresh.strings.left_out() > 0 {
+            return;
+        }
+        let has_finding = |number: usize| {
+            fresh.symbols.findings.iter().any(|finding| finding.request as usize == number)
+        };
+        let files = recalled.0.par_iter().zip(may_keep).enumerate();
+        files.for_each(|(number, (file, may_keep))| {
+            let Some(key) = file.key.filter(|_| *may_keep && !file.missing.is_empty()) else {
+                return;
+            };
+            let Some(answers) = fresh.symbols.addresses.get(number) else { return };
+            let is_kept = |answer: &ResolvedAddress| number_of_reason(answer.reason).is_some();
+            if has_finding(number) || !answers.iter().all(is_kept) {
+                return;
+            }
+            let most = self.most_of_file();
+            let new = |old| file.write(old, (answers, fresh)).finish(&key, most);
+            // Where it is too much together, the new ones are kept.
+            if let Some(bytes) = new(file.answers.as_deref()).or_else(|| new(None)) {
+                self.write(&key, &bytes);
+            }
+        });
+    }
+}
+
+impl RecalledFile {
+    /// Old and new answers by ascending addresses.
+    fn write(
+        &self,
+        old: Option<&Answers>,
+        (answers, fresh): (&[ResolvedAddress], Fresh<'_>),
+    ) -> Writer {
+        let mut writer = Writer::default();
+        let (mut old_numbers, mut new_numbers) = (Default::default(), Default::default());
+        let mut row = 0;
+        let mut add_old = |writer: &mut Writer, before: Option<Svma>| {
+            let Some(old) = old else { return };
+            while row < old.len() && before.is_none_or(|before| old.address(row) < before.0) {
+                writer.add_old(old, row, &mut old_numbers);
+                row += 1;
+            }
+        };
+        let text = |number| fresh.strings.get(StringId::new(number));
+        for (&address, answer) in self.missing.iter().zip(answers) {
+            add_old(&mut writer, Some(address));
+            let ResolvedAddress { function_start, reason, replaced, .. } = *answer;
+            let frames = frames_of(fresh.symbols, answer).iter().map(FrameRow::of);
+            let replaced = replaced.map(StringId::as_u32);
+            let numbers = (&mut new_numbers, text);
+            writer.add(address.0, (function_start, reason), replaced, frames, numbers);
+        }
+        add_old(&mut writer, None);
+        writer
+    }
+}
+
+fn frames_of<'s>(symbols: &'s Symbols, answer: &ResolvedAddress) -> &'s [InlineRow] {
+    let range = answer.frames.start as usize..answer.frames.end as usize;
+    symbols.frames.get(range).unwrap_or_default()
+}
+
+impl Recalled {
+    /// The addresses of a file that are to be asked for now.
+    #[must_use]
+    pub fn missing(&self, file: usize) -> &[Svma] {
+        self.0.get(file).map_or(&[], |file| &file.missing)
+    }
+
+    /// All answers, in the order of the addresses. Their strings become strings of `strings` in the order in which
+    /// [`symbolize`](symbolizer::symbolize) would have made them, had it been asked for all: the paths of all frames
+    /// first, then the names of all functions.
+    #[must_use]
+    pub fn complete(self, fresh: Fresh<'_>, strings: &mut Strings) -> Symbols {
+        let mut all = Completed {
+            symbols: Symbols { findings: fresh.symbols.findings.clone(), ..Symbols::default() },
+            functions: Vec::new(),
+            replaced: Vec::new(),
+        };
+        let mut of_fresh = Interned::of(fresh.strings.len());
+        let mut of_files: Vec<Interned> = Vec::with_capacity(self.0.len());
+        let fresh_text = |number| fresh.strings.get(StringId::new(number));
+        for (number, file) in (0_u32..).zip(&self.0) {
+            let mut interned = Interned::of(file.answers.as_ref().map_or(0, |it| it.strings()));
+            let fresh_answers = fresh.symbols.addresses.get(number as usize);
+            let mut fresh_answers = fresh_answers.into_iter().flatten();
+            let mut addresses = Vec::with_capacity(file.rows.len());
+            for row in &file.rows {
+                let answer = match (row, &file.answers) {
+                    (Some(row), Some(answers)) => {
+                        let row = answers.row(*row as usize);
+                        let text = |number| answers.string(number);
+                        let path = |path| interned.id(path, text, strings);
+                        let frames = row.frames.clone().map(|frame| answers.frame(frame));
+                        all.push(Source::File(number), &row, frames, path)
+                    }
+                    _ => {
+                        let Some(answer) = fresh_answers.next() else { break };
+                        let path = |path| of_fresh.id(path, fresh_text, strings);
+                        let frames = frames_of(fresh.symbols, answer).iter().map(FrameRow::of);
+                        all.push(Source::Fresh, &row_of(answer), frames, path)
+                    }
+                };
+                addresses.push(answer);
+            }
+            all.symbols.addresses.push(addresses);
+            of_files.push(interned);
+        }
+        all.name(|(source, number)| match source {
+            Source::Fresh => of_fresh.id(number, fresh_text, strings),
+            Source::File(file) => {
+                let answers = self.0.get(file as usize)?.answers.as_ref()?;
+                let text = |number| answers.string(number);
+                of_files.get_mut(file as usize)?.id(number, text, strings)
+            }
+        })
+    }
+}
+
+fn row_of(answer: &ResolvedAddress) -> Row {
+    let ResolvedAddress { function_start, reason, replaced, .. } = *answer;
+    Row { start: function_start, frames: 0..0, replaced: replaced.map(StringId::as_u32), reason }
+}
+
+/// Where the number of a string is from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// What was answered now.
+    Fresh,
+    /// The kept answers of a file.
+    File(u32),
+}
+
+/// A string that has no id yet.
+type Text = (Source, u32);
+
+/// The ids that the strings of a source have got.
+struct Interned(Vec<Option<StringId>>);
+
+impl Interned {
+    fn of(strings: usize) -> Self {
+        Self(vec![None; strings])
+    }
+
+    fn id<'s>(
+        &mut self,
+        number: u32,
+        text: impl Fn(u32) -> &'s [u8],
+        strings: &mut Strings,
+    ) -> Option<StringId> {
+        let slot = self.0.get_mut(number as usize)?;
+        Some(*slot.get_or_insert_with(|| strings.intern(text(number))))
+    }
+}
+
+/// Answers whose functions have no ids yet.
+struct Completed {
+    symbols: Symbols,
+    /// For each frame, its function.
+    functions: Vec<Option<Text>>,
+    /// Names that others took the place of, each with the frame that has the other.
+    replaced: Vec<(usize, Text)>,
+}
+
+impl Completed {
+    /// Adds an answer; `path` gives the id of a path.
+    fn push(
+        &mut self,
+        source: Source,
+        row: &Row,
+        frames: impl Iterator<Item = FrameRow>,
+        mut path: impl FnMut(u32) -> Option<StringId>,
+    ) -> ResolvedAddress {
+        let first = self.symbols.frames.len() as u32;
+        for FrameRow { function, file, line, column, inlined } in frames {
+            let file = file.and_then(&mut path);
+            self.symbols.frames.push(InlineRow { function: None, file, line, column, inlined });
+            self.functions.push(function.map(|function| (source, function)));
+        }
+        let end = self.symbols.frames.len() as u32;
+        if let Some(replaced) = row.replaced {
+            self.replaced.push(((end as usize).saturating_sub(1), (source, replaced)));
+        }
+        ResolvedAddress {
+            function_start: row.start,
+            frames: first..end,
+            reason: row.reason,
+            replaced: None,
+        }
+    }
+
+    /// Gives all functions their ids, in the order of the frames; a name that another took the place of comes before that.
+    fn name(mut self, mut id: impl FnMut(Text) -> Option<StringId>) -> Symbols {
+        let mut replaced = self.replaced.into_iter().peekable();
+        let mut named = Vec::new();
+        let frames = self.symbols.frames.iter_mut().zip(&self.functions);
+        for (at, (frame, function)) in frames.enumerate() {
+            if let Some((_, text)) = replaced.next_if(|(before, _)| *before == at) {
+                named.push((at, id(text)));
+            }
+            frame.function = function.and_then(&mut id);
+        }
+        let mut named = named.into_iter().peekable();
+        for answer in self.symbols.addresses.iter_mut().flatten() {
+            let end = answer.frames.end as usize;
+            let own =
+                named.next_if(|(at, _)| answer.frames.contains(&(*at as u32)) && at + 1 == end);
+            answer.replaced = own.and_then(|(_, id)| id);
+        }
+        self.symbols
+    }
+}

@@ -1,0 +1,218 @@
+//! Names out of files: one request a file, for all its addresses; of those that runs before asked for, the answers are
+//! taken from the cache.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use address::{ModuleId, Svma};
+use cache::{Cache, Fresh, Key};
+use hashbrown::HashMap;
+use module_map::{Image, ImageStore, LoadedImage};
+use profile::Strings;
+use rayon::prelude::*;
+use symbolizer::{
+    KernelFile, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, WhyNoName, symbolize,
+};
+
+use super::named::{NameSource, Named};
+use super::{NameWatch, Sources};
+use crate::options::NameOptions;
+
+/// An address that its file does not name.
+pub(super) struct Nameless {
+    /// Index of its location.
+    pub(super) location: u32,
+    pub(super) address: Svma,
+    pub(super) why: WhyNoName,
+    pub(super) file: Arc<LoadedImage>,
+}
+
+/// A file, and its addresses, each with the index of the location that it is of.
+struct Wanted {
+    file: Arc<LoadedImage>,
+    places: Vec<(u64, u32)>,
+}
+
+impl Wanted {
+    /// The distinct addresses, ascending.
+    fn addresses(&mut self) -> Vec<Svma> {
+        self.places.sort_unstable();
+        let mut addresses: Vec<Svma> = self.places.iter().map(|&(svma, _)| Svma(svma)).collect();
+        addresses.dedup();
+        addresses
+    }
+}
+
+/// The split units of a file, and whether somebody asked for one: which files those are, and that they are not there, is
+/// proven by nothing that answers are kept under.
+struct WatchedSplits<'l> {
+    splits: StoredSplits<'l>,
+    asked: AtomicBool,
+}
+
+impl SplitFinder for WatchedSplits<'_> {
+    fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
+        self.asked.store(true, Ordering::Relaxed);
+        self.splits.find(id, directory, name)
+    }
+}
+
+impl NameOptions {
+    /// What is asked of files.
+    pub(crate) fn symbol_options<'o>(&self, images: &'o ImageStore) -> symbolizer::Options<'o> {
+        symbolizer::Options {
+            inlines: self.inlines,
+            lines: true,
+            demangle: self.demangle,
+            observer: None,
+            budget: images.options().budget,
+            memory: Some(&images.options().memory),
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// The addresses of all files, by file.
+    fn wanted(&self, named: &mut Named<'_>, kernel: &HashMap<ModuleId, KernelFile>) -> Vec<Wanted> {
+        let mut files: Vec<Wanted> = Vec::new();
+        let mut index = HashMap::new();
+        for (location, id) in named.locations.iter().zip(0_u32..) {
+            let in_kernel = location.module.and_then(|module| kernel.get(&module));
+            let (file, svma) = match in_kernel {
+                Some(known) => {
+                    named.slides.insert(id, known.slide);
+                    (&known.file, known.svma(location.relative).0)
+                }
+                None => match self.file_of(location) {
+                    Some(file) => (file, location.relative),
+                    None => continue,
+                },
+            };
+            let at = *index.entry(file.serial).or_insert_with(|| {
+                files.push(Wanted { file: file.clone(), places: Vec::new() });
+                files.len() - 1
+            });
+            if let Some(file) = files.get_mut(at) {
+                file.places.push((svma, id));
+            }
+        }
+        files
+    }
+
+    /// Asks the files; gives the addresses that they do not name.
+    pub(super) fn files(
+        &self,
+        named: &mut Named<'_>,
+        kernel: &HashMap<ModuleId, KernelFile>,
+        watch: &NameWatch<'_>,
+        strings: &mut Strings,
+    ) -> Vec<Nameless> {
+        let mut files = self.wanted(named, kernel);
+        let addresses: Vec<Vec<Svma>> = files.par_iter_mut().map(Wanted::addresses).collect();
+        named.symbols = match self.cache {
+            None => {
+                let asked: Vec<&[Svma]> = addresses.iter().map(Vec::as_slice).collect();
+                self.ask(&files, &asked, watch, strings).0
+            }
+            Some(cache) => self.recall_or_ask(cache, &files, &addresses, watch, strings),
+        };
+        let mut nameless = Vec::new();
+        for (request, wanted) in (0_u32..).zip(&files) {
+            take_answers(named, request, wanted, &mut nameless);
+        }
+        nameless
+    }
+
+    /// Takes from the cache what is there, asks for the rest, and keeps that.
+    fn recall_or_ask(
+        &self,
+        cache: &Cache,
+        files: &[Wanted],
+        addresses: &[Vec<Svma>],
+        watch: &NameWatch<'_>,
+        strings: &mut Strings,
+    ) -> Symbols {
+        let images = self.images;
+        let options = self.options.symbol_options(images);
+        let key =
+            |wanted: &Wanted| Key::of(&SymbolSource::of_files(&wanted.file, images), &options);
+        let keys: Vec<Option<Key>> = files.par_iter().map(key).collect();
+        let known = keys.into_iter().zip(addresses.iter().map(Vec::as_slice));
+        let recalled = cache.recall(&known.collect::<Vec<_>>());
+        let missing: Vec<&[Svma]> = (0..files.len()).map(|file| recalled.missing(file)).collect();
+        let mut new = Strings::default();
+        let (symbols, asked_splits) = self.ask(files, &missing, watch, &mut new);
+        let fresh = Fresh { symbols: &symbols, strings: &new };
+        // What was broken off is not complete, and nothing says so.
+        if !self.observer.is_cancelled() && !images.options().memory.is_exceeded() {
+            let may_keep =
+                |(wanted, asked): (&Wanted, &bool)| !asked && wanted.file.is_whole(images);
+            let may_keep: Vec<bool> = files.iter().zip(&asked_splits).map(may_keep).collect();
+            cache.keep(&recalled, fresh, &may_keep);
+        }
+        recalled.complete(fresh, strings)
+    }
+
+    /// Asks the files for these addresses; tells for which of them split units were looked for.
+    fn ask(
+        &self,
+        files: &[Wanted],
+        addresses: &[&[Svma]],
+        watch: &NameWatch<'_>,
+        strings: &mut Strings,
+    ) -> (Symbols, Vec<bool>) {
+        let images = self.images;
+        let splits = files.iter().map(|Wanted { file, .. }| WatchedSplits {
+            splits: StoredSplits { file, images },
+            asked: AtomicBool::new(false),
+        });
+        let splits: Vec<WatchedSplits<'_>> = splits.collect();
+        let asked = files.par_iter().zip(&splits).zip(addresses);
+        let requests = asked.map(|((Wanted { file, .. }, split), addresses)| {
+            // Of a file that is not asked nothing is unpacked.
+            let source = if addresses.is_empty() {
+                SymbolSource::of(file.image())
+            } else {
+                let split = Some(split as &dyn SplitFinder);
+                SymbolSource { split, ..SymbolSource::of_loaded(file, images) }
+            };
+            Request { source, addresses }
+        });
+        let requests: Vec<Request<'_>> = requests.collect();
+        let mut options = self.options.symbol_options(images);
+        options.observer = Some(watch);
+        let symbols = symbolize(&requests, &options, strings);
+        let asked = splits.iter().map(|split| split.asked.load(Ordering::Relaxed)).collect();
+        (symbols, asked)
+    }
+}
+
+/// Notes where the names of a file's addresses are, and which have none.
+fn take_answers(
+    named: &mut Named<'_>,
+    request: u32,
+    wanted: &Wanted,
+    nameless: &mut Vec<Nameless>,
+) {
+    let Wanted { file, places } = wanted;
+    let Some(answers) = named.symbols.addresses.get(request as usize) else { return };
+    let mut at = 0_u32;
+    let mut last = None;
+    for &(svma, location) in places {
+        if last.is_some_and(|last| last != svma) {
+            at += 1;
+        }
+        last = Some(svma);
+        let Some(answer) = answers.get(at as usize) else { continue };
+        if let Some(why) = answer.reason {
+            let (address, file) = (Svma(svma), Arc::clone(file));
+            nameless.push(Nameless { location, address, why, file });
+        }
+        // What the file cannot name may still be in the kernel's list.
+        if let (false, Some(slot)) =
+            (answer.frames.is_empty(), named.sources.get_mut(location as usize))
+        {
+            *slot = NameSource::File(request, at);
+        }
+    }
+}
