@@ -41,6 +41,17 @@ impl Key {
         Some(Self(hash.finalize().into()))
     }
 
+    /// The key of a list of the kernel's symbols, by what says that it is the same.
+    #[must_use]
+    pub fn of_kernel_list(identity: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"kernel");
+        hash.update(VERSION.to_le_bytes());
+        hash.update(ANSWERS.to_le_bytes());
+        hash.update(identity);
+        Self(hash.finalize().into())
+    }
+
     /// The name of its file.
     pub(crate) fn name(&self) -> String {
         let mut name = String::with_capacity(2 * Self::SIZE + ENDING.len());

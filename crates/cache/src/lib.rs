@@ -12,16 +12,19 @@
 //!   store    a folder as one run sees it
 //!   key      under what answers are kept
 //!   answers  a file of answers
+//!   kernel   functions of the kernel, by its list of symbols
 //!   recall   which addresses have an answer; all answers together
 //! ```
 
 mod answers;
+mod kernel;
 mod key;
 mod layout;
 mod place;
 mod recall;
 mod store;
 
+pub use kernel::KeptKernel;
 pub use key::Key;
 pub use place::{CacheContents, CachePlace};
 pub use recall::{Fresh, Recalled};

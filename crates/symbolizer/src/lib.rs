@@ -93,8 +93,8 @@ pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use jit::{JitSymbol, PerfMap, read_perf_map};
 pub use kernel::{
-    Kallsyms, KallsymsError, KernelFile, KernelListPlaces, KernelListPrefetch, KernelNames,
-    KernelSymbol, NoKernelNames, RecordedKernel,
+    Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
+    KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,
 };
 pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};

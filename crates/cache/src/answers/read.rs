@@ -135,6 +135,13 @@ impl Answers {
         addresses.iter().map(find).collect()
     }
 
+    /// The last row whose address is not higher.
+    pub(crate) fn last_up_to(&self, address: u64) -> Option<usize> {
+        let row = self.lower_bound(0, address);
+        let is_it = row < self.addresses && self.address(row) == address;
+        if is_it { Some(row) } else { row.checked_sub(1) }
+    }
+
     /// The first row from one on whose address is not lower.
     fn lower_bound(&self, from: usize, address: u64) -> usize {
         let (mut low, mut step) = (from, 1);

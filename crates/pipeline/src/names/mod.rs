@@ -3,6 +3,7 @@
 
 mod gap;
 mod in_files;
+mod kernel_list;
 mod named;
 mod prefetch;
 mod starts;
@@ -112,10 +113,12 @@ pub(crate) fn resolve(
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
     let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, images };
     let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(MappedKind::Kernel);
-    let wants_list = named.locations.iter().any(in_kernel);
+    let in_list = named.locations.iter().filter(|it| in_kernel(it)).map(|it| Avma(it.relative));
+    let in_list: Vec<Avma> = in_list.collect();
+    let wants_list = !in_list.is_empty();
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
     let (list, nameless) = rayon::join(
-        || wants_list.then(|| kernel.read_list(places, timeline, prefetched)),
+        || wants_list.then(|| sources.kernel_names(&kernel, places, &in_list, prefetched)),
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
     let mut kernel_by_release = false;

@@ -67,7 +67,13 @@ impl Prefetch {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.names.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, images };
-                self.list = places.prefetch(partial.timeline);
+                let identity = || places.identity_so_far(partial.timeline);
+                let is_kept = |cache: &Arc<Cache>| {
+                    identity().is_some_and(|identity| cache.has(&Key::of_kernel_list(&identity)))
+                };
+                if !cache.as_ref().is_some_and(is_kept) {
+                    self.list = places.prefetch(partial.timeline);
+                }
             } else if let Some(Ok(file)) = images.outcome(module).filter(|_| may_unpack) {
                 self.begin_file(file, images, (&options.names, cache.as_ref()));
             }

@@ -34,6 +34,17 @@ pub struct KernelSymbol<'a> {
     pub start: Avma,
 }
 
+/// A function of the kernel or of a module, from its start to the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFunction<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Where it begins.
+    pub start: Avma,
+    /// Where the next one begins.
+    pub end: Avma,
+}
+
 /// The symbols of a kernel: the list, and where its lines are, sorted by their addresses.
 #[derive(Debug)]
 pub struct Kallsyms {
@@ -92,6 +103,19 @@ impl Kallsyms {
         let next_is_near = next.is_some_and(|next| next.module == symbol.module);
         let end = (symbol.start.0 | (PAGE - 1)).saturating_add(PAGE);
         (next_is_near || address.0 <= end).then_some(symbol)
+    }
+
+    /// The function that covers the address, where that is sure to last: as long as the kernel runs and has the same modules.
+    /// The last symbol of the kernel or of a module has no end, and code that is made at run time comes and goes.
+    #[must_use]
+    pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        let after = self.symbols.partition_point(|&(start, _)| start <= address);
+        let &(_, at) = self.symbols.get(after.checked_sub(1)?)?;
+        let &(end, next) = self.symbols.get(after)?;
+        let KernelSymbol { name, module, start } = symbol_at(&self.text, at)?;
+        let is_made = |module: &[u8]| module == b"bpf" || module.starts_with(b"__builtin__");
+        let lasts = symbol_at(&self.text, next)?.module == module && !module.is_some_and(is_made);
+        lasts.then_some(KernelFunction { name, start, end })
     }
 
     /// The address of the kernel's own symbol of that name, of whatever type it is.
@@ -291,6 +315,23 @@ mod tests {
             name(0xffff_ffff_c001_0000),
             Some(("other", Some("xfs"), 0xffff_ffff_c001_0000))
         );
+    }
+
+    #[test]
+    fn what_may_go_or_has_no_end_does_not_last() {
+        let text =
+            [LIST, b"ffffffffc0020000 t bpf_prog_1 [bpf]\nffffffffc0020100 t bpf_prog_2 [bpf]\n"];
+        let list = Kallsyms::parse(text.concat()).unwrap();
+        let function = |address| {
+            let KernelFunction { name, start, end } = list.lasting_function(Avma(address))?;
+            Some((name, start.0, end.0))
+        };
+        let do_one = (&b"do_one"[..], 0xffff_ffff_8100_0100, 0xffff_ffff_8100_0200);
+        assert_eq!(function(0xffff_ffff_8100_01ff), Some(do_one));
+        let mod_init = (&b"mod_init"[..], 0xffff_ffff_c000_0000, 0xffff_ffff_c000_0040);
+        assert_eq!(function(0xffff_ffff_c000_0001), Some(mod_init));
+        let others = [0xffff_ffff_8100_0301, 0xffff_ffff_c000_0041, 0xffff_ffff_c002_0001, 0x1000];
+        assert_eq!(others.map(function), [None; 4]);
     }
 
     #[test]

@@ -1,17 +1,53 @@
 //! The symbols of the recorded kernel: a list, how far the kernel lay from it, and whether it is of that kernel.
 
+use std::fmt;
 use std::path::Path;
 
 use address::Avma;
 use module_map::Timeline;
 
 use crate::kernel::error::NoKernelNames;
-use crate::kernel::kallsyms::Kallsyms;
+use crate::kernel::kallsyms::{Kallsyms, KernelFunction};
+
+/// Symbols of a kernel: a list, or what was looked up in it before.
+pub trait KernelSymbols: fmt::Debug + Send + Sync {
+    /// The symbol that covers an address: its name, and where it begins.
+    fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)>;
+
+    /// The address of the kernel's own symbol of that name.
+    fn address_of(&self, name: &[u8]) -> Option<Avma>;
+
+    /// As [`Kallsyms::lasting_function`].
+    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>>;
+}
+
+impl KernelSymbols for Kallsyms {
+    fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
+        Self::lookup(self, address).map(|symbol| (symbol.name, symbol.start))
+    }
+
+    fn address_of(&self, name: &[u8]) -> Option<Avma> {
+        Self::address_of(self, name)
+    }
+
+    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        Self::lasting_function(self, address)
+    }
+}
+
+/// The symbols by which the end of the kernel's code is known.
+const ENDS: [&[u8]; 2] = [b"_etext", b"_edata"];
+
+/// The symbols that [`KernelNames`] asks a list for by name, to prove that it is of the recorded kernel.
+#[must_use]
+pub fn kernel_proofs(timeline: &Timeline) -> Vec<&[u8]> {
+    timeline.kernel_reference().map(|(symbol, _)| symbol).into_iter().chain(ENDS).collect()
+}
 
 /// A kernel symbol list, and how far the recorded kernel lay from it.
 #[derive(Debug)]
 pub struct KernelNames {
-    list: Kallsyms,
+    list: Box<dyn KernelSymbols>,
     slide: u64,
     /// Whether nothing but the release and the place of the kernel says that the list is of the recorded one.
     pub by_release: bool,
@@ -21,13 +57,25 @@ impl KernelNames {
     /// The symbol that covers an address of the recorded kernel: its name, and where it begins there.
     #[must_use]
     pub fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
-        let symbol = self.list.lookup(address.sub(self.slide))?;
-        Some((symbol.name, symbol.start.add(self.slide)))
+        let (name, start) = self.list.lookup(address.sub(self.slide))?;
+        Some((name, start.add(self.slide)))
+    }
+
+    /// The function that covers an address of the recorded kernel, where it lasts, as the list has it.
+    #[must_use]
+    pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        self.list.lasting_function(address.sub(self.slide))
+    }
+
+    /// The address of a symbol, as the list has it.
+    #[must_use]
+    pub fn listed_address_of(&self, name: &[u8]) -> Option<Avma> {
+        self.list.address_of(name)
     }
 
     /// The names of the list of that path, unless it is of another kernel.
     pub(super) fn proven(
-        list: Kallsyms,
+        list: Box<dyn KernelSymbols>,
         (path, by_release): (&Path, bool),
         timeline: &Timeline,
     ) -> Result<Self, NoKernelNames> {
@@ -65,7 +113,7 @@ impl KernelNames {
             return None;
         }
         let mut first = None;
-        for symbol in [&b"_etext"[..], b"_edata"] {
+        for symbol in ENDS {
             let listed = self.address_of(symbol);
             if listed == Some(recorded) {
                 return None;

@@ -36,7 +36,7 @@ pub(super) struct KernelListFile {
 }
 
 impl KernelListFile {
-    fn origin(&self) -> Origin<'_> {
+    pub(super) fn origin(&self) -> Origin<'_> {
         self.root.as_deref().map_or(Origin::User, |root| Origin::Stored { root })
     }
 }

@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod identity;
 mod kallsyms;
+mod lasting;
 mod list;
 mod list_file;
 mod notes;
@@ -23,8 +24,8 @@ use module_map::{ImageStore, Timeline};
 
 pub use error::NoKernelNames;
 pub use files::KernelFile;
-pub use kallsyms::{Kallsyms, KallsymsError, KernelSymbol};
-pub use list::KernelNames;
+pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction, KernelSymbol};
+pub use list::{KernelNames, KernelSymbols, kernel_proofs};
 pub use list_file::{KernelListPlaces, KernelListPrefetch};
 
 /// What is known of the recorded kernel before a list of its symbols is read.
@@ -68,6 +69,27 @@ impl RecordedKernel {
             }
             list => list?,
         };
-        KernelNames::proven(list, (&file.path, file.by_release), timeline)
+        KernelNames::proven(Box::new(list), (&file.path, file.by_release), timeline)
+    }
+
+    /// What says of the list that [`Self::read_list`] would read, from one run to the next, that it is the same but for what
+    /// does not last; `None` where nothing does.
+    #[must_use]
+    pub fn list_identity(&self, places: KernelListPlaces<'_>) -> Option<Vec<u8>> {
+        places.identity(self.id)
+    }
+
+    /// The names of symbols that were looked up in that list before, as [`Self::read_list`] has those of the list.
+    ///
+    /// # Errors
+    /// As for [`Self::read_list`].
+    pub fn kept_list(
+        &self,
+        places: KernelListPlaces<'_>,
+        timeline: &Timeline,
+        kept: Box<dyn KernelSymbols>,
+    ) -> Result<KernelNames, NoKernelNames> {
+        let file = places.find(self.id)?;
+        KernelNames::proven(kept, (&file.path, file.by_release), timeline)
     }
 }

@@ -1,0 +1,102 @@
+//! Functions of the kernel, as they were looked up in a list of its symbols. They are kept in the layout of a file's
+//! answers: rows from address 0 on are symbols by their names, with where they lie as their start; the others are functions
+//! by where they begin, with where they end as their start.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use address::{Avma, Svma};
+use symbolizer::{KernelFunction, KernelSymbols};
+
+use crate::answers::{Answers, FrameRow, Writer};
+use crate::key::Key;
+use crate::store::Cache;
+
+/// Rows below this address are symbols by name: no kernel has code there.
+const NAMED: u64 = 256;
+
+/// What was looked up in a list.
+#[derive(Debug)]
+pub struct KeptKernel(Arc<Answers>);
+
+/// A row: an address, another one, a name.
+type KernelRow<'r> = (u64, Option<Avma>, &'r [u8]);
+
+impl Cache {
+    /// What was looked up in a list, where these symbols are among it.
+    #[must_use]
+    pub fn kernel(&self, key: &Key, proofs: &[&[u8]]) -> Option<KeptKernel> {
+        let kept = KeptKernel(self.answers(key)?);
+        proofs.iter().all(|name| kept.named(name).is_some()).then_some(kept)
+    }
+
+    /// Keeps symbols of a list and functions that were looked up in it, beside those that are kept.
+    pub fn keep_kernel(
+        &self,
+        key: &Key,
+        proofs: &[(&[u8], Option<Avma>)],
+        functions: &[KernelFunction<'_>],
+    ) {
+        let old = self.answers(key).map(KeptKernel);
+        let mut named: BTreeMap<&[u8], Option<Avma>> = proofs.iter().copied().collect();
+        let mut rows: BTreeMap<u64, (Option<Avma>, &[u8])> = functions
+            .iter()
+            .filter(|function| function.start.0 >= NAMED)
+            .map(|function| (function.start.0, (Some(function.end), function.name)))
+            .collect();
+        for (address, other, name) in old.iter().flat_map(KeptKernel::rows) {
+            if address < NAMED {
+                named.entry(name).or_insert(other);
+            } else {
+                rows.entry(address).or_insert((other, name));
+            }
+        }
+        let mut writer = Writer::default();
+        let named = (0..NAMED).zip(named).map(|(at, (name, address))| (at, address, name));
+        for (address, other, name) in named.chain(rows.into_iter().map(|(at, (a, b))| (at, a, b))) {
+            let frame =
+                FrameRow { function: Some(0), file: None, line: 0, column: 0, inlined: false };
+            let start = other.map(|other| Svma(other.0));
+            let numbers = &mut Default::default();
+            writer.add(address, (start, None), None, std::iter::once(frame), (numbers, |_| name));
+        }
+        if let Some(bytes) = writer.finish(key, self.most_of_file()) {
+            self.write(key, &bytes);
+        }
+    }
+}
+
+impl KeptKernel {
+    fn row(&self, row: usize) -> KernelRow<'_> {
+        let answer = self.0.row(row);
+        let name = answer.frames.clone().next().and_then(|frame| self.0.frame(frame).function);
+        let name = name.map_or(&[][..], |name| self.0.string(name));
+        (self.0.address(row), answer.start.map(|start| Avma(start.0)), name)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = KernelRow<'_>> {
+        (0..self.0.len()).map(|row| self.row(row))
+    }
+
+    /// Where the list has a symbol; `None` where it was not looked up.
+    fn named(&self, name: &[u8]) -> Option<Option<Avma>> {
+        let mut named = self.rows().take_while(|&(address, ..)| address < NAMED);
+        named.find(|&(.., known)| known == name).map(|(_, address, _)| address)
+    }
+}
+
+impl KernelSymbols for KeptKernel {
+    fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
+        self.lasting_function(address).map(|function| (function.name, function.start))
+    }
+
+    fn address_of(&self, name: &[u8]) -> Option<Avma> {
+        self.named(name).flatten()
+    }
+
+    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        let (start, end, name) = self.row(self.0.last_up_to(address.0)?);
+        let end = end.filter(|end| start >= NAMED && address < *end)?;
+        Some(KernelFunction { name, start: Avma(start), end })
+    }
+}

@@ -1,0 +1,58 @@
+//! The names of the kernel's list: out of the list, or of what runs before looked up in it.
+
+use address::Avma;
+use cache::{Cache, Key};
+use symbolizer::{
+    KernelFunction, KernelListPlaces, KernelListPrefetch, KernelNames, NoKernelNames,
+    RecordedKernel, kernel_proofs,
+};
+
+use super::Sources;
+
+impl Sources<'_> {
+    /// The names for these addresses of the kernel. The list is read where one of them was never looked up in it, or what
+    /// was may not be so any more.
+    pub(super) fn kernel_names(
+        &self,
+        kernel: &RecordedKernel,
+        places: KernelListPlaces<'_>,
+        addresses: &[Avma],
+        prefetched: Option<KernelListPrefetch>,
+    ) -> Result<KernelNames, NoKernelNames> {
+        let identity = || kernel.list_identity(places);
+        let Some((cache, before)) = self.cache.and_then(|cache| Some((cache, identity()?))) else {
+            return kernel.read_list(places, self.timeline, prefetched);
+        };
+        let key = Key::of_kernel_list(&before);
+        if let Some(names) = self.kept_names(cache, &key, kernel, places)
+            && addresses.iter().all(|&address| names.lasting_function(address).is_some())
+        {
+            return Ok(names);
+        }
+        let names = kernel.read_list(places, self.timeline, prefetched)?;
+        // What was read is of a moment between the two.
+        if identity().is_some_and(|after| after == before) {
+            self.keep(cache, &key, &names, addresses);
+        }
+        Ok(names)
+    }
+
+    fn kept_names(
+        &self,
+        cache: &Cache,
+        key: &Key,
+        kernel: &RecordedKernel,
+        places: KernelListPlaces<'_>,
+    ) -> Option<KernelNames> {
+        let kept = cache.kernel(key, &kernel_proofs(self.timeline))?;
+        kernel.kept_list(places, self.timeline, Box::new(kept)).ok()
+    }
+
+    fn keep(&self, cache: &Cache, key: &Key, names: &KernelNames, addresses: &[Avma]) {
+        let proofs = kernel_proofs(self.timeline);
+        let proofs = proofs.into_iter().map(|name| (name, names.listed_address_of(name)));
+        let functions = addresses.iter().filter_map(|&address| names.lasting_function(address));
+        let functions: Vec<KernelFunction<'_>> = functions.collect();
+        cache.keep_kernel(key, &proofs.collect::<Vec<_>>(), &functions);
+    }
+}
