@@ -23,6 +23,8 @@ mod layout;
 mod place;
 mod recall;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use kernel::KeptKernel;
 pub use key::Key;

@@ -228,7 +228,9 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
         growth: &mut dyn LiveGrowth,
     ) -> Result<Analysis, Error> {
-        live::analyze_live(&self.setting(options, observer), source, live, growth)
+        // What is watched asks for a little, again and again; each time a file of names would be written anew.
+        let options = Options { cache: None, ..options.clone() };
+        live::analyze_live(&self.setting(&options, observer), source, live, growth)
     }
 
     /// What the header of a recording says: a profile without samples.

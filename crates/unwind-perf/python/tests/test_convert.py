@@ -154,6 +154,7 @@ class Again(Folder):
         self.assertEqual(runs, 1)
         self.assertEqual(self.convert(), (first, 0))
         self.assertEqual(self.convert(jobs=2), (first, 0))
+        self.assertEqual(self.convert(cache=self.folder / "names", cache_size="1G"), (first, 0))
         other = self.folder / "other.data"
         self.recording.rename(other)
         self.recording = other
@@ -371,6 +372,7 @@ class Conditions(unittest.TestCase):
 class Texts(unittest.TestCase):
     def test_options_of_text(self):
         texts = {"pid": "1,2", "tid": "[3]", "comm": '["a", "b"]', "symbols": "False", "join": "false", "sysroot": "root"}
+        texts.update(cache="names", cache_size="1G")
         texts.update(debuginfod="http://host", jobs="1", timeout="2.5", path_map='{"/a": "/b"}', time="+1,", kallsyms="k")
         self.assertEqual(
             _text_options.options_of_text(texts),
@@ -381,6 +383,8 @@ class Texts(unittest.TestCase):
                 "symbols": False,
                 "join": False,
                 "sysroot": [os.path.abspath("root")],
+                "cache": os.path.abspath("names"),
+                "cache_size": "1G",
                 "debuginfod": "http://host",
                 "jobs": 1,
                 "timeout": 2.5,

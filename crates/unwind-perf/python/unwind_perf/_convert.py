@@ -48,8 +48,8 @@ def convert(
     started = time.monotonic()
     words = arguments(options)
     tool = version()
-    # Threads do not change the rows.
-    named = [word for word in words if not word.startswith("--jobs=")]
+    # Neither threads nor kept names change the rows.
+    named = [word for word in words if not word.startswith(("--jobs=", "--cache=", "--cache-size="))]
     manifest: Dict[str, Any] = {
         "manifest": 1,
         "path": os.path.abspath(os.fsdecode(path)),

@@ -49,6 +49,10 @@ class Options(TypedDict, total=False):
     """The file with the kernel's names."""
     debuginfod: Union[str, bool]
     """A debuginfod server that is asked for missing files, or ``True`` for those of ``DEBUGINFOD_URLS``."""
+    cache: PathLike
+    """A folder in which names are kept for the next recording of the same files; what comes out is the same."""
+    cache_size: str
+    """The most that is kept there, as ``"1G"``."""
     jobs: int
     """Threads."""
     max_frames: int
@@ -73,6 +77,8 @@ _REPEATED = {
 _SINGLE = {
     "demangle": "--demangle",
     "kallsyms": "--kallsyms",
+    "cache": "--cache",
+    "cache_size": "--cache-size",
     "jobs": "--jobs",
     "max_frames": "--max-frames",
     "max_memory": "--max-memory",

@@ -35,11 +35,11 @@ def _value(name: str, text: str) -> Any:
         read = _truth_or_word
     elif name in ("jobs", "max_frames", "retries", "batch_rows", "recordings_per_task"):
         read = int
-    elif name in ("demangle", "max_memory", "time"):
+    elif name in ("cache_size", "demangle", "max_memory", "time"):
         read = str
     elif name == "timeout":
         read = float
-    elif name == "kallsyms":
+    elif name in ("cache", "kallsyms"):
         read = os.path.abspath
     elif name == "path_map":
         read = _map

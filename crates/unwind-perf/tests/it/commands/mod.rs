@@ -2,6 +2,7 @@
 
 mod build_ids;
 mod bundle;
+mod cache;
 mod cli;
 mod diff;
 mod errors;

@@ -1,0 +1,150 @@
+//! Names that are kept from run to run: the output is the same with them as without, whatever becomes of the folder.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::support::cases::{Case, sysroot};
+use crate::support::run::{command, empty_folder, finish, listing, run};
+
+/// A case with names in several files.
+const CASE: &str = "plt";
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// Output and messages of a case, with further arguments.
+fn printed(case: &Case, arguments: &[&str]) -> (Vec<u8>, String) {
+    let ran = case.run(arguments);
+    (ran.stdout, ran.stderr)
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let names = listing(folder).into_iter().filter(|name| name.ends_with(".answers"));
+    names.map(|name| folder.join(name)).collect()
+}
+
+#[test]
+fn a_folder_for_all_recordings_changes_nothing() {
+    let folder = empty_folder("cache-all").join("made");
+    for case in Case::all() {
+        for format in ["json", "ndjson", "hotspot", "perf-script"] {
+            let expected = printed(&case, &["-f", format]);
+            for run in ["first", "again"] {
+                let with = printed(&case, &["-f", format, "--cache", text(&folder)]);
+                assert!(with == expected, "{} as {format}, {run}", case.name);
+            }
+        }
+        let short = ["-q", "--demangle", "short"];
+        let with = printed(&case, &[&short[..], &["--cache", text(&folder)]].concat());
+        assert!(with == printed(&case, &short), "{} with short names", case.name);
+    }
+    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert!(entries(&folder).iter().all(|entry| mode(entry) == 0o600));
+}
+
+#[test]
+fn what_is_damaged_is_asked_anew() {
+    let folder = empty_folder("cache-damaged");
+    let case = Case::named(CASE);
+    let expected = printed(&case, &["-q"]);
+    let with = || printed(&case, &["-q", "--cache", text(&folder)]);
+    assert!(with() == expected);
+    let whole: Vec<(PathBuf, Vec<u8>)> = entries(&folder)
+        .into_iter()
+        .map(|path| (path.clone(), std::fs::read(path).expect("an entry")))
+        .collect();
+    assert!(whole.len() > 1);
+    for damage in 0..5 {
+        for (path, bytes) in &whole {
+            let mut bytes = bytes.clone();
+            let middle = bytes.len() / 2;
+            match damage {
+                0 => bytes.truncate(middle),
+                1 => bytes.clear(),
+                2 => bytes[middle] ^= 1,
+                3 => bytes[8] ^= 1,
+                // Of another file.
+                _ => bytes.clone_from(&whole[usize::from(*path == whole[0].0)].1),
+            }
+            std::fs::write(path, bytes).expect("damaged");
+        }
+        assert!(with() == expected, "damage {damage}");
+        // They were written anew.
+        for (path, bytes) in &whole {
+            assert!(std::fs::read(path).expect("an entry") == *bytes, "damage {damage}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let folder = empty_folder("cache-unwritable");
+    let file = folder.join("file");
+    std::fs::write(&file, b"no folder").expect("a file");
+    let case = Case::named(CASE);
+    let (stdout, stderr) = printed(&case, &["--cache", text(&file.join("cache"))]);
+    let (expected, summary) = printed(&case, &[]);
+    assert!(stdout == expected);
+    let told = format!(
+        "--cache {}: Not a directory (os error 20); names are not kept for the next run\n",
+        text(&file.join("cache"))
+    );
+    assert_eq!(stderr, summary + &told);
+    assert_eq!(case.run(&["-q", "--cache", text(&file)]).expect_status(0).stderr, "");
+}
+
+#[test]
+fn several_at_once_and_some_that_are_killed() {
+    let folder = empty_folder("cache-several");
+    let case = Case::named(CASE);
+    let recording = case.folder.join("perf.data");
+    let root = sysroot();
+    let words = ["-q", "--sysroot", text(&root), "--cache", text(&folder), text(&recording)];
+    let start = || command(&case.folder, &words).spawn().expect("the command starts");
+    let expected = printed(&case, &["-q"]).0;
+    for round in 0..8 {
+        let mut killed = start();
+        let others = [start(), start()];
+        std::thread::sleep(std::time::Duration::from_millis(round));
+        killed.kill().expect("killed");
+        killed.wait().expect("ended");
+        for other in others {
+            assert!(finish(other).expect_status(0).stdout == expected);
+        }
+    }
+}
+
+#[test]
+fn the_folder_is_shown_and_emptied() {
+    let folder = empty_folder("cache-info");
+    let cache = |what: &str| run(&folder, &["cache", what, text(&folder)]).expect_status(0);
+    let nothing = "files: 0, bytes: 0, addresses with an answer: 0\n";
+    assert_eq!(cache("info").text(), nothing);
+    Case::named(CASE).run(&["-q", "--cache", text(&folder)]).expect_status(0);
+    std::fs::write(folder.join("mine"), b"stays").expect("a file");
+    let kept = entries(&folder);
+    let bytes: u64 = kept.iter().map(|it| std::fs::metadata(it).expect("there").len()).sum();
+    let shown = cache("info").text().to_owned();
+    let start = format!("files: {}, bytes: {bytes}, addresses with an answer: ", kept.len());
+    let addresses = shown.strip_prefix(&start).and_then(|rest| rest.strip_suffix('\n'));
+    assert!(
+        addresses.is_some_and(|number| number.parse::<u64>().is_ok_and(|it| it > 0)),
+        "{shown}"
+    );
+    std::fs::write(&kept[0], b"damaged").expect("written");
+    std::fs::write(folder.join(".unwind-perf-1"), b"half").expect("written");
+    let shown = cache("info").text().to_owned();
+    let others = "\ndamaged or of another version: 1, bytes: 7\nnot completed: 1, bytes: 4\n";
+    assert!(shown.ends_with(others), "{shown}");
+    let removed = cache("clear").text().to_owned();
+    assert!(
+        removed.starts_with(&format!("removed files: {}, bytes: ", kept.len() + 1)),
+        "{removed}"
+    );
+    assert_eq!(listing(&folder), ["CACHEDIR.TAG", "mine"]);
+    assert_eq!(cache("info").text(), nothing);
+    let missing = run(&folder, &["cache", "info", "none"]).expect_status(2);
+    assert!(missing.stderr.contains("the folder none of kept names"), "{}", missing.stderr);
+}
