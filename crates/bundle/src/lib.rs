@@ -35,16 +35,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod anonymous;
 mod error;
 mod hash_writer;
 mod journal;
 mod manifest;
 mod read;
+mod rewrite;
 mod write;
 
+pub use anonymous::{
+    AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, differences,
+};
 pub use error::Error;
 pub use hash_writer::HashWriter;
 pub use journal::{JournalHost, Taken};
 pub use manifest::{Facts, Manifest};
 pub use read::{Bundle, BundleHost, is_bundle};
+pub use rewrite::{RewriteError, Rewriter};
 pub use write::{Keep, Written, write};

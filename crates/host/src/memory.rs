@@ -46,14 +46,23 @@ impl MemoryHost {
 
     /// The same of another user.
     pub fn insert_of(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>, owner: FileOwner) {
-        let bytes = bytes.into();
+        self.insert_stamped(path.into(), bytes.into(), owner, None);
+    }
+
+    /// The same, changed at that time, in nanoseconds since 1970.
+    pub fn insert_written(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>, at: i128) {
+        self.insert_stamped(path.into(), bytes.into(), FileOwner::This, Some(at));
+    }
+
+    fn insert_stamped(&self, path: PathBuf, bytes: Vec<u8>, owner: FileOwner, at: Option<i128>) {
         self.change(|state| {
             state.n_inserted += 1;
             let size = bytes.len() as u64;
-            let (inode, modified) = (state.n_inserted, i128::from(state.n_inserted));
+            let inode = state.n_inserted;
+            let modified = at.unwrap_or_else(|| i128::from(inode));
             let stamp = FileStamp { device: 0, inode, size, modified };
             let content = Content::from(bytes);
-            state.files.insert(path.into(), Node::File(HostFile { content, stamp }, owner));
+            state.files.insert(path, Node::File(HostFile { content, stamp }, owner));
         });
     }
 

@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("profile", &["address"]),
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "host"]),
-    ("bundle", &["budget", "host", "module-map"]),
+    ("bundle", &["address", "budget", "host", "perf-data", "module-map", "profile"]),
     ("gopclntab", &["address", "module-map"]),
     ("unwinder", &["address", "budget", "gopclntab", "perf-data", "module-map", "profile"]),
     (

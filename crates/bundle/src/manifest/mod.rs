@@ -34,6 +34,8 @@ pub struct Facts {
     pub search: Vec<(String, OsString)>,
     /// Whether the copies of the stacks, which are memory of the recorded processes, are in the recording.
     pub stacks: bool,
+    /// Whether pseudonyms stand for the names of the machine.
+    pub anonymized: bool,
     /// The SHA-256 of the JSON that the run wrote.
     pub json_sha256: Option<[u8; 32]>,
 }
@@ -48,6 +50,8 @@ pub struct Manifest {
     /// `whole` or `needed`.
     pub(crate) kept: String,
     pub(crate) stacks: bool,
+    #[serde(default)]
+    pub(crate) anonymized: bool,
     pub(crate) search: Vec<(String, Bytes)>,
     pub(crate) json_sha256: Option<Sha256>,
     /// Variables of the environment that were asked for.
@@ -93,6 +97,7 @@ impl Manifest {
             tool: self.tool.clone(),
             search: search.map(|(name, value)| (name.clone(), value.to_os_string())).collect(),
             stacks: self.stacks,
+            anonymized: self.anonymized,
             json_sha256: self.json_sha256.map(|it| it.0),
         }
     }

@@ -65,6 +65,7 @@ pub fn write(taken: &Taken, facts: &Facts, keep: &Keep, out: impl Write) -> io::
         recording: Bytes::of_path(&facts.recording),
         kept: if matches!(keep, Keep::Whole) { "whole" } else { "needed" }.to_owned(),
         stacks: facts.stacks,
+        anonymized: facts.anonymized,
         search: search.map(|(name, value)| (name.clone(), Bytes::of_os(value))).collect(),
         json_sha256: facts.json_sha256.map(Sha256),
         variables: taken

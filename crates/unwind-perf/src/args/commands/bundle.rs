@@ -26,6 +26,11 @@ pub(crate) struct BundleArgs {
     #[arg(long)]
     pub(crate) no_stacks: bool,
 
+    /// Put pseudonyms in the place of host, user, paths, source files, processes, threads and arguments, and leave out what
+    /// may hold such names: stacks (as --no-stacks does), code, data, raw fields of tracepoints. Functions keep their names
+    #[arg(long, conflicts_with = "whole")]
+    pub(crate) anonymize: bool,
+
     /// Number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,

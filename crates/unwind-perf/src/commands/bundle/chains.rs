@@ -1,85 +1,77 @@
 //! The recording without the copies of its stacks: each sample has its callchain instead, as recorders write it.
-//!
-//! Source: `include/uapi/linux/perf_event.h`, the comment on `PERF_RECORD_SAMPLE`: the fields in their order, and
-//! `enum perf_callchain_context`.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use address::Avma;
 use anyhow::{Context as _, bail};
+use bundle::{Pseudonyms, Rewriter};
 use hashbrown::HashMap;
-use host::Content;
-use perf_data::{EventAttr, SampleType};
-use pipeline::{Analysis, MapReplay};
+use host::Origin;
+use perf_data::{Findings, RawBody, Severity, visit_records};
+use pipeline::{MapReplay, Observer, Options};
 use profile::{FoundBy, Profile, SampleId, SampleRow};
 
-use crate::commands::inject::Layout;
+use crate::args::{host, open, pipeline, source, with_argument};
+use crate::terminal::print_note;
 
-/// `PERF_CONTEXT_USER`: what follows in a callchain is of user mode.
-const CONTEXT_USER: u64 = -512_i64 as u64;
-/// A word of a record.
-const WORD: usize = 8;
-/// Fields of eight bytes before the callchain, each there where its bit is set.
-const BEFORE: [SampleType; 9] = [
-    SampleType::IDENTIFIER,
-    SampleType::IP,
-    SampleType::TID,
-    SampleType::TIME,
-    SampleType::ADDR,
-    SampleType::ID,
-    SampleType::STREAM_ID,
-    SampleType::CPU,
-    SampleType::PERIOD,
-];
+/// A recording that was written anew.
+pub(super) struct Rewritten {
+    /// The recording: a plain little-endian file.
+    pub(super) bytes: Vec<u8>,
+    /// A symbol of the kernel, and where the recording says that it lay.
+    pub(super) kernel_reference: Option<(Vec<u8>, Avma)>,
+}
 
-/// The recording with chains in the place of stacks and registers. `maps` is of the same recording, from its begin.
+/// The recording with chains in the place of stacks and registers, and with pseudonyms where there are some. `profile` is
+/// what came of it.
 ///
 /// # Errors
-/// Where it is of a form that cannot be rewritten.
-pub(super) fn without_stacks(
-    recording: &Content,
-    analysis: &Analysis,
-    maps: &mut MapReplay,
-) -> anyhow::Result<Vec<u8>> {
-    let layout = Layout::read(recording)?;
-    if analysis.head.features().compressed.is_some() {
-        bail!("compressed records cannot be rewritten");
-    }
-    let attr = common_attr(analysis)?;
-    let rows = rows_by_position(&analysis.profile, maps)?;
-    let mut data = Vec::with_capacity(recording.len() / 4);
-    let mut at = layout.data().start;
-    while at < layout.data().end {
-        let end = layout.end_of(recording, at as u64).context("a record is damaged")?;
-        let record = recording.get(at..end).context("a record is damaged")?;
-        match rows.get(&(at as u64)) {
-            Some(&row) => {
-                let chain = chain(&analysis.profile, row);
-                let sample = rewritten(record, attr, &chain).context("a sample is damaged")?;
-                data.extend(sample);
+/// Where it is damaged, or of a form that cannot be rewritten.
+pub(super) fn rewritten(
+    input: &Path,
+    profile: &Profile,
+    options: &Options,
+    observer: &Arc<dyn Observer>,
+    names: Option<&Pseudonyms>,
+) -> anyhow::Result<Rewritten> {
+    let maps = pipeline().maps(source(input), options, observer);
+    let mut maps = maps.map_err(with_argument)?;
+    let rows = rows_by_position(profile, &mut maps)?;
+    let kernel_reference = maps.timeline.kernel_reference();
+    let kernel_reference = kernel_reference.map(|(symbol, at)| (symbol.to_vec(), at));
+    let (recording, watch) = open(input)?;
+    let mut rewriter = Rewriter::new(names, !host().is_dir(input, Origin::User));
+    let (mut findings, mut failed) = (Findings::default(), None);
+    let visited = visit_records(recording, &mut findings, &mut |head, record| {
+        let row = match &record.body {
+            RawBody::Sample(_) => rows.get(&record.position),
+            _ => None,
+        };
+        let chain = row.map(|&row| chain(profile, row)).unwrap_or_default();
+        match rewriter.take_in(head, record, &chain) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
             }
-            None => data.extend(record),
         }
-        at = end;
+    })?;
+    watch.check()?;
+    if let Some(error) = failed {
+        return Err(error.into());
     }
-    layout.with_data(recording, &data).context("its headers are damaged")
+    if findings.severity() == Some(Severity::Damage) {
+        bail!("it is damaged");
+    }
+    for (kind, count) in rewriter.left_out() {
+        print_note(&format!("{count} records {kind} are not in the bundle"));
+    }
+    Ok(Rewritten { bytes: rewriter.finish(&visited.head)?, kernel_reference })
 }
 
-/// What samples carry: the same for all events.
-fn common_attr(analysis: &Analysis) -> anyhow::Result<&EventAttr> {
-    let mut attrs = analysis.head.events().iter().map(|event| &event.attr);
-    let first = attrs.next().context("the recording has no events")?;
-    let fields = |attr: &EventAttr| (attr.sample_type, attr.sample_regs_user);
-    if !attrs.all(|attr| fields(attr) == fields(first)) {
-        bail!("samples of several events carry different things, which cannot be rewritten");
-    }
-    if !first.sample_type.has(SampleType::CALLCHAIN) {
-        bail!("samples carry no callchain, which the frames could go into");
-    }
-    if first.sample_type.has(SampleType::READ) || first.sample_type.has(SampleType::BRANCH_STACK) {
-        bail!("samples carry counters or branches, which cannot be rewritten");
-    }
-    Ok(first)
-}
-
-/// The sample of each position in the file.
+/// The sample of each position in the recording, whose maps are replayed to their end.
 fn rows_by_position(
     profile: &Profile,
     maps: &mut MapReplay,
@@ -87,6 +79,9 @@ fn rows_by_position(
     let mut rows = HashMap::new();
     let mut next = 0;
     while let Some(batch) = maps.next_batch() {
+        for record in batch.records() {
+            maps.apply(&record);
+        }
         for sample in batch.samples() {
             let row = SampleId::new(next);
             let time = profile.samples.get(row).map(|it| it.time.unwrap_or_default());
@@ -97,6 +92,7 @@ fn rows_by_position(
             next += 1;
         }
     }
+    maps.check_whole().context("its maps")?;
     if next as usize != profile.samples.len() {
         bail!("its samples cannot be told apart");
     }
@@ -141,84 +137,4 @@ pub(super) fn changed(before: &Profile, after: &Profile) -> usize {
     };
     let samples = before.samples.iter().zip(after.samples.iter());
     samples.filter(|&(old, new)| own(before, old) != own(after, new)).count()
-}
-
-/// The sample with the chain, no registers and no stack. `None` where it is damaged.
-fn rewritten(record: &[u8], attr: &EventAttr, chain: &[u64]) -> Option<Vec<u8>> {
-    let fields = BEFORE.iter().filter(|&&field| attr.sample_type.has(field)).count();
-    let mut at = WORD + fields * WORD;
-    let mut out = record.get(..at)?.to_vec();
-    let count = usize::try_from(word(record, at)?).ok()?;
-    let recorded = record.get(at + WORD..)?.get(..count.checked_mul(WORD)?)?;
-    at += WORD + recorded.len();
-    let mut words: Vec<u64> = recorded.chunks_exact(WORD).filter_map(|it| word(it, 0)).collect();
-    // What is of the kernel stays.
-    let kernel = words.iter().position(|&word| word == CONTEXT_USER).unwrap_or(words.len());
-    words.truncate(kernel);
-    if !chain.is_empty() {
-        words.push(CONTEXT_USER);
-        words.extend(chain);
-    }
-    out.extend((words.len() as u64).to_le_bytes());
-    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-    if attr.sample_type.has(SampleType::RAW) {
-        let size = u32::from_le_bytes(*record.get(at..)?.first_chunk()?) as usize;
-        out.extend(record.get(at..at + 4 + size)?);
-        at += 4 + size;
-    }
-    if attr.sample_type.has(SampleType::REGS_USER) {
-        let registers = if word(record, at)? == 0 { 0 } else { attr.sample_regs_user.count_ones() };
-        at += WORD + registers as usize * WORD;
-        out.extend([0; WORD]);
-    }
-    if attr.sample_type.has(SampleType::STACK_USER) {
-        let size = usize::try_from(word(record, at)?).ok()?;
-        at = at.checked_add(WORD)?.checked_add(if size == 0 { 0 } else { size + WORD })?;
-        out.extend([0; WORD]);
-    }
-    out.extend(record.get(at..)?);
-    let size = u16::try_from(out.len()).ok()?;
-    out.get_mut(6..8)?.copy_from_slice(&size.to_le_bytes());
-    Some(out)
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_gets_its_chain_and_loses_its_stack() {
-        let mut record = Vec::new();
-        let push = |record: &mut Vec<u8>, words: &[u64]| {
-            record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        };
-        // Address, time; a chain of the kernel; two registers; eight bytes of stack; a weight.
-        push(&mut record, &[0, 0x40_1000, 77, 2, -128_i64 as u64, 0xffff_8000]);
-        push(&mut record, &[2, 0x5ec4e7, 0x5ec4e7, 8, 0x5ec4e7, 8, 99]);
-        let kind = |bits: &[SampleType]| SampleType(bits.iter().fold(0, |all, bit| all | bit.0));
-        let attr = EventAttr {
-            sample_type: kind(&[
-                SampleType::IP,
-                SampleType::TIME,
-                SampleType::CALLCHAIN,
-                SampleType::REGS_USER,
-                SampleType::STACK_USER,
-                SampleType::WEIGHT,
-            ]),
-            sample_regs_user: 3 << 7,
-            ..EventAttr::default()
-        };
-        let out = rewritten(&record, &attr, &[0x40_1000, 0x40_2001]).expect("a sample");
-        let mut expected = Vec::new();
-        push(&mut expected, &[(12 * 8) << 48, 0x40_1000, 77, 5, -128_i64 as u64, 0xffff_8000]);
-        push(&mut expected, &[CONTEXT_USER, 0x40_1000, 0x40_2001, 0, 0, 99]);
-        assert_eq!(out, expected);
-        for len in 0..record.len() - WORD {
-            assert!(rewritten(&record[..len], &attr, &[1]).is_none(), "{len}");
-        }
-    }
 }

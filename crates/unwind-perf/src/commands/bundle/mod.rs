@@ -4,6 +4,7 @@
 //! The run is done once, with all its questions to the machine noted. What was written is then read back and replayed from
 //! the bundle alone; where its JSON is not the same byte for byte, more of the files goes in.
 
+mod anonymous;
 mod chains;
 mod proof;
 mod stripped;
@@ -14,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use bundle::{Facts, JournalHost, Keep, Taken, Written};
+use bundle::{Facts, JournalHost, Keep, RECORDING, Taken, Written};
 use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{NameOptions, Observer, Options, Pipeline, search_words};
 
+use self::anonymous::Anonymous;
 use self::proof::{Outcome, has_stacks, json_hash, replay};
 use self::stripped::{Stripped, tell_changed};
 use super::page_code::page_code;
@@ -40,15 +42,7 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     let place = target.place().unwrap_or(&args.output);
     let progress = Arc::new(Progress::new(args.quiet, false));
     let observer: Arc<dyn Observer> = progress.clone();
-    let stripped = if args.no_stacks {
-        let stripped = Stripped::new(input, place, &options, &observer);
-        Some(stripped.with_context(|| format!("--no-stacks: {}", input.display()))?)
-    } else {
-        None
-    };
-    let machine = stripped.as_ref().map_or_else(host, |it| Arc::clone(&it.host));
-    let run = Run::new(machine, input, &options, stripped.as_ref(), args, &observer)?;
-    drop(stripped);
+    let (run, anonymous) = noted(input, place, &options, args, &observer)?;
 
     let keep = if args.whole { Keep::Whole } else { Keep::Needed { whole: BTreeSet::new() } };
     progress.begin("writing");
@@ -64,7 +58,34 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     if !args.quiet {
         account(&args.output, &written, run.facts.stacks)?;
     }
-    Ok(run.status)
+    let is_same = anonymous.is_none_or(|it| it.account(args.quiet));
+    Ok(if is_same { run.status } else { Status::Incomplete })
+}
+
+/// The run on the machine that goes into the bundle: this one, or one without stacks, or one without names.
+fn noted(
+    input: &Path,
+    place: &Path,
+    options: &Options,
+    args: &BundleArgs,
+    observer: &Arc<dyn Observer>,
+) -> anyhow::Result<(Run, Option<Anonymous>)> {
+    let failed = |option: &str| format!("{option}: {}", input.display());
+    if args.anonymize {
+        let machine = Anonymous::new(input, options, observer);
+        let machine = machine.with_context(|| failed("--anonymize"))?;
+        let host = Arc::clone(&machine.host);
+        let recording = Path::new(RECORDING);
+        let run = Run::new(host, recording, &machine.options, None, args, observer)?;
+        return Ok((run, Some(machine)));
+    }
+    if args.no_stacks {
+        let stripped = Stripped::new(input, place, options, observer);
+        let stripped = stripped.with_context(|| failed("--no-stacks"))?;
+        let host = Arc::clone(&stripped.host);
+        return Ok((Run::new(host, input, options, Some(&stripped), args, observer)?, None));
+    }
+    Ok((Run::new(host(), input, options, None, args, observer)?, None))
 }
 
 /// A run whose questions were noted.
@@ -93,7 +114,7 @@ impl Run {
         if let Some(stripped) = stripped {
             tell_changed(&stripped.profile, &analysis.profile, args.quiet);
         }
-        let stacks = stripped.is_none() && has_stacks(&analysis);
+        let stacks = stripped.is_none() && !args.anonymize && has_stacks(&analysis);
         let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
         if analysis.is_damaged && args.quiet {
             print_damage(&analysis);
@@ -105,6 +126,7 @@ impl Run {
             tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
             search: search_words(&options.files, &options.names),
             stacks,
+            anonymized: args.anonymize,
             json_sha256,
         };
         Ok(Self { taken, facts, status })

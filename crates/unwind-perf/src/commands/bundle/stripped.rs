@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use host::{HandedHost, Host, NewFile, Origin};
 use pipeline::{Observer, Options};
 use profile::Profile;
 use rustix::fs::{Timespec, Timestamps, futimens};
 
-use super::chains::{changed, without_stacks};
+use super::chains::{changed, rewritten};
 use crate::args::{host, pipeline, source, with_argument};
 use crate::terminal::print_note;
 
@@ -36,18 +36,9 @@ impl Stripped {
         observer: &Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
         let machine = host();
-        if machine.is_dir(input, Origin::User) {
-            bail!("directories cannot be rewritten as one file");
-        }
         let analysis = pipeline().analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
-        let recording = machine.open(input, Origin::User)?;
-        let maps = pipeline().maps(source(input), options, observer);
-        let bytes =
-            without_stacks(&recording.content, &analysis, &mut maps.map_err(with_argument)?)?;
-        if recording.content.damage().happened() {
-            bail!("it was cut short while it was read");
-        }
+        let bytes = rewritten(input, &analysis.profile, options, observer, None)?.bytes;
         let failed = || format!("cannot write beside {}", place.display());
         let mut file = NewFile::beside(place).with_context(failed)?;
         file.write_all(&bytes).with_context(failed)?;

@@ -2,8 +2,6 @@
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
 
-use std::ops::Range;
-
 use address::BuildId;
 use anyhow::{Context as _, bail};
 use perf_data::{Feature, RecordKind};
@@ -74,14 +72,9 @@ impl Layout {
         self.with_data(bytes, &data)
     }
 
-    /// The data section.
-    pub(crate) const fn data(&self) -> Range<usize> {
-        self.data.0..self.data.1
-    }
-
     /// The file with another data section. What comes after it moves: attributes and event types, their ids, and the
     /// features.
-    pub(crate) fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+    fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
         let (start, end) = self.data;
         let mut patched = bytes.to_vec();
         let data_size = data.len() as u64;

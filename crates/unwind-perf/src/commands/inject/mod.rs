@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 use host::Origin;
 use pipeline::{Observer, Options, Unobserved};
 
-pub(super) use self::container::Layout;
+use self::container::Layout;
 use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Status, status_of};

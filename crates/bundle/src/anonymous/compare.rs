@@ -1,0 +1,116 @@
+//! Whether a profile of pseudonyms is the one that it was made of.
+
+use hashbrown::{HashMap, HashSet};
+use profile::{FoundBy, LocationId, ModuleKind, Profile, SampleRow};
+
+use super::Pseudonyms;
+use super::files::inlines;
+
+/// What differs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Samples with other frames, functions or threads.
+    pub samples: usize,
+    /// Functions that have another name, as their files name them.
+    pub functions: HashSet<Vec<u8>>,
+}
+
+/// A function with its place, as it is compared.
+type Row = (Option<Vec<u8>>, Option<Vec<u8>>, u32, u32);
+
+/// Compares the frames of all samples, as far as they are the samples' own: addresses, functions, source files, lines; and
+/// processes, threads, times and weights. `raw` is the same as `shown`, with names as they are in the files.
+#[must_use]
+pub fn differences(
+    shown: &Profile,
+    raw: &Profile,
+    names: &Pseudonyms,
+    anonymous: &Profile,
+) -> Differences {
+    let mut found = Differences::default();
+    let mut known: HashMap<(LocationId, LocationId), bool> = HashMap::new();
+    let other = shown.samples.len().abs_diff(anonymous.samples.len());
+    found.samples = other;
+    for (before, after) in shown.samples.iter().zip(anonymous.samples.iter()) {
+        let (old, new) = (own_frames(shown, before), own_frames(anonymous, after));
+        let mut same = facts(shown, before, Some(names)) == facts(anonymous, after, None)
+            && old.len() == new.len();
+        for (&(address, location), &(found_at, new_location)) in old.iter().zip(&new) {
+            let same_names = *known.entry((location, new_location)).or_insert_with(|| {
+                let listed = kind_of(anonymous, new_location);
+                let expected = rows(shown, location, listed, Some(names));
+                let same = expected == rows(anonymous, new_location, listed, None);
+                if !same {
+                    let row = |id| Some(inlines(raw, raw.locations.get(id)?));
+                    let ids = row(location).unwrap_or_default().iter().filter_map(|it| it.function);
+                    found.functions.extend(ids.map(|id| raw.strings.get(id).to_vec()));
+                }
+                same
+            });
+            same &= same_names && address == found_at;
+        }
+        found.samples += usize::from(!same);
+    }
+    found
+}
+
+/// Process, thread, its name, time, weight and processor of a sample.
+fn facts(
+    profile: &Profile,
+    sample: &SampleRow,
+    names: Option<&Pseudonyms>,
+) -> Option<(i32, i32, Vec<u8>, [Option<u64>; 3])> {
+    let thread = profile.threads.get(sample.thread)?;
+    let comm = profile.strings.get(thread.comm);
+    let comm = names.map_or_else(|| comm.to_vec(), |names| names.task(comm));
+    let numbers = [sample.time.map(|it| it.0), sample.period, sample.cpu.map(u64::from)];
+    Some((thread.pid.0, thread.tid.0, comm, numbers))
+}
+
+/// Addresses and locations of a sample's frames, without those that only other samples show.
+fn own_frames(profile: &Profile, sample: &SampleRow) -> Vec<(u64, LocationId)> {
+    let mut frames = Vec::new();
+    let mut next = sample.stack;
+    while let Some((id, row)) = next.and_then(|node| Some((node, profile.stacks.get(node)?))) {
+        next = row.parent.filter(|&parent| parent < id);
+        let Some(frame) = profile.frames.get(row.frame) else { break };
+        if matches!(frame.found_by, FoundBy::Joined | FoundBy::Gap) {
+            break;
+        }
+        let address = profile.frame_address(sample, row.frame);
+        frames.push((address.unwrap_or_default().0, frame.location));
+    }
+    frames
+}
+
+/// The functions of a location, as they are expected where there are `names`. `kind` is that of the module in the bundle:
+/// of the kernel and of code without a file it has a list, so that of these it is the name of the outermost function.
+fn rows(
+    profile: &Profile,
+    id: LocationId,
+    kind: Option<ModuleKind>,
+    names: Option<&Pseudonyms>,
+) -> Vec<Row> {
+    let Some(location) = profile.locations.get(id) else { return Vec::new() };
+    let all = inlines(profile, location).iter().map(|row| {
+        let name = row.function.map(|id| profile.strings.get(id));
+        let name = name.map(|name| match (names, kind) {
+            (Some(names), Some(ModuleKind::Anonymous)) => names.script_function(name),
+            (Some(names), _) => names.function(name),
+            (None, _) => name.to_vec(),
+        });
+        let file = row.file.map(|id| profile.strings.get(id));
+        let file = file.map(|it| names.map_or_else(|| it.to_vec(), |names| names.source_path(it)));
+        (name, file, row.line, row.column)
+    });
+    if matches!(kind, Some(ModuleKind::Kernel | ModuleKind::Anonymous)) {
+        let named = all.last().filter(|(name, ..)| name.as_deref() != Some(b"[unknown]"));
+        return named.map(|(name, ..)| (name, None, 0, 0)).into_iter().collect();
+    }
+    all.collect()
+}
+
+fn kind_of(profile: &Profile, id: LocationId) -> Option<ModuleKind> {
+    let module = profile.locations.get(id)?.module?;
+    profile.modules.get(module).map(|module| module.kind)
+}

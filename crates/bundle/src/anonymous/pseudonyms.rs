@@ -1,0 +1,214 @@
+//! Short pseudonyms for names: the same one for the same thing, and no way back for those who do not have the salt.
+
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::{HashMap, HashSet};
+
+use super::function_names;
+use crate::manifest::Hasher;
+
+/// The suffix that the kernel adds to the path of a file that was unlinked or replaced.
+const DELETED: &[u8] = b" (deleted)";
+/// `PERF_TYPE_TRACEPOINT`.
+const TRACEPOINT: u32 = 2;
+
+/// What files are called after their name: says what kind of file it is, not which.
+const EXTENSIONS: &[&[u8]] = &[
+    b"so", b"a", b"o", b"ko", b"jar", b"py", b"js", b"mjs", b"cjs", b"ts", b"rs", b"go", b"c",
+    b"cc", b"cpp", b"cxx", b"h", b"hh", b"hpp", b"hxx", b"inc", b"S", b"s", b"asm", b"java", b"kt",
+    b"rb", b"php", b"lua", b"pl", b"swift", b"zig", b"d", b"f90", b"ml", b"hs", b"cs",
+];
+/// Memory that the kernel names, and no user.
+const KERNEL_NAMES: &[&[u8]] = &[
+    b"",
+    b"//anon",
+    b"//enomem",
+    b"//toolong",
+    b"[vdso]",
+    b"[vdso32]",
+    b"[vdsox32]",
+    b"[vvar]",
+    b"[vsyscall]",
+    b"[heap]",
+    b"[stack]",
+    b"[anon]",
+    b"[uprobes]",
+];
+/// Prefixes of memory without a file whose rest somebody chose.
+const CHOSEN: &[&[u8]] = &[b"/memfd:", b"/SYSV", b"anon_inode:", b"//", b"socket:", b"pipe:"];
+/// Prefixes that say what a mapping is.
+const PLACES: &[&[u8]] = &[b"/dev/", b"/proc/"];
+
+/// Names and their pseudonyms.
+pub struct Pseudonyms {
+    salt: [u8; 32],
+    given: Mutex<Given>,
+}
+
+#[derive(Default)]
+struct Given {
+    words: HashMap<Vec<u8>, Vec<u8>>,
+    taken: HashSet<Vec<u8>>,
+}
+
+impl Pseudonyms {
+    /// Pseudonyms by a salt, which is to be random, and forgotten with this value.
+    #[must_use]
+    pub fn new(salt: [u8; 32]) -> Self {
+        Self { salt, given: Mutex::default() }
+    }
+
+    /// The pseudonym of a name: `x` and six hexadecimal digits.
+    pub fn word(&self, name: &[u8]) -> Vec<u8> {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = given.words.get(name) {
+            return known.clone();
+        }
+        let mut tries = (0_u64..).map(|number| self.hashed(name, number));
+        let free = tries.find(|word| !given.taken.contains(word)).unwrap_or_default();
+        given.taken.insert(free.clone());
+        given.words.insert(name.to_vec(), free.clone());
+        free
+    }
+
+    fn hashed(&self, name: &[u8], number: u64) -> Vec<u8> {
+        // More digits where the short ones run out.
+        let digits = if number < 16 { 6 } else { 16 };
+        let mut hasher = Hasher::default();
+        hasher.add(&self.salt);
+        hasher.add(&number.to_le_bytes());
+        hasher.add(name);
+        let hex = String::from(hasher.finish());
+        format!("x{}", hex.get(..digits).unwrap_or(&hex)).into_bytes()
+    }
+
+    /// The name of a thread; none stays none.
+    pub(crate) fn task(&self, name: &[u8]) -> Vec<u8> {
+        if name.is_empty() { Vec::new() } else { self.word(name) }
+    }
+
+    /// The name of an event: that of a probe is its user's, others are the kernel's.
+    pub(crate) fn event(&self, kind: u32, name: &[u8]) -> Vec<u8> {
+        let probe = [&b"probe"[..], b"sdt_", b"uprobes"].iter().any(|it| name.starts_with(it));
+        if kind == TRACEPOINT && probe { self.word(name) } else { name.to_vec() }
+    }
+
+    /// A path part by part, each with its extension where that is a usual one.
+    #[must_use]
+    pub fn source_path(&self, path: &[u8]) -> Vec<u8> {
+        let parts = path.split(|&byte| byte == b'/').map(|part| match part {
+            b"" | b"." | b".." => part.to_vec(),
+            _ => self.file_name(part),
+        });
+        parts.collect::<Vec<_>>().join(&b'/')
+    }
+
+    fn file_name(&self, name: &[u8]) -> Vec<u8> {
+        let mut word = self.word(name);
+        let dots = name.iter().enumerate().rev().filter(|&(at, &byte)| at > 0 && byte == b'.');
+        let extension = |at: usize| name.get(at + 1..).unwrap_or_default();
+        // `libc.so.6` is an `so`.
+        let mut extensions = dots.map(|(at, _)| extension(at));
+        let known = extensions.find_map(|it| {
+            let first = it.split(|&byte| byte == b'.').next().unwrap_or_default();
+            EXTENSIONS.contains(&first).then_some(first)
+        });
+        if let Some(known) = known {
+            word.push(b'.');
+            word.extend(known);
+        }
+        word
+    }
+
+    /// The name in a map record: a path, or a name of the kernel's, which stays.
+    #[must_use]
+    pub fn mapped(&self, name: &[u8]) -> Vec<u8> {
+        if let Some(name) = name.strip_suffix(DELETED) {
+            return [&self.mapped(name), DELETED].concat();
+        }
+        let is_stack = name.strip_prefix(b"[stack:").and_then(|rest| rest.strip_suffix(b"]"));
+        let is_stack = is_stack.is_some_and(|id| id.iter().all(u8::is_ascii_digit));
+        let is_kernel = name.starts_with(b"[kernel.") || name.starts_with(b"[guest.kernel.");
+        let same = [&b"/dev/zero"[..], b"/anon_hugepage", b"[module]"].contains(&name);
+        if KERNEL_NAMES.contains(&name) || is_stack || is_kernel || same {
+            return name.to_vec();
+        }
+        if let Some(inner) = name.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
+            return [b"[", &self.word(inner)[..], b"]"].concat();
+        }
+        for prefix in CHOSEN {
+            if let Some(rest) = name.strip_prefix(*prefix) {
+                return [prefix, &self.word(rest)[..]].concat();
+            }
+        }
+        for prefix in PLACES {
+            if let Some(rest) = name.strip_prefix(*prefix) {
+                return [prefix, &self.source_path(rest)[..]].concat();
+            }
+        }
+        self.source_path(name)
+    }
+
+    /// The name of a function: as it is, but for paths in it.
+    #[must_use]
+    pub fn function(&self, name: &[u8]) -> Vec<u8> {
+        function_names::without_paths(name, self)
+    }
+
+    /// The name of a function that a just-in-time compiler made, in which files of scripts stand, too.
+    #[must_use]
+    pub fn script_function(&self, name: &[u8]) -> Vec<u8> {
+        function_names::without_scripts(&self.function(name), self)
+    }
+}
+
+impl std::fmt::Debug for Pseudonyms {
+    /// Neither the salt nor names.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pseudonyms")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_thing_has_the_same_pseudonym() {
+        let names = Pseudonyms::new([7; 32]);
+        let word = |name: &str| String::from_utf8(names.word(name.as_bytes())).expect("text");
+        assert_eq!(word("alice"), word("alice"));
+        assert_ne!(word("alice"), word("bob"));
+        assert_eq!(word("alice").len(), 7);
+        let others = Pseudonyms::new([8; 32]);
+        assert_ne!(names.word(b"alice"), others.word(b"alice"));
+        let all: HashSet<Vec<u8>> =
+            (0..30_000_u32).map(|it| names.word(&it.to_le_bytes())).collect();
+        assert_eq!(all.len(), 30_000);
+    }
+
+    #[test]
+    fn names_of_the_kernel_stay() {
+        let names = Pseudonyms::new([7; 32]);
+        let (alice, libx) = (names.word(b"alice"), names.word(b"libx.so.1"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (alice, libx) = (text(&alice), text(&libx));
+        let home = text(&names.word(b"home"));
+        for (name, expected) in [
+            ("[vdso]", "[vdso]".to_owned()),
+            ("//anon", "//anon".to_owned()),
+            ("[stack:12]", "[stack:12]".to_owned()),
+            ("[kernel.kallsyms]_text", "[kernel.kallsyms]_text".to_owned()),
+            ("[alice]", format!("[{alice}]")),
+            ("/memfd:alice (deleted)", format!("/memfd:{alice} (deleted)")),
+            ("/dev/alice", format!("/dev/{alice}")),
+            ("/home/alice/libx.so.1", format!("/{home}/{alice}/{libx}.so")),
+            ("/home/alice (deleted)", format!("/{home}/{alice} (deleted)")),
+            ("alice", alice.clone()),
+        ] {
+            assert_eq!(text(&names.mapped(name.as_bytes())), expected, "{name}");
+        }
+        assert_eq!(names.event(2, b"sched:sched_switch"), b"sched:sched_switch");
+        assert_eq!(text(&names.event(2, b"probe_alice:f")).len(), 7);
+    }
+}

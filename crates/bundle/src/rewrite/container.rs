@@ -1,0 +1,77 @@
+//! The container of a recording: header, attributes with their ids, data, features.
+//!
+//! Source: `tools/perf/Documentation/perf.data-file-format.txt`; `struct perf_event_attr`.
+
+use std::collections::BTreeMap;
+
+use perf_data::{Event, EventAttr, Head};
+
+use super::fields::Fields;
+use super::fields_of;
+
+/// Bytes of the file header.
+const HEADER: u64 = 104;
+/// Bytes of the first and the newest known attribute.
+const ATTR_SIZES: (usize, usize) = (64, 144);
+/// A section: offset and size.
+const SECTION: u64 = 16;
+
+/// The file.
+pub(super) fn file(head: &Head, data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
+    let events = head.events();
+    let attr_size = attr_size(events);
+    let entry_size = attr_size as u64 + SECTION;
+    let ids_size: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
+    let attrs_at = HEADER + ids_size;
+    let attrs_size = entry_size * events.len() as u64;
+    let data_at = attrs_at + attrs_size;
+    let mut bits = [0_u64; 4];
+    for &bit in features.keys() {
+        if let Some(word) = bits.get_mut(usize::from(bit / 64)) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+    let mut out = Fields::section();
+    out.bytes(b"PERFILE2").u64s([HEADER, entry_size, attrs_at, attrs_size]);
+    out.u64s([data_at, data.len() as u64, 0, 0]).u64s(bits);
+    out.u64s(events.iter().flat_map(|event| event.ids.iter().copied()));
+    let mut ids_at = HEADER;
+    for event in events {
+        let size = event.ids.len() as u64 * 8;
+        out.bytes(&attr_bytes(event, attr_size)).u64s([ids_at, size]);
+        ids_at += size;
+    }
+    out.bytes(data);
+    let mut at = data_at + data.len() as u64 + SECTION * features.len() as u64;
+    for section in features.values() {
+        out.u64s([at, section.len() as u64]);
+        at += section.len() as u64;
+    }
+    for section in features.values() {
+        out.bytes(section);
+    }
+    out.take()
+}
+
+/// Bytes of the attributes: as many as the largest of them has.
+pub(super) fn attr_size(events: &[Event]) -> usize {
+    let sizes = events.iter().map(|event| event.attr.size as usize);
+    let size = sizes.max().unwrap_or_default().clamp(ATTR_SIZES.0, ATTR_SIZES.1);
+    size.next_multiple_of(8)
+}
+
+/// The attribute of an event whose samples have chains in the place of stacks.
+pub(super) fn attr_bytes(event: &Event, size: usize) -> Vec<u8> {
+    let attr: &EventAttr = &event.attr;
+    let mut out = Fields::section();
+    out.u32(attr.kind).u32(size as u32).u64(attr.config).u64(attr.sample_period);
+    out.u64(fields_of(attr.sample_type).0).u64(attr.read_format.0).u64(attr.flags.0);
+    out.u32(attr.wakeup).u32(attr.bp_type).u64(attr.config1).u64(attr.config2);
+    out.u64(attr.branch_sample_type).u64(attr.sample_regs_user).u32(attr.sample_stack_user);
+    out.i32(attr.clockid).u64(attr.sample_regs_intr).u32(attr.aux_watermark);
+    out.u16(attr.sample_max_stack).u16(0).u32(attr.aux_sample_size).u32(attr.aux_action);
+    out.u64(attr.sig_data).u64(attr.config3).u64(attr.config4);
+    let mut bytes = out.take();
+    bytes.resize(size, 0);
+    bytes
+}

@@ -1,0 +1,136 @@
+//! A recording written anew: with callchains in the place of stacks and registers, and, where that is wanted, with
+//! pseudonyms in the place of names.
+//!
+//! What comes in are records as any recording gives them (plain, a stream, compressed, a directory, of either byte order);
+//! what goes out is a plain little-endian file.
+
+mod container;
+mod features;
+mod fields;
+mod records;
+mod sample;
+
+use std::collections::BTreeMap;
+
+use perf_data::{Endian, Head, RawBody, RawRecord, Record, RecordKind, SampleType, UserRecord};
+
+use self::container::file;
+use self::records::{encoded, is_in_header, is_kept_as_it_is};
+use self::sample::sample;
+use crate::anonymous::Pseudonyms;
+
+/// A recording in the making. Records are given to it in the order of the recording.
+#[derive(Debug)]
+pub struct Rewriter<'n> {
+    names: Option<&'n Pseudonyms>,
+    data: Vec<u8>,
+    left_out: BTreeMap<String, u64>,
+    /// Rounds of the files of a directory are not those of one file.
+    one_file: bool,
+}
+
+/// Why a recording cannot be written anew.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// A record is damaged, or too long for its header.
+    #[error("the record at {0:#x} is damaged")]
+    Damaged(u64),
+    /// Raw data of tracepoints is in the byte order of the machine, and its fields are not known here.
+    #[error("raw data of tracepoints in another byte order cannot be rewritten")]
+    RawData,
+    /// Names of simpleperf's lists, which have paths in them.
+    #[error("recordings of simpleperf cannot be anonymized")]
+    Simpleperf,
+    /// It has no events.
+    #[error("the recording has no events")]
+    NoEvents,
+}
+
+impl<'n> Rewriter<'n> {
+    /// An empty recording; `one_file` says that the records are not those of a directory. With `names`, nothing but what is
+    /// known to hold no name is taken over.
+    #[must_use]
+    pub const fn new(names: Option<&'n Pseudonyms>, one_file: bool) -> Self {
+        Self { names, data: Vec::new(), left_out: BTreeMap::new(), one_file }
+    }
+
+    /// Takes in a record. `chain` is the user part of a sample's callchain, in the place of its stack: the address of the
+    /// innermost frame, then return addresses.
+    ///
+    /// # Errors
+    /// Where the record is damaged or cannot be written.
+    pub fn take_in(
+        &mut self,
+        head: &Head,
+        record: &RawRecord<'_>,
+        chain: &[u64],
+    ) -> Result<(), RewriteError> {
+        let damaged = || RewriteError::Damaged(record.position);
+        let simple = head.is_simpleperf();
+        if simple && self.names.is_some() {
+            return Err(RewriteError::Simpleperf);
+        }
+        let kind = record.header.kind;
+        let (body, trailer) = match &record.body {
+            RawBody::Sample(it) => {
+                if it.raw.is_some() && head.endian() == Endian::Big && self.names.is_none() {
+                    return Err(RewriteError::RawData);
+                }
+                let event = head.events().get(usize::from(it.event)).ok_or_else(damaged)?;
+                let bytes = sample(it, &event.attr, chain, self.names.is_some());
+                self.data.extend(bytes.ok_or_else(damaged)?);
+                return Ok(());
+            }
+            RawBody::Record(body, trailer) => (body, trailer),
+            RawBody::Undecodable => return Err(damaged()),
+        };
+        let is_round = matches!(body, Record::User(UserRecord::FinishedRound));
+        if is_in_header(kind) || is_round && !self.one_file {
+            return Ok(());
+        }
+        let as_it_is = self.names.is_none() && head.endian() == Endian::Little;
+        if as_it_is && is_kept_as_it_is(kind) {
+            self.data.extend(record.bytes);
+            return Ok(());
+        }
+        match encoded(head, body, trailer, record.header, self.names) {
+            Some(bytes) => self.data.extend(bytes.ok_or_else(damaged)?),
+            // What a recorder says of itself is said in the header, too, or is not needed to read the recording.
+            None if is_of_recorder(kind) => {}
+            None => *self.left_out.entry(kind.to_string()).or_default() += 1,
+        }
+        Ok(())
+    }
+
+    /// The kinds of records that are not in it, with how many there were.
+    pub fn left_out(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.left_out.iter().map(|(kind, &count)| (kind.as_str(), count))
+    }
+
+    /// The recording.
+    ///
+    /// # Errors
+    /// Where it has no events.
+    pub fn finish(self, head: &Head) -> Result<Vec<u8>, RewriteError> {
+        if head.events().is_empty() {
+            return Err(RewriteError::NoEvents);
+        }
+        let features = features::sections(head, self.names);
+        Ok(file(head, &self.data, &features))
+    }
+}
+
+/// What samples of an event carry once they have chains in the place of stacks.
+fn fields_of(sample_type: SampleType) -> SampleType {
+    if sample_type.has(SampleType::STACK_USER) {
+        SampleType(sample_type.0 | SampleType::CALLCHAIN.0)
+    } else {
+        sample_type
+    }
+}
+
+/// Whether a record of that kind is of the recorder, and so has no trailer.
+const fn is_of_recorder(kind: RecordKind) -> bool {
+    kind.0 >= RecordKind::FIRST_USER
+}

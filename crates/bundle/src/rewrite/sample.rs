@@ -1,0 +1,174 @@
+//! A sample with its callchain, without registers and stack.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, the comment on `PERF_RECORD_SAMPLE`: the fields in their order, and
+//! `enum perf_callchain_context`.
+
+use perf_data::{
+    BranchFlags, BranchStack, EventAttr, ReadFormat, ReadValues, RecordKind, Sample, SampleType,
+    Weight,
+};
+
+use super::fields::Fields;
+use super::fields_of;
+
+/// `PERF_CONTEXT_USER`: what follows in a callchain is of user mode.
+const CONTEXT_USER: u64 = -512_i64 as u64;
+/// `PERF_SAMPLE_BRANCH_HW_INDEX` and `PERF_SAMPLE_BRANCH_COUNTERS`.
+const BRANCH_HW_INDEX: u64 = 1 << 17;
+const BRANCH_COUNTERS: u64 = 1 << 19;
+
+/// The sample as it is written; `None` where it is damaged or too long. Where its event has no copies of stacks, it keeps
+/// the chain that was recorded. `anonymous` leaves raw data out.
+pub(super) fn sample(
+    sample: &Sample<'_>,
+    attr: &EventAttr,
+    chain: &[u64],
+    anonymous: bool,
+) -> Option<Vec<u8>> {
+    if sample.damage.is_some() {
+        return None;
+    }
+    let has = |field| fields_of(attr.sample_type).has(field);
+    let mut out = Fields::record(RecordKind::SAMPLE, sample.misc);
+    let id = sample.id.unwrap_or_default();
+    let task = [sample.pid.map(|pid| pid.0), sample.tid.map(|tid| tid.0)];
+    for (field, word) in [
+        (SampleType::IDENTIFIER, id),
+        (SampleType::IP, sample.ip.unwrap_or_default().0),
+        (SampleType::TID, halves(task.map(|id| id.unwrap_or_default().cast_unsigned()))),
+        (SampleType::TIME, sample.time.0),
+        (SampleType::ADDR, sample.addr.unwrap_or_default().0),
+        (SampleType::ID, id),
+        (SampleType::STREAM_ID, sample.stream_id.unwrap_or_default()),
+        (SampleType::CPU, sample.cpu.unwrap_or_default().into()),
+        (SampleType::PERIOD, sample.period.unwrap_or_default()),
+    ] {
+        if has(field) {
+            out.u64(word);
+        }
+    }
+    if has(SampleType::READ) {
+        read(&mut out, sample.read.as_ref()?, attr.read_format);
+    }
+    if has(SampleType::CALLCHAIN) {
+        let words = callchain(sample, attr, chain);
+        out.u64(words.len() as u64).u64s(words);
+    }
+    if has(SampleType::RAW) {
+        raw(&mut out, sample.raw.filter(|_| !anonymous).unwrap_or_default());
+    }
+    if has(SampleType::BRANCH_STACK) {
+        branches(&mut out, sample.branch_stack.as_ref(), attr.branch_sample_type);
+    }
+    // No registers, and a stack of no bytes.
+    for field in [SampleType::REGS_USER, SampleType::STACK_USER] {
+        if has(field) {
+            out.u64(0);
+        }
+    }
+    if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
+        out.u64(sample.weight.map_or(0, weight));
+    }
+    for (field, word) in [
+        (SampleType::DATA_SRC, sample.data_src),
+        (SampleType::TRANSACTION, sample.transaction),
+        (SampleType::REGS_INTR, None),
+        (SampleType::PHYS_ADDR, sample.phys_addr),
+        (SampleType::CGROUP, sample.cgroup),
+        (SampleType::DATA_PAGE_SIZE, sample.data_page_size),
+        (SampleType::CODE_PAGE_SIZE, sample.code_page_size),
+        // A part of an AUX trace, of no bytes.
+        (SampleType::AUX, None),
+    ] {
+        if has(field) {
+            out.u64(word.unwrap_or_default());
+        }
+    }
+    out.finish()
+}
+
+/// Two numbers of 32 bits, the first one in front.
+fn halves([first, second]: [u32; 2]) -> u64 {
+    u64::from(second) << 32 | u64::from(first)
+}
+
+/// The kernel's part of the recorded chain, and the user part that came of the stack.
+fn callchain(sample: &Sample<'_>, attr: &EventAttr, chain: &[u64]) -> Vec<u64> {
+    let mut words: Vec<u64> = sample.callchain.iter().flat_map(|it| it.entries()).collect();
+    if !attr.sample_type.has(SampleType::STACK_USER) {
+        return words;
+    }
+    let kernel = words.iter().position(|&word| word == CONTEXT_USER).unwrap_or(words.len());
+    words.truncate(kernel);
+    if !chain.is_empty() {
+        words.push(CONTEXT_USER);
+        words.extend(chain);
+    }
+    words
+}
+
+/// Counter values, as `read_format` has them.
+fn read(out: &mut Fields, values: &ReadValues<'_>, format: ReadFormat) {
+    let times = [values.time_enabled, values.time_running].into_iter().flatten();
+    let is_group = format.has(ReadFormat::GROUP);
+    if is_group {
+        out.u64(values.iter().count() as u64).u64s(times.clone());
+    }
+    for value in values.iter() {
+        out.u64(value.value);
+        if !is_group {
+            out.u64s(times.clone());
+        }
+        out.u64s([value.id, value.lost].into_iter().flatten());
+    }
+}
+
+/// Raw data: its size, and as many bytes as fill whole words with that.
+fn raw(out: &mut Fields, data: &[u8]) {
+    const WORD: usize = 8;
+    let padding = (data.len() + 4).next_multiple_of(WORD) - 4 - data.len();
+    out.u32((data.len() + padding) as u32).bytes(data);
+    out.bytes(&[0; WORD][..padding.min(WORD)]);
+}
+
+/// The last branches: addresses, no memory.
+fn branches(out: &mut Fields, stack: Option<&BranchStack<'_>>, kind: u64) {
+    let entries: Vec<_> = stack.iter().flat_map(|it| it.iter()).collect();
+    out.u64(entries.len() as u64);
+    if kind & BRANCH_HW_INDEX != 0 {
+        out.u64(stack.and_then(|it| it.hw_index).unwrap_or(u64::MAX));
+    }
+    for branch in &entries {
+        out.u64s([branch.from.0, branch.to.0, flags(branch.flags)]);
+    }
+    if kind & BRANCH_COUNTERS != 0 {
+        out.u64s(entries.iter().map(|branch| branch.counters.unwrap_or_default()));
+    }
+}
+
+/// The flag word of a branch, bits from the bottom up. Source: `struct perf_branch_entry`.
+fn flags(flags: BranchFlags) -> u64 {
+    [
+        (flags.mispredicted(), 0),
+        (flags.predicted(), 1),
+        (flags.in_transaction(), 2),
+        (flags.abort(), 3),
+        (flags.cycles(), 4),
+        (flags.kind(), 20),
+        (flags.speculation(), 24),
+        (flags.new_kind(), 26),
+        (flags.privilege(), 30),
+    ]
+    .iter()
+    .fold(0, |word, &(value, at)| word | u64::from(value) << at)
+}
+
+/// A weight as a word. Source: `union perf_sample_weight`.
+fn weight(weight: Weight) -> u64 {
+    match weight {
+        Weight::Full(word) => word,
+        Weight::Split { var1, var2, var3 } => {
+            u64::from(var1) | u64::from(var2) << 32 | u64::from(var3) << 48
+        }
+    }
+}

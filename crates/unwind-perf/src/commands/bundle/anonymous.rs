@@ -1,0 +1,123 @@
+//! The machine without names, for `--anonymize`: the recording with pseudonyms and without stacks, and files that have
+//! nothing but the names of functions.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, differences};
+use hashbrown::HashSet;
+use host::{Host, Origin};
+use module_map::Image;
+use pipeline::{Analysis, Demangle, NameOptions, Observer, Options, Pipeline, Source};
+use profile::Profile;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use super::chains::rewritten;
+use crate::args::{host, pipeline, source, with_argument};
+use crate::terminal::print_note;
+
+/// A machine without names, with the recording on it.
+pub(super) struct Anonymous {
+    /// That machine.
+    pub(super) host: Arc<dyn Host>,
+    /// How files are looked for there.
+    pub(super) options: Options,
+    /// What is not the same as with names.
+    differences: Differences,
+    samples: usize,
+}
+
+impl Anonymous {
+    /// Unwinds the recording, and makes the machine of what came of it. The salt of its pseudonyms is gone after that.
+    ///
+    /// # Errors
+    /// Where the recording cannot be read or rewritten.
+    pub(super) fn new(
+        input: &Path,
+        options: &Options,
+        observer: &Arc<dyn Observer>,
+    ) -> anyhow::Result<Self> {
+        let analyze = |options: &Options| {
+            let analysis = pipeline().analyze(source(input), options, observer);
+            analysis.map_err(with_argument)
+        };
+        let shown = analyze(options)?;
+        let as_in_files = NameOptions { demangle: Demangle::None, ..options.names.clone() };
+        let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
+        let names = Pseudonyms::new(salt()?);
+        let recording = rewritten(input, &shown.profile, options, observer, Some(&names))?;
+        let mut as_shown = HashSet::new();
+        loop {
+            let reference = recording.kernel_reference.as_ref();
+            let machine = AnonymousMachine {
+                shown: &shown.profile,
+                raw: &raw,
+                names: &names,
+                as_shown: &as_shown,
+                kernel_reference: reference.map(|(symbol, at)| (&**symbol, *at)),
+                written: shown.written,
+            };
+            let (host, has_list) = machine.host(&recording.bytes, &|path| open(&shown, path));
+            let host: Arc<dyn Host> = Arc::new(host);
+            let kallsyms = has_list.then(|| KERNEL_LIST.into());
+            let names_there = NameOptions { kallsyms, ..NameOptions::default() };
+            let there = Options { names: names_there, ..Options::default() };
+            let replayed = replay(&host, &there, observer)?;
+            let found = differences(&shown.profile, &raw, &names, &replayed);
+            let more: Vec<_> = found.functions.difference(&as_shown).cloned().collect();
+            if more.is_empty() || !as_shown.is_empty() {
+                let samples = shown.profile.samples.len();
+                return Ok(Self { host, options: there, differences: found, samples });
+            }
+            // Names of which only their own file says what language they are of.
+            as_shown.extend(more);
+        }
+    }
+
+    /// Says what is not in the bundle, and what still is; gives whether it gives the same as the recording.
+    pub(super) fn account(&self, quiet: bool) -> bool {
+        let Self { differences, samples, .. } = self;
+        if differences.samples > 0 {
+            print_note(&format!(
+                "{} of {samples} samples have other frames or names than without --anonymize",
+                differences.samples
+            ));
+        } else if !quiet {
+            print_note(
+                "names of the host, of paths, threads and arguments are pseudonyms, and stacks are not in it; functions \
+                 have their names, and build-ids, addresses, times and ids of processes are as they were recorded",
+            );
+        }
+        differences.samples == 0
+    }
+}
+
+/// Random bytes, for pseudonyms that nobody can look up.
+fn salt() -> anyhow::Result<[u8; 32]> {
+    let mut salt = [0; 32];
+    // So few bytes come all at once.
+    getrandom(&mut salt, GetRandomFlags::empty()).context("the system gives no random bytes")?;
+    Ok(salt)
+}
+
+/// A file of the machine that was recorded, by the path that it was opened at.
+fn open(analysis: &Analysis, path: &[u8]) -> Option<Image> {
+    let (host, path) = (host(), Path::new(OsStr::from_bytes(path)));
+    if path == Path::new("[vdso]") {
+        return Image::from_vec(path, analysis.host().running_vdso()?).ok();
+    }
+    Image::open(&*host, path, Origin::User).ok()
+}
+
+fn replay(
+    host: &Arc<dyn Host>,
+    options: &Options,
+    observer: &Arc<dyn Observer>,
+) -> anyhow::Result<Profile> {
+    let source = Source::Path(RECORDING.into());
+    let analysis = Pipeline::new(Arc::clone(host)).analyze(source, options, observer);
+    Ok(analysis.map_err(with_argument)?.profile)
+}
