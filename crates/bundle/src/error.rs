@@ -41,6 +41,12 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// It came as a stream that did not end.
+    #[error("the bundle has more than {limit} bytes")]
+    TooLong {
+        /// Bytes of a bundle at most.
+        limit: u64,
+    },
     /// It would take too much.
     #[error("the bundle states {0}")]
     TooMuch(#[from] Exhausted),

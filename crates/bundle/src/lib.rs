@@ -51,6 +51,6 @@ pub use error::Error;
 pub use hash_writer::HashWriter;
 pub use journal::{JournalHost, Taken};
 pub use manifest::{Facts, Manifest};
-pub use read::{Bundle, BundleHost, is_bundle};
+pub use read::{Bundle, BundleHost, bundle_of_stream, is_bundle};
 pub use rewrite::{RewriteError, Rewriter};
 pub use write::{Keep, Written, write};

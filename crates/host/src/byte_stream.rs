@@ -16,6 +16,8 @@ use crate::stream_copy::StreamCopy;
 /// Bytes that come one after another. Of those that come by a descriptor it can be known whether more are there.
 pub struct ByteStream {
     inner: Inner,
+    /// What was looked at, and is read again before all else.
+    ahead: Vec<u8>,
     /// Gets all that is read.
     copy: Option<StreamCopy>,
 }
@@ -48,13 +50,13 @@ impl ByteStream {
     pub fn of_descriptor(descriptor: OwnedFd) -> Self {
         // What is no pipe, or a pipe of somebody who has too many, stays as it is.
         let _ = fcntl_setpipe_size(&descriptor, PIPE_BYTES);
-        Self { inner: Inner::Descriptor(File::from(descriptor)), copy: None }
+        Self { inner: Inner::Descriptor(File::from(descriptor)), ahead: Vec::new(), copy: None }
     }
 
     /// What comes from a reader, of which nobody knows whether it would wait.
     #[must_use]
     pub fn of_reader(bytes: impl Read + Send + 'static) -> Self {
-        Self { inner: Inner::Bytes(Box::new(bytes)), copy: None }
+        Self { inner: Inner::Bytes(Box::new(bytes)), ahead: Vec::new(), copy: None }
     }
 
     /// Standard input. Nothing else may read it from then on.
@@ -71,23 +73,32 @@ impl ByteStream {
     /// Where they cannot be read.
     pub fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let before = bytes.len();
-        let read = match &mut self.inner {
-            Inner::Descriptor(file) => file.take(most as u64).read_to_end(bytes),
-            Inner::Bytes(reader) => reader.take(most as u64).read_to_end(bytes),
-        };
+        bytes.extend(self.ahead.drain(..most.min(self.ahead.len())));
+        let most = most - (bytes.len() - before);
+        let read = self.inner.read_up_to(most, bytes);
         if let Some(copy) = &self.copy {
             copy.add(bytes.get(before..).unwrap_or_default());
         }
-        read
+        read.map(|_| bytes.len() - before)
+    }
+
+    /// The first bytes, so many or up to the end, which stay to be read. Waits for them.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn peek(&mut self, most: usize) -> io::Result<&[u8]> {
+        let missing = most.saturating_sub(self.ahead.len());
+        self.inner.read_up_to(missing, &mut self.ahead)?;
+        Ok(self.ahead.get(..most).unwrap_or(&self.ahead))
     }
 
     /// What the bytes come from, to be read alone.
     #[must_use]
     pub fn into_reader(self) -> Box<dyn Read + Send> {
         match (self.inner, &self.copy) {
-            (Inner::Descriptor(file), None) => Box::new(file),
-            (Inner::Bytes(reader), None) => reader,
-            (inner, Some(_)) => Box::new(Self { inner, copy: self.copy }),
+            (Inner::Descriptor(file), None) if self.ahead.is_empty() => Box::new(file),
+            (Inner::Bytes(reader), None) if self.ahead.is_empty() => reader,
+            (inner, _) => Box::new(Self { inner, ahead: self.ahead, copy: self.copy }),
         }
     }
 
@@ -112,6 +123,9 @@ impl ByteStream {
     /// # Errors
     /// Where the system does not say.
     pub fn ready(&self, wait: Duration) -> io::Result<Ready> {
+        if !self.ahead.is_empty() {
+            return Ok(Ready::Bytes(self.ahead.len()));
+        }
         let Inner::Descriptor(file) = &self.inner else { return Ok(Ready::Unknown) };
         // Sockets and devices may not know how many, which is no error.
         let waiting = || usize::try_from(ioctl_fionread(file).unwrap_or(0)).unwrap_or(usize::MAX);
@@ -131,12 +145,27 @@ impl ByteStream {
     }
 }
 
+impl Inner {
+    /// Adds so many bytes, or those up to the end.
+    fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            Self::Descriptor(file) => file.take(most as u64).read_to_end(bytes),
+            Self::Bytes(reader) => reader.take(most as u64).read_to_end(bytes),
+        }
+    }
+}
+
 impl Read for ByteStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = match &mut self.inner {
-            Inner::Descriptor(file) => file.read(bytes),
-            Inner::Bytes(reader) => reader.read(bytes),
-        }?;
+            _ if !self.ahead.is_empty() => {
+                let read = self.ahead.as_slice().read(bytes)?;
+                self.ahead.drain(..read);
+                read
+            }
+            Inner::Descriptor(file) => file.read(bytes)?,
+            Inner::Bytes(reader) => reader.read(bytes)?,
+        };
         if let Some(copy) = &self.copy {
             copy.add(bytes.get(..read).unwrap_or_default());
         }
@@ -190,5 +219,22 @@ mod tests {
         let mut read = Vec::new();
         assert_eq!(stream.read_to_end(&mut read).expect("read"), 3);
         assert_eq!(read, b"abc");
+    }
+
+    #[test]
+    fn what_was_looked_at_is_read_again() {
+        let mut stream = ByteStream::of_reader(&b"abcdef"[..]);
+        assert_eq!(stream.peek(2).expect("bytes"), b"ab");
+        assert_eq!(stream.peek(4).expect("bytes"), b"abcd");
+        assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::Bytes(4));
+        let mut read = [0; 3];
+        assert_eq!(stream.read(&mut read).expect("read"), 3);
+        assert_eq!(&read, b"abc");
+        let mut rest = Vec::new();
+        assert_eq!(stream.read_up_to(2, &mut rest).expect("read"), 2);
+        assert_eq!(rest, b"de");
+        assert_eq!(stream.peek(9).expect("the end"), b"f");
+        stream.into_reader().read_to_end(&mut rest).expect("read");
+        assert_eq!(rest, b"def");
     }
 }

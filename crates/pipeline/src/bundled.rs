@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bundle::{Bundle, BundleHost, is_bundle};
+use bundle::{Bundle, BundleHost, bundle_of_stream, is_bundle};
 use host::{FileKind, Host, Origin};
 use module_map::{Hint, ImageLimits};
 
@@ -45,8 +45,8 @@ impl Pipeline {
     ///
     /// # Errors
     /// Where a bundle cannot be read, or the options say where files are, of which it knows its own.
-    pub fn settle(&self, source: Source, options: &Options) -> Result<Settled, Error> {
-        let Some((path, bundle)) = self.bundle(&source)? else {
+    pub fn settle(&self, mut source: Source, options: &Options) -> Result<Settled, Error> {
+        let Some((path, bundle)) = self.bundle(&mut source)? else {
             let (pipeline, options) = (self.clone(), options.clone());
             return Ok(Settled { pipeline, source, options, bundle: None });
         };
@@ -68,8 +68,17 @@ impl Pipeline {
     }
 
     /// The bundle that a source is; `None` where it is something else.
-    fn bundle(&self, source: &Source) -> Result<Option<(PathBuf, Bundle)>, Error> {
-        let Source::Path(path) = source else { return Ok(None) };
+    fn bundle(&self, source: &mut Source) -> Result<Option<(PathBuf, Bundle)>, Error> {
+        let path = match source {
+            Source::Path(path) => path,
+            Source::Stream { name, bytes } => {
+                let bundle = bundle_of_stream(bytes).and_then(|bytes| {
+                    bytes.map(|bytes| Bundle::read(&bytes, &self.budget())).transpose()
+                });
+                let bundle = bundle.map_err(|source| Error::Bundle { path: name.clone(), source });
+                return Ok(bundle?.map(|bundle| (name.clone(), bundle)));
+            }
+        };
         let stat = self.host.stat(path, Origin::User);
         if !stat.is_ok_and(|stat| stat.kind == FileKind::Regular) {
             return Ok(None);

@@ -34,8 +34,10 @@ pub(super) fn without_scripts(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     while !rest.is_empty() {
         let end = rest.iter().position(is_end).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
+        // Absolute paths have their pseudonyms already.
+        let is_relative = !word.starts_with(b"/");
         let is_script = SCRIPTS.iter().any(|it| word.len() > it.len() && word.ends_with(it));
-        if is_script {
+        if is_script && is_relative {
             out.extend(names.source_path(word));
         } else {
             out.extend_from_slice(word);

@@ -45,31 +45,80 @@ impl KernelList {
     }
 }
 
-/// Functions of code that was made at run time, by process and start, each with where it ends and its name.
+/// Functions of code that was made at run time: the address of each frame, by process, with the start of its function and
+/// its name. `None` where memory was used again for another function, of which a list cannot say when.
 #[derive(Debug, Default)]
-pub(super) struct ScriptLists(BTreeMap<i32, BTreeMap<u64, (u64, Vec<u8>)>>);
+pub(super) struct ScriptLists(BTreeMap<i32, BTreeMap<u64, Option<(u64, Vec<u8>)>>>);
 
 impl ScriptLists {
     /// Adds the function of an address, which is so far past its start.
     pub(super) fn add(&mut self, pid: Pid, address: Avma, offset: u64, name: Vec<u8>) {
-        let end = address.0.saturating_add(1);
-        let functions = self.0.entry(pid.0).or_default();
-        let function = functions.entry(address.0.wrapping_sub(offset)).or_insert((end, name));
-        function.0 = function.0.max(end);
+        let function = Some((address.0.wrapping_sub(offset), name));
+        let addresses = self.0.entry(pid.0).or_default();
+        let known = addresses.entry(address.0).or_insert_with(|| function.clone());
+        if *known != function {
+            *known = None;
+        }
     }
 
     /// The map of each process that has one.
     ///
     /// Source: `tools/perf/Documentation/jit-interface.txt`.
     pub(super) fn texts(self) -> impl Iterator<Item = (i32, Vec<u8>)> {
-        self.0.into_iter().map(|(pid, functions)| {
-            let mut text = Vec::new();
-            for (start, (end, name)) in functions {
-                text.extend(format!("{start:x} {:x} ", end.saturating_sub(start)).into_bytes());
-                text.extend(name);
-                text.push(b'\n');
-            }
-            (pid, text)
-        })
+        self.0.into_iter().map(|(pid, addresses)| (pid, text(&addresses)))
+    }
+}
+
+fn text(addresses: &BTreeMap<u64, Option<(u64, Vec<u8>)>>) -> Vec<u8> {
+    let mut functions: BTreeMap<(u64, &[u8]), u64> = BTreeMap::new();
+    for (&address, function) in addresses {
+        let Some((start, name)) = function else { continue };
+        functions.insert((*start, name), address.saturating_add(1));
+    }
+    let mut text = Vec::new();
+    for ((start, name), end) in functions {
+        // What is between the first address and the last is this function's alone, or nothing is said of it.
+        let others = addresses.range(start..end).map(|(_, function)| function.as_ref());
+        let is_alone =
+            others.into_iter().all(|it| it.is_some_and(|it| it.0 == start && it.1 == name));
+        if is_alone {
+            text.extend(format!("{start:x} {:x} ", end - start).into_bytes());
+            text.extend(name);
+            text.push(b'\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_was_used_again_has_no_name() {
+        let mut lists = ScriptLists::default();
+        let mut add = |address: u64, offset, name: &str| {
+            lists.add(Pid(7), Avma(address), offset, name.as_bytes().to_vec());
+        };
+        add(0x110, 0x10, "first");
+        add(0x120, 0x20, "first");
+        add(0x210, 0x10, "second");
+        add(0x210, 0x10, "third");
+        add(0x310, 0x10, "second");
+        add(0x310, 0x10, "second");
+        let texts: Vec<_> = lists.texts().collect();
+        assert_eq!(texts, [(7, b"100 21 first\n300 11 second\n".to_vec())]);
+    }
+
+    #[test]
+    fn the_kernel_has_a_list() {
+        let mut list = KernelList::default();
+        list.add(Avma(0xff10), Some((b"one", 0x10)));
+        list.add(Avma(0xff80), None);
+        let text = list.text(Some((b"_text", Avma(0xf000)))).expect("names");
+        let expected = "000000000000f000 A _text\n000000000000ff00 T one\n\
+                        000000000000ff80 T [unknown]\n000000000000ff81 T [end]\n";
+        assert_eq!(String::from_utf8(text).expect("text"), expected);
+        assert_eq!(KernelList::default().text(None), None);
     }
 }

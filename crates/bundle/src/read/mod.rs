@@ -7,6 +7,7 @@ mod host;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use ::host::ByteStream;
 use budget::{Budget, Resource};
 
 use self::contents::read_content;
@@ -43,6 +44,28 @@ pub fn is_bundle(bytes: &[u8]) -> bool {
     let name = block.get(..=NAME.len());
     let is_manifest = name.is_some_and(|it| it.starts_with(NAME.as_bytes()) && it.ends_with(&[0]));
     read.is_ok() && is_tar && is_manifest
+}
+
+/// Bytes of the begin of a stream by which it is known whether it is a bundle: those of the first block, which is the begin
+/// of its manifest. Source: RFC 8878, 3.1.1.2: a block has 128 KiB at most.
+const BEGIN: usize = 256 << 10;
+/// Bytes of a bundle that comes as a stream, which is held as a whole.
+const MOST_OF_STREAM: u64 = 4 << 30;
+
+/// The bundle that comes as a stream; `None` for streams of something else, of which nothing is missing after that.
+///
+/// # Errors
+/// Where it cannot be read, or has no end.
+pub fn bundle_of_stream(stream: &mut ByteStream) -> Result<Option<Vec<u8>>, Error> {
+    if stream.peek(MAGIC.len())? != MAGIC || !is_bundle(stream.peek(BEGIN)?) {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    stream.by_ref().take(MOST_OF_STREAM + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_OF_STREAM {
+        return Err(Error::TooLong { limit: MOST_OF_STREAM });
+    }
+    Ok(Some(bytes))
 }
 
 impl Bundle {

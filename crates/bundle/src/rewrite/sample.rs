@@ -30,23 +30,7 @@ pub(super) fn sample(
     }
     let has = |field| fields_of(attr.sample_type).has(field);
     let mut out = Fields::record(RecordKind::SAMPLE, sample.misc);
-    let id = sample.id.unwrap_or_default();
-    let task = [sample.pid.map(|pid| pid.0), sample.tid.map(|tid| tid.0)];
-    for (field, word) in [
-        (SampleType::IDENTIFIER, id),
-        (SampleType::IP, sample.ip.unwrap_or_default().0),
-        (SampleType::TID, halves(task.map(|id| id.unwrap_or_default().cast_unsigned()))),
-        (SampleType::TIME, sample.time.0),
-        (SampleType::ADDR, sample.addr.unwrap_or_default().0),
-        (SampleType::ID, id),
-        (SampleType::STREAM_ID, sample.stream_id.unwrap_or_default()),
-        (SampleType::CPU, sample.cpu.unwrap_or_default().into()),
-        (SampleType::PERIOD, sample.period.unwrap_or_default()),
-    ] {
-        if has(field) {
-            out.u64(word);
-        }
-    }
+    words_before(&mut out, sample, has);
     if has(SampleType::READ) {
         read(&mut out, sample.read.as_ref()?, attr.read_format);
     }
@@ -69,6 +53,33 @@ pub(super) fn sample(
     if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
         out.u64(sample.weight.map_or(0, weight));
     }
+    words_after(&mut out, sample, has);
+    out.finish()
+}
+
+/// The fields of a word each that come before the counters.
+fn words_before(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -> bool) {
+    let id = sample.id.unwrap_or_default();
+    let task = [sample.pid.map(|pid| pid.0), sample.tid.map(|tid| tid.0)];
+    for (field, word) in [
+        (SampleType::IDENTIFIER, id),
+        (SampleType::IP, sample.ip.unwrap_or_default().0),
+        (SampleType::TID, halves(task.map(|id| id.unwrap_or_default().cast_unsigned()))),
+        (SampleType::TIME, sample.time.0),
+        (SampleType::ADDR, sample.addr.unwrap_or_default().0),
+        (SampleType::ID, id),
+        (SampleType::STREAM_ID, sample.stream_id.unwrap_or_default()),
+        (SampleType::CPU, sample.cpu.unwrap_or_default().into()),
+        (SampleType::PERIOD, sample.period.unwrap_or_default()),
+    ] {
+        if has(field) {
+            out.u64(word);
+        }
+    }
+}
+
+/// The fields of a word each that come after the stack.
+fn words_after(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -> bool) {
     for (field, word) in [
         (SampleType::DATA_SRC, sample.data_src),
         (SampleType::TRANSACTION, sample.transaction),
@@ -84,7 +95,6 @@ pub(super) fn sample(
             out.u64(word.unwrap_or_default());
         }
     }
-    out.finish()
 }
 
 /// Two numbers of 32 bits, the first one in front.

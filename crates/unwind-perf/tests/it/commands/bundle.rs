@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use synth::{RecordingParts, big_endian_copy};
+
 use crate::support::cases::root;
-use crate::support::run::{Ran, run};
+use crate::support::run::{Ran, run, run_with_input};
 
 /// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
@@ -136,4 +138,54 @@ fn without_stacks_the_chains_are_the_same() {
         let dump = run(&folder, &["dump", "--full", "a.upb"]).expect_status(0);
         assert!(!dump.text().contains("rsp"), "{case}");
     }
+}
+
+/// A recording is the same without its stacks, whatever it was kept in.
+#[test]
+fn stacks_are_left_out_of_all_forms() {
+    let folder = folder("forms");
+    let bytes = fs::read(root().join("testdata/cases/spin-lld/perf.data")).expect("a recording");
+    let parts = RecordingParts::read(&bytes).expect("a plain file");
+    let (data, rest) = parts.directory(2, Some(2000));
+    fs::create_dir_all(folder.join("directory")).expect("a folder");
+    fs::write(folder.join("directory/data"), data).expect("a file");
+    for (number, part) in rest.iter().enumerate() {
+        fs::write(folder.join(format!("directory/data.{number}")), part).expect("a file");
+    }
+    fs::write(folder.join("compressed"), parts.compressed(3000)).expect("a file");
+    fs::write(folder.join("pipe"), parts.pipe()).expect("a file");
+    fs::write(folder.join("big-endian"), big_endian_copy(&bytes).expect("known")).expect("a file");
+    let sysroot = root().join("testdata/sysroot");
+    let sysroot = sysroot.to_str().expect("a name");
+    let options = ["-q", "-f", "ndjson", "--no-inline", "--no-join"];
+    for form in ["directory", "compressed", "pipe", "big-endian"] {
+        for option in ["--no-stacks", "--anonymize"] {
+            let output = format!("{form}{option}.upb");
+            let bundle = ["bundle", form, "--sysroot", sysroot, option, "-o", &output];
+            run(&folder, &bundle).expect_status(0);
+            let there = run(&folder, &[&options[..], &[&output]].concat()).expect_status(0);
+            let files = [form, "--sysroot", sysroot];
+            let here = run(&folder, &[&options[..], &files].concat()).expect_status(0);
+            let all = |ran: &Ran| chains(&serde_json::Value::Array(ran.lines()));
+            assert!(all(&here).iter().map(Vec::len).sum::<usize>() > 100, "{form}");
+            assert_eq!(all(&there), all(&here), "{form} {option}");
+        }
+    }
+}
+
+#[test]
+fn bundles_come_by_standard_input() {
+    let folder = bundled("spin-lld", "stdin", &[]);
+    let bundle = fs::read(folder.join("a.upb")).expect("the bundle");
+    for arguments in
+        [&["-q", "-f", "json"][..], &["-q", "-f", "ndjson"], &["top", "-q"], &["info"], &["dump"]]
+    {
+        let by_name = run(&folder, &[arguments, &["a.upb"]].concat()).expect_status(0);
+        let piped = run_with_input(&folder, &[arguments, &["-"]].concat(), &bundle);
+        let piped = piped.expect_status(0);
+        assert!(piped.stdout == by_name.stdout, "{arguments:?}");
+    }
+    let cut = run_with_input(&folder, &["-q", "-"], &bundle[..bundle.len() - 1]);
+    let cut = cut.expect_status(2);
+    assert!(cut.stderr.contains("cannot read -: the bundle is damaged or cut"), "{}", cut.stderr);
 }

@@ -1,5 +1,6 @@
 //! What users say, and what the commands answer: arguments, exit statuses, files that are written.
 
+mod anonymize;
 mod build_ids;
 mod bundle;
 mod cache;

@@ -1,7 +1,7 @@
 //! Runs the built command with an empty environment, no input and a limit of time, so that no test depends on who runs
 //! it, and none hangs.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -70,6 +70,19 @@ pub(crate) fn started_as(name: &str) -> PathBuf {
 #[track_caller]
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
     finish(command(folder, arguments).spawn().expect("the command starts"))
+}
+
+/// The same with these bytes on standard input, by a pipe.
+#[track_caller]
+pub(crate) fn run_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
+    let mut command = command(folder, arguments);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
+    let (mut pipe, input) = (child.stdin.take().expect("a pipe"), input.to_vec());
+    // Who does not read to the end closes the pipe.
+    let writer = thread::spawn(move || drop(pipe.write_all(&input)));
+    let ran = finish(child);
+    writer.join().expect("no panic");
+    ran
 }
 
 /// Waits for the end of a run and collects what it prints.
