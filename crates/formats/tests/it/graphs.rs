@@ -211,7 +211,7 @@ fn pprof() {
     assert_eq!(values[1], b"\x01\x03\x00");
     assert_eq!(values[2], b"\x01\x00\x01");
     assert_eq!(samples[0][0].2, [1, 2], "locations, innermost first");
-    assert_eq!(samples[0].iter().filter(|row| row.0 == 3).count(), 4, "labels");
+    assert_eq!(samples[0].iter().filter(|row| row.0 == 3).count(), 5, "labels");
     let end = samples[1].last().expect("a label").2;
     assert_eq!((name(1, end), name(2, end)), ("end", "stack-exhausted"));
 
@@ -225,6 +225,45 @@ fn pprof() {
     assert_eq!(lines, [vec![(1, 1), (2, 8), (3, 3)], vec![(1, 2)]]);
     let functions: Vec<_> = all(5).map(|message| (name(2, message), name(4, message))).collect();
     assert_eq!(functions[..2], [("inl2", "t\\.c"), ("op;\"x\"", "")]);
+}
+
+/// Source: Parca's `pkg/normalizer/validate.go`: ids are 1, 2, … as they come, indices are in their tables, labels have keys,
+/// each sample has as many values as there are types. Pyroscope's merge wants a type of period.
+#[test]
+fn pprof_is_what_receivers_take() {
+    for profile in [one_of_everything(), empty(), of_one_event()] {
+        let plain = pprof_bytes(&profile, DEFAULT);
+        let top = fields(&plain);
+        let all = |field| top.iter().filter(move |row| row.0 == field).map(|row| fields(row.2));
+        let number = |message: &[(u64, u64, &[u8])], field: u64| {
+            message.iter().find(|row| row.0 == field).map_or(0, |row| row.1)
+        };
+        let (types, strings) = (all(1).count(), all(6).count() as u64);
+        let (mappings, locations, functions) = (all(3).count(), all(4).count(), all(5).count());
+        for field in 3..=5 {
+            let ids: Vec<_> = all(field).map(|message| number(&message, 1)).collect();
+            assert_eq!(ids, (1..=ids.len() as u64).collect::<Vec<_>>(), "field {field}");
+        }
+        assert_eq!(all(11).count(), 1, "the type of the period");
+        for location in all(4) {
+            assert!(number(&location, 2) <= mappings as u64);
+            for line in location.iter().filter(|row| row.0 == 4) {
+                assert!((1..=functions as u64).contains(&number(&fields(line.2), 1)));
+            }
+        }
+        for sample in all(2) {
+            let packed =
+                |field| sample.iter().find(|row| row.0 == field).map_or(&[][..], |it| it.2);
+            assert!(packed(1).iter().all(|&id| id != 0 && usize::from(id) <= locations));
+            // Each value ends with a byte whose highest bit is not set.
+            assert_eq!(packed(2).iter().filter(|&&byte| byte < 0x80).count(), types);
+            for label in sample.iter().filter(|row| row.0 == 3) {
+                let label = fields(label.2);
+                let (key, word, amount) = (number(&label, 1), number(&label, 2), number(&label, 3));
+                assert!(key > 0 && key < strings && word < strings && word + amount > 0);
+            }
+        }
+    }
 }
 
 #[test]

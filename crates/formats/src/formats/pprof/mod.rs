@@ -16,7 +16,7 @@ use flate2::write::GzEncoder;
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use places::PlaceTables;
-use profile::query::{SampleGroup, each_location, event_name, group, period_units};
+use profile::query::{Programs, SampleGroup, each_location, event_name, group, period_units};
 use profile::{
     EndReason, EventId, LocationId, Profile, StackId, Strings, Table, ThreadId, ThreadRow,
 };
@@ -29,6 +29,7 @@ pub(crate) mod field {
     pub(crate) const LOCATION: u32 = 4;
     pub(crate) const FUNCTION: u32 = 5;
     pub(crate) const STRING_TABLE: u32 = 6;
+    pub(crate) const TIME_NANOS: u32 = 9;
     pub(crate) const DURATION_NANOS: u32 = 10;
     pub(crate) const PERIOD_TYPE: u32 = 11;
     pub(crate) const PERIOD: u32 = 12;
@@ -123,14 +124,20 @@ fn head(
     let unit = |event| units.get(event).copied().flatten().map(|unit| (event, unit));
     let first = profile.off_cpu.and_then(unit);
     let first = first.or_else(|| units.ids().find_map(unit));
-    if let Some((event, unit)) = first {
-        value_type(field::PERIOD_TYPE, event_name(profile, event), unit, names);
-        top.number(field::PERIOD, common_period(profile, event).unwrap_or(0));
-    }
+    // Pyroscope wants a type of period from everybody.
+    let (kind, unit, period) = match first {
+        Some((event, unit)) => (event_name(profile, event), unit, common_period(profile, event)),
+        None => (b"samples".as_slice(), "count", Some(1)),
+    };
+    value_type(field::PERIOD_TYPE, kind, unit, names);
+    top.number(field::PERIOD, period.unwrap_or(0));
     let default = first.map_or(b"samples".as_slice(), |(event, _)| event_name(profile, event));
     top.number(field::DEFAULT_SAMPLE_TYPE, names.index(default));
     let times = || profile.samples.iter().filter_map(|sample| sample.time);
     if let (Some(first), Some(last)) = (times().min(), times().max()) {
+        // Without it, Parca keeps the profile as one of 1970.
+        let clock = profile.recording.wall_clock;
+        top.number(field::TIME_NANOS, clock.and_then(|clock| clock.utc(first)).unwrap_or(0));
         top.number(field::DURATION_NANOS, last.0.saturating_sub(first.0));
     }
     let words: Vec<&[u8]> =
@@ -209,7 +216,11 @@ struct Labels {
     event: u64,
     end: u64,
     cgroup: u64,
+    process: u64,
+    /// The key and the name of the service, where the user said it.
+    service: Option<(u64, u64)>,
     comms: Table<ThreadId, u64>,
+    processes: Table<ThreadId, u64>,
     events: Table<EventId, u64>,
     scratch: ProtoMessage,
 }
@@ -221,12 +232,20 @@ impl Labels {
             .iter()
             .map(|thread| names.index(profile.strings.get(thread.comm)))
             .collect();
+        let programs = Programs::new(profile);
+        let process =
+            |thread: &ThreadRow, names: &mut StringTable| names.index(programs.name(thread.pid));
+        let processes = profile.threads.iter().map(|thread| process(thread, names)).collect();
         let events = profile
             .events
             .iter()
             .map(|event| names.index(profile.strings.get(event.name)))
             .collect();
+        let service = profile.recording.service.as_deref();
         Self {
+            process: names.index(b"process"),
+            service: service.map(|it| (names.index(b"service_name"), names.index(it))),
+            processes,
             pid: names.index(b"pid"),
             tid: names.index(b"tid"),
             comm: names.index(b"comm"),
@@ -254,6 +273,11 @@ impl Labels {
         }
         let name = self.comms.get(key.thread).copied().unwrap_or(0);
         self.word(comm, name, sample);
+        let name = self.processes.get(key.thread).copied().unwrap_or(0);
+        self.word(self.process, name, sample);
+        if let Some((key, name)) = self.service {
+            self.word(key, name, sample);
+        }
         let name = self.events.get(key.event).copied().unwrap_or(0);
         self.word(event, name, sample);
         let cgroup = profile.threads.get(key.thread).and_then(|thread| thread.cgroup);
@@ -266,7 +290,11 @@ impl Labels {
         }
     }
 
+    /// A label in words; none where there is no word.
     fn word(&mut self, key: u64, word: u64, sample: &mut ProtoMessage) {
+        if word == 0 {
+            return;
+        }
         self.scratch.clear();
         self.scratch.number(1, key);
         self.scratch.number(2, word);

@@ -47,9 +47,15 @@ impl<'a> PlaceTables<'a> {
         // The heading of pprof has the name of the first mapping.
         let (first, then): (Vec<_>, Vec<_>) =
             self.mappings.rows.entries().partition(|(_, mapping)| is_program(mapping));
-        for (id, mapping) in first.into_iter().chain(then) {
+        let mut numbers: Table<CodeRangeId, u64> =
+            Table::from_vec(vec![0; self.mappings.rows.len()]);
+        // Parca takes mappings only where they are numbered as they come.
+        for (number, (id, mapping)) in (1_u64..).zip(first.into_iter().chain(then)) {
+            if let Some(slot) = numbers.get_mut(id) {
+                *slot = number;
+            }
             message.clear();
-            message.number(1, id.to_bits().into());
+            message.number(1, number);
             self.mapping(id, mapping, names, &mut message);
             top.message(MAPPING, &message);
         }
@@ -59,7 +65,8 @@ impl<'a> PlaceTables<'a> {
         {
             message.clear();
             message.number(1, id.to_bits().into());
-            message.number(2, mapping.map_or(0, CodeRangeId::to_bits).into());
+            let mapping = mapping.and_then(|mapping| numbers.get(mapping).copied());
+            message.number(2, mapping.unwrap_or(0));
             message.number(3, location.relative);
             self.lines(location, &mut functions, &mut message);
             top.message(LOCATION, &message);

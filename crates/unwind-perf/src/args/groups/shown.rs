@@ -21,7 +21,7 @@ pub(crate) struct ExchangeArgs {
     #[arg(long)]
     pub(crate) rows: bool,
 
-    /// OTLP: the service that was recorded, for all its processes [default: the name of each process]
+    /// OTLP, pprof: the service that was recorded, for all its processes [default: OTLP: the name of each process]
     #[arg(long, value_name = "NAME")]
     pub(crate) service_name: Option<String>,
 }
@@ -30,9 +30,10 @@ impl ExchangeArgs {
     /// The options that were given and mean nothing to a format.
     pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
         let is_arrow = format.name() == "arrow";
+        let has_service = matches!(format, Format::Otlp | Format::Pprof);
         let given = [
             ("--rows", self.rows, is_arrow),
-            ("--service-name", self.service_name.is_some(), format == Format::Otlp),
+            ("--service-name", self.service_name.is_some(), has_service),
         ];
         given.iter().filter(|(_, given, known)| *given && !known).map(|(name, ..)| *name).collect()
     }
