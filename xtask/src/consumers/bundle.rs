@@ -1,5 +1,5 @@
 //! Bundles of a C++, a Rust, a Python and a Node.js program: read in an empty folder that is the whole machine, without
-//! network and under another host name, and by perf after they were unpacked.
+//! network and under another host name, and by perf after they were unpacked; and without names.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -171,6 +171,7 @@ fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
         "perf names no {} of the unpacked bundle",
         program.function
     );
+    let anonymous = anonymous(ours, program, folder)?;
     let size = |name: &str| fs::metadata(folder.join(name)).map(|file| file.len());
     let recording = size("perf.data")?;
     let archive = command::quiet_output(
@@ -180,12 +181,41 @@ fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
     let archive = archive.map_or("none".to_owned(), mb);
     Ok(format!(
         "the same result in an empty machine; recording {}, with its files {}, bundle {}, with whole files {}, \
-         perf archive {archive}",
+         perf archive {archive}, without names {anonymous}",
         mb(recording),
         mb(files),
         mb(size("a.upb")?),
         mb(size("whole.upb")?),
     ))
+}
+
+/// The bundle without names: its size. It has the program's functions, and neither the folder, nor the program, nor the
+/// source, nor the user.
+fn anonymous(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
+    let mut bundle = Command::new(ours);
+    bundle.args(["bundle", "--quiet", "--anonymize", "perf.data", "-o", "anonymous.upb"]);
+    // The status is 1 where memory was used again for other code, which a list of functions cannot say.
+    let status = bundle.current_dir(folder).status()?;
+    ensure!(matches!(status.code(), Some(0 | 1)), "--anonymize failed");
+    let mut unpack = Command::new("zstd");
+    unpack.args(["--decompress", "--stdout", "anonymous.upb"]).current_dir(folder);
+    let bytes = unpack.output().context("zstd")?.stdout;
+    let source = program.file.0;
+    let home = std::env::var("HOME").unwrap_or_default();
+    for name in [&*folder.to_string_lossy(), source, &*home] {
+        let has = name.len() > 5 && holds(&bytes, name.as_bytes());
+        ensure!(!has, "the anonymous bundle has the name {name}");
+    }
+    let mut folded = Command::new(ours);
+    folded.args(["--quiet", "--format", "folded", "anonymous.upb"]).current_dir(folder);
+    let folded = command::quiet_output(&mut folded)?;
+    ensure!(folded.contains(program.function), "it has no function {}", program.function);
+    let size = fs::metadata(folder.join("anonymous.upb"))?.len();
+    Ok(format!("{:.0} kB", size as f64 / 1e3))
+}
+
+fn holds(bytes: &[u8], name: &[u8]) -> bool {
+    bytes.windows(name.len()).any(|window| window == name)
 }
 
 /// A folder with our program, the libraries that it is linked to, and the bundle: nothing else.
