@@ -26,7 +26,7 @@ fn recording(endian: Endian) -> Vec<u8> {
     let mut recording = PerfDataBuilder::new(endian);
     recording.event("cycles:u", attr, &[41]);
     recording.describe_events().feature(&Feature::Hostname("secret-host"));
-    recording.feature(&Feature::Cmdline(&["perf", "record", "/home/secret/app"]));
+    recording.feature(&Feature::Cmdline(&["perf", "record", "/srv/secret/app"]));
     let comm = synth::Record::Comm { pid: 7, tid: 7, comm: b"secret", exec: true };
     recording.record_at(&comm, SampleId::at(7, 7, 10));
     recording.sample(&SampleBuilder {

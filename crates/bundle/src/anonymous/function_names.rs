@@ -1,5 +1,5 @@
-//! Names of functions without the paths in them: compilers write where a lambda is (`(lambda at /home/…/a.cpp:3:5)`), and
-//! run-time compilers where a script is (`LazyCompile:~f /home/…/a.js:1:2`, `py::f:/home/…/a.py`).
+//! Names of functions without the paths in them: compilers write where a lambda is (`(lambda at /srv/…/a.cpp:3:5)`), and
+//! run-time compilers where a script is (`LazyCompile:~f /srv/…/a.js:1:2`, `py::f:/srv/…/a.py`).
 
 use super::Pseudonyms;
 
@@ -91,15 +91,15 @@ mod tests {
         }
         for (name, expected) in [
             (
-                "LazyCompile:~f /home/A B/app.js:10:2",
-                format!("LazyCompile:~f {}:10:2", path("/home/A B/app.js")),
+                "LazyCompile:~f /srv/A B/app.js:10:2",
+                format!("LazyCompile:~f {}:10:2", path("/srv/A B/app.js")),
             ),
-            ("f file:///home/a/b.mjs:1:2", format!("f file:{}:1:2", path("///home/a/b.mjs"))),
-            ("py::f:/home/a/b.py", format!("py::f:{}", path("/home/a/b.py"))),
+            ("f file:///srv/a/b.mjs:1:2", format!("f file:{}:1:2", path("///srv/a/b.mjs"))),
+            ("py::f:/srv/a/b.py", format!("py::f:{}", path("/srv/a/b.py"))),
             ("py::f:b.py", format!("py::f:{}", path("b.py"))),
             (
-                "g<(lambda at /home/a/x.cpp:3:5)>(int)",
-                format!("g<(lambda at {}:3:5)>(int)", path("/home/a/x.cpp")),
+                "g<(lambda at /srv/a/x.cpp:3:5)>(int)",
+                format!("g<(lambda at {}:3:5)>(int)", path("/srv/a/x.cpp")),
             ),
         ] {
             assert_eq!(text(names.script_function(name.as_bytes())), expected, "{name}");

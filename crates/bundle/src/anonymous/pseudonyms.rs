@@ -193,7 +193,7 @@ mod tests {
         let (alice, libx) = (names.word(b"alice"), names.word(b"libx.so.1"));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (alice, libx) = (text(&alice), text(&libx));
-        let home = text(&names.word(b"home"));
+        let srv = text(&names.word(b"srv"));
         for (name, expected) in [
             ("[vdso]", "[vdso]".to_owned()),
             ("//anon", "//anon".to_owned()),
@@ -202,8 +202,8 @@ mod tests {
             ("[alice]", format!("[{alice}]")),
             ("/memfd:alice (deleted)", format!("/memfd:{alice} (deleted)")),
             ("/dev/alice", format!("/dev/{alice}")),
-            ("/home/alice/libx.so.1", format!("/{home}/{alice}/{libx}.so")),
-            ("/home/alice (deleted)", format!("/{home}/{alice} (deleted)")),
+            ("/srv/alice/libx.so.1", format!("/{srv}/{alice}/{libx}.so")),
+            ("/srv/alice (deleted)", format!("/{srv}/{alice} (deleted)")),
             ("alice", alice.clone()),
         ] {
             assert_eq!(text(&names.mapped(name.as_bytes())), expected, "{name}");

@@ -238,7 +238,8 @@ fn pprof_is_what_receivers_take() {
         let number = |message: &[(u64, u64, &[u8])], field: u64| {
             message.iter().find(|row| row.0 == field).map_or(0, |row| row.1)
         };
-        let (types, strings) = (all(1).count(), all(6).count() as u64);
+        let strings = top.iter().filter(|row| row.0 == 6).count() as u64;
+        let types = all(1).count();
         let (mappings, locations, functions) = (all(3).count(), all(4).count(), all(5).count());
         for field in 3..=5 {
             let ids: Vec<_> = all(field).map(|message| number(&message, 1)).collect();
