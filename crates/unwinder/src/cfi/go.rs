@@ -72,7 +72,7 @@ impl GoRules {
     /// The functions whose frames a scheduler's stack goes on from when a goroutine's code is run on it: they noted their
     /// stack pointers for that. Where they are called, and their frames once these are as large as they get.
     ///
-    /// Source: `mstart1`, which notes that of `mstart0`, in src/runtime/proc.go, `cgocallback` in src/runtime/asm_amd64.s.
+    /// Source: `mstart1`, which notes that of `mstart0`, in src/runtime/proc.go, `cgocallback` in `src/runtime/asm_amd64.s`.
     pub(crate) fn scheduler_frames(&self, image: &Image) -> &[(Svma, SimpleRule)] {
         const NAMES: [&[u8]; 2] = [b"runtime.mstart0", b"runtime.cgocallback"];
         self.scheduler_frames.get_or_init(|| {

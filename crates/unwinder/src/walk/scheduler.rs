@@ -8,7 +8,7 @@
 //!                                              far above as the frame is large, and follows a call of that function
 //! ```
 //!
-//! Source: `systemstack`, `morestack`, `asmcgocall`, `cgocallback` in src/runtime/asm_amd64.s, `mstart1` in src/runtime/proc.go
+//! Source: `systemstack`, `morestack`, `asmcgocall`, `cgocallback` in `src/runtime/asm_amd64.s`, `mstart1` in src/runtime/proc.go
 //! of Go.
 
 use address::Avma;
@@ -68,7 +68,7 @@ impl Walker<'_> {
     /// The registers in the caller of the function whose frame the scheduler's stack goes on from, if the function at
     /// hand was switched to with these. `None` where not exactly one word of the dump can be its return address.
     fn scheduler_start(
-        &mut self,
+        &self,
         (lookup, registers): &(Avma, Registers),
         memory: &Memory<'_>,
         arch: Arch,
