@@ -1,4 +1,4 @@
-//! The layout of a file of answers, little-endian:
+//! The layout of a file of answers. All numbers are little-endian.
 //!
 //! ```text
 //!   head        magic (8 bytes), version (u32), 0 (u32), checksum of all that follows (u64)
