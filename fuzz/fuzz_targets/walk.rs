@@ -83,6 +83,7 @@ fn walk(
     let bit = match state.arch {
         Arch::X86_64 | Arch::X86 => 8,
         Arch::Aarch64 => 32,
+        Arch::Riscv64 => 0,
     };
     let others = (0_u32..).zip(registers.iter().copied()).filter(|&(number, _)| number != bit);
     let mut frames = Vec::new();

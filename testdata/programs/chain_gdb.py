@@ -1,11 +1,18 @@
-# Run by gdb on chain.c under an emulator: stops at chosen places, steps through some of them instruction by
-# instruction, and writes for each stop the registers, the top of the stack and gdb's own backtrace.
-# Lines of the output: "sample", "regs" x0 to x30 sp pc, "stack" bytes, "bt" the pc of each frame.
+# Run by gdb on chain.c or chain_bare.c under an emulator: stops at chosen places, steps through some of them instruction
+# by instruction, and writes for each stop the registers, the top of the stack and gdb's own backtrace.
+# Lines of the output: "sample", "regs" those of $registers, "stack" up to $stack bytes, "bt" the pc of each frame, and
+# where a page of the emulator is among those, once, "page" its address and first bytes.
 import gdb
 
-STACK = 8192
+# Programs are below.
+PAGES = 0x20000000
 STEPS = {"with_alloca": 12, "stop_leaf": 5, "trap_first": 1}
+if gdb.convenience_variable("steps") is not None:
+    STEPS.update({place: int(gdb.convenience_variable("steps")) for place in ["with_alloca", "deep", "stop_leaf"]})
+names = gdb.convenience_variable("registers").string().split()
+STACK = int(gdb.convenience_variable("stack"))
 out = open("dump.txt", "w")
+pages = set()
 
 
 def frames():
@@ -26,13 +33,22 @@ def stack(sp):
     return b""
 
 
+def value_of(name):
+    # The bytes of a register, also of one for floating point numbers.
+    return int(gdb.parse_and_eval("$" + name).format_string(format="x"), 16)
+
+
 def dump():
-    names = ["x%d" % i for i in range(31)] + ["sp", "pc"]
-    mask = (1 << 64) - 1
-    values = [int(gdb.parse_and_eval("(unsigned long)$" + name)) & mask for name in names]
+    values = [value_of(name) for name in names]
     out.write("sample\nregs %s\n" % " ".join("%x" % value for value in values))
-    out.write("stack %s\n" % stack(values[31]).hex())
-    out.write("bt %s\n" % " ".join("%x" % pc for pc in frames()))
+    out.write("stack %s\n" % stack(value_of("sp")).hex())
+    pcs = frames()
+    out.write("bt %s\n" % " ".join("%x" % pc for pc in pcs))
+    for page in {pc & ~0xFFF for pc in pcs if pc > PAGES} - pages:
+        pages.add(page)
+        code = bytes(gdb.selected_inferior().read_memory(page, 64))
+        code = code[:-(-len(code.rstrip(b"\0")) // 8) * 8]
+        out.write("page %x %s\n" % (page, code.hex()))
 
 
 def stopped_in():
@@ -43,9 +59,13 @@ for command in ["set pagination off", "set confirm off", "set backtrace past-mai
                 "handle SIGUSR1 nostop noprint pass", "handle SIGILL nostop noprint pass",
                 "target remote localhost:" + gdb.convenience_variable("port").string()]:
     gdb.execute(command)
-places = ["stop_leaf", "stop_callback", "stop_alloca", "with_alloca", "stop_handler", "trap_first"]
+places = ["deep"] if "deep" in STEPS else []
+places += ["stop_leaf", "stop_callback", "stop_alloca", "with_alloca", "stop_handler", "trap_first"]
 for place in places:
     gdb.execute("break *" + place)
+    if gdb.selected_inferior().architecture().name().startswith("powerpc"):
+        # Behind what sets up the table of contents: calls within a file go there.
+        gdb.execute("break *(%s + 8)" % place)
 seen = {}
 while True:
     try:
@@ -56,7 +76,7 @@ while True:
         break
     place = stopped_in()
     seen[place] = seen.get(place, 0) + 1
-    if place == "stop_callback" and seen[place] > 2:
+    if place in ("stop_callback", "deep") and seen[place] > 2:
         continue
     dump()
     for _ in range(STEPS.get(place, 3) - 1):

@@ -43,6 +43,19 @@ pub mod aarch64_reg {
     pub const USUAL_MASK: u64 = 0x1_ffff_ffff;
 }
 
+/// Mask bits of 64-bit RISC-V; `x1` to `x31` are 1 to 31.
+///
+/// Source: `enum perf_event_riscv_regs`, `arch/riscv/include/uapi/asm/perf_regs.h`.
+#[allow(missing_docs, reason = "the names are those of the registers")]
+pub mod riscv64_reg {
+    pub const PC: u32 = 0;
+    pub const RA: u32 = 1;
+    pub const SP: u32 = 2;
+    pub const S0: u32 = 8;
+    /// What `perf record --call-graph dwarf` asks for.
+    pub const USUAL_MASK: u64 = 0xffff_ffff;
+}
+
 /// Register values by mask bit, zero unless set.
 ///
 /// ```
@@ -77,6 +90,14 @@ impl UserRegs {
         Self { values: [0; 64], mask: aarch64_reg::USUAL_MASK }
             .set(aarch64_reg::PC, pc)
             .set(aarch64_reg::SP, sp)
+    }
+
+    /// Registers of 64-bit RISC-V with the usual mask.
+    #[must_use]
+    pub fn riscv64(pc: u64, sp: u64) -> Self {
+        Self { values: [0; 64], mask: riscv64_reg::USUAL_MASK }
+            .set(riscv64_reg::PC, pc)
+            .set(riscv64_reg::SP, sp)
     }
 
     /// The same with one more register, by its mask bit (0 to 63).

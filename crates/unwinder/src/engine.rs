@@ -37,7 +37,7 @@ pub struct Engine {
     /// By the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
     /// By the processor, and the form of the frame.
-    signal_rows: [[OnceLock<u32>; 3]; 3],
+    signal_rows: [[OnceLock<u32>; 3]; Arch::COUNT],
     budget: Budget,
 }
 
@@ -73,7 +73,7 @@ impl Engine {
             cache: RuleCache::new(),
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
-            signal_rows: [const { [const { OnceLock::new() }; 3] }; 3],
+            signal_rows: [const { [const { OnceLock::new() }; 3] }; Arch::COUNT],
         }
     }
 

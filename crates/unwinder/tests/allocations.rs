@@ -49,7 +49,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
         // Simple rules in `main`, a full row with expressions in `test`.
         let (fp, column) = match arch {
             Arch::X86_64 | Arch::X86 => (6, 16),
-            Arch::Aarch64 => (29, 30),
+            _ => (29, 30),
         };
         let le = || synth::DwarfExpr::new(synth::Endian::Little);
         let rows =
@@ -60,7 +60,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
         for _ in 0..500 {
             match arch {
                 Arch::X86_64 | Arch::X86 => stack.words(0, 3).word(IN_MAIN),
-                Arch::Aarch64 => stack.word(SP).word(IN_MAIN).words(0, 2),
+                _ => stack.word(SP).word(IN_MAIN).words(0, 2),
             };
         }
         let bytes = stack.bytes();
@@ -68,7 +68,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
             Arch::X86_64 | Arch::X86 => {
                 synth::UserRegs::x86_64(TEST, SP).set(synth::x86_64_reg::BP, SP + 8)
             }
-            Arch::Aarch64 => synth::UserRegs::aarch64(TEST, SP).set(29, SP + 8),
+            _ => synth::UserRegs::aarch64(TEST, SP).set(29, SP + 8),
         };
         let sampled: Vec<(u32, u64)> = world::sampled(&regs).collect();
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use super::processor::Processor;
 use crate::command;
 
 /// Where what is written by hand ends.
@@ -35,7 +36,8 @@ pub(super) enum Recorder {
         keep_script: bool,
     },
     Emulator {
-        /// The processor that `qemu-aarch64` is.
+        processor: &'static Processor,
+        /// The model of it.
         cpu: String,
     },
 }
@@ -50,6 +52,8 @@ struct CaseToml {
     record: Option<String>,
     #[serde(default)]
     keep_perf_script: bool,
+    /// The processor that is emulated, where it is not aarch64.
+    qemu: Option<String>,
     qemu_cpu: Option<String>,
 }
 
@@ -66,7 +70,11 @@ impl Case {
         let toml: CaseToml = basic_toml::from_str(by_hand)?;
         let recorder = match (toml.record, toml.qemu_cpu) {
             (Some(options), None) => Recorder::Perf { options, keep_script: toml.keep_perf_script },
-            (None, Some(cpu)) => Recorder::Emulator { cpu },
+            (None, Some(cpu)) => {
+                let name = toml.qemu.as_deref().unwrap_or("aarch64");
+                let processor = Processor::named(name).context("no such processor")?;
+                Recorder::Emulator { processor, cpu }
+            }
             _ => bail!("one of record and qemu_cpu is needed"),
         };
         if toml.sources.is_empty() || toml.build.is_empty() {

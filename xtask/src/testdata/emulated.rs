@@ -2,7 +2,10 @@
 //! gdb sees there - registers, the top of the stack - becomes the samples of a recording. gdb's own backtraces are kept
 //! beside it in `backtraces`, one line a sample.
 //!
-//! Needs qemu-aarch64, gdb-multiarch and aarch64-linux-gnu-gcc; tests do not.
+//! Where a program is built a second time, as `CASE.debug`, gdb takes its symbols from there: what it knows of frames then
+//! is what debug information says, and the stored program has less.
+//!
+//! Needs qemu's user emulation, gdb-multiarch and the cross compilers of the cases; tests do not.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,15 +15,16 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use object::{Object as _, ObjectSegment as _};
 use synth::{
-    ElfBuilder, Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder,
-    SampleId, Section, Segment, aarch64_reg,
+    ElfBuilder, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
+    Section, Segment,
 };
 
 use super::case::Case;
+use super::processor::Processor;
 use super::{NEUTRAL, build, made, remove, store};
 use crate::command;
 
-/// The processor that gdb can unwind by itself: pointers are not signed.
+/// The processor of aarch64 that gdb can unwind by itself: pointers are not signed.
 const PLAIN: &str = "max,sve=off,pauth=off";
 const SCRIPT: &str = "chain_gdb.py";
 const PORT: &str = "4711";
@@ -33,25 +37,39 @@ struct Stop {
     backtrace: Vec<u64>,
 }
 
-/// Builds a case, runs it as that processor and stores it.
-pub(super) fn make(case: &Case, cpu: &str, testdata: &Path) -> Result<()> {
+/// What gdb saw of a run.
+struct Run {
+    stops: Vec<Stop>,
+    /// A page of the emulator, the code that signal handlers return to: its address and what is on it.
+    page: Option<(u64, Vec<u8>)>,
+}
+
+/// Builds a case, runs it as that model of a processor and stores it.
+pub(super) fn make(
+    case: &Case,
+    (processor, cpu): (&Processor, &str),
+    testdata: &Path,
+) -> Result<()> {
     let work = Path::new(NEUTRAL).join(&case.name);
     remove(&work)?;
     std::fs::create_dir_all(&work)?;
     build::compile(case, &testdata.join("programs"), &work)?;
-    let truth = stops(&case.name, &work, PLAIN)?;
-    let stops = stops(&case.name, &work, cpu)?;
+    let plain = if processor.name == "aarch64" { PLAIN } else { cpu };
+    let Run { stops: truth, page } = run(&case.name, &work, (processor, plain))?;
+    let Run { stops, .. } = run(&case.name, &work, (processor, cpu))?;
+    let pc = processor.position("pc");
     if truth.len() != stops.len()
-        || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(32) != b.regs.get(32))
+        || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(pc) != b.regs.get(pc))
     {
         bail!("the two runs stopped at different places");
     }
 
     let program = work.join(&case.name);
     let trampoline = work.join("sigreturn.so");
-    let page = trampoline_page(&truth);
-    std::fs::write(&trampoline, trampoline_file())?;
-    let data = recording(&program, page.map(|page| (page, trampoline.as_path())), &stops)?;
+    let (page, code) = page.unzip();
+    std::fs::write(&trampoline, trampoline_file(processor, code.unwrap_or_default()))?;
+    let page = page.map(|page| (page, trampoline.as_path()));
+    let data = recording(processor, &program, page, &stops)?;
     let folder = testdata.join("cases").join(&case.name);
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("perf.data"), data)?;
@@ -64,30 +82,50 @@ pub(super) fn make(case: &Case, cpu: &str, testdata: &Path) -> Result<()> {
     let sysroot = testdata.join("sysroot");
     store(&program, &sysroot)?;
     store(&trampoline, &sysroot)?;
-    let made = made::by_emulator(case, stops.len(), &folder)?;
+    let made = made::by_emulator(case, processor.name, stops.len(), &folder)?;
     std::fs::write(folder.join("case.toml"), case.with_made(&made))?;
     println!("{}: {} samples", case.name, stops.len());
     remove(&work)
 }
 
 /// Runs the program under emulation and gdb, and reads what gdb wrote.
-fn stops(program: &str, work: &Path, cpu: &str) -> Result<Vec<Stop>> {
-    let mut emulator = Command::new("qemu-aarch64");
+fn run(program: &str, work: &Path, (processor, cpu): (&Processor, &str)) -> Result<Run> {
+    let emulator = format!("qemu-{}", processor.name);
+    let mut emulator = Command::new(emulator);
     emulator.env_clear().args(["-cpu", cpu, "-g", PORT]).arg(format!("./{program}"));
     command::announce(&emulator);
-    let mut child = emulator.current_dir(work).spawn().context("qemu-aarch64")?;
+    let mut child = emulator.current_dir(work).spawn().context("qemu")?;
     // It listens before it runs the program; a moment is enough.
     std::thread::sleep(Duration::from_secs(1));
     let mut gdb = Command::new("gdb-multiarch");
-    gdb.args(["-q", "-batch", "-nx", "-ex", &format!("set $port=\"{PORT}\""), "-x", SCRIPT]);
-    let result = command::output(gdb.arg(program).current_dir(work));
+    gdb.args(["-q", "-batch", "-nx", "-ex", &format!("set $port=\"{PORT}\"")]);
+    gdb.args(["-ex", &format!("set $registers=\"{}\"", processor.registers)]);
+    gdb.args(["-ex", &format!("set $stack={}", processor.stack)]);
+    if let Some(steps) = processor.steps {
+        gdb.args(["-ex", &format!("set $steps={steps}")]);
+    }
+    let debug = format!("{program}.debug");
+    let symbols = if work.join(&debug).is_file() { &debug } else { program };
+    gdb.args(["-x", SCRIPT]);
+    let result = command::output(gdb.arg(symbols).current_dir(work));
     if result.is_err() {
         child.kill()?;
     }
     child.wait()?;
     result?;
     let text = std::fs::read_to_string(work.join("dump.txt"))?;
-    text.split("sample\n").skip(1).map(stop).collect()
+    let stops = text.split("sample\n").skip(1).map(stop).collect::<Result<_>>()?;
+    let page = text.lines().find_map(|line| line.strip_prefix("page ")?.split_once(' '));
+    let page = match page {
+        Some((page, code)) => Some((u64::from_str_radix(page, 16)?, bytes(code)?)),
+        None => None,
+    };
+    Ok(Run { stops, page })
+}
+
+fn bytes(hex: &str) -> Result<Vec<u8>> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair)?, 16).context("a byte");
+    hex.as_bytes().chunks(2).map(byte).collect()
 }
 
 fn stop(text: &str) -> Result<Stop> {
@@ -99,47 +137,36 @@ fn stop(text: &str) -> Result<Stop> {
             .map(|word| u64::from_str_radix(word, 16))
             .collect::<Result<Vec<u64>, _>>()
     };
-    let hex = line("stack")?.trim();
-    let stack = hex
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair)?, 16).context("a byte"));
     Ok(Stop {
         regs: numbers(line("regs")?)?,
-        stack: stack.collect::<Result<_>>()?,
+        stack: bytes(line("stack")?.trim())?,
         backtrace: numbers(line("bt")?)?,
     })
 }
 
-/// The emulator puts the code that signal handlers return to on a page of its own.
-fn trampoline_page(stops: &[Stop]) -> Option<u64> {
-    stops
-        .iter()
-        .flat_map(|stop| &stop.backtrace)
-        .copied()
-        .find(|pc| *pc > 1 << 32)
-        .map(|pc| pc & !0xfff)
-}
-
-/// What is on that page, as a file: `mov x8, #139; svc #0`.
-fn trampoline_file() -> Vec<u8> {
-    let code = [0xd280_1168_u32, 0xd400_0001].iter().flat_map(|word| word.to_le_bytes()).collect();
+/// What is on the page that signal handlers return to, as a file.
+fn trampoline_file(processor: &Processor, code: Vec<u8>) -> Vec<u8> {
     ElfBuilder {
         segments: vec![Segment::load_text(0x1000, 0x1000, 0x1000)],
         sections: vec![Section::text(0x1000, code)],
-        ..ElfBuilder::aarch64()
+        ..processor.elf()
     }
     .build()
 }
 
-fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -> Result<Vec<u8>> {
+fn recording(
+    processor: &Processor,
+    program: &Path,
+    trampoline: Option<(u64, &Path)>,
+    stops: &[Stop],
+) -> Result<Vec<u8>> {
     let bytes = std::fs::read(program)?;
     let file = object::File::parse(bytes.as_slice())?;
     let build_id = file.build_id()?.context("no build-id")?;
-    let mut data = PerfDataBuilder::new(Endian::Little);
-    let attr = EventAttr::dwarf(aarch64_reg::USUAL_MASK);
+    let mut data = PerfDataBuilder::new(processor.endian);
+    let attr = EventAttr::dwarf(processor.mask);
     data.event("cpu-clock:u", attr, &[]);
-    data.feature(&Feature::Arch("aarch64"));
+    data.feature(&Feature::Arch(processor.uname));
     let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let comm = Record::Comm { pid: PROCESS, tid: PROCESS, comm: name.as_bytes(), exec: true };
     data.record_at(&comm, SampleId::at(PROCESS, PROCESS, 1));
@@ -171,19 +198,29 @@ fn recording(program: &Path, trampoline: Option<(u64, &Path)>, stops: &[Stop]) -
     }
     let none = || MmapFile::Inode { major: 0, minor: 0, inode: 0, generation: 0 };
     // Before the emulator's page, which may lie within it.
-    let top = stops.iter().filter_map(|stop| stop.regs.get(31)).max().copied().unwrap_or_default();
+    let top = stops
+        .iter()
+        .filter_map(|stop| stop.regs.get(processor.position(processor.sp())))
+        .max()
+        .copied()
+        .unwrap_or_default();
     map([(top & !0xfff) - 0x2_0000, 0x4_0000, 0], 3, none(), b"[stack]");
     if let Some((page, path)) = trampoline {
         map([page, 0x1000, 0x1000], 5, none(), path.to_string_lossy().as_bytes());
     }
     for (stop, time) in stops.iter().zip(1..) {
-        let pc = stop.regs.get(32).copied().unwrap_or_default();
+        let pc = stop.regs.get(processor.position("pc")).copied().unwrap_or_default();
         let sample = SampleBuilder {
             misc: 2,
             period: 1,
             ..SampleBuilder::at(pc, PROCESS, PROCESS, time * 1000)
         };
-        data.sample(&sample.with_regs(&stop.regs).with_stack(&stop.stack));
+        let sample = if processor.is_wide() {
+            sample.with_regs(&stop.regs)
+        } else {
+            sample.with_regs_of_32_bits(&stop.regs)
+        };
+        data.sample(&sample.with_stack(&stop.stack));
     }
     Ok(data.build())
 }

@@ -37,11 +37,16 @@ pub(super) fn by_perf(
 }
 
 /// The text below `[made]` for a case that was recorded under emulation, in that folder.
-pub(super) fn by_emulator(case: &Case, samples: usize, folder: &Path) -> Result<String> {
+pub(super) fn by_emulator(
+    case: &Case,
+    processor: &str,
+    samples: usize,
+    folder: &Path,
+) -> Result<String> {
     let mut text = String::new();
     let mut line = |key: &str, value: &str| writeln!(text, "{key} = {}", quoted(value));
     line("compiler", &compiler(case))?;
-    line("emulator", &command::version_of("qemu-aarch64 --version"))?;
+    line("emulator", &command::version_of(&format!("qemu-{processor} --version")))?;
     line("debugger", &command::version_of("gdb-multiarch --version"))?;
     writeln!(text, "samples = {samples}\n\n[sha256]")?;
     for name in ["perf.data", "backtraces"] {

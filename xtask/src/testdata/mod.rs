@@ -9,6 +9,7 @@ mod case;
 mod emulated;
 mod kernel_names;
 mod made;
+mod processor;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,7 +47,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         println!("{}: {}", case.name, case.about);
         match &case.recorder {
             Recorder::Perf { options, keep_script } => make(case, options, *keep_script, &testdata),
-            Recorder::Emulator { cpu } => emulated::make(case, cpu, &testdata),
+            Recorder::Emulator { processor, cpu } => {
+                emulated::make(case, (processor, cpu), &testdata)
+            }
         }
         .with_context(|| format!("case {}", case.name))?;
     }

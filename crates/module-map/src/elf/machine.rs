@@ -13,6 +13,8 @@ pub enum ElfMachine {
     X86,
     /// 32-bit ARM (`EM_ARM`).
     Arm,
+    /// 64-bit RISC-V (`EM_RISCV`, 64-bit class).
+    Riscv64,
     /// Anything else, with its `e_machine`.
     Other(u16),
 }
@@ -28,6 +30,7 @@ impl ElfMachine {
             elf::EM_AARCH64 => Self::Aarch64,
             elf::EM_386 => Self::X86,
             elf::EM_ARM => Self::Arm,
+            elf::EM_RISCV => Self::Riscv64,
             _ => Self::Other(value),
         }
     }
@@ -40,6 +43,7 @@ impl ElfMachine {
             Self::Aarch64 => elf::EM_AARCH64.0,
             Self::X86 => elf::EM_386.0,
             Self::Arm => elf::EM_ARM.0,
+            Self::Riscv64 => elf::EM_RISCV.0,
             Self::Other(value) => value,
         }
     }
@@ -51,6 +55,7 @@ impl ElfMachine {
             object::Architecture::Aarch64 => Self::Aarch64,
             object::Architecture::I386 => Self::X86,
             object::Architecture::Arm => Self::Arm,
+            object::Architecture::Riscv64 => Self::Riscv64,
             _ => {
                 const E_MACHINE: usize = 18;
                 let raw = [bytes.get(E_MACHINE), bytes.get(E_MACHINE + 1)]
@@ -71,10 +76,17 @@ mod tests {
 
     #[test]
     fn numbers_and_names() {
-        let known = [ElfMachine::X86_64, ElfMachine::Aarch64, ElfMachine::X86, ElfMachine::Arm];
-        assert_eq!(known.map(ElfMachine::e_machine), [62, 183, 3, 40]);
-        assert_eq!([62, 183, 3, 40].map(ElfMachine::from_e_machine), known);
-        assert_eq!(ElfMachine::from_e_machine(243), ElfMachine::Other(243));
-        assert_eq!(ElfMachine::Other(243).e_machine(), 243);
+        let numbers = [
+            (ElfMachine::X86_64, 62),
+            (ElfMachine::Aarch64, 183),
+            (ElfMachine::X86, 3),
+            (ElfMachine::Arm, 40),
+            (ElfMachine::Riscv64, 243),
+            (ElfMachine::Other(2), 2),
+        ];
+        for (machine, number) in numbers {
+            assert_eq!(machine.e_machine(), number);
+            assert_eq!(ElfMachine::from_e_machine(number), machine);
+        }
     }
 }

@@ -102,6 +102,7 @@ fn elf_machine(head: &Head) -> ElfMachine {
         RecordedArch::Aarch64 => ElfMachine::Aarch64,
         RecordedArch::X86 => ElfMachine::X86,
         RecordedArch::Arm => ElfMachine::Arm,
+        RecordedArch::Riscv64 => ElfMachine::Riscv64,
         _ => NO_MACHINE,
     }
 }

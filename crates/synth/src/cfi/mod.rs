@@ -78,6 +78,13 @@ impl Cie {
         Self { instructions: ops.into_bytes(), ..Self::bare(4, -8, 30) }
     }
 
+    /// What compilers write for RISC-V: `zR`, pc-relative addresses, CFA at sp.
+    #[must_use]
+    pub fn riscv64() -> Self {
+        let ops = CfiOps::new(Endian::Little).def_cfa(2, 0);
+        Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
+    }
+
     fn bare(code_align: u64, data_align: i64, return_register: u64) -> Self {
         Self {
             version: 1,

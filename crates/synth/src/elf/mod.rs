@@ -241,6 +241,12 @@ impl ElfBuilder {
         Self { e_machine: elf_const::EM_AARCH64, ..Self::x86_64() }
     }
 
+    /// The same for 64-bit RISC-V.
+    #[must_use]
+    pub fn riscv64() -> Self {
+        Self { e_machine: elf_const::EM_RISCV, ..Self::x86_64() }
+    }
+
     /// A shared object for i386.
     #[must_use]
     pub fn x86() -> Self {

@@ -2,20 +2,37 @@
 //!
 //! Source: DWARF for the Arm 64-bit Architecture, section 4.1, for the DWARF numbers.
 
-use crate::arch::{N_SLOTS, UNUSED};
+use crate::arch::numbers::Numbers;
+use crate::arch::{N_REGISTERS, N_SLOTS, UNUSED, WIDE};
 
-pub(super) const SP: u8 = 31;
-pub(super) const FP: u8 = 29;
+/// Its registers and words.
+pub(super) const NUMBERS: Numbers = Numbers {
+    word: WIDE,
+    columns: N_REGISTERS as u8,
+    sp: SP,
+    fp: FP,
+    frame_record: 0,
+    return_address: RETURN_ADDRESS,
+    pc: PC,
+    slots: SLOTS,
+    of_mask_bits: &OF_MASK_BITS,
+    pc_bit: 32,
+    may_be_unknown: &[],
+    return_addresses: ADDRESS,
+};
+
+const SP: u8 = 31;
+const FP: u8 = 29;
 /// The link register.
-pub(super) const RETURN_ADDRESS: u8 = 30;
-pub(super) const PC: u8 = 32;
+const RETURN_ADDRESS: u8 = 30;
+const PC: u8 = 32;
 
 /// The return address, then callee-saved registers.
-pub(super) const SLOTS: [u8; N_SLOTS] =
+const SLOTS: [u8; N_SLOTS] =
     [30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, UNUSED, UNUSED, UNUSED, UNUSED];
 
 /// Source: `enum perf_event_arm_regs` in `arch/arm64/include/uapi/asm/perf_regs.h`.
-pub(super) const OF_MASK_BITS: [u8; 33] = [
+const OF_MASK_BITS: [u8; 33] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
     26, 27, 28, 29, 30, 31, 32,
 ];
@@ -24,7 +41,7 @@ pub(super) const OF_MASK_BITS: [u8; 33] = [
 ///
 /// Source: Arm ARM, "Pointer authentication": user addresses have bit 55 clear; addresses are of 48 bits at most
 /// unless a process asks for more.
-pub(super) const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
+const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
 
 /// `mov x8, #139; svc #0` (`__kernel_rt_sigreturn`).
 pub(super) const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];

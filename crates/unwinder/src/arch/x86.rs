@@ -3,16 +3,33 @@
 //!
 //! Source: System V ABI, Intel386 supplement (psABI i386), table 2.14, for the DWARF numbers.
 
-use crate::arch::{N_SLOTS, UNUSED};
+use crate::arch::numbers::Numbers;
+use crate::arch::{N_REGISTERS, N_SLOTS, NARROW, UNUSED};
 
-pub(super) const SP: u8 = 4;
-pub(super) const FP: u8 = 5;
+/// Its registers and words.
+pub(super) const NUMBERS: Numbers = Numbers {
+    word: NARROW,
+    columns: N_REGISTERS as u8,
+    sp: SP,
+    fp: FP,
+    frame_record: 0,
+    return_address: RETURN_ADDRESS,
+    pc: PC,
+    slots: SLOTS,
+    of_mask_bits: &OF_MASK_BITS,
+    pc_bit: 8,
+    may_be_unknown: &MAY_BE_UNKNOWN,
+    return_addresses: ADDRESS,
+};
+
+const SP: u8 = 4;
+const FP: u8 = 5;
 /// A column of its own, which no instruction names.
-pub(super) const RETURN_ADDRESS: u8 = 8;
-pub(super) const PC: u8 = 8;
+const RETURN_ADDRESS: u8 = 8;
+const PC: u8 = 8;
 
 /// The return address, then callee-saved registers, then those that the vdso saves.
-pub(super) const SLOTS: [u8; N_SLOTS] =
+const SLOTS: [u8; N_SLOTS] =
     [8, 3, 5, 6, 7, 1, 2, 0, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
 
 /// ebx, ebp, esi, edi: what functions leave as it was.
@@ -22,10 +39,10 @@ pub(super) const CALLEE_SAVED: [u8; 6] = [3, 5, 6, 7, UNUSED, UNUSED];
 pub(super) const CALLER_SAVED: [u8; 3] = [0, 1, 2];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
-pub(super) const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
+const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
 
 /// The register that the kernel's entry code does not save on every path: ebx.
-pub(super) const MAY_BE_UNKNOWN: [u8; 1] = [3];
+const MAY_BE_UNKNOWN: [u8; 1] = [3];
 
 /// The bits that an address has.
 pub(super) const ADDRESS: u64 = 0xffff_ffff;

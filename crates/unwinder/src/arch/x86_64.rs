@@ -2,16 +2,33 @@
 //!
 //! Source: System V psABI AMD64, table 3.36, for the DWARF numbers.
 
-use crate::arch::{N_SLOTS, UNUSED};
+use crate::arch::numbers::Numbers;
+use crate::arch::{N_REGISTERS, N_SLOTS, UNUSED, WIDE};
 
-pub(super) const SP: u8 = 7;
-pub(super) const FP: u8 = 6;
+/// Its registers and words.
+pub(super) const NUMBERS: Numbers = Numbers {
+    word: WIDE,
+    columns: N_REGISTERS as u8,
+    sp: SP,
+    fp: FP,
+    frame_record: 0,
+    return_address: RETURN_ADDRESS,
+    pc: PC,
+    slots: SLOTS,
+    of_mask_bits: &OF_MASK_BITS,
+    pc_bit: 8,
+    may_be_unknown: &MAY_BE_UNKNOWN,
+    return_addresses: u64::MAX,
+};
+
+const SP: u8 = 7;
+const FP: u8 = 6;
 /// A column of its own, which no instruction names.
-pub(super) const RETURN_ADDRESS: u8 = 16;
-pub(super) const PC: u8 = 16;
+const RETURN_ADDRESS: u8 = 16;
+const PC: u8 = 16;
 
 /// The return address, then callee-saved registers.
-pub(super) const SLOTS: [u8; N_SLOTS] = [
+const SLOTS: [u8; N_SLOTS] = [
     16, 3, 6, 12, 13, 14, 15, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
     UNUSED,
 ];
@@ -23,13 +40,13 @@ pub(super) const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
 pub(super) const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
-pub(super) const OF_MASK_BITS: [u8; 24] = [
+const OF_MASK_BITS: [u8; 24] = [
     0, 3, 2, 1, 4, 5, 6, 7, 16, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, 8, 9, 10,
     11, 12, 13, 14, 15,
 ];
 
 /// The registers that the kernel's entry code does not save on every path: rbx and r12 to r15.
-pub(super) const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
+const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
 
 /// `mov $15, %rax; syscall` (`__restore_rt`).
 pub(super) const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];

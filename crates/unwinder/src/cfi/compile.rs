@@ -9,7 +9,7 @@ use gimli::{
 
 use address::Svma;
 
-use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::arch::{Arch, N_SLOTS};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::cfi::unwind_info::{FoundFde, UnwindInfo};
@@ -105,13 +105,14 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
     source: &RowSource,
 ) -> Option<Compiled> {
     let signal = fde.is_signal_trampoline();
-    let return_address = u8::try_from(fde.cie().return_address_register().0).ok()?;
-    let return_rule = row.register(gimli::Register(return_address.into()));
+    let column = fde.cie().return_address_register();
+    let return_address = arch.register(column.0)?;
+    let return_rule = row.register(column);
     let undefined = match (&return_rule, arch) {
         (Some(RegisterRule::Undefined), _) => true,
         // The column has no register of its own there: what no rule restores is not to be had.
-        (None | Some(RegisterRule::SameValue), Arch::X86_64 | Arch::X86) => {
-            return_address == arch.return_address()
+        (None | Some(RegisterRule::SameValue), arch) => {
+            arch.is_x86() && return_address == arch.return_address()
         }
         _ => false,
     };
@@ -129,7 +130,8 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         fde: fde.offset(),
         start: row.start_address(),
     };
-    full_row(row, source, return_address).map(|row| Compiled::Full(Arc::new(row), key, signal))
+    full_row(row, arch, source, return_address)
+        .map(|row| Compiled::Full(Arc::new(row), key, signal))
 }
 
 /// The simple rule of a row, if it is one.
@@ -139,16 +141,12 @@ fn simple_rule(
     signal: bool,
 ) -> Option<SimpleRule> {
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
-    let cfa_register =
-        u8::try_from(register.0).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
+    let cfa_register = arch.register(register.0)?;
     let word = arch.word().cast_signed();
     let mut saved = [0_i8; N_SLOTS];
     for (register, rule) in row.registers() {
-        let Ok(number) = u8::try_from(register.0) else { continue };
-        if usize::from(number) >= N_REGISTERS {
-            // Vector and pseudo registers: no frame's address depends on them.
-            continue;
-        }
+        // Vector and pseudo registers: no frame's address depends on them.
+        let Some(number) = arch.register(register.0) else { continue };
         let slot = arch.slots().iter().position(|&known| known == number);
         match (rule, slot) {
             (RegisterRule::Offset(offset), Some(slot)) => {
@@ -171,6 +169,7 @@ fn simple_rule(
 
 fn full_row(
     row: &UnwindTableRow<usize, Storage>,
+    arch: Arch,
     source: &RowSource,
     return_address: u8,
 ) -> Option<FullRow> {
@@ -179,23 +178,19 @@ fn full_row(
     };
     let cfa = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => {
-            Cfa::Register(u8::try_from(register.0).ok()?, *offset)
+            Cfa::Register(arch.register(register.0)?, *offset)
         }
         CfaRule::Expression(expression) => Cfa::Expression(bytes(expression)?),
     };
     let mut registers = Vec::new();
     for (register, rule) in row.registers() {
-        let Some(number) =
-            u8::try_from(register.0).ok().filter(|&number| usize::from(number) < N_REGISTERS)
-        else {
-            continue;
-        };
+        let Some(number) = arch.register(register.0) else { continue };
         let recovery = match rule {
             RegisterRule::Undefined => Recovery::Undefined,
             RegisterRule::SameValue => Recovery::Same,
             RegisterRule::Offset(offset) => Recovery::SlotAtCfa(*offset),
             RegisterRule::ValOffset(offset) => Recovery::CfaPlus(*offset),
-            RegisterRule::Register(register) => Recovery::Register(u8::try_from(register.0).ok()?),
+            RegisterRule::Register(register) => Recovery::Register(arch.register(register.0)?),
             RegisterRule::Expression(expression) => Recovery::SlotAtExpression(bytes(expression)?),
             RegisterRule::ValExpression(expression) => Recovery::Expression(bytes(expression)?),
             RegisterRule::Constant(value) => Recovery::Constant(*value),

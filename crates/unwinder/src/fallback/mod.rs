@@ -215,28 +215,34 @@ fn analyse(
 
 /// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
 pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
-    registers.get(arch.fp(), memory).is_ok_and(|fp| {
+    frame_record(registers, memory, arch).is_some_and(|at| {
         let word = arch.word();
-        let record = [memory.read(fp), memory.read(fp.wrapping_add(word))];
-        fp >= registers.sp(arch) && fp % word == 0 && record.contains(&Err(MemoryError::PastDump))
+        let record = [memory.read(at), memory.read(at.wrapping_add(word))];
+        at >= registers.sp(arch) && at % word == 0 && record.contains(&Err(MemoryError::PastDump))
     })
+}
+
+/// Where the record is that the frame pointer leads to.
+pub(crate) fn frame_record(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
+    let fp = registers.get(arch.fp(), memory).ok()?;
+    Some(memory.wrap(fp.wrapping_add_signed(arch.frame_record())))
 }
 
 /// The frame pointer's record: the caller's frame pointer, then the return address.
 fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
     let sp = registers.sp(arch);
-    let fp = registers.get(arch.fp(), memory).ok()?;
+    let record = frame_record(registers, memory, arch)?;
     let word = arch.word();
-    if fp < sp || fp % word != 0 {
+    if record < sp || record % word != 0 {
         return None;
     }
-    let caller_fp = memory.read(fp).ok()?;
-    let pc = arch.strip(memory.read(fp.wrapping_add(word)).ok()?);
+    let caller_fp = memory.read(record).ok()?;
+    let pc = arch.strip(memory.read(record.wrapping_add(word)).ok()?);
     if !is_return_address(pc, memory, arch) {
         return None;
     }
     registers.set(arch.fp(), caller_fp);
-    registers.set(arch.sp(), fp.wrapping_add(2 * word));
+    registers.set(arch.sp(), record.wrapping_add(2 * word));
     registers.set(arch.return_address(), pc);
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::FramePointer })
 }
@@ -244,9 +250,10 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
 /// A function that has not touched the stack: its return address is where the call put it.
 fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
     let sp = registers.sp(arch);
-    let pc = match arch {
-        Arch::X86_64 | Arch::X86 => memory.read(sp).ok()?,
-        Arch::Aarch64 => arch.strip(registers.get(arch.return_address(), memory).ok()?),
+    let pc = if arch.is_x86() {
+        memory.read(sp).ok()?
+    } else {
+        arch.strip(registers.get(arch.return_address(), memory).ok()?)
     };
     if !is_return_address(pc, memory, arch) {
         return None;

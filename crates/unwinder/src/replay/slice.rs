@@ -179,6 +179,7 @@ impl<'b> Machine<'b> {
             perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
             perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
             perf_data::RecordedArch::X86 => Some(Arch::X86),
+            perf_data::RecordedArch::Riscv64 => Some(Arch::Riscv64),
             _ => None,
         };
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
@@ -187,8 +188,8 @@ impl<'b> Machine<'b> {
     /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
     fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
         match (self.arch?, abi) {
-            (arch @ (Arch::X86_64 | Arch::Aarch64), RegsAbi::Bits64) => Some(arch),
             (Arch::X86_64 | Arch::X86, RegsAbi::Bits32) => Some(Arch::X86),
+            (arch, RegsAbi::Bits64) if arch.is_wide() => Some(arch),
             _ => None,
         }
     }

@@ -337,6 +337,7 @@ impl<'e> Walker<'e> {
         let Uncovered { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
         if WORD == NARROW
+            && arch == Arch::X86
             && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
         {
             return step;

@@ -7,7 +7,7 @@ use profile::{EndReason, FoundBy};
 use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
-use crate::fallback::{NoCaller, Slot, is_cut_off};
+use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
 use crate::frame::{Caller, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
@@ -81,9 +81,9 @@ impl Walker<'_> {
             self.left_at = Some((place.lookup, registers.clone()));
         }
         let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
-        let record = registers.get(arch.fp(), memory).ok();
+        let record = frame_record(registers, memory, arch);
         self.cut_at =
-            record.map(|fp| fp.wrapping_add(2 * arch.word())).filter(|_| is_cut(why, false));
+            record.map(|at| at.wrapping_add(2 * arch.word())).filter(|_| is_cut(why, false));
         Err(why)
     }
 

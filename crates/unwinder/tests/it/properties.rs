@@ -27,8 +27,8 @@ fn arch() -> impl Strategy<Value = Arch> {
 fn regs(arch: Arch, values: &[u64]) -> UserRegs {
     let (regs, sp, pc) = match arch {
         Arch::X86_64 => (UserRegs::x86_64(0, 0), 7, 8),
-        Arch::Aarch64 => (UserRegs::aarch64(0, 0), 31, 32),
         Arch::X86 => (UserRegs::x86(0, 0), 7, 8),
+        _ => (UserRegs::aarch64(0, 0), 31, 32),
     };
     let with = |regs: UserRegs, (bit, &value): (u32, &u64)| regs.set(bit, value);
     let regs = (0..).zip(values).fold(regs, with);
@@ -50,8 +50,8 @@ fn program(arch: Arch) -> Program {
     let le = || synth::DwarfExpr::new(Endian::Little);
     let (fp, sp) = match arch {
         Arch::X86_64 => (6, 7),
-        Arch::Aarch64 => (29, 31),
         Arch::X86 => (5, 4),
+        _ => (29, 31),
     };
     Program::new(arch, ops().def_cfa(fp, 16).offset(fp, 2))
         .function(TEST + 0x100, 0x40, ops().def_cfa_expression(&le().breg(sp, 8).deref()))

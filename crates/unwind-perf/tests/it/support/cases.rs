@@ -94,6 +94,7 @@ macro_rules! for_each_case {
             realign_clang: [folded] { "root": 49 }
             realign_gcc: [folded] { "root": 53 }
             recursion_rs: [folded] { "root": 41 }
+            riscv64_chain: [folded ndjson] { "root": 64 }
             signal: [folded ndjson] { "root": 44 }
             spin_bfd: [folded] { "root": 32 }
             spin_gold: [folded] { "root": 32 }

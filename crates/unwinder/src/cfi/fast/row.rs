@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use crate::arch::{Arch, N_REGISTERS, N_SLOTS};
+use crate::arch::{Arch, N_SLOTS};
 use crate::cfi::fast::reader::CfiReader;
 use crate::rule::{Rule, SimpleRule};
 
@@ -133,13 +133,13 @@ impl CfiRow {
                 slot_of(register, program.arch).is_none().then_some(())
             }
             dw::DW_CFA_def_cfa => {
-                self.def_cfa_register(reader.uleb()?)?;
+                self.def_cfa_register(reader.uleb()?, program)?;
                 self.def_cfa_offset(reader.uleb()?)
             }
-            dw::DW_CFA_def_cfa_register => self.def_cfa_register(reader.uleb()?),
+            dw::DW_CFA_def_cfa_register => self.def_cfa_register(reader.uleb()?, program),
             dw::DW_CFA_def_cfa_offset => self.def_cfa_offset(reader.uleb()?),
             dw::DW_CFA_def_cfa_sf => {
-                self.def_cfa_register(reader.uleb()?)?;
+                self.def_cfa_register(reader.uleb()?, program)?;
                 self.def_cfa_offset_factored(reader.sleb()?, program)
             }
             dw::DW_CFA_def_cfa_offset_sf => self.def_cfa_offset_factored(reader.sleb()?, program),
@@ -149,9 +149,9 @@ impl CfiRow {
         }
     }
 
-    fn def_cfa_register(&mut self, register: u64) -> Option<()> {
+    fn def_cfa_register(&mut self, register: u64, program: &Program) -> Option<()> {
         self.cfa_register =
-            u8::try_from(register).ok().filter(|&register| usize::from(register) < N_REGISTERS)?;
+            u8::try_from(register).ok().filter(|&register| register < program.arch.columns())?;
         Some(())
     }
 
@@ -166,7 +166,7 @@ impl CfiRow {
     }
 
     fn save(&mut self, register: u64, factored: i64, program: &Program) -> Option<()> {
-        if register >= N_REGISTERS as u64 {
+        if register >= program.arch.columns().into() {
             return Some(());
         }
         let slot = slot_of(register, program.arch)?;
@@ -182,7 +182,7 @@ impl CfiRow {
     }
 
     fn restore(&mut self, register: u64, program: &Program) -> Option<()> {
-        if register >= N_REGISTERS as u64 {
+        if register >= program.arch.columns().into() {
             return Some(());
         }
         let slot = slot_of(register, program.arch)?;

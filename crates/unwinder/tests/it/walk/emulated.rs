@@ -1,4 +1,4 @@
-//! Real programs of aarch64, stopped under emulation: the chains must be those of gdb's own backtraces.
+//! Real programs of other processors, stopped under emulation: the chains must be those of gdb's own backtraces.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,20 @@ fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// The code on this page belongs to the emulator; its file begins with it at this address.
+/// A page with code that belongs to the emulator is above all programs; its file begins with it at this address.
 const TRAMPOLINE: u64 = 0x1000;
+const ABOVE_PROGRAMS: u64 = 0x2000_0000;
+const PAGE: u64 = 0x1000;
 
 /// gdb shows the pc of each frame. Look-ups are one less for callers, but not for what a signal interrupted.
 fn expected(line: &str) -> Vec<u64> {
     let pcs = line.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap());
     let mut exact = true;
     let looked_up = pcs.map(|pc| {
-        let is_trampoline = pc > 1 << 32;
+        let is_trampoline = pc > ABOVE_PROGRAMS;
         let looked_up = match (is_trampoline, exact) {
-            // At the first byte of its mapping: there is nothing before it.
-            (true, _) => TRAMPOLINE,
+            // A handler returns there: no call stands before it.
+            (true, _) => TRAMPOLINE + pc % PAGE,
             (false, true) => pc,
             (false, false) => pc - 1,
         };
@@ -50,6 +52,11 @@ fn check(case: &str, samples: usize) {
 #[test]
 fn recursion_callback_alloca_and_signals() {
     check("aarch64-chain", 30);
+}
+
+#[test]
+fn riscv64() {
+    check("riscv64-chain", 64);
 }
 
 #[test]

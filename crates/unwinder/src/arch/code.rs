@@ -1,0 +1,100 @@
+//! What differs between the processors in code: what calls look like, and signal trampolines.
+
+use crate::arch::{Arch, CallTarget, aarch64, riscv64, x86, x86_64};
+
+impl Arch {
+    /// Whether the code is a signal trampoline.
+    pub(crate) fn is_signal_trampoline(self, code: &[u8]) -> bool {
+        match self {
+            Self::X86_64 => code.starts_with(&x86_64::TRAMPOLINE),
+            Self::Aarch64 => code.starts_with(&aarch64::TRAMPOLINE),
+            Self::Riscv64 => code.starts_with(&riscv64::TRAMPOLINE),
+            Self::X86 => x86::is_signal_trampoline(code),
+        }
+    }
+
+    /// Which of its signal frames is on the stack, where the address at an index of the code is in a signal trampoline: at
+    /// its first instruction, at the system call, or one byte before the first (the return address of a handler, less one).
+    pub(crate) fn signal_form(self, code: &[u8], at: usize) -> Option<usize> {
+        let (trampoline, first) = match self {
+            Self::X86_64 => (&x86_64::TRAMPOLINE[..], x86_64::TRAMPOLINE_FIRST),
+            Self::Aarch64 => (&aarch64::TRAMPOLINE[..], aarch64::TRAMPOLINE_FIRST),
+            Self::Riscv64 => (&riscv64::TRAMPOLINE[..], riscv64::TRAMPOLINE_FIRST),
+            Self::X86 => return x86::signal_form(code, at),
+        };
+        let starts = [at.checked_sub(first), Some(at), at.checked_add(1)];
+        let is_there =
+            |start: usize| code.get(start..).is_some_and(|code| code.starts_with(trampoline));
+        starts.into_iter().flatten().any(is_there).then_some(0)
+    }
+
+    /// The offset from the stack pointer, at a signal trampoline, of each saved register, as (DWARF number, offset), by
+    /// the form of the frame.
+    pub(crate) fn signal_frame(self, form: usize) -> Vec<(u8, u64)> {
+        match self {
+            Self::X86_64 => x86_64::signal_frame(),
+            Self::Aarch64 => aarch64::signal_frame(),
+            Self::Riscv64 => riscv64::signal_frame(),
+            Self::X86 => x86::signal_frame(form),
+        }
+    }
+
+    /// Whether a signal frame of that form is on the stack above a stack pointer, by what only the kernel writes there; of
+    /// i386. `read` gives the word at an offset from the stack pointer, `is_code` tells executable memory.
+    pub(crate) fn is_signal_frame(
+        self,
+        form: usize,
+        sp: u64,
+        read: impl Fn(u64) -> Option<u64>,
+        is_code: impl Fn(u64) -> bool,
+    ) -> bool {
+        self == Self::X86 && x86::is_signal_frame(form, sp, read, is_code).unwrap_or(false)
+    }
+
+    /// How many bytes before a return address [`Self::ends_with_call`] looks at.
+    pub(crate) const fn longest_call(self) -> usize {
+        match self {
+            Self::X86_64 => x86_64::CALL,
+            Self::Aarch64 => aarch64::CALL,
+            Self::Riscv64 => riscv64::CALL,
+            Self::X86 => x86::CALL,
+        }
+    }
+
+    /// What the call at the end of the code calls, where `return_address` is what comes after it; `None` where no call
+    /// is there. The code is of [`Self::longest_call`] bytes.
+    pub(crate) fn call_target(self, code: &[u8], return_address: u64) -> Option<CallTarget> {
+        if !self.ends_with_call(code) {
+            return None;
+        }
+        let direct = match self {
+            Self::X86_64 => x86_64::direct_call_target(code, return_address),
+            Self::Aarch64 => aarch64::direct_call_target(code, return_address),
+            Self::Riscv64 => riscv64::direct_call_target(code, return_address),
+            Self::X86 => x86_64::direct_call_target(code, return_address)
+                .map(|target| target & self.addresses()),
+        };
+        Some(direct.map_or(CallTarget::Indirect, CallTarget::Address))
+    }
+
+    /// Where the word is that a call at the end of the code reads what it calls from, if the call states that; `next` is
+    /// the address of what comes after it. Both are addresses that the file states.
+    pub(crate) fn slot_of_call(self, code: &[u8], next: u64) -> Option<u64> {
+        match self {
+            Self::X86_64 => {
+                x86_64::slot_of_call(code).map(|offset| next.wrapping_add_signed(offset.into()))
+            }
+            Self::X86 => x86::slot_of_call(code),
+            _ => None,
+        }
+    }
+
+    /// Whether the code, of [`Self::longest_call`] bytes, can end with a call.
+    pub(crate) fn ends_with_call(self, code: &[u8]) -> bool {
+        match self {
+            Self::X86_64 | Self::X86 => x86_64::ends_with_call(code),
+            Self::Aarch64 => aarch64::ends_with_call(code),
+            Self::Riscv64 => riscv64::ends_with_call(code),
+        }
+    }
+}
