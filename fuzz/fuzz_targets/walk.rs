@@ -84,6 +84,7 @@ fn walk(
         Arch::X86_64 | Arch::X86 => 8,
         Arch::Aarch64 => 32,
         Arch::Riscv64 => 0,
+        Arch::Arm => 15,
     };
     let others = (0_u32..).zip(registers.iter().copied()).filter(|&(number, _)| number != bit);
     let mut frames = Vec::new();

@@ -69,7 +69,7 @@ words! {
         NoUserRegs = "no-user-regs",
         /// The sample carries no stack bytes.
         NoUserStack = "no-user-stack",
-        /// The registers are of an architecture or mode that is not unwound, such as 32-bit Arm code.
+        /// The registers are of an architecture or mode that is not unwound, such as MIPS code.
         UnsupportedAbi = "unsupported-abi",
         /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
         /// the recorded stack bytes ended. Nothing tells whether it has all frames.
@@ -99,8 +99,8 @@ words! {
     FoundBy {
         /// The sampled instruction pointer.
         Sampled = "sampled",
-        /// Call frame information of the callee (`.eh_frame`, `.debug_frame`), or the size of its frame in Go's table of
-        /// functions (`.gopclntab`).
+        /// Call frame information of the callee (`.eh_frame`, `.debug_frame`), the exception tables of 32-bit Arm
+        /// (`.ARM.exidx`), or the size of its frame in Go's table of functions (`.gopclntab`).
         Cfi = "cfi",
         /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder).
         Callchain = "callchain",

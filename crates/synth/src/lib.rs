@@ -38,6 +38,6 @@ pub use perf::sample::{
 };
 pub use perf::simpleperf::{simpleperf_meta_info, simpleperf_record, simpleperf_split};
 pub use perf::user_record::{BuildIdEntry, UserRecord};
-pub use regs::{UserRegs, aarch64_reg, riscv64_reg, x86_64_reg};
+pub use regs::{UserRegs, aarch64_reg, arm_reg, riscv64_reg, x86_64_reg};
 pub use stack::StackBuilder;
 pub use zip::stored_zip;

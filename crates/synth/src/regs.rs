@@ -43,6 +43,18 @@ pub mod aarch64_reg {
     pub const USUAL_MASK: u64 = 0x1_ffff_ffff;
 }
 
+/// Mask bits of 32-bit Arm; `r0` to `r12` are 0 to 12.
+///
+/// Source: `enum perf_event_arm_regs`, `arch/arm/include/uapi/asm/perf_regs.h`.
+#[allow(missing_docs, reason = "the names are those of the registers")]
+pub mod arm_reg {
+    pub const SP: u32 = 13;
+    pub const LR: u32 = 14;
+    pub const PC: u32 = 15;
+    /// What `perf record --call-graph dwarf` asks for.
+    pub const USUAL_MASK: u64 = 0xffff;
+}
+
 /// Mask bits of 64-bit RISC-V; `x1` to `x31` are 1 to 31.
 ///
 /// Source: `enum perf_event_riscv_regs`, `arch/riscv/include/uapi/asm/perf_regs.h`.
@@ -90,6 +102,14 @@ impl UserRegs {
         Self { values: [0; 64], mask: aarch64_reg::USUAL_MASK }
             .set(aarch64_reg::PC, pc)
             .set(aarch64_reg::SP, sp)
+    }
+
+    /// Registers of 32-bit Arm with the usual mask.
+    #[must_use]
+    pub fn arm(pc: u32, sp: u32) -> Self {
+        Self { values: [0; 64], mask: arm_reg::USUAL_MASK }
+            .set(arm_reg::PC, pc.into())
+            .set(arm_reg::SP, sp.into())
     }
 
     /// Registers of 64-bit RISC-V with the usual mask.

@@ -140,15 +140,22 @@ impl Engine {
         }
         match info.find(svma, images) {
             None if info.is_entry_code(svma, images) => Rule::Outermost,
-            None => Rule::NoInfo,
+            None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
             Some(Err(_)) => Rule::Damaged,
-            Some(Ok(found)) => match compile(&found, info, svma, arch, &mut scratch.context) {
-                Compiled::Rule(rule) => rule,
-                Compiled::Full(row, key, signal) => {
-                    let row = self.keep_row_of(info, &row, key).unwrap_or(NOT_KEPT);
-                    Rule::Full { row, signal }
-                }
-            },
+            Some(Ok(found)) => {
+                self.keep(info, compile(&found, info, svma, arch, &mut scratch.context))
+            }
+        }
+    }
+
+    /// The rule, with its row among those that are kept.
+    fn keep(&self, info: &UnwindInfo, found: Compiled) -> Rule {
+        match found {
+            Compiled::Rule(rule) => rule,
+            Compiled::Full(row, key, signal) => {
+                let row = self.keep_row_of(info, &row, key).unwrap_or(NOT_KEPT);
+                Rule::Full { row, signal }
+            }
         }
     }
 
@@ -175,8 +182,11 @@ impl Engine {
             return self.row(index);
         }
         let info = self.unwind_info(file);
-        let found = info.find(svma, images)?.ok()?;
-        match compile(&found, &info, svma, info.arch?, &mut scratch.context) {
+        let found = match info.find(svma, images) {
+            Some(found) => compile(&found.ok()?, &info, svma, info.arch?, &mut scratch.context),
+            None => info.arm_rule(svma)?,
+        };
+        match found {
             Compiled::Full(row, ..) => Some(row),
             Compiled::Rule(_) => None,
         }
@@ -196,8 +206,12 @@ impl Engine {
         images: &ImageStore,
     ) -> Option<u64> {
         let info = self.unwind_info(file);
-        match info.find(svma, images)?.ok()? {
-            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => Some(fde.initial_address()),
+        match info.find(svma, images) {
+            Some(Ok(FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..))) => {
+                Some(fde.initial_address())
+            }
+            Some(Err(_)) => None,
+            None => info.arm_function_start(svma),
         }
     }
 

@@ -209,18 +209,20 @@ fn recording(
         map([page, 0x1000, 0x1000], 5, none(), path.to_string_lossy().as_bytes());
     }
     for (stop, time) in stops.iter().zip(1..) {
-        let pc = stop.regs.get(processor.position("pc")).copied().unwrap_or_default();
-        let sample = SampleBuilder {
-            misc: 2,
-            period: 1,
-            ..SampleBuilder::at(pc, PROCESS, PROCESS, time * 1000)
-        };
-        let sample = if processor.is_wide() {
-            sample.with_regs(&stop.regs)
-        } else {
-            sample.with_regs_of_32_bits(&stop.regs)
-        };
-        data.sample(&sample.with_stack(&stop.stack));
+        data.sample(&sample(processor, stop, time * 1000));
     }
     Ok(data.build())
+}
+
+/// A stop as a sample.
+fn sample(processor: &Processor, stop: &Stop, time: u64) -> SampleBuilder {
+    let pc = stop.regs.get(processor.position("pc")).copied().unwrap_or_default();
+    let at = SampleBuilder::at(pc, PROCESS, PROCESS, time);
+    let sample = SampleBuilder { misc: 2, period: 1, ..at };
+    let sample = if processor.is_wide() {
+        sample.with_regs(&stop.regs)
+    } else {
+        sample.with_regs_of_32_bits(&stop.regs)
+    };
+    sample.with_stack(&stop.stack)
 }

@@ -85,6 +85,13 @@ impl Cie {
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
     }
 
+    /// What compilers write for 32-bit Arm: `zR`, pc-relative addresses, CFA at sp.
+    #[must_use]
+    pub fn arm() -> Self {
+        let ops = CfiOps::new(Endian::Little).def_cfa(13, 0);
+        Self { instructions: ops.into_bytes(), ..Self::bare(2, -4, 14) }
+    }
+
     fn bare(code_align: u64, data_align: i64, return_register: u64) -> Self {
         Self {
             version: 1,

@@ -247,6 +247,12 @@ impl ElfBuilder {
         Self { e_machine: elf_const::EM_RISCV, ..Self::x86_64() }
     }
 
+    /// A shared object for 32-bit Arm.
+    #[must_use]
+    pub fn arm() -> Self {
+        Self { class: ElfClass::Elf32, e_machine: elf_const::EM_ARM, ..Self::x86_64() }
+    }
+
     /// A shared object for i386.
     #[must_use]
     pub fn x86() -> Self {

@@ -11,7 +11,7 @@ pub(super) const NUMBERS: Numbers = Numbers {
     columns: N_REGISTERS as u8,
     sp: SP,
     fp: FP,
-    frame_record: 0,
+    frame_record: Some(0),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,

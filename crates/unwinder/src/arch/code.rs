@@ -1,6 +1,6 @@
 //! What differs between the processors in code: what calls look like, and signal trampolines.
 
-use crate::arch::{Arch, CallTarget, aarch64, riscv64, x86, x86_64};
+use crate::arch::{Arch, CallTarget, aarch64, arm, riscv64, x86, x86_64};
 
 impl Arch {
     /// Whether the code is a signal trampoline.
@@ -10,6 +10,7 @@ impl Arch {
             Self::Aarch64 => code.starts_with(&aarch64::TRAMPOLINE),
             Self::Riscv64 => code.starts_with(&riscv64::TRAMPOLINE),
             Self::X86 => x86::is_signal_trampoline(code),
+            Self::Arm => arm::is_signal_trampoline(code),
         }
     }
 
@@ -21,6 +22,7 @@ impl Arch {
             Self::Aarch64 => (&aarch64::TRAMPOLINE[..], aarch64::TRAMPOLINE_FIRST),
             Self::Riscv64 => (&riscv64::TRAMPOLINE[..], riscv64::TRAMPOLINE_FIRST),
             Self::X86 => return x86::signal_form(code, at),
+            Self::Arm => return arm::signal_form(code, at),
         };
         let starts = [at.checked_sub(first), Some(at), at.checked_add(1)];
         let is_there =
@@ -36,6 +38,7 @@ impl Arch {
             Self::Aarch64 => aarch64::signal_frame(),
             Self::Riscv64 => riscv64::signal_frame(),
             Self::X86 => x86::signal_frame(form),
+            Self::Arm => arm::signal_frame(form),
         }
     }
 
@@ -58,6 +61,7 @@ impl Arch {
             Self::Aarch64 => aarch64::CALL,
             Self::Riscv64 => riscv64::CALL,
             Self::X86 => x86::CALL,
+            Self::Arm => arm::CALL,
         }
     }
 
@@ -71,6 +75,8 @@ impl Arch {
             Self::X86_64 => x86_64::direct_call_target(code, return_address),
             Self::Aarch64 => aarch64::direct_call_target(code, return_address),
             Self::Riscv64 => riscv64::direct_call_target(code, return_address),
+            // Whether it is code of ARM or Thumb is not known here.
+            Self::Arm => None,
             Self::X86 => x86_64::direct_call_target(code, return_address)
                 .map(|target| target & self.addresses()),
         };
@@ -95,6 +101,7 @@ impl Arch {
             Self::X86_64 | Self::X86 => x86_64::ends_with_call(code),
             Self::Aarch64 => aarch64::ends_with_call(code),
             Self::Riscv64 => riscv64::ends_with_call(code),
+            Self::Arm => arm::ends_with_call(code),
         }
     }
 }

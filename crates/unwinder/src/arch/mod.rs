@@ -3,6 +3,7 @@
 //! file each, with the same names in all.
 
 mod aarch64;
+mod arm;
 mod code;
 mod numbers;
 mod riscv64;
@@ -24,6 +25,8 @@ pub enum Arch {
     X86,
     /// 64-bit RISC-V.
     Riscv64,
+    /// 32-bit Arm: a process of an aarch64 machine, or of one of its own.
+    Arm,
 }
 
 /// What a call calls, by its instruction.
@@ -51,7 +54,7 @@ pub(crate) const UNUSED: u8 = u8::MAX;
 
 impl Arch {
     /// How many there are.
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = 5;
 
     /// The processor of a file's machine, if it is one that is unwound.
     #[must_use]
@@ -61,6 +64,7 @@ impl Arch {
             ElfMachine::Aarch64 => Some(Self::Aarch64),
             ElfMachine::X86 => Some(Self::X86),
             ElfMachine::Riscv64 => Some(Self::Riscv64),
+            ElfMachine::Arm => Some(Self::Arm),
             _ => None,
         }
     }
@@ -73,6 +77,7 @@ impl Arch {
             Self::Aarch64 => &aarch64::NUMBERS,
             Self::X86 => &x86::NUMBERS,
             Self::Riscv64 => &riscv64::NUMBERS,
+            Self::Arm => &arm::NUMBERS,
         }
     }
 
@@ -143,8 +148,8 @@ impl Arch {
     }
 
     /// Where the record is that a frame pointer leads to, the caller's frame pointer and then the return address, in bytes
-    /// from what the frame pointer says. The caller's stack pointer is what comes behind it.
-    pub(crate) const fn frame_record(self) -> i64 {
+    /// from what the frame pointer says. The caller's stack pointer is what comes behind it. `None` where nothing says so.
+    pub(crate) const fn frame_record(self) -> Option<i64> {
         self.numbers().frame_record
     }
 

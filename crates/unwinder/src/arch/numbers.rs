@@ -11,8 +11,8 @@ pub(super) struct Numbers {
     pub(super) columns: u8,
     pub(super) sp: u8,
     pub(super) fp: u8,
-    /// Where a frame pointer's record is, in bytes from what the frame pointer says.
-    pub(super) frame_record: i64,
+    /// Where a frame pointer's record is, in bytes from what the frame pointer says, if there is one.
+    pub(super) frame_record: Option<i64>,
     /// The column of the return address.
     pub(super) return_address: u8,
     /// The program counter.

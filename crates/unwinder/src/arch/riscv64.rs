@@ -11,7 +11,7 @@ pub(super) const NUMBERS: Numbers = Numbers {
     columns: 32,
     sp: SP,
     fp: FP,
-    frame_record: -16,
+    frame_record: Some(-16),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,

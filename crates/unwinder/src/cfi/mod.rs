@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod arm;
 mod compile;
 mod entries;
 mod fast;

@@ -10,7 +10,8 @@ use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::Arch;
-use crate::cfi::compile::RowSource;
+use crate::cfi::arm::ArmTable;
+use crate::cfi::compile::{Compiled, RowSource};
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
@@ -29,6 +30,7 @@ pub(crate) struct UnwindInfo {
     header: Option<HeaderTable>,
     eh_index: OnceLock<FdeIndex>,
     debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
+    arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
 }
@@ -82,8 +84,10 @@ impl UnwindInfo {
                 )
             },
         );
+        let arch = Arch::of(image.machine());
         Self {
-            arch: Arch::of(image.machine()),
+            arch,
+            arm: if arch == Some(Arch::Arm) { ArmTable::new(image) } else { None },
             eh_frame_svma: eh_frame.as_ref().map_or(0, |(_, svma)| svma.0),
             eh_frame: eh_frame.map(|(range, _)| range),
             bases,
@@ -152,7 +156,25 @@ impl UnwindInfo {
         let way = svma.since(entry);
         entry.0 != 0
             && way < LONGEST
-            && (0..way).step_by(STEP).all(|at| self.find(entry.add(at), images).is_none())
+            && (0..way).step_by(STEP).all(|at| {
+                let svma = entry.add(at);
+                self.find(svma, images).is_none() && !self.is_in_arm_table(svma)
+            })
+    }
+
+    /// Whether the exception table of a 32-bit Arm file describes the frame of an address.
+    fn is_in_arm_table(&self, svma: Svma) -> bool {
+        self.arm.as_ref().is_some_and(|table| table.describes(self.file.image(), svma))
+    }
+
+    /// What the exception table of a 32-bit Arm file says of an address.
+    pub(crate) fn arm_rule(&self, svma: Svma) -> Option<Compiled> {
+        self.arm.as_ref()?.rule(&self.file, svma)
+    }
+
+    /// Where the function of an address begins, by that table.
+    pub(crate) fn arm_function_start(&self, svma: Svma) -> Option<u64> {
+        self.arm.as_ref()?.start(self.file.image(), svma)
     }
 
     fn find_eh(&self, svma: Svma) -> Option<Result<FoundFde<'_>, gimli::Error>> {

@@ -224,8 +224,9 @@ pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch)
 
 /// Where the record is that the frame pointer leads to.
 pub(crate) fn frame_record(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
+    let distance = arch.frame_record()?;
     let fp = registers.get(arch.fp(), memory).ok()?;
-    Some(memory.wrap(fp.wrapping_add_signed(arch.frame_record())))
+    Some(memory.wrap(fp.wrapping_add_signed(distance)))
 }
 
 /// The frame pointer's record: the caller's frame pointer, then the return address.
@@ -264,9 +265,9 @@ fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> O
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::LeafRule })
 }
 
-/// Whether a call can have pushed this address: it is in executable memory, and where the code can be read, a call
-/// stands before it.
-fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+/// Whether a call can have left this address: it is in executable memory, and where the code can be read, a call stands
+/// before it.
+pub(crate) fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
     let before = Avma(pc).sub(1);
     if !memory.space.lookup(before).is_some_and(|mapping| mapping.executable) {
         return false;

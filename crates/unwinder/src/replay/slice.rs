@@ -180,6 +180,7 @@ impl<'b> Machine<'b> {
             perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
             perf_data::RecordedArch::X86 => Some(Arch::X86),
             perf_data::RecordedArch::Riscv64 => Some(Arch::Riscv64),
+            perf_data::RecordedArch::Arm => Some(Arch::Arm),
             _ => None,
         };
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
@@ -189,6 +190,7 @@ impl<'b> Machine<'b> {
     fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
         match (self.arch?, abi) {
             (Arch::X86_64 | Arch::X86, RegsAbi::Bits32) => Some(Arch::X86),
+            (Arch::Aarch64 | Arch::Arm, RegsAbi::Bits32) if !self.big_endian => Some(Arch::Arm),
             (arch, RegsAbi::Bits64) if arch.is_wide() => Some(arch),
             _ => None,
         }

@@ -6,11 +6,20 @@ use profile::EndReason;
 
 use crate::arch::{Arch, NARROW};
 use crate::code::{Called, locate};
+use crate::fallback::is_return_address;
 use crate::frame::Step;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
+
+/// Whether what a rule of 32-bit Arm says of a sampled frame cannot be: its exception tables do not hold everywhere, and what
+/// the instructions say is no proof where functions share an entry of them.
+#[cold]
+pub(super) fn is_disproved(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    let pc = arch.strip(return_address);
+    arch == Arch::Arm && pc != 0 && !is_return_address(pc, memory, arch)
+}
 
 impl Walker<'_> {
     /// The step from a sampled frame by its code, where the rule leads to no return address of a call of that code. `None` where the

@@ -27,7 +27,8 @@ use crate::engine::Engine;
 use crate::frame::{Caller, Evidence, Frame, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
-use crate::walk::limits::{most_frames, most_tried, steps_of};
+use crate::walk::assembly::is_disproved;
+use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
 use crate::walk::settle::settle;
 use crate::walk::start::initial_registers;
 use crate::walk::uncovered::Uncovered;
@@ -389,28 +390,23 @@ impl<'e> Walker<'e> {
         if !advanced && !signal {
             return Err(EndReason::NoProgress);
         }
+        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, memory, arch) {
+            return Err(EndReason::BadUnwindInfo);
+        }
+        Ok(Step { caller: self.caller_at(pc, signal, arch)?, evidence })
+    }
+
+    /// The caller that a rule leads to; `None` where there is none.
+    #[inline(always)]
+    fn caller_at(&self, pc: u64, signal: bool, arch: Arch) -> Result<Option<Caller>, EndReason> {
         // Code that a process or thread begins with has 0 where a return address would be.
         let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
         if pc.is_none() && self.is_guessed {
             return Err(EndReason::NotMapped);
         }
-        let caller = pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi });
-        Ok(Step { caller, evidence })
+        Ok(pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi }))
     }
 }
-
-/// Whether a signal frame that was stepped out of leads nowhere: it has room for all registers, so the stack pointer moves,
-/// to another stack now and then.
-fn is_stuck(step: &Step, (sp, moved): (u64, u64), switches: &mut u32) -> bool {
-    if !step.caller.as_ref().is_some_and(|caller| caller.exact) {
-        return false;
-    }
-    *switches += u32::from(moved < sp);
-    moved == sp || *switches > SWITCHES
-}
-
-/// How often the chain of a sample goes from one stack to another at most.
-const SWITCHES: u32 = 32;
 
 /// Whether a step failed because the slot of the return address is not among the bytes of the stack. The frame that a
 /// signal interrupted has no such slot.

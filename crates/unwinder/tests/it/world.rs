@@ -72,6 +72,7 @@ impl Program {
         let text = match arch {
             Arch::X86_64 | Arch::X86 => vec![0x90; TEXT_SIZE as usize],
             Arch::Aarch64 => 0xd503_201f_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
+            Arch::Arm => 0xe320_f000_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
             Arch::Riscv64 => 0x13_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
         };
         let (functions, sections) = (Vec::new(), Vec::new());
@@ -83,6 +84,7 @@ impl Program {
         let main = match arch {
             Arch::X86_64 | Arch::X86 => ops().def_cfa_offset(0x20),
             Arch::Aarch64 => ops().def_cfa_offset(0x20).offset(29, 4).offset(30, 3),
+            Arch::Arm => ops().def_cfa_offset(0x20).offset(11, 8).offset(14, 7),
             Arch::Riscv64 => ops().def_cfa_offset(0x20).offset(8, 4).offset(1, 3),
         };
         Self::with_main(arch, main, test)
@@ -97,6 +99,7 @@ impl Program {
         let column = match self.arch {
             Arch::X86_64 => 16,
             Arch::Aarch64 => 30,
+            Arch::Arm => 14,
             Arch::Riscv64 => 1,
             Arch::X86 => 8,
         };
@@ -107,6 +110,7 @@ impl Program {
         match self.arch {
             Arch::X86_64 => Cie::x86_64(),
             Arch::Aarch64 => Cie::aarch64(),
+            Arch::Arm => Cie::arm(),
             Arch::Riscv64 => Cie::riscv64(),
             Arch::X86 => Cie::x86(),
         }
@@ -164,6 +168,7 @@ impl Program {
         let base = match self.arch {
             Arch::X86_64 => ElfBuilder::x86_64(),
             Arch::Aarch64 => ElfBuilder::aarch64(),
+            Arch::Arm => ElfBuilder::arm(),
             Arch::Riscv64 => ElfBuilder::riscv64(),
             Arch::X86 => ElfBuilder::x86(),
         };

@@ -75,6 +75,8 @@ macro_rules! for_each_case {
             aarch64_chain: [folded ndjson] { "root": 30 }
             aarch64_signed: [folded ndjson] { "root": 33 }
             anon: [folded json ndjson summary] { "anonymous-memory": 15, "root": 15 }
+            arm_chain: [folded] { "root": 61 }
+            arm_fp: [folded] { "root": 61 }
             copied: [folded ndjson] { "anonymous-memory": 31, "root": 13 }
             deep: [folded summary] { "root": 37 }
             dlopen: [folded ndjson summary] { "root": 23 }

@@ -1,6 +1,7 @@
 //! Samples through the whole replay.
 
 mod late;
+mod processors;
 mod recorded;
 mod repair;
 pub(crate) mod replayed;

@@ -42,7 +42,12 @@ fn check(case: &str, samples: usize) {
     assert_eq!((found.len(), backtraces.lines().count()), (samples, samples));
     for ((time, frames, end), line) in found.iter().zip(backtraces.lines()) {
         let addresses: Vec<u64> = frames.iter().map(|frame| frame.0).collect();
-        assert_eq!(addresses, expected(line), "at {time:?}");
+        let expected = expected(line);
+        // gdb does not know the emulator's code of every processor: there its chain is the first part of ours.
+        let is_cut =
+            expected.last().is_some_and(|&last| (TRAMPOLINE..TRAMPOLINE + PAGE).contains(&last));
+        let known = if is_cut { expected.len() } else { addresses.len() };
+        assert_eq!(addresses.get(..known), Some(&expected[..]), "at {time:?}");
         assert_eq!(*end, EndReason::Root, "at {time:?}");
         let how = frames.iter().skip(1).map(|frame| frame.1);
         assert_eq!(how.filter(|&how| how != FoundBy::Cfi).count(), 0, "at {time:?}");
@@ -57,6 +62,12 @@ fn recursion_callback_alloca_and_signals() {
 #[test]
 fn riscv64() {
     check("riscv64-chain", 64);
+}
+
+#[test]
+fn arm_by_exception_tables() {
+    check("arm-chain", 61);
+    check("arm-fp", 61);
 }
 
 #[test]

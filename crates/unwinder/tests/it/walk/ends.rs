@@ -125,7 +125,8 @@ fn code_of_a_file_that_is_gone() {
 #[test]
 fn a_file_of_a_processor_that_is_not_unwound() {
     let program = simple();
-    let elf = synth::ElfBuilder { e_machine: synth::elf_const::EM_RISCV, ..program.elf() };
+    const EM_MIPS: u16 = 8;
+    let elf = synth::ElfBuilder { e_machine: EM_MIPS, ..program.elf() };
     let mut world = World::new(Arch::X86_64, &elf.build());
     let (frames, end) = world.walk(&UserRegs::x86_64(TEST, SP), &stack().words(1, 8).bytes());
     assert_eq!((frames.len(), end), (1, EndReason::NoUnwindInfo));

@@ -1,0 +1,133 @@
+//! 32-bit Arm, ARM and Thumb code: register numbers, the slots of a simple rule, code that is recognized.
+//!
+//! Source: DWARF for the Arm Architecture, section 4.1: 0 to 15 are r0 to r15.
+
+use crate::arch::numbers::Numbers;
+use crate::arch::{N_SLOTS, NARROW, UNUSED};
+
+/// Its registers and words. A return address into Thumb code has its lowest bit set. Frame pointers are kept in more ways
+/// than one, and none is followed.
+pub(super) const NUMBERS: Numbers = Numbers {
+    word: NARROW,
+    columns: 16,
+    sp: 13,
+    fp: 11,
+    frame_record: None,
+    return_address: 14,
+    pc: PC,
+    slots: SLOTS,
+    of_mask_bits: &OF_MASK_BITS,
+    pc_bit: 15,
+    may_be_unknown: &[],
+    return_addresses: 0xffff_fffe,
+};
+
+const PC: u8 = 15;
+
+/// lr, then r4 to r11.
+const SLOTS: [u8; N_SLOTS] =
+    [14, 4, 5, 6, 7, 8, 9, 10, 11, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
+
+/// r0 to r15; and where those of a process of 32 bits are in a recording of an aarch64 machine: there r13 to r15 are also in
+/// the places of that machine's sp, lr and pc, and older kernels have the program counter only there.
+///
+/// Source: `enum perf_event_arm_regs` in `arch/arm/include/uapi/asm/perf_regs.h`; `perf_reg_value` in
+/// `arch/arm64/kernel/perf_regs.c`.
+const OF_MASK_BITS: [u8; 33] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, 14, 13, PC,
+];
+
+/// The numbers of `sigreturn` and `rt_sigreturn`, which are the forms of signal frames.
+const CALLS: [u8; 2] = [119, 173];
+
+/// Bytes of the longest instruction that is a call.
+pub(super) const CALL: usize = 4;
+
+/// Whether the code begins with what returns from a signal: `mov r7, #number; svc`, of ARM or Thumb, by the index in
+/// [`CALLS`].
+fn returns_from_signal(code: &[u8]) -> Option<usize> {
+    let is_arm = |number: u8| {
+        code.starts_with(&[number, 0x70, 0xa0, 0xe3]) && code.get(7).is_some_and(|it| *it == 0xef)
+    };
+    let is_thumb = |number: u8| code.starts_with(&[number, 0x27, 0x00, 0xdf]);
+    CALLS.iter().position(|&number| is_arm(number) || is_thumb(number))
+}
+
+/// Whether the code is the start of a signal trampoline.
+pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+    returns_from_signal(code).is_some()
+}
+
+/// Which frame is on the stack, where the address at an index of the code is at a signal trampoline's first instruction, at
+/// its system call, or one byte before the first.
+pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+    let starts = [Some(at), at.checked_add(1), at.checked_sub(4), at.checked_sub(2)];
+    let is_there = |(index, start): (usize, usize)| {
+        let code = code.get(start..)?;
+        // The system call is four bytes behind the first instruction in ARM code, two in Thumb code.
+        let is_arm = code.get(3).is_some_and(|byte| *byte == 0xe3);
+        let fits = match index {
+            2 => is_arm,
+            3 => !is_arm,
+            _ => true,
+        };
+        returns_from_signal(code).filter(|_| fits)
+    };
+    starts.into_iter().enumerate().filter_map(|(index, at)| Some((index, at?))).find_map(is_there)
+}
+
+/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes where the handler
+/// asked for it, then `ucontext` with its registers 32 bytes into it.
+///
+/// Source: `struct sigframe` and `struct rt_sigframe` in `arch/arm/kernel/signal.h`; `struct sigcontext` in
+/// `arch/arm/include/uapi/asm/sigcontext.h`.
+pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+    let registers = if form == 0 { 32 } else { 128 + 32 };
+    (0..16).map(|register| (register, registers + 4 * u64::from(register))).collect()
+}
+
+/// Whether the code ends with a call, of ARM or Thumb.
+///
+/// Source: Arm Architecture Reference Manual, BL, BLX (immediate) and BLX (register).
+pub(super) fn ends_with_call(code: &[u8]) -> bool {
+    let word = code.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let (first, second) = (word & 0xffff, word >> 16);
+    let is_thumb = first & 0xf800 == 0xf000 && second & 0xc000 == 0xc000;
+    let is_arm = word & 0x0f00_0000 == 0x0b00_0000
+        || word & 0xfe00_0000 == 0xfa00_0000
+        || word & 0x0fff_fff0 == 0x012f_ff30;
+    is_thumb || second & 0xff87 == 0x4780 || is_arm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_distinguished_from_other_code() {
+        let arm = |word: u32| ends_with_call(&word.to_le_bytes());
+        let thumb = |first: u32, second: u32| arm(second << 16 | first);
+        assert!(arm(0xeb00_0010)); // bl
+        assert!(arm(0xfa00_0010)); // blx
+        assert!(arm(0xe12f_ff33)); // blx r3
+        assert!(thumb(0xf7ff, 0xffef)); // bl
+        assert!(thumb(0xf7ff, 0xeffe)); // blx
+        assert!(thumb(0xbf00, 0x4798)); // blx r3
+        assert!(!arm(0xe12f_ff1e)); // bx lr
+        assert!(!arm(0xea00_0010)); // b
+        assert!(!thumb(0xf7ff, 0xbfef)); // b.w
+        assert!(!thumb(0xbf00, 0x4770)); // bx lr
+        assert!(!ends_with_call(&[]));
+    }
+
+    #[test]
+    fn places_in_trampolines_have_their_frames() {
+        let nop = [0, 0xf0, 0x20, 0xe3];
+        let forms = |code: &[u8], ats: [usize; 5]| ats.map(|at| signal_form(code, at));
+        let arm = [&nop[..], &[119, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef]].concat();
+        assert_eq!(forms(&arm, [0, 3, 4, 6, 8]), [None, Some(0), Some(0), None, Some(0)]);
+        let thumb = [&nop[..], &[173, 0x27, 0x00, 0xdf]].concat();
+        assert_eq!(forms(&thumb, [0, 3, 4, 6, 8]), [None, Some(1), Some(1), Some(1), None]);
+    }
+}

@@ -1,0 +1,59 @@
+//! A frame as the tables or the instructions of 32-bit Arm show it, and the rule that it becomes.
+
+use std::sync::Arc;
+
+use crate::arch::{Arch, N_SLOTS};
+use crate::cfi::compile::{Compiled, RowKey};
+use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
+
+pub(super) const SP: u8 = 13;
+pub(super) const LR: u8 = 14;
+pub(super) const PC: u8 = 15;
+
+/// The registers that functions leave as they were, and where they return to.
+const KEPT: u16 = 1 << LR | 0x0ff0;
+
+/// A frame: where it begins, and what was saved in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Layout {
+    /// The frame begins (its CFA) so many bytes from what this register says.
+    pub(super) base: u8,
+    pub(super) size: i64,
+    /// Each saved register, and its slot, in bytes from the frame's begin. Of a register that was saved twice the last one
+    /// counts.
+    pub(super) saved: Vec<(u8, i64)>,
+}
+
+impl Layout {
+    /// The rule. `key` is that of its full row, if it becomes one.
+    pub(super) fn compiled(mut self, key: RowKey) -> Compiled {
+        let whole = |register: u8| register == PC || register == SP;
+        if !self.saved.iter().any(|&(register, _)| whole(register)) {
+            self.saved.retain(|&(register, _)| KEPT >> register & 1 != 0);
+            if let Some(rule) = self.simple() {
+                return Compiled::Rule(Rule::Simple(rule));
+            }
+        }
+        let is_pc = self.saved.iter().any(|&(register, _)| register == PC);
+        let slot = |(register, slot): (u8, i64)| (register, Recovery::SlotAtCfa(slot));
+        let row = FullRow {
+            cfa: Cfa::Register(self.base, self.size),
+            registers: self.saved.into_iter().map(slot).collect(),
+            return_address: if is_pc { PC } else { LR },
+        };
+        Compiled::Full(Arc::new(row), key, false)
+    }
+
+    fn simple(&self) -> Option<SimpleRule> {
+        let arch = Arch::Arm;
+        let word = arch.word().cast_signed();
+        let mut saved = [0_i8; N_SLOTS];
+        for &(register, slot) in &self.saved {
+            let index = arch.slots().iter().position(|&known| known == register)?;
+            let words = i8::try_from(slot / word).ok().filter(|&words| words < 0)?;
+            *saved.get_mut(index)? = words;
+        }
+        let cfa_offset = i32::try_from(self.size).ok()?;
+        Some(SimpleRule { cfa_register: self.base, signal: false, cfa_offset, saved })
+    }
+}
