@@ -104,6 +104,12 @@ impl UserRegs {
             .set(aarch64_reg::SP, sp)
     }
 
+    /// Registers of 64-bit `LoongArch`, whose program counter has the first bit, with the usual mask.
+    #[must_use]
+    pub fn loongarch64(pc: u64, sp: u64) -> Self {
+        Self { values: [0; 64], mask: 0xffff_ffff }.set(0, pc).set(3, sp)
+    }
+
     /// Registers of 32-bit Arm with the usual mask.
     #[must_use]
     pub fn arm(pc: u32, sp: u32) -> Self {

@@ -15,6 +15,12 @@ pub enum ElfMachine {
     Arm,
     /// 64-bit RISC-V (`EM_RISCV`, 64-bit class).
     Riscv64,
+    /// 64-bit IBM Z (`EM_S390`, 64-bit class).
+    S390x,
+    /// 64-bit POWER (`EM_PPC64`), either byte order.
+    Ppc64,
+    /// 64-bit `LoongArch` (`EM_LOONGARCH`, 64-bit class).
+    Loongarch64,
     /// Anything else, with its `e_machine`.
     Other(u16),
 }
@@ -31,6 +37,9 @@ impl ElfMachine {
             elf::EM_386 => Self::X86,
             elf::EM_ARM => Self::Arm,
             elf::EM_RISCV => Self::Riscv64,
+            elf::EM_S390 => Self::S390x,
+            elf::EM_PPC64 => Self::Ppc64,
+            elf::EM_LOONGARCH => Self::Loongarch64,
             _ => Self::Other(value),
         }
     }
@@ -44,6 +53,9 @@ impl ElfMachine {
             Self::X86 => elf::EM_386.0,
             Self::Arm => elf::EM_ARM.0,
             Self::Riscv64 => elf::EM_RISCV.0,
+            Self::S390x => elf::EM_S390.0,
+            Self::Ppc64 => elf::EM_PPC64.0,
+            Self::Loongarch64 => elf::EM_LOONGARCH.0,
             Self::Other(value) => value,
         }
     }
@@ -56,6 +68,9 @@ impl ElfMachine {
             object::Architecture::I386 => Self::X86,
             object::Architecture::Arm => Self::Arm,
             object::Architecture::Riscv64 => Self::Riscv64,
+            object::Architecture::S390x => Self::S390x,
+            object::Architecture::PowerPc64 => Self::Ppc64,
+            object::Architecture::LoongArch64 => Self::Loongarch64,
             _ => {
                 const E_MACHINE: usize = 18;
                 let raw = [bytes.get(E_MACHINE), bytes.get(E_MACHINE + 1)]
@@ -82,6 +97,9 @@ mod tests {
             (ElfMachine::X86, 3),
             (ElfMachine::Arm, 40),
             (ElfMachine::Riscv64, 243),
+            (ElfMachine::S390x, 22),
+            (ElfMachine::Ppc64, 21),
+            (ElfMachine::Loongarch64, 258),
             (ElfMachine::Other(2), 2),
         ];
         for (machine, number) in numbers {

@@ -103,6 +103,9 @@ fn elf_machine(head: &Head) -> ElfMachine {
         RecordedArch::X86 => ElfMachine::X86,
         RecordedArch::Arm => ElfMachine::Arm,
         RecordedArch::Riscv64 => ElfMachine::Riscv64,
+        RecordedArch::S390x => ElfMachine::S390x,
+        RecordedArch::Powerpc64 => ElfMachine::Ppc64,
+        RecordedArch::Loongarch64 => ElfMachine::Loongarch64,
         _ => NO_MACHINE,
     }
 }

@@ -85,6 +85,13 @@ impl Cie {
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
     }
 
+    /// What compilers write for `LoongArch`: `zR`, pc-relative addresses, CFA at sp.
+    #[must_use]
+    pub fn loongarch64() -> Self {
+        let ops = CfiOps::new(Endian::Little).def_cfa(3, 0);
+        Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
+    }
+
     /// What compilers write for 32-bit Arm: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn arm() -> Self {

@@ -33,6 +33,7 @@ pub mod elf_const {
     pub const EM_X86_64: u16 = 62;
     pub const EM_AARCH64: u16 = 183;
     pub const EM_RISCV: u16 = 243;
+    pub const EM_LOONGARCH: u16 = 258;
     pub const PT_LOAD: u32 = 1;
     pub const PT_NOTE: u32 = 4;
     pub const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
@@ -245,6 +246,12 @@ impl ElfBuilder {
     #[must_use]
     pub fn riscv64() -> Self {
         Self { e_machine: elf_const::EM_RISCV, ..Self::x86_64() }
+    }
+
+    /// The same for 64-bit `LoongArch`.
+    #[must_use]
+    pub fn loongarch64() -> Self {
+        Self { e_machine: elf_const::EM_LOONGARCH, ..Self::x86_64() }
     }
 
     /// A shared object for 32-bit Arm.

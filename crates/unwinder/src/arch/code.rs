@@ -1,6 +1,8 @@
 //! What differs between the processors in code: what calls look like, and signal trampolines.
 
-use crate::arch::{Arch, CallTarget, aarch64, arm, riscv64, x86, x86_64};
+use crate::arch::{
+    Arch, CallTarget, aarch64, arm, loongarch64, ppc64, riscv64, s390x, x86, x86_64,
+};
 
 impl Arch {
     /// Whether the code is a signal trampoline.
@@ -11,6 +13,9 @@ impl Arch {
             Self::Riscv64 => code.starts_with(&riscv64::TRAMPOLINE),
             Self::X86 => x86::is_signal_trampoline(code),
             Self::Arm => arm::is_signal_trampoline(code),
+            Self::S390x => s390x::is_signal_trampoline(code),
+            Self::Ppc64 => ppc64::is_signal_trampoline(code),
+            Self::Loongarch64 => code.starts_with(&loongarch64::TRAMPOLINE),
         }
     }
 
@@ -23,6 +28,9 @@ impl Arch {
             Self::Riscv64 => (&riscv64::TRAMPOLINE[..], riscv64::TRAMPOLINE_FIRST),
             Self::X86 => return x86::signal_form(code, at),
             Self::Arm => return arm::signal_form(code, at),
+            Self::S390x => return s390x::signal_form(code, at),
+            Self::Ppc64 => return ppc64::signal_form(code, at),
+            Self::Loongarch64 => (&loongarch64::TRAMPOLINE[..], loongarch64::TRAMPOLINE_FIRST),
         };
         let starts = [at.checked_sub(first), Some(at), at.checked_add(1)];
         let is_there =
@@ -39,6 +47,9 @@ impl Arch {
             Self::Riscv64 => riscv64::signal_frame(),
             Self::X86 => x86::signal_frame(form),
             Self::Arm => arm::signal_frame(form),
+            Self::S390x => s390x::signal_frame(form),
+            Self::Ppc64 => ppc64::signal_frame(form),
+            Self::Loongarch64 => loongarch64::signal_frame(),
         }
     }
 
@@ -62,6 +73,9 @@ impl Arch {
             Self::Riscv64 => riscv64::CALL,
             Self::X86 => x86::CALL,
             Self::Arm => arm::CALL,
+            Self::S390x => s390x::CALL,
+            Self::Ppc64 => ppc64::CALL,
+            Self::Loongarch64 => loongarch64::CALL,
         }
     }
 
@@ -77,6 +91,9 @@ impl Arch {
             Self::Riscv64 => riscv64::direct_call_target(code, return_address),
             // Whether it is code of ARM or Thumb is not known here.
             Self::Arm => None,
+            Self::S390x => s390x::direct_call_target(code, return_address),
+            Self::Ppc64 => ppc64::direct_call_target(code, return_address),
+            Self::Loongarch64 => loongarch64::direct_call_target(code, return_address),
             Self::X86 => x86_64::direct_call_target(code, return_address)
                 .map(|target| target & self.addresses()),
         };
@@ -102,6 +119,9 @@ impl Arch {
             Self::Aarch64 => aarch64::ends_with_call(code),
             Self::Riscv64 => riscv64::ends_with_call(code),
             Self::Arm => arm::ends_with_call(code),
+            Self::S390x => s390x::ends_with_call(code),
+            Self::Ppc64 => ppc64::ends_with_call(code),
+            Self::Loongarch64 => loongarch64::ends_with_call(code),
         }
     }
 }

@@ -5,8 +5,11 @@
 mod aarch64;
 mod arm;
 mod code;
+mod loongarch64;
 mod numbers;
+mod ppc64;
 mod riscv64;
+mod s390x;
 mod x86;
 mod x86_64;
 
@@ -27,6 +30,12 @@ pub enum Arch {
     Riscv64,
     /// 32-bit Arm: a process of an aarch64 machine, or of one of its own.
     Arm,
+    /// 64-bit IBM Z, big-endian.
+    S390x,
+    /// 64-bit POWER, little-endian.
+    Ppc64,
+    /// 64-bit `LoongArch`.
+    Loongarch64,
 }
 
 /// What a call calls, by its instruction.
@@ -54,7 +63,7 @@ pub(crate) const UNUSED: u8 = u8::MAX;
 
 impl Arch {
     /// How many there are.
-    pub(crate) const COUNT: usize = 5;
+    pub(crate) const COUNT: usize = 8;
 
     /// The processor of a file's machine, if it is one that is unwound.
     #[must_use]
@@ -65,6 +74,9 @@ impl Arch {
             ElfMachine::X86 => Some(Self::X86),
             ElfMachine::Riscv64 => Some(Self::Riscv64),
             ElfMachine::Arm => Some(Self::Arm),
+            ElfMachine::S390x => Some(Self::S390x),
+            ElfMachine::Ppc64 => Some(Self::Ppc64),
+            ElfMachine::Loongarch64 => Some(Self::Loongarch64),
             _ => None,
         }
     }
@@ -78,6 +90,9 @@ impl Arch {
             Self::X86 => &x86::NUMBERS,
             Self::Riscv64 => &riscv64::NUMBERS,
             Self::Arm => &arm::NUMBERS,
+            Self::S390x => &s390x::NUMBERS,
+            Self::Ppc64 => &ppc64::NUMBERS,
+            Self::Loongarch64 => &loongarch64::NUMBERS,
         }
     }
 
@@ -133,7 +148,25 @@ impl Arch {
     /// The register that a DWARF number stands for. Others, as of vectors, tell nothing of any frame.
     #[inline]
     pub(crate) const fn register(self, dwarf: u16) -> Option<u8> {
-        if dwarf < self.columns() as u16 { Some(dwarf as u8) } else { None }
+        match self {
+            Self::Ppc64 => ppc64::register(dwarf),
+            _ if dwarf < self.columns() as u16 => Some(dwarf as u8),
+            _ => None,
+        }
+    }
+
+    /// Whether rows of its call frame information can be simple rules: those that save registers above the frame's address,
+    /// as s390x does, cannot.
+    pub(crate) const fn has_simple_rules(self) -> bool {
+        !matches!(self, Self::S390x)
+    }
+
+    /// How far the frame's address (CFA) is above the stack pointer of the caller.
+    pub(crate) const fn kept_room(self) -> u64 {
+        match self {
+            Self::S390x => s390x::KEPT_ROOM,
+            _ => 0,
+        }
     }
 
     /// The number of the stack pointer.

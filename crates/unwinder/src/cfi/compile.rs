@@ -140,6 +140,9 @@ fn simple_rule(
     arch: Arch,
     signal: bool,
 ) -> Option<SimpleRule> {
+    if !arch.has_simple_rules() {
+        return None;
+    }
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
     let cfa_register = arch.register(register.0)?;
     let word = arch.word().cast_signed();

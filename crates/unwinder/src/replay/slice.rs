@@ -181,6 +181,9 @@ impl<'b> Machine<'b> {
             perf_data::RecordedArch::X86 => Some(Arch::X86),
             perf_data::RecordedArch::Riscv64 => Some(Arch::Riscv64),
             perf_data::RecordedArch::Arm => Some(Arch::Arm),
+            perf_data::RecordedArch::S390x => Some(Arch::S390x),
+            perf_data::RecordedArch::Powerpc64 => Some(Arch::Ppc64),
+            perf_data::RecordedArch::Loongarch64 => Some(Arch::Loongarch64),
             _ => None,
         };
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }

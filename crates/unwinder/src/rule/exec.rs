@@ -202,7 +202,7 @@ impl FullRow {
         let cfa = memory.wrap(cfa);
         let before = registers.clone();
         let old_sp = before.sp(arch);
-        registers.set(arch.sp(), cfa);
+        registers.set(arch.sp(), cfa.wrapping_sub(arch.kept_room()));
         for (register, recovery) in &self.registers {
             match recovery {
                 Recovery::Undefined => registers.forget(*register),

@@ -73,6 +73,8 @@ impl Program {
             Arch::X86_64 | Arch::X86 => vec![0x90; TEXT_SIZE as usize],
             Arch::Aarch64 => 0xd503_201f_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
             Arch::Arm => 0xe320_f000_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
+            Arch::Loongarch64 => 0x0340_0000_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
+            Arch::S390x | Arch::Ppc64 => vec![0; TEXT_SIZE as usize],
             Arch::Riscv64 => 0x13_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
         };
         let (functions, sections) = (Vec::new(), Vec::new());
@@ -85,6 +87,8 @@ impl Program {
             Arch::X86_64 | Arch::X86 => ops().def_cfa_offset(0x20),
             Arch::Aarch64 => ops().def_cfa_offset(0x20).offset(29, 4).offset(30, 3),
             Arch::Arm => ops().def_cfa_offset(0x20).offset(11, 8).offset(14, 7),
+            Arch::Loongarch64 => ops().def_cfa_offset(0x20).offset(22, 4).offset(1, 3),
+            Arch::S390x | Arch::Ppc64 => ops(),
             Arch::Riscv64 => ops().def_cfa_offset(0x20).offset(8, 4).offset(1, 3),
         };
         Self::with_main(arch, main, test)
@@ -100,7 +104,9 @@ impl Program {
             Arch::X86_64 => 16,
             Arch::Aarch64 => 30,
             Arch::Arm => 14,
-            Arch::Riscv64 => 1,
+            Arch::Riscv64 | Arch::Loongarch64 => 1,
+            Arch::S390x => 14,
+            Arch::Ppc64 => 65,
             Arch::X86 => 8,
         };
         self.function(ROOT, 0x40, ops().undefined(column))
@@ -112,6 +118,8 @@ impl Program {
             Arch::Aarch64 => Cie::aarch64(),
             Arch::Arm => Cie::arm(),
             Arch::Riscv64 => Cie::riscv64(),
+            // Their programs are real ones.
+            Arch::Loongarch64 | Arch::S390x | Arch::Ppc64 => Cie::loongarch64(),
             Arch::X86 => Cie::x86(),
         }
     }
@@ -170,6 +178,7 @@ impl Program {
             Arch::Aarch64 => ElfBuilder::aarch64(),
             Arch::Arm => ElfBuilder::arm(),
             Arch::Riscv64 => ElfBuilder::riscv64(),
+            Arch::Loongarch64 | Arch::S390x | Arch::Ppc64 => ElfBuilder::loongarch64(),
             Arch::X86 => ElfBuilder::x86(),
         };
         ElfBuilder {

@@ -93,10 +93,12 @@ macro_rules! for_each_case {
             off_cpu: [folded] { "root": 95 }
             plt: [folded json ndjson] { "root": 19 }
             plt_sec: [folded] { "root": 21 }
+            ppc64le_chain: [folded] { "root": 57 }
             realign_clang: [folded] { "root": 49 }
             realign_gcc: [folded] { "root": 53 }
             recursion_rs: [folded] { "root": 41 }
             riscv64_chain: [folded ndjson] { "root": 64 }
+            s390x_chain: [folded] { "root": 61 }
             signal: [folded ndjson] { "root": 44 }
             spin_bfd: [folded] { "root": 32 }
             spin_gold: [folded] { "root": 32 }

@@ -71,6 +71,16 @@ fn arm_by_exception_tables() {
 }
 
 #[test]
+fn s390x() {
+    check("s390x-chain", 61);
+}
+
+#[test]
+fn ppc64le() {
+    check("ppc64le-chain", 57);
+}
+
+#[test]
 fn signed_return_addresses_without_frame_pointers() {
     check("aarch64-signed", 33);
 }

@@ -10,6 +10,7 @@ mod fallback;
 mod frame_address;
 mod go;
 mod linear;
+mod loongarch;
 mod narrow;
 mod previous_stack;
 mod signals;

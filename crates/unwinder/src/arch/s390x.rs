@@ -1,0 +1,122 @@
+//! 64-bit IBM Z: register numbers, code that is recognized. It is big-endian.
+//!
+//! Source: ELF ABI s390x Supplement, "DWARF Register Number Mapping": 0 to 15 are r0 to r15, 16 to 31 the floating point
+//! registers, in which functions keep others, in an order of their own. The program counter (PSWA) is 65; here it follows them.
+
+use crate::arch::numbers::Numbers;
+use crate::arch::{N_SLOTS, UNUSED, WIDE};
+
+/// Its registers and words. No frame pointer leads to a record.
+pub(super) const NUMBERS: Numbers = Numbers {
+    word: WIDE,
+    columns: 32,
+    sp: 15,
+    fp: 11,
+    frame_record: None,
+    return_address: 14,
+    pc: PC,
+    slots: [UNUSED; N_SLOTS],
+    of_mask_bits: &OF_MASK_BITS,
+    pc_bit: 33,
+    may_be_unknown: &[],
+    return_addresses: u64::MAX,
+};
+
+const PC: u8 = 32;
+
+/// The frame's address (CFA) is so many bytes above the stack pointer that the function began with: the caller has kept that
+/// room for it.
+///
+/// Source: ELF ABI s390x Supplement, "The Stack Frame": the register save area.
+pub(super) const KEPT_ROOM: u64 = 160;
+
+/// r0 to r15, f0 to f15, the mask and the address of the program status word.
+///
+/// Source: `enum perf_event_s390_regs` in `arch/s390/include/uapi/asm/perf_regs.h`.
+const OF_MASK_BITS: [u8; 34] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 17, 21, 18, 22, 19, 23, 24, 28,
+    25, 29, 26, 30, 27, 31, UNUSED, PC,
+];
+
+/// Bytes of the longest instruction that is a call.
+pub(super) const CALL: usize = 6;
+
+/// `svc 119` (`sigreturn`) and `svc 173` (`rt_sigreturn`), which are the forms of signal frames.
+const TRAMPOLINES: [[u8; 2]; 2] = [[0x0a, 119], [0x0a, 173]];
+
+/// Whether the code is a signal trampoline.
+pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+    TRAMPOLINES.iter().any(|trampoline| code.starts_with(trampoline))
+}
+
+/// Which frame is on the stack, where the address at an index of the code is at a signal trampoline, behind it, as while the
+/// kernel does what it asks for, or one byte before.
+pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+    let starts = [Some(at), at.checked_add(1), at.checked_sub(2)];
+    let is_there = |start: usize| {
+        let code = code.get(start..)?;
+        TRAMPOLINES.iter().position(|trampoline| code.starts_with(trampoline))
+    };
+    starts.into_iter().flatten().find_map(is_there)
+}
+
+/// Where a signal trampoline finds each saved register, from the stack pointer: behind the room that is kept for functions
+/// come a mask and a pointer, or an instruction and `siginfo` of 128 bytes and 40 of `ucontext`; then the program status
+/// word and the registers.
+///
+/// Source: `struct sigframe` and `struct rt_sigframe` in `arch/s390/kernel/signal.c`; `_sigregs` in
+/// `arch/s390/include/uapi/asm/sigcontext.h`.
+pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+    const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
+    let status = KEPT_ROOM + if form == 0 { 16 } else { 8 + 128 + 40 };
+    let general = (0..16).map(|register| (register, status + 16 + 8 * u64::from(register)));
+    // Access registers, of four bytes, and the control word are between.
+    let floats = FLOATS.iter().zip(0..).map(|(&it, at)| (it, status + 16 + 128 + 64 + 8 + 8 * at));
+    general.chain(floats).chain([(PC, status + 8)]).collect()
+}
+
+/// Whether the code ends with a call.
+///
+/// Source: z/Architecture Principles of Operation, BRAS and BRASL with r14, BASR with r14 and a register to branch to.
+pub(super) fn ends_with_call(code: &[u8]) -> bool {
+    let ends = |len: usize, start: [u8; 2], mask: u8| {
+        let at = code.len().checked_sub(len).and_then(|at| code.get(at..)?.first_chunk::<2>());
+        at.is_some_and(|it| it[0] == start[0] && it[1] & mask == start[1])
+    };
+    let is_indirect = ends(2, [0x0d, 0xe0], 0xf0) && !ends(2, [0x0d, 0xe0], 0xff);
+    ends(6, [0xc0, 0xe5], 0xff) || ends(4, [0xa7, 0xe5], 0xff) || is_indirect
+}
+
+/// The address that a direct call calls.
+///
+/// Source: z/Architecture Principles of Operation, BRASL: 32 bits of half words, counted from the instruction.
+pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+    let (op, distance) = code.last_chunk::<6>()?.split_first_chunk::<2>()?;
+    let halves = i32::from_be_bytes(*distance.first_chunk()?);
+    let call = return_address.wrapping_sub(6);
+    (*op == [0xc0, 0xe5]).then_some(call.wrapping_add_signed(i64::from(halves) * 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_distinguished_from_other_code() {
+        assert!(ends_with_call(&[0xc0, 0xe5, 0, 0, 0, 8])); // brasl %r14
+        assert!(ends_with_call(&[7, 7, 0xa7, 0xe5, 0, 8])); // bras %r14
+        assert!(ends_with_call(&[7, 7, 7, 7, 0x0d, 0xe1])); // basr %r14, %r1
+        assert!(!ends_with_call(&[7, 7, 7, 7, 0x0d, 0xe0])); // basr %r14, 0
+        assert!(!ends_with_call(&[0xc0, 0xf4, 0, 0, 0, 8])); // jg
+        assert!(!ends_with_call(&[7, 7, 7, 7, 0x07, 0xfe])); // br %r14
+        assert!(!ends_with_call(&[]));
+    }
+
+    #[test]
+    fn a_direct_call_says_where_it_goes() {
+        assert_eq!(direct_call_target(&[0xc0, 0xe5, 0, 0, 0, 8], 0x1006), Some(0x1010));
+        let back = [0xc0, 0xe5, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(direct_call_target(&back, 0x1006), Some(0xffe));
+        assert_eq!(direct_call_target(&[7, 7, 7, 7, 0x0d, 0xe1], 0x1006), None);
+    }
+}

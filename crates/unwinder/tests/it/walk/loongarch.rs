@@ -1,0 +1,61 @@
+//! `LoongArch`: the return address begins in ra, and the frame pointer is the frame's address.
+
+use synth::UserRegs;
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{FREE, IN_MAIN, Program, SP, TEST, ops, outer_arm, stack, usual};
+
+const RA: u32 = 1;
+const FP: u32 = 22;
+/// `bl`.
+const CALL: [u8; 4] = 0x5400_1000_u32.to_le_bytes();
+
+#[test]
+fn a_leaf_returns_to_its_register() {
+    let mut stack = stack();
+    outer_arm(&mut stack);
+    let regs = UserRegs::loongarch64(TEST, SP).set(RA, IN_MAIN);
+    let program = Program::new(Arch::Loongarch64, ops());
+    program.check(&regs, &stack, &usual(TEST), EndReason::Root);
+}
+
+#[test]
+fn saved_registers() {
+    // addi.d $sp, $sp, -32; st.d $ra, $sp, 24; st.d $fp, $sp, 16; addi.d $fp, $sp, 32; addi.d $sp, $sp, -16
+    let rows = ops().def_cfa(22, 0).offset(1, 1).offset(22, 2);
+    let mut stack = stack();
+    outer_arm(stack.words(1, 4).word(0).word(IN_MAIN).label("fp"));
+    let regs = UserRegs::loongarch64(TEST, SP).set(RA, 1).set(FP, stack.address("fp"));
+    let program = Program::new(Arch::Loongarch64, rows);
+    program.check(&regs, &stack, &usual(TEST), EndReason::Root);
+}
+
+#[test]
+fn without_information_the_frame_pointer_counts() {
+    let program = Program::new(Arch::Loongarch64, ops()).code(IN_MAIN - 4, &CALL);
+    let mut stack = stack();
+    outer_arm(stack.words(1, 2).word(0).word(IN_MAIN).label("fp"));
+    let regs = UserRegs::loongarch64(FREE, SP).set(FP, stack.address("fp"));
+    let mut expected = usual(FREE);
+    expected[1].1 = FoundBy::FramePointer;
+    program.check(&regs, &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn a_handler_on_an_interrupted_leaf() {
+    // ori $a7, $zero, 139; syscall 0. There: siginfo of 128 bytes, 176 bytes of ucontext, then the program counter, r0 to r31.
+    let (trampoline, handler) = (FREE, FREE + 0x100);
+    let program = Program::new(Arch::Loongarch64, ops())
+        .function(handler, 0x20, ops().def_cfa_offset(16).offset(1, 1))
+        .code(trampoline, &[0x0b, 0x2c, 0x82, 0x03, 0x00, 0x00, 0x2b, 0x00]);
+    let mut stack = stack();
+    stack.word(0).word(trampoline).words(0xcc, 16 + 22);
+    stack.word(TEST).word(0).word(IN_MAIN).word(0).word_of_label("sp").words(0xdd, 28);
+    stack.words(0, 20).label("sp");
+    outer_arm(&mut stack);
+    let regs = UserRegs::loongarch64(handler + 8, SP).set(RA, 1);
+    let cfi = FoundBy::Cfi;
+    let [_, main, root] = usual(TEST);
+    let expected = [(handler + 8, FoundBy::Sampled), (trampoline, cfi), (TEST, cfi), main, root];
+    program.check(&regs, &stack, &expected, EndReason::Root);
+}
