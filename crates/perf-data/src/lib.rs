@@ -107,10 +107,10 @@ pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use record::{
     Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
     CallchainContext, CallchainDeferred, Cgroup, Comm, EventUpdate, IdIndexEntry, Ksymbol, Lost,
-    Mmap, MmapId, Namespace, Namespaces, ReadValue, ReadValues, Record, RecordedRegisters, RegsAbi,
-    Sample, SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, Switch, Task,
-    TextPoke, ThreadMap, ThreadMapEntry, Throttle, TimeConv, TimedRecord, UserRecord, UserStack,
-    Weight,
+    MapName, Mmap, MmapId, NamedMap, Namespace, Namespaces, ReadValue, ReadValues, Record,
+    RecordedRegisters, RegsAbi, Sample, SampleDamage, SampleError, SampleId, SimpleperfChain,
+    SimpleperfRecord, Switch, Task, TextPoke, ThreadMap, ThreadMapEntry, Throttle, TimeConv,
+    TimedRecord, UserRecord, UserStack, Weight,
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{

@@ -27,6 +27,18 @@ pub struct MapEvent<'a> {
     pub identity: FileIdentity,
 }
 
+/// What a map record says that is mapped, as it stands there. The same bytes are the same file, so what they stand for is
+/// found again without reading them.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedName<'a> {
+    /// Whether the identity is of the one kind or the other.
+    pub kind: bool,
+    /// The identity of the file.
+    pub identity: &'a [u8; 24],
+    /// The path, with all that is behind it.
+    pub path: &'a [u8],
+}
+
 /// The end of a mapping, cut at the end of the address space; `None` where it is empty.
 pub(super) fn end_of(start: Avma, len: u64) -> Option<Avma> {
     let end = Avma(start.0.saturating_add(len));

@@ -56,7 +56,7 @@ impl Timeline {
         let Some(module) = self.jit.modules.get(dump as usize).copied() else { return };
         let Some(end) = end_of(load.start, load.len) else { return };
         let (start, offset) = (load.start, load.offset);
-        self.process(pid);
+        self.settled(pid);
         let Some(process) = self.processes.get_mut(pid) else { return };
         let space = Arc::make_mut(&mut process.space);
         let mapping = Mapping { start, end, offset, module, executable: true, writable: false };

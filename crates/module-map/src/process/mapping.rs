@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Pid};
 
-use super::event::{MapEvent, end_of};
+use super::event::{MapEvent, RecordedName, end_of};
 use super::infer::{Inference, KnownFiles, infer};
 use super::recent::NamedMapping;
 use super::timeline::Timeline;
@@ -37,6 +37,37 @@ impl Timeline {
             Some(named) => named,
             None => self.name(event),
         };
+        self.map_named(event, end, named);
+        if named.marker && named.kind == MappedKind::File && event.executable {
+            self.marked(event.path, event.pid);
+        }
+    }
+
+    /// A mapping of a process came into being whose record was not read but for its place; `event` has no path and no
+    /// identity, since `name` is what stands there. It costs much less than [`Self::map`].
+    ///
+    /// `false`, and nothing happens, where the name is not known: [`Self::map`] takes the map, and
+    /// [`Self::keep_name`] the name for the next time.
+    #[must_use]
+    pub fn map_again(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> bool {
+        let Some(named) = self.recent.find_recorded(name) else { return false };
+        // Code without a file is a module of each process.
+        if named.kind == MappedKind::Anonymous && event.executable || event.kernel {
+            return false;
+        }
+        match end_of(event.start, event.len) {
+            Some(end) => self.map_named(event, end, named),
+            None => self.unmappable += 1,
+        }
+        true
+    }
+
+    /// What a map that was taken is called in its record.
+    pub fn keep_name(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) {
+        self.recent.keep_recorded(name, event, self.modules.all());
+    }
+
+    fn map_named(&mut self, event: &MapEvent<'_>, end: Avma, named: NamedMapping) {
         // The vdso is mapped from its first byte, whatever recorders write as its offset.
         let offset = if named.kind == MappedKind::Vdso { FileOffset(0) } else { event.offset };
         let mapping = Mapping {
@@ -48,9 +79,6 @@ impl Timeline {
             writable: event.writable,
         };
         self.lay(event.pid, mapping, named.kind);
-        if named.marker && named.kind == MappedKind::File && event.executable {
-            self.marked(event.path, event.pid);
-        }
     }
 
     fn map_kernel(&mut self, event: &MapEvent<'_>, end: Avma) {
@@ -72,37 +100,50 @@ impl Timeline {
         });
     }
 
-    /// Puts a mapping into the space of a process.
+    /// Puts a mapping into the space of a process, at once or when somebody asks for that space.
     fn lay(&mut self, pid: Pid, mapping: Mapping, kind: MappedKind) {
-        let Some(process) = self.processes.get_mut(pid) else {
+        let Some((process, held)) = self.processes.get_with_held(pid) else {
             self.discover(pid);
             if self.processes.contains(pid) {
                 self.lay(pid, mapping, kind);
             }
             return;
         };
-        if kind == MappedKind::Anonymous {
-            let files = KnownFiles { modules: self.modules.all(), hints: &self.hints };
+        let is_anonymous = kind == MappedKind::Anonymous;
+        // What is inferred of code is noted in the order of time, as is all that a journal or hints are about.
+        let may_wait =
+            !(is_anonymous && mapping.executable) && self.hints.is_empty() && !self.journal.on;
+        if !may_wait || !process.waiting.push(mapping, is_anonymous, held) {
+            self.lay_now(pid, mapping, is_anonymous);
+        }
+    }
+
+    /// Puts a mapping into the space of a process, over those that waited.
+    fn lay_now(&mut self, pid: Pid, mapping: Mapping, is_anonymous: bool) {
+        let Self { processes, modules, hints, journal, inferences, .. } = self;
+        let files = KnownFiles { modules: modules.all(), hints };
+        let process = processes.get_or_new(pid);
+        process.settle(files);
+        if is_anonymous {
             let code = infer(process, &mapping, files);
             if let Some(code) = code {
-                self.journal.add(pid, &code);
-                self.inferences.push(Inference::new(pid, &code));
+                journal.add(pid, &code);
+                inferences.push(Inference::new(pid, &code));
             }
             let mapping = code.unwrap_or(mapping);
             let space = Arc::make_mut(&mut process.space);
             // JIT code outlives records about the memory that it is in: a change of its protection makes one.
             space.map_below_jit(mapping);
-            if self.journal.on {
+            if journal.on {
                 let jit = space.jit_code(mapping.start, mapping.end);
-                jit.for_each(|mapping| self.journal.add(pid, &mapping));
+                jit.for_each(|mapping| journal.add(pid, &mapping));
             }
         } else {
             Arc::make_mut(&mut process.space).map(mapping);
         }
         if !process.hints.is_empty() {
             let space = Arc::make_mut(&mut process.space);
-            let place = (pid, mapping.start, mapping.end);
-            self.hints.lay(&process.hints, space, place, &mut self.journal);
+            hints.lay(&process.hints, space, (pid, mapping.start, mapping.end), journal);
         }
     }
 

@@ -16,10 +16,11 @@ mod processes;
 mod recent;
 mod reported;
 mod timeline;
+mod waiting;
 
 pub use cgroups::CgroupId;
 pub use comms::CommId;
-pub use event::MapEvent;
+pub use event::{MapEvent, RecordedName};
 pub use hint::{Hint, HintError, HintScope};
 pub use infer::Inference;
 pub use processes::ProcessImage;

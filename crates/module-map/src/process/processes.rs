@@ -7,7 +7,9 @@ use address::Pid;
 use budget::Held;
 use hashbrown::HashMap;
 
+use super::infer::{KnownFiles, infer};
 use super::laid_hints::InForce;
+use super::waiting::WaitingMaps;
 use crate::space::{Mapping, Space};
 
 /// A process image: a process between two of fork, exec and exit. Its modules do not move about as a rule.
@@ -15,9 +17,11 @@ use crate::space::{Mapping, Space};
 pub struct ProcessImage(pub u32);
 
 /// A process as it is now.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Process {
+    /// Its space, without the maps that wait.
     pub(super) space: Arc<Space>,
+    pub(super) waiting: WaitingMaps,
     pub(super) image: ProcessImage,
     pub(super) threads: u32,
     pub(super) hints: InForce,
@@ -27,10 +31,28 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) const fn new(space: Arc<Space>, image: ProcessImage) -> Self {
-        Self { space, image, threads: 1, hints: Vec::new(), covered: Vec::new() }
+        let waiting = WaitingMaps::NONE;
+        Self { space, waiting, image, threads: 1, hints: Vec::new(), covered: Vec::new() }
     }
 
-    /// What a child begins with.
+    /// Puts the maps that wait into the space, in the order in which they were recorded.
+    pub(super) fn settle(&mut self, files: KnownFiles<'_>) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let waiting = self.waiting.take();
+        for (mapping, is_anonymous) in waiting.iter() {
+            if is_anonymous {
+                // Nothing is inferred of what is not executable, and no other memory without a file waits.
+                let _ = infer(self, &mapping, files);
+                Arc::make_mut(&mut self.space).map_below_jit(mapping);
+            } else {
+                Arc::make_mut(&mut self.space).map(mapping);
+            }
+        }
+    }
+
+    /// What a child begins with. No maps may wait.
     pub(super) fn inheritance(&self) -> Inheritance {
         let (hints, covered) = (self.hints.clone(), self.covered.clone());
         Inheritance { space: self.space.clone(), hints, covered }
@@ -78,10 +100,6 @@ impl Processes {
         self.known.contains_key(&pid)
     }
 
-    pub(super) fn get(&self, pid: Pid) -> Option<&Process> {
-        self.known.get(&pid)
-    }
-
     pub(super) fn get_mut(&mut self, pid: Pid) -> Option<&mut Process> {
         self.known.get_mut(&pid)
     }
@@ -99,6 +117,11 @@ impl Processes {
     pub(super) fn insert(&mut self, pid: Pid, process: Process) {
         self.known.insert(pid, process);
         self.held.set((self.known.len() * PROCESS) as u64);
+    }
+
+    /// A process that is known, and how what it is given is held.
+    pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &Held)> {
+        Some((self.known.get_mut(&pid)?, &self.held))
     }
 
     /// An image that no process had.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::ModuleId;
 
-use super::event::MapEvent;
+use super::event::{MapEvent, RecordedName};
 use crate::jit::{is_injected, is_marker};
 use crate::module::{FileIdentity, MappedKind, Module};
 
@@ -34,12 +34,57 @@ const KEPT: usize = 512;
 pub(super) struct RecentModules {
     /// With the identity that the record states, which is not all that the module's is made of.
     names: Vec<Option<(FileIdentity, NamedMapping)>>,
+    /// The same by what stands in the records.
+    recorded: Vec<Option<Recorded>>,
 }
+
+/// What a name in a record stands for.
+#[derive(Clone, Debug)]
+struct Recorded {
+    kind: bool,
+    identity: [u8; 24],
+    path: Box<[u8]>,
+    named: NamedMapping,
+}
+
+/// No longer path is kept as it stands in a record.
+const LONGEST: usize = 1024;
 
 impl RecentModules {
     /// Forgets all: the same record may be of another module from here on.
     pub(super) fn clear(&mut self) {
         self.names.clear();
+        self.recorded.clear();
+    }
+
+    /// What a name in a record stands for, where it came before.
+    #[inline]
+    pub(super) fn find_recorded(&self, name: &RecordedName<'_>) -> Option<NamedMapping> {
+        let known = self.recorded.get(place_of(name))?.as_ref()?;
+        let same = known.kind == name.kind
+            && known.identity == *name.identity
+            && *known.path == *name.path;
+        same.then_some(known.named)
+    }
+
+    /// Keeps what a map of that name is of, where that follows from nothing but its path and its identity.
+    pub(super) fn keep_recorded(
+        &mut self,
+        name: &RecordedName<'_>,
+        event: &MapEvent<'_>,
+        modules: &[Arc<Module>],
+    ) {
+        let Some(named) = self.find(event, modules) else { return };
+        // Of what these are is more to be seen to.
+        let is_plain = !named.marker && named.kind != MappedKind::Vdso;
+        if !is_plain || name.path.len() > LONGEST {
+            return;
+        }
+        self.recorded.resize(KEPT, None);
+        if let Some(place) = self.recorded.get_mut(place_of(name)) {
+            let RecordedName { kind, identity, path } = *name;
+            *place = Some(Recorded { kind, identity: *identity, path: path.into(), named });
+        }
     }
 
     /// What a map of a process is of, where one of the same path and identity came before.
@@ -71,6 +116,20 @@ fn place(event: &MapEvent<'_>) -> usize {
     let id = event.identity.build_id;
     let id = id.and_then(|id| id.as_bytes().first_chunk().copied()).map_or(0, u64::from_le_bytes);
     let end = event.path.last_chunk().copied().map_or(0, u64::from_le_bytes);
-    let mixed = (inode ^ id).rotate_left(23) ^ end ^ event.path.len() as u64;
+    place_by(inode ^ id, end, event.path.len())
+}
+
+/// Where what a name stands for is kept.
+fn place_of(name: &RecordedName<'_>) -> usize {
+    let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let [first, second] = [name.identity.first_chunk(), name.identity[8..].first_chunk()];
+    // The path ends with what fills it up, so its end is in its last two words.
+    let before = name.path.len().checked_sub(16).and_then(|at| name.path[at..].first_chunk());
+    let end = word(name.path.last_chunk()) ^ word(before).rotate_left(31);
+    place_by(word(first) ^ word(second), end, name.path.len())
+}
+
+fn place_by(identity: u64, end: u64, len: usize) -> usize {
+    let mixed = identity.rotate_left(23) ^ end ^ len as u64;
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KEPT.ilog2())) as usize
 }

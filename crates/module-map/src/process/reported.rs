@@ -61,7 +61,7 @@ impl Timeline {
     /// A process took another name: hints for that name come into force.
     pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
         let own = self.hints.own(pid, name);
-        self.process(pid);
+        self.settled(pid);
         let Some(process) = self.processes.get_mut(pid) else { return };
         let fresh: InForce =
             own.into_iter().filter(|index| !process.hints.contains(index)).collect();

@@ -9,7 +9,7 @@ use budget::{Held, Memory, MemoryUse};
 use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
 use super::file_history::FileHistory;
-use super::infer::Inference;
+use super::infer::{Inference, KnownFiles};
 use super::jit_code::JitCode;
 use super::journal::Journal;
 use super::kernel_map::KernelMap;
@@ -101,9 +101,11 @@ impl Timeline {
 
     /// A process or thread came into being. A new process begins with its parent's space, at no cost.
     pub fn fork(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
-        let inherited = match self.processes.get(parent) {
-            Some(it) if pid != parent => it.inheritance(),
-            _ => self.nothing_inherited(),
+        // A child has what its parent has by now; both go on with the same space, so it is made once.
+        let inherited = if pid != parent && self.processes.contains(parent) {
+            self.settled(parent).inheritance()
+        } else {
+            self.nothing_inherited()
         };
         self.start(pid, tid, (parent, parent_thread), inherited);
     }
@@ -169,13 +171,13 @@ impl Timeline {
 
     /// The space of a process as it is now, and which image of the process it is.
     pub fn space(&mut self, pid: Pid) -> (Arc<Space>, ProcessImage) {
-        let process = self.process(pid);
+        let process = self.settled(pid);
         (process.space.clone(), process.image)
     }
 
     /// The same, to be looked at.
     pub fn current(&mut self, pid: Pid) -> (&Arc<Space>, ProcessImage) {
-        let process = self.process(pid);
+        let process = self.settled(pid);
         (&process.space, process.image)
     }
 
@@ -238,7 +240,18 @@ impl Timeline {
         self.unmappable
     }
 
-    /// A process as it is now.
+    /// A process as it is now, with all its maps in its space.
+    pub(super) fn settled(&mut self, pid: Pid) -> &mut Process {
+        if !self.processes.contains(pid) {
+            self.discover(pid);
+        }
+        let Self { processes, modules, hints, .. } = self;
+        let process = processes.get_or_new(pid);
+        process.settle(KnownFiles { modules: modules.all(), hints });
+        process
+    }
+
+    /// A process as it is now; some of its maps may not be in its space yet.
     pub(super) fn process(&mut self, pid: Pid) -> &mut Process {
         if !self.processes.contains(pid) {
             self.discover(pid);

@@ -12,3 +12,4 @@ mod sharing;
 mod space;
 mod support;
 mod timeline;
+mod waiting;

@@ -30,8 +30,8 @@ fn versions_of_spaces_are_held_while_somebody_has_them() {
         timeline.map(&code(pid, at * 0x2000, 0x1000, 0, "/x"));
     };
     (1..=10_000).for_each(|at| map(&mut timeline, 1, at));
-    let before = memory.held();
     let (first, _) = timeline.space(Pid(1));
+    let before = memory.held();
     let versions: Vec<_> = (0..100)
         .map(|_| {
             map(&mut timeline, 1, 5);
@@ -43,6 +43,7 @@ fn versions_of_spaces_are_held_while_somebody_has_them() {
     assert!(held > 100 * 1000 && held < 100 * 10_000, "{held}");
     drop((first, versions));
     map(&mut timeline, 1, 5);
+    drop(timeline.space(Pid(1)));
     assert!(memory.held() <= before, "{} of {before}", memory.held());
     drop(timeline);
     assert_eq!(memory.held(), 0);

@@ -72,6 +72,44 @@ impl Mmap<'_> {
     }
 }
 
+/// What an MMAP2 record of a process says, with what it is a map of as it stands there: most maps of a recording are of
+/// the same few files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NamedMap<'d> {
+    /// Process.
+    pub pid: Pid,
+    /// First address.
+    pub start: Avma,
+    /// Length in bytes. Hostile input may let it wrap.
+    pub len: u64,
+    /// Offset of `start` in the file.
+    pub pgoff: FileOffset,
+    /// `PROT_*` bits.
+    pub prot: u32,
+    /// Identity and path, undecoded. Two that are equal decode to the same.
+    pub name: MapName<'d>,
+}
+
+impl NamedMap<'_> {
+    /// Whether the mapping is executable.
+    #[must_use]
+    pub const fn is_executable(&self) -> bool {
+        const PROT_EXEC: u32 = 4;
+        self.prot & PROT_EXEC != 0
+    }
+}
+
+/// The identity and the path of an MMAP2 record, undecoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MapName<'d> {
+    /// Whether the identity is a build-id.
+    pub has_build_id: bool,
+    /// Inode or build-id.
+    pub id: &'d [u8; 24],
+    /// The path with what fills it up.
+    pub path: &'d [u8],
+}
+
 /// COMM: a thread's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Comm<'d> {

@@ -7,11 +7,11 @@ use address::{Avma, BuildId, FileOffset, Pid, Tid};
 
 use super::callchain::Callchain;
 use super::kernel::{
-    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespaces,
-    Switch, Task, TextPoke, Throttle,
+    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, MapName, Mmap, MmapId, NamedMap,
+    Namespaces, Switch, Task, TextPoke, Throttle,
 };
 use super::read_values::ReadValues;
-use crate::bytes::{FieldReader, until_nul};
+use crate::bytes::{Endian, FieldReader, until_nul};
 use crate::event::{ReadFormat, recorded_time};
 use crate::record::Record;
 use crate::record_header::{CpuMode, RecordHeader, RecordKind};
@@ -197,6 +197,26 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>>
         prot,
         flags: half(60)?,
         path: until_nul(path),
+    })
+}
+
+/// Decodes the body of an MMAP2 record as far as it differs between maps of one file; `None` where it is too short, or
+/// is none of a usual map of a process.
+#[inline]
+pub(crate) fn named_map<'d>(misc: u16, body: &'d [u8], endian: Endian) -> Option<NamedMap<'d>> {
+    let (fixed, path) = body.split_first_chunk::<MMAP2_FIXED>()?;
+    let prot = endian.u32_at(fixed, 56)?;
+    if CpuMode::from_misc(misc) != CpuMode::User || prot & Mmap::PROT_JIT_SYMFILE != 0 {
+        return None;
+    }
+    let id = fixed.get(32..)?.first_chunk()?;
+    Some(NamedMap {
+        pid: Pid(endian.u32_at(fixed, 0)?.cast_signed()),
+        start: Avma(endian.u64_at(fixed, 8)?),
+        len: endian.u64_at(fixed, 16)?,
+        pgoff: FileOffset(endian.u64_at(fixed, 24)?),
+        prot,
+        name: MapName { has_build_id: misc & MISC_14 != 0, id, path },
     })
 }
 

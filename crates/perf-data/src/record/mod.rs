@@ -25,8 +25,8 @@ pub(crate) use build_ids::read_build_ids;
 pub use callchain::{Callchain, CallchainContext};
 pub(crate) use header_rules::HeaderRules;
 pub use kernel::{
-    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, Mmap, MmapId, Namespace,
-    Namespaces, Switch, Task, TextPoke, Throttle,
+    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, MapName, Mmap, MmapId, NamedMap,
+    Namespace, Namespaces, Switch, Task, TextPoke, Throttle,
 };
 pub use read_values::{ReadValue, ReadValues};
 pub use registers::{RecordedRegisters, RegsAbi};

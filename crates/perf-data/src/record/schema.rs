@@ -3,8 +3,8 @@
 use address::Timestamp;
 
 use super::header_rules::HeaderRules;
-use super::kernel::Mmap;
-use super::kernel_decode::{MMAP2_FIXED, kernel_record, mmap2};
+use super::kernel::{Mmap, NamedMap};
+use super::kernel_decode::{MMAP2_FIXED, kernel_record, mmap2, named_map};
 use super::sample::{Sample, SampleError};
 use super::sample_decode::decode_sample;
 use super::simpleperf::SimpleperfRecord;
@@ -113,6 +113,14 @@ impl Schema {
         let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
         let (body, _) = self.map_parts(found, event)?;
         mmap2(found.header.misc, &FieldReader::new(body, self.endian))
+    }
+
+    /// The same, undecoded as far as it says what is mapped; `None`, too, where it is no usual map of a process.
+    #[inline]
+    pub(crate) fn named_map<'d>(&self, found: &RecordBytes<'d>) -> Option<NamedMap<'d>> {
+        let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
+        let (body, _) = self.map_parts(found, event)?;
+        named_map(found.header.misc, body, self.endian)
     }
 
     /// When that map came into being; `None`, too, where there is something to be said of the record.

@@ -8,7 +8,8 @@ use super::entries::{RecordEntry, SampleEntry};
 use crate::container::Head;
 use crate::finding::Findings;
 use crate::record::{
-    Callchain, Mmap, Record, RecordBytes, Sample, SampleError, SimpleperfRecord, TimedRecord,
+    Callchain, Mmap, NamedMap, Record, RecordBytes, Sample, SampleError, SimpleperfRecord,
+    TimedRecord,
 };
 use crate::stream::RecordChunk;
 
@@ -75,12 +76,20 @@ impl Batch {
         self.head.schema.map(&self.found(position)?)
     }
 
+    /// The same map, undecoded as far as it says what is mapped; `None`, too, where it is no usual map of a process.
+    #[must_use]
+    #[inline]
+    pub fn named_map(&self, position: u64) -> Option<NamedMap<'_>> {
+        self.head.schema.named_map(&self.found(position)?)
+    }
+
     /// Decodes the record at a position of [`Self::record_entries`].
     #[must_use]
     pub fn record(&self, position: u64) -> Option<TimedRecord<'_>> {
         self.head.schema.record(&self.found(position)?, &mut Findings::default())
     }
 
+    #[inline]
     fn found(&self, position: u64) -> Option<RecordBytes<'_>> {
         let bytes = self.at(position);
         let header = self.head.schema.header_rules().read(bytes)?;
@@ -113,6 +122,7 @@ impl Batch {
     }
 
     /// The bytes from a position to the end of its chunk; empty where there is none.
+    #[inline]
     fn at(&self, position: u64) -> &[u8] {
         let index = self.chunks.partition_point(|chunk| chunk.start <= position);
         let chunk = index.checked_sub(1).and_then(|index| self.chunks.get(index));

@@ -2,8 +2,10 @@
 
 use address::{FileOffset, Pid};
 use hashbrown::HashMap;
-use module_map::{CgroupId, FileIdentity, Inode, MapEvent, Timeline};
-use perf_data::{Batch, CpuMode, Head, Ksymbol, Mmap, MmapId, Record, TimedRecord};
+use module_map::{CgroupId, FileIdentity, Inode, MapEvent, RecordedName, Timeline};
+use perf_data::{
+    Batch, CpuMode, Head, Ksymbol, MapName, Mmap, MmapId, NamedMap, Record, TimedRecord,
+};
 
 /// Reports to the timeline the build-ids that the header lists by path, for maps whose records carry none. To be called
 /// before the records are applied.
@@ -57,8 +59,42 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
     }
 }
 
+const PROT_WRITE: u32 = 2;
+
+/// Applies a map, where one of that name was seen before; whether it was.
+#[inline]
+pub(crate) fn apply_known_map(timeline: &mut Timeline, map: &NamedMap<'_>) -> bool {
+    let event = MapEvent {
+        pid: map.pid,
+        kernel: false,
+        start: map.start,
+        len: map.len,
+        offset: map.pgoff,
+        executable: map.is_executable(),
+        writable: map.prot & PROT_WRITE != 0,
+        path: &[],
+        identity: FileIdentity::default(),
+    };
+    timeline.map_again(&event, &recorded_name(map))
+}
+
+/// Applies a map whose name was not seen before.
+pub(crate) fn apply_new_map(timeline: &mut Timeline, map: &NamedMap<'_>, decoded: &Mmap<'_>) {
+    let event = map_event(decoded);
+    timeline.map(&event);
+    timeline.keep_name(&event, &recorded_name(map));
+}
+
+const fn recorded_name<'d>(map: &NamedMap<'d>) -> RecordedName<'d> {
+    let MapName { has_build_id, id, path } = map.name;
+    RecordedName { kind: has_build_id, identity: id, path }
+}
+
 pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
-    const PROT_WRITE: u32 = 2;
+    timeline.map(&map_event(map));
+}
+
+fn map_event<'d>(map: &Mmap<'d>) -> MapEvent<'d> {
     let identity = match map.id {
         MmapId::None => FileIdentity::default(),
         MmapId::Inode { major, minor, inode, generation } => {
@@ -67,10 +103,9 @@ pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
         }
         MmapId::BuildId(id) => FileIdentity { build_id: Some(id), ..FileIdentity::default() },
     };
-    let kernel = matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel);
-    timeline.map(&MapEvent {
+    MapEvent {
         pid: map.pid,
-        kernel,
+        kernel: matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel),
         start: map.start,
         len: map.len,
         // Where symbols are at addresses of the process, so are the places in the file.
@@ -79,7 +114,7 @@ pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
         writable: map.prot & PROT_WRITE != 0,
         path: map.path,
         identity,
-    });
+    }
 }
 
 fn apply_ksymbol(timeline: &mut Timeline, symbol: &Ksymbol<'_>) {

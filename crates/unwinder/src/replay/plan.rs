@@ -13,7 +13,9 @@ use module_map::{CgroupId, CommId, ProcessImage, Space, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType};
 
 use crate::repair::StackOwner;
-use crate::replay::apply::{apply, apply_map, learn_build_ids, learn_files};
+use crate::replay::apply::{
+    apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
+};
 use crate::replay::filter::{Filter, LeftOut, matches_pattern};
 use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
 
@@ -279,10 +281,8 @@ impl<'r> Planner<'r> {
         if self.memory.is_exceeded() {
             return;
         }
-        let pid = if let Some(map) = batch.map(entry.position) {
-            self.timeline.advance(entry.time);
-            apply_map(self.timeline, &map);
-            Some(map.pid).filter(|_| map.executable)
+        let pid = if let Some(pid) = self.apply_map(entry, batch) {
+            pid
         } else {
             // What is listed was decoded before; a batch whose bytes changed under us has lost it.
             let Some(record) = batch.record(entry.position) else { return };
@@ -304,6 +304,21 @@ impl<'r> Planner<'r> {
         if let Some(pid) = pid {
             self.update_recent(entry.time, pid, chunk);
         }
+    }
+
+    /// Moves the timeline over a record if that is a map as most are; its process then, if it is executable.
+    fn apply_map(&mut self, entry: &RecordEntry, batch: &Batch) -> Option<Option<Pid>> {
+        let Some(named) = batch.named_map(entry.position) else {
+            let map = batch.map(entry.position)?;
+            self.timeline.advance(entry.time);
+            apply_map(self.timeline, &map);
+            return Some(Some(map.pid).filter(|_| map.executable));
+        };
+        self.timeline.advance(entry.time);
+        if !apply_known_map(self.timeline, &named) {
+            apply_new_map(self.timeline, &named, &batch.map(entry.position)?);
+        }
+        Some(Some(named.pid).filter(|_| named.is_executable()))
     }
 
     /// Gives samples of a process from just before `now` its space.
