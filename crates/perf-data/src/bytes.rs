@@ -76,6 +76,7 @@ impl<'d> FieldReader<'d> {
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub(crate) fn bytes(&mut self, len: usize) -> Option<&'d [u8]> {
         let (head, tail) = self.rest.split_at_checked(len)?;
         self.rest = tail;
@@ -87,6 +88,7 @@ impl<'d> FieldReader<'d> {
         self.bytes(usize::try_from(len).ok()?)
     }
 
+    #[inline]
     fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, tail) = self.rest.split_first_chunk()?;
         self.rest = tail;
@@ -94,26 +96,31 @@ impl<'d> FieldReader<'d> {
     }
 
     /// The next byte.
+    #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.chunk::<1>().map(|[byte]| byte)
     }
 
     /// The next two bytes as a number.
+    #[inline]
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.chunk().map(|chunk| self.endian.u16(chunk))
     }
 
     /// The next four bytes as a number.
+    #[inline]
     pub(crate) fn u32(&mut self) -> Option<u32> {
         self.chunk().map(|chunk| self.endian.u32(chunk))
     }
 
     /// The next four bytes as a signed number.
+    #[inline]
     pub(crate) fn i32(&mut self) -> Option<i32> {
         self.u32().map(u32::cast_signed)
     }
 
     /// The next eight bytes as a number.
+    #[inline]
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.chunk().map(|chunk| self.endian.u64(chunk))
     }

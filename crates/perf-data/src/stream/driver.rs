@@ -143,9 +143,14 @@ impl<S: RecordSink> Driver<S> {
         };
         self.sink.chunk(raw(self.shift, 0));
         let bytes: &[u8] = &block.bytes;
-        while let Some(found) =
-            walker.next(bytes, block.offset + self.shift, following, &mut self.findings)
-        {
+        loop {
+            if self.walk_usual(bytes, block.offset, walker) == Flow::Stop {
+                return Flow::Stop;
+            }
+            let base = block.offset + self.shift;
+            let Some(found) = walker.next(bytes, base, following, &mut self.findings) else {
+                return Flow::Continue;
+            };
             self.learn_tracing(walker);
             let offset = found.position - self.shift;
             let place = RecordPlace { file: self.file, offset, inside: None };
@@ -168,6 +173,24 @@ impl<S: RecordSink> Driver<S> {
             }
             if shift != self.shift {
                 self.sink.chunk(raw(self.shift, walker.offset));
+            }
+        }
+    }
+
+    /// Hands over samples and maps, of which nearly all recordings are made, up to the next record that is something
+    /// else or says something about the recording.
+    fn walk_usual(&mut self, bytes: &[u8], start: u64, walker: &mut RecordWalker) -> Flow {
+        if !self.is_ready || self.head.is_stale() {
+            return Flow::Continue;
+        }
+        let Self { head, counts, findings, sink, shift, file, .. } = self;
+        while let Some(found) = walker.next_usual(bytes, start + *shift) {
+            counts.add(found.header.kind, found.bytes.len() as u64);
+            let offset = found.position - *shift;
+            let place = RecordPlace { file: *file, offset, inside: None };
+            let context = SinkContext { head, counts, findings };
+            if sink.record(&found, place, context) == Flow::Stop {
+                return Flow::Stop;
             }
         }
         Flow::Continue

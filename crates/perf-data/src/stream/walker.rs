@@ -105,6 +105,23 @@ impl RecordWalker {
         }
     }
 
+    /// The next record of the block, where it is of one of the two kinds that most are and nothing is wrong with it;
+    /// `None` where [`Self::next`] has to look at it.
+    #[inline]
+    pub(crate) fn next_usual<'d>(&mut self, block: &'d [u8], base: u64) -> Option<RecordBytes<'d>> {
+        let rest = block.get(self.offset..)?;
+        let header = self.rules.read(rest)?;
+        let is_usual = matches!(header.kind, RecordKind::SAMPLE | RecordKind::MMAP2);
+        let is_between = self.owed == 0 && self.tracing.is_none();
+        if !is_usual || !is_between || self.rules.fault(header, rest.len()).is_some() {
+            return None;
+        }
+        let position = base + self.offset as u64;
+        let bytes = rest.get(..header.size as usize)?;
+        self.offset += bytes.len();
+        Some(RecordBytes { position, header, bytes, payload: 0 })
+    }
+
     fn step<'d>(
         &mut self,
         position: u64,
