@@ -42,7 +42,8 @@ use crate::stream::RecordCounts;
 /// A recording that is being read.
 ///
 /// A plain file gives one batch, whose bytes are those of the file, or several where it is read eagerly. A stream, and
-/// a file with compressed records, give many; at most one of them waits while another is made.
+/// a file with compressed records, give many; at most one of them waits while another is made, and none where a plain
+/// file is read eagerly.
 #[derive(Debug)]
 pub struct Session {
     head: Arc<Head>,
@@ -80,7 +81,9 @@ impl Session {
         let mut opened = open(input, options, memory, findings)?;
         opened.head.set_fallback_arch(options.fallback_arch);
         let (send_head, head) = sync_channel(1);
-        let waiting = options.live.map_or(1, |live| live.waiting.max(1));
+        // Batches of a file are large: one is walked while the next is made, and no third one is there.
+        let usual = if options.eager.is_some() { 0 } else { 1 };
+        let waiting = options.live.map_or(usual, |live| live.waiting.max(1));
         let (send_message, messages) = sync_channel(waiting);
         let out = Outbox::new(send_head, send_message);
         let memory = memory.clone();

@@ -62,9 +62,9 @@ pub struct EagerBatches {
 }
 
 impl Default for EagerBatches {
-    /// From 4 MiB to 128 MiB.
+    /// From 4 MiB to 64 MiB.
     fn default() -> Self {
-        Self { first_bytes: 4 << 20, most_bytes: 128 << 20 }
+        Self { first_bytes: 4 << 20, most_bytes: 64 << 20 }
     }
 }
 

@@ -133,8 +133,8 @@ pub(crate) fn analyze_growing(
         reader.input(bytes, setting.observer)
     };
     let opened = open_with(&**setting.host, source, stream_input)?;
-    let Opened { input, path, size, damage, .. } = opened;
-    let run = Run::new(setting, path, size);
+    let Opened { input, path, size, damage, pages } = opened;
+    let run = Run::new(setting, path, size).giving_back(pages);
     let mut found = Findings::default();
     let session =
         Session::open_within(input, run.stream_reading(stream), &setting.memory, &mut found);

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 
 use host::{ByteStream, Content, Damage, FileKind, Host, Origin, Pages};
@@ -166,34 +167,32 @@ impl Drop for Freed {
 pub(crate) struct DonePages {
     pages: Pages,
     /// To the thread, which is started with the first pages.
-    ranges: Option<Sender<Range<usize>>>,
-    /// Everything up to here was given back.
-    from: usize,
+    ranges: OnceLock<Sender<Range<usize>>>,
 }
 
-/// A multiple of every size of pages.
-const STEP: usize = 2 << 20;
+/// A multiple of every size of pages, and of what the system maps at a time where a page is missing.
+const STEP: usize = 64 << 10;
 
 impl DonePages {
     fn new(pages: Pages) -> Self {
-        Self { pages, ranges: None, from: 0 }
+        Self { pages, ranges: OnceLock::new() }
     }
 
-    /// Nothing below this offset is needed soon.
-    pub(crate) fn done_up_to(&mut self, offset: u64) {
-        let end = usize::try_from(offset).unwrap_or(usize::MAX).min(self.pages.mapped());
-        let end = end / STEP * STEP;
-        if end <= self.from {
+    /// Nothing at these offsets is needed soon.
+    pub(crate) fn done(&self, offsets: Range<u64>) {
+        let mapped = self.pages.mapped();
+        let step = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(mapped) / STEP;
+        let range = step(offsets.start) * STEP..step(offsets.end) * STEP;
+        if range.is_empty() {
             return;
         }
-        let ranges = self.ranges.get_or_insert_with(|| {
+        let ranges = self.ranges.get_or_init(|| {
             let (ranges, done) = channel::<Range<usize>>();
             let pages = self.pages.clone();
             std::thread::spawn(move || done.iter().for_each(|range| pages.give_back(range)));
             ranges
         });
         // The thread ends with the sender, never before it.
-        let _ = ranges.send(self.from..end);
-        self.from = end;
+        let _ = ranges.send(range);
     }
 }

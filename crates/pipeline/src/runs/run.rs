@@ -1,5 +1,6 @@
 //! What every run has from its start to its end: the machine, the options, who watches.
 
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use perf_data::{Head, RecordCounts, SessionOptions};
 use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer, has_switches};
 
 use super::events::filter;
+use super::open::DonePages;
 use super::sample_times;
 use crate::error::Error;
 use crate::files::Files;
@@ -30,6 +32,8 @@ pub(crate) struct Run<'a> {
     path: PathBuf,
     /// Bytes of the recording, where it is one file.
     pub(crate) size: Option<u64>,
+    /// Gives back the pages of a plain file.
+    pages: Option<DonePages>,
 }
 
 /// What the file of a recording says of it.
@@ -43,7 +47,12 @@ pub(crate) struct RecordingFile {
 impl<'a> Run<'a> {
     pub(crate) fn new(setting: &'a Setting<'a>, path: PathBuf, size: Option<u64>) -> Self {
         let Setting { options, observer, .. } = setting;
-        Self { setting, options, observer, path, size }
+        Self { setting, options, observer, path, size, pages: None }
+    }
+
+    /// The same, which gives back the pages of what was walked. In a plain file positions are offsets.
+    pub(crate) fn giving_back(self, pages: Option<DonePages>) -> Self {
+        Self { pages, ..self }
     }
 
     /// The files of a recording with that head.
@@ -97,6 +106,12 @@ impl<'a> Run<'a> {
 impl ReplayObserver for Run<'_> {
     fn done(&self, samples: u64) {
         self.observer.done(samples);
+    }
+
+    fn walked(&self, positions: Range<u64>) {
+        if let Some(pages) = &self.pages {
+            pages.done(positions);
+        }
     }
 
     fn is_cancelled(&self) -> bool {

@@ -5,12 +5,12 @@
 use module_map::Timeline;
 use perf_data::{Batch, EagerBatches, Findings, Session, SessionOptions};
 use profile::LocationId;
-use unwinder::{Replay, Replayer};
+use unwinder::{Replay, ReplayObserver as _, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
 use super::off_cpu::{add_off_cpu, off_cpu_findings};
-use super::open::{DonePages, Opened, can_be_read_again, check_whole, open};
+use super::open::{Opened, can_be_read_again, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
@@ -42,8 +42,8 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
     let mut quick = again.is_some();
     while let Some(source) = next.take() {
         let Opened { input, path, size, pages, damage } = open(&***host, source)?;
-        let run = Run::new(setting, path, size);
-        let attempt = run.attempt(input, pages, quick, &mut timings);
+        let run = Run::new(setting, path, size).giving_back(pages);
+        let attempt = run.attempt(input, quick, &mut timings);
         check_whole(run.path(), &damage)?;
         if let Some(replayed) = attempt? {
             let analysis = run.symbolize(replayed, timings);
@@ -61,7 +61,6 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
 struct Reading<'r> {
     session: &'r mut Session,
     found: &'r mut Findings,
-    pages: &'r mut Option<DonePages>,
     prefetch: &'r mut Prefetch,
     files: &'r Files,
 }
@@ -71,7 +70,6 @@ impl Run<'_> {
     fn attempt(
         &self,
         input: perf_data::Input,
-        mut pages: Option<DonePages>,
         quick: bool,
         timings: &mut Timings,
     ) -> Result<Option<Replayed>, Error> {
@@ -92,7 +90,6 @@ impl Run<'_> {
             let reading = Reading {
                 session: &mut session,
                 found: &mut found,
-                pages: &mut pages,
                 prefetch: &mut prefetch,
                 files: &files,
             };
@@ -117,8 +114,8 @@ impl Run<'_> {
         quick: bool,
         timings: &mut Timings,
     ) -> Result<Option<Batch>, Error> {
-        let Reading { session, found, pages, prefetch, files } = reading;
-        let mut samples = 0;
+        let Reading { session, found, prefetch, files } = reading;
+        let (mut samples, mut done) = (0, 0);
         let mut next = first;
         self.observer.stage(Stage::Unwinding);
         while let Some(batch) = next {
@@ -127,9 +124,10 @@ impl Run<'_> {
             self.observer.expected(self.expected(samples, session.counts()));
             let first = batch.first_position();
             replayer.feed(batch, self);
-            if let (Some(pages), Some(first)) = (pages.as_mut(), first) {
-                // The batches before this one were walked; in a plain file positions are offsets.
-                pages.done_up_to(first);
+            if let Some(first) = first {
+                // The batches before this one were walked, and what no sample is of goes with them.
+                self.walked(done..first);
+                done = first.max(done);
             }
             prefetch.look(&replayer.partial(), &files.images, self.setting, self.path());
             timings.ended("replay");

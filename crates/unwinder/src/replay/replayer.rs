@@ -1,6 +1,7 @@
 //! The driver: chunks go through plan, walk and merge, three of them at a time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -74,6 +75,10 @@ pub trait ReplayObserver: Sync {
     /// So many samples are done.
     fn done(&self, _samples: u64) {}
 
+    /// Samples at these positions, which follow each other in time, were walked: their bytes are not needed again. Others
+    /// can lie between them. Called by the threads that walk.
+    fn walked(&self, _positions: Range<u64>) {}
+
     /// Whether the rest is not wanted any more. Then the samples that were not walked yet are missing.
     fn is_cancelled(&self) -> bool {
         false
@@ -103,15 +108,17 @@ pub struct ReplayTimings {
     pub cache_misses: u64,
 }
 
-/// Samples that are walked and interned as one.
+/// Samples that are walked and interned as one: so many, or fewer where there are more threads than a chunk has of such
+/// slices. What comes out is the same.
 const SLICE: usize = 512;
+const LEAST_SLICE: usize = 128;
 /// Samples that are planned at a time.
 pub(crate) const CHUNK: usize = 32 * SLICE;
 
 /// A replay under way: it is fed with the batches of a recording in their order.
 ///
-/// The result is the same whatever the number of threads is: slices of samples are of a fixed size, each is interned by
-/// itself, and they are merged in their order.
+/// The result is the same whatever the number of threads is: each slice of samples is interned by itself, and they are
+/// merged in their order, so that ids are those of the first appearance wherever slices end.
 pub struct Replayer<'r> {
     images: &'r ImageStore,
     options: &'r ReplayOptions,
@@ -339,7 +346,8 @@ fn walk_all(
 ) -> Vec<WalkedSlice> {
     let Plan { samples, spaces } = &chunk.plan;
     // Slices are taken one by one: what a thread still has before it when the others are done is what they wait for.
-    let slices = samples.par_chunks(SLICE).with_max_len(1);
+    let shared = samples.len() / (2 * rayon::current_num_threads());
+    let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
     let memory = &images.options().memory;
     let held = Held::new(memory, MemoryUse::Stacks);
     let walk = |slice: &[Planned]| {
@@ -352,6 +360,10 @@ fn walk_all(
             walk_slice(&chunk.batch, slice, spaces, &mut walker, options.join != Join::Off);
         result.held = held.another(result.heap_bytes() as u64);
         idle.put(walker.into_cache());
+        let positions = || slice.iter().map(|planned| planned.entry.position);
+        if let (Some(first), Some(last)) = (positions().min(), positions().max()) {
+            observer.walked(first..last);
+        }
         result
     };
     slices.map(walk).collect()

@@ -5,3 +5,4 @@ mod processors;
 mod recorded;
 mod repair;
 pub(crate) mod replayed;
+mod walked;
