@@ -1,4 +1,5 @@
 //! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, from the seeds in the repository on.
+//! `cargo xtask fuzz build` builds all targets, on all processors.
 //!
 //! `--repeat RUNS` tries so many inputs, the same ones each time, and forgets them: a check that fails for the change
 //! it checks and not for its luck.
@@ -27,11 +28,20 @@ const TRIES: u32 = 3;
 /// Where the choice of inputs begins in a run to be repeated.
 const SEED: u32 = 13;
 
+/// What is named in the place of a target to build all of them.
+pub(crate) const BUILD: &str = "build";
+
 /// Fuzzes one target for some seconds.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let corpus = args.value("--corpus")?.map(PathBuf::from);
     let repeat = args.value("--repeat")?;
     let names = args.names()?;
+    let folder = command::root().join("fuzz");
+    if names == [BUILD] {
+        let Some(cargo_fuzz) = cargo_fuzz()? else { return Ok(not_installed()) };
+        command::run(&mut cargo(&cargo_fuzz, BUILD, &folder)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let targets = targets()?;
     let [target, seconds] = names.as_slice() else {
         bail!("TARGET and SECONDS are needed; targets: {}", targets.join(", "));
@@ -44,17 +54,29 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let repeat = repeat
         .map(|runs| runs.parse::<u64>().with_context(|| format!("{runs} is no number of runs")))
         .transpose()?;
-    let Some(cargo_fuzz) = cargo_fuzz()? else {
-        println!("skipped: cargo-fuzz is not installed and could not be");
-        return Ok(ExitCode::SUCCESS);
-    };
-    let fuzz = Fuzz { cargo_fuzz, folder: command::root().join("fuzz"), target, repeat };
-    fuzz.build()?;
+    let Some(cargo_fuzz) = cargo_fuzz()? else { return Ok(not_installed()) };
+    let fuzz = Fuzz { cargo_fuzz, folder, target, repeat };
+    command::run(&mut fuzz.command("build")?)?;
     fuzz.run(seconds, corpus.as_deref())
 }
 
-/// The targets by the names of their files.
-fn targets() -> Result<Vec<String>> {
+fn not_installed() -> ExitCode {
+    println!("skipped: cargo-fuzz is not installed and could not be");
+    ExitCode::SUCCESS
+}
+
+/// `cargo fuzz` with a verb. What is built lies beside what the workspace builds.
+fn cargo(cargo_fuzz: &Path, verb: &str, folder: &Path) -> Result<Command> {
+    let mut command = Command::new(cargo_fuzz);
+    command.args(["fuzz", verb, "--fuzz-dir"]).arg(folder);
+    command.env("CARGO_TARGET_DIR", std::path::absolute(command::target())?);
+    // Sanitizers are switched on by an unstable flag.
+    command.env("RUSTC_BOOTSTRAP", "1").current_dir(folder);
+    Ok(command)
+}
+
+/// The targets by the names of their folders of seeds.
+pub(crate) fn targets() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(command::root().join("fuzz/seeds"))? {
         names.push(command::file_name(&entry?.path()));
@@ -73,7 +95,8 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
         return Ok(Some(path));
     }
     let mut install = command::words("cargo install cargo-fuzz --quiet --locked --root");
-    install.arg(&root);
+    // It only calls others: what it is built for takes longer than all that it does.
+    install.arg(&root).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     command::announce(&install);
     Ok(install.status()?.success().then_some(installed))
 }
@@ -88,16 +111,10 @@ struct Fuzz<'t> {
 }
 
 impl Fuzz<'_> {
-    fn command(&self, verb: &str) -> Command {
-        let mut command = Command::new(&self.cargo_fuzz);
-        command.args(["fuzz", verb, "--fuzz-dir"]).arg(&self.folder).arg(self.target);
-        // Sanitizers are switched on by an unstable flag.
-        command.env("RUSTC_BOOTSTRAP", "1").current_dir(&self.folder);
-        command
-    }
-
-    fn build(&self) -> Result<()> {
-        command::run(&mut self.command("build"))
+    fn command(&self, verb: &str) -> Result<Command> {
+        let mut command = cargo(&self.cargo_fuzz, verb, &self.folder)?;
+        command.arg(self.target);
+        Ok(command)
     }
 
     /// Goes on after inputs that only seemed to take long, until the time is over.
@@ -110,7 +127,7 @@ impl Fuzz<'_> {
             if left == 0 {
                 break;
             }
-            let mut command = self.command("run");
+            let mut command = self.command("run")?;
             command.arg(&corpus).arg(self.folder.join("seeds").join(self.target));
             command.args(more);
             command.arg("--").args(LIMITS).arg("-print_final_stats=1");
@@ -179,7 +196,7 @@ impl Fuzz<'_> {
             return Ok(false);
         }
         for _ in 0..TRIES {
-            let mut command = self.command("run");
+            let mut command = self.command("run")?;
             command.arg(input).arg("--").args(LIMITS);
             command::announce(&command);
             if command.status()?.success() {

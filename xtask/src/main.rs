@@ -17,6 +17,7 @@ mod convert;
 mod corpus;
 mod dist;
 mod fuzz;
+mod interpreters;
 mod json;
 mod names;
 mod programs;
@@ -109,13 +110,13 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "dist",
-        usage: "",
-        about: "release programs, a Debian package and a Python wheel, installed and tried; installs cargo-deb and maturin where they are missing",
+        usage: "[PROCESSOR]...",
+        about: "the release program as a Debian package and as Python wheels for x86_64 and aarch64, installed and tried; installs cargo-deb, maturin and zig where they are missing",
         run: dist::run,
     },
     Task {
         name: "fuzz",
-        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS]",
+        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS] | build",
         about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
         run: fuzz::run,
     },

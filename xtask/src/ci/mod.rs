@@ -2,9 +2,11 @@
 //! conventions, dependencies, the output with its real consumers, hostile input, and all tests.
 //!
 //! What this machine cannot do (such as recording with perf) is skipped, and said. `.ci/run` installs what is missing
-//! and calls this. Not here: `cargo xtask dist`, the packages, whose programs take more than five minutes to link on
+//! and calls this. The release build goes on beside the checks of the source, and the consumers, which wait for browsers and
+//! networks, beside the tests and the hostile input. Not here: `cargo xtask dist`, the packages, whose programs take more than five minutes to link on
 //! two processors.
 
+mod beside;
 mod dependencies;
 mod flame_graphs;
 mod input;
@@ -19,6 +21,7 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
+use beside::Beside;
 use input::Input;
 
 /// What became of a check that did not fail.
@@ -43,9 +46,11 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("dependencies", dependencies::policy),
     ("advisories", dependencies::advisories),
     ("oldest compiler", source::oldest_compiler),
-    ("release build", source::release_build),
     ("names of C++", source::names),
 ];
+
+/// What is built beside them: the command, which the checks after it need.
+const BUILD: &str = "release build";
 
 /// Checks of the command.
 const OUTPUT: &[(&str, OutputCheck)] = &[
@@ -56,14 +61,17 @@ const OUTPUT: &[(&str, OutputCheck)] = &[
     ("readers may stop", output::readers_may_stop),
     ("flame graphs are drawn", flame_graphs::are_drawn),
     ("streams are read", output::streams_are_read),
-    ("consumers read the output", output::consumers),
     ("starts no other program", output::starts_nothing),
     ("agrees with perf", output::agrees_with_perf),
 ];
 
+/// Other programs that read the output. Some of them build examples, which have to wait for each other build of that
+/// profile: the tests, of another one, come first of what runs beside.
+const CONSUMERS: &str = "consumers read the output";
+
 /// Checks that take long.
 const LAST: &[(&str, SourceCheck)] =
-    &[("hostile input", source::hostile_input), ("tests", source::tests)];
+    &[("tests", source::tests), ("hostile input", source::hostile_input)];
 
 /// What checks of the command work with.
 struct Bench {
@@ -109,7 +117,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let wanted = args.names()?;
     let known = |name: &String| {
         let source = SOURCE.iter().chain(LAST).map(|&(known, _)| known);
-        source.chain(OUTPUT.iter().map(|&(known, _)| known)).any(|known| known == name)
+        let output = OUTPUT.iter().map(|&(known, _)| known);
+        source.chain(output).chain([BUILD, CONSUMERS]).any(|known| known == name)
     };
     if let Some(name) = wanted.iter().find(|name| !known(name)) {
         bail!("no check {name}");
@@ -118,18 +127,29 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     // In absolute form: some of the commands run in other folders.
     let target = std::path::absolute(command::target())?;
     let mut tally = Tally { wanted, ..Tally::default() };
+    let logs = target.join("ci-beside");
+    let build = tally
+        .wants(BUILD)
+        .then(|| Beside::start(&mut source::release_build(&root), &logs.join("build")));
     for (name, check) in SOURCE {
         tally.check(name, || check(&root));
     }
+    tally.ended(BUILD, build);
     if OUTPUT.iter().any(|(name, _)| tally.wants(name)) {
         let bench = Bench::new(&root, &target)?;
         for (name, check) in OUTPUT {
             tally.check(name, || check(&bench));
         }
     }
+    let consumers = tally.wants(CONSUMERS).then(|| {
+        let ours = target.join("release/unwind-perf");
+        let mut consumers = task(&["consumers", "--ours"], &root)?;
+        Beside::start(consumers.arg(ours), &logs.join("consumers"))
+    });
     for (name, check) in LAST {
         tally.check(name, || check(&root));
     }
+    tally.ended(CONSUMERS, consumers);
     Ok(tally.report())
 }
 
@@ -160,6 +180,13 @@ impl Tally {
                 println!("FAILED: {name}: {error:#}");
                 self.failed.push(name.to_owned());
             }
+        }
+    }
+
+    /// Waits for what ran beside other checks, and counts it.
+    fn ended(&mut self, name: &str, beside: Option<Result<Beside>>) {
+        if let Some(beside) = beside {
+            self.check(name, || beside?.finish());
         }
     }
 

@@ -104,12 +104,6 @@ pub(super) fn streams_are_read(bench: &Bench) -> Result<Outcome> {
     ensure(output.status.success() && found, format!("{}, no spin below main", output.status))
 }
 
-/// The programs that read our formats.
-pub(super) fn consumers(bench: &Bench) -> Result<Outcome> {
-    command::run(task(&["consumers", "--ours"], &bench.root)?.arg(&bench.ours))?;
-    Ok(Outcome::Passed)
-}
-
 /// One `execve`, our own; no sockets.
 pub(super) fn starts_nothing(bench: &Bench) -> Result<Outcome> {
     if !succeeds(&mut command::words("strace -qq -e trace=none true")) {

@@ -1,6 +1,8 @@
 //! Checks of the source: formatting, lints, documentation, conventions, the oldest compiler, tests, hostile input.
 
 use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
@@ -21,8 +23,12 @@ pub(super) fn formatting(root: &Path) -> Result<Outcome> {
 /// macro writes calls methods that the product may not.
 pub(super) fn lints(root: &Path) -> Result<Outcome> {
     passes("cargo clippy --quiet --workspace --all-targets -- -D warnings", root)?;
-    let fuzz = "cargo clippy --quiet --all-targets -- -D warnings -A clippy::disallowed_methods";
-    passes(fuzz, &root.join("fuzz"))
+    let mut fuzz = command::words("cargo clippy --quiet --all-targets --");
+    fuzz.args(["-D", "warnings", "-A", "clippy::disallowed_methods"]);
+    // The folder of the workspace, for what both depend on.
+    fuzz.env("CARGO_TARGET_DIR", std::path::absolute(command::target())?);
+    command::run(fuzz.current_dir(root.join("fuzz")))?;
+    Ok(Outcome::Passed)
 }
 
 /// The command without each of its features, and with each alone: what belongs to one must not be needed by the rest.
@@ -66,8 +72,11 @@ fn stated_version(manifest: &str) -> Option<&str> {
     line.strip_suffix('"')
 }
 
-pub(super) fn release_build(root: &Path) -> Result<Outcome> {
-    passes("cargo build --quiet --release", root)
+/// The command that builds the program.
+pub(super) fn release_build(root: &Path) -> Command {
+    let mut build = command::words("cargo build --quiet --release");
+    build.current_dir(root);
+    build
 }
 
 /// Names of C++ as `llvm-cxxfilt` writes them.
@@ -85,29 +94,55 @@ pub(super) fn tests(root: &Path) -> Result<Outcome> {
     passes("cargo test --workspace", root)
 }
 
-/// Hostile input for each reader; of what is printed only the results.
+/// Hostile input for each reader; of what is printed only the results. All are built at once, and as many are tried beside
+/// each other as there are processors.
 pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
-    let mut targets = Vec::new();
-    for entry in std::fs::read_dir(root.join("fuzz/seeds"))? {
-        targets.push(command::file_name(&entry?.path()));
+    let build = task(&["fuzz", crate::fuzz::BUILD], root)?.output()?;
+    let text = [build.stdout, build.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    if !build.status.success() {
+        bail!("the targets are not built:\n{}", end(&text));
     }
-    targets.sort();
-    for target in targets {
-        let output =
-            task(&["fuzz", &target, FUZZ_SECONDS, "--repeat", FUZZ_RUNS], root)?.output()?;
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
-        if !output.status.success() {
-            let lines: Vec<&str> = text.lines().collect();
-            bail!("{target}:\n{}", lines[lines.len().saturating_sub(SHOWN)..].join("\n"));
-        }
-        for line in text.lines() {
-            if line.starts_with("skipped") || line.contains("no failure") {
-                println!("{line}");
+    if let Some(why) = text.lines().find_map(|line| line.strip_prefix("skipped: ")) {
+        return Ok(Outcome::Skipped(why.to_owned()));
+    }
+    let targets = Mutex::new(crate::fuzz::targets()?.into_iter());
+    let next = || targets.lock().ok()?.next();
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        let tried = || -> Result<()> {
+            while let Some(target) = next() {
+                try_target(&target, root)?;
             }
-        }
-    }
+            Ok(())
+        };
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(tried)).collect();
+        workers.into_iter().try_for_each(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(_) => bail!("a thread panicked"),
+        })
+    })?;
     Ok(Outcome::Passed)
+}
+
+/// Tries the inputs of a target that is built.
+fn try_target(target: &str, root: &Path) -> Result<()> {
+    let output = task(&["fuzz", target, FUZZ_SECONDS, "--repeat", FUZZ_RUNS], root)?.output()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    if !output.status.success() {
+        bail!("{target}:\n{}", end(&text));
+    }
+    for line in text.lines().filter(|line| line.contains("no failure")) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+/// The last lines.
+fn end(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(SHOWN)..].join("\n")
 }
 
 #[cfg(test)]

@@ -8,9 +8,7 @@ use anyhow::{Context, Result};
 
 use super::{Bench, Missing};
 use crate::command;
-
-/// The versions that the package is for, as far as there are any.
-const VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
+use crate::interpreters::interpreters;
 
 /// What reads its tables.
 const OLDEST: &str = "pyarrow";
@@ -50,33 +48,16 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{}; mypy --strict; notebook of {} answers", told.join(", "), cells.trim()))
 }
 
-/// Python by its minor version, the oldest first; only those of different versions.
-pub(super) fn interpreters() -> Vec<(u32, String)> {
-    let named = VERSIONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
-    let mut found: Vec<(u32, String)> =
-        named.filter_map(|name| Some((version(&name)?, name))).collect();
-    found.retain(|(minor, _)| VERSIONS.contains(minor));
-    found.sort();
-    found.dedup_by_key(|(minor, _)| *minor);
-    found
-}
-
-fn version(name: &str) -> Option<u32> {
-    let mut print = Command::new(name);
-    print.args(["-c", "import sys, venv; print(sys.version_info[1])"]);
-    command::quiet_output(&mut print).ok()?.trim().parse().ok()
-}
-
 /// The files of tests.
 const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
 
 /// Runs the tests in an environment of their own. Gives its Python, and what was tested.
 fn tests(
     bench: &Bench<'_>,
-    (minor, name): &(u32, String),
+    (minor, interpreter): &(u32, PathBuf),
     packages: &str,
 ) -> Result<(PathBuf, String)> {
-    let python = environment(bench, name, &format!("python3.{minor}"), packages)?;
+    let python = environment(bench, interpreter, &format!("python3.{minor}"), packages)?;
     let mut count = 0;
     for file in TESTS {
         count += run(bench, &python, file).with_context(|| format!("Python 3.{minor}: {file}"))?;
@@ -87,14 +68,14 @@ fn tests(
 /// The Python of an environment that has the packages; it is made where it is not there.
 pub(super) fn environment(
     bench: &Bench<'_>,
-    interpreter: &str,
+    interpreter: &Path,
     name: &str,
     packages: &str,
 ) -> Result<PathBuf> {
     let root = command::root().join("target/consumers").join(name);
     let python = root.join("bin/python");
     if !python.is_file() {
-        bench.install(command::words(interpreter).args(["-m", "venv"]).arg(&root))?;
+        bench.install(Command::new(interpreter).args(["-m", "venv"]).arg(&root))?;
     }
     if !packages.split(' ').all(|package| has(&python, package)) {
         let mut install = Command::new(&python);

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::{Bench, Missing, python};
 use crate::command;
+use crate::interpreters::interpreters;
 
 /// What Spark runs on. It is asked of Debian where there is none.
 const JAVA: &str = "java -version";
@@ -19,10 +20,11 @@ const OLDEST: u32 = 10;
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
-    let newest = python::interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
-    let (_, name) = newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
+    let newest = interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
+    let (_, interpreter) =
+        newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
     bench.need(JAVA, INSTALL)?;
-    let python = python::environment(bench, &name, "spark", PACKAGES)?;
+    let python = python::environment(bench, &interpreter, "spark", PACKAGES)?;
     let package = python::package();
     let mut run = Command::new(&python);
     run.arg(package.join("tests/spark_cluster.py")).env("PYTHONPATH", &package);

@@ -1,10 +1,13 @@
 //! Packages installed into an empty place, and their programs run as a user would.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::wheel::SHARED;
+use super::{emptied, portable};
 use crate::command;
 
 /// Cases whose expected output the main job has to print; cases with kernel samples have their own names of the kernel.
@@ -12,7 +15,7 @@ const CASES: &[&str] = &["spin-lld", "inlines-gcc", "syscalls"];
 
 /// Installs the Debian package below a folder, by dpkg itself where that is allowed.
 pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
-    empty(root)?;
+    emptied(root)?;
     let as_root = command::quiet_output(&mut command::words("id -u"))?.trim() == "0";
     if as_root {
         let admin = root.join("var/lib/dpkg");
@@ -40,26 +43,79 @@ pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
         main: &root.join("usr/bin/unwind-perf"),
         pprof: &root.join("usr/bin/perf_to_profile"),
         hotspot: &root.join("usr/libexec/unwind-perf/hotspot-perfparser"),
+        emulator: Vec::new(),
     };
     programs.work(root)
 }
 
-/// Installs the wheel into an environment of its own.
-pub(super) fn wheel(package: &Path, root: &Path) -> Result<()> {
-    empty(root)?;
-    command::run(command::words("python3 -m venv").arg(root))?;
-    let mut pip = Command::new(root.join("bin/pip"));
-    pip.args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]);
-    command::run(pip.arg(package))?;
-    for (_, file) in super::IN_WHEEL {
-        there(&root.join(file))?;
+/// Looks at what the wheel's tag promises, installs it into an environment of its own where it is for this processor, and
+/// runs its programs; those of another processor by qemu's user emulation, where that is installed.
+pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> {
+    emptied(root)?;
+    let name = command::file_name(package);
+    let tag = format!("manylinux_2_17_{processor}");
+    let platforms = name.strip_suffix(".whl").and_then(|name| name.rsplit_once("-py3-none-"));
+    if !platforms.is_some_and(|(_, platforms)| platforms.split('.').any(|it| it == tag)) {
+        bail!("{name} is not tagged py3-none-{tag}");
+    }
+    let here = processor == std::env::consts::ARCH;
+    let (programs, shared) = if here {
+        command::run(command::words("python3 -m venv").arg(root))?;
+        let mut pip = Command::new(root.join("bin/pip"));
+        pip.args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]);
+        command::run(pip.arg(package))?;
+        (root.join("bin"), root.to_owned())
+    } else {
+        command::run(command::words("python3 -m zipfile -e").arg(package).arg(root))?;
+        let data = folder_of_data(root)?;
+        (data.join("scripts"), data.join("data"))
+    };
+    for (_, file) in SHARED {
+        there(&shared.join(file))?;
     }
     let programs = Programs {
-        main: &root.join("bin/unwind-perf"),
-        pprof: &root.join("bin/perf_to_profile"),
-        hotspot: &root.join("bin/hotspot-perfparser"),
+        main: &programs.join("unwind-perf"),
+        pprof: &programs.join("perf_to_profile"),
+        hotspot: &programs.join("hotspot-perfparser"),
+        emulator: if here { Vec::new() } else { emulator(processor) },
     };
+    for program in [programs.main, programs.pprof, programs.hotspot] {
+        let needs = portable::check(program, processor)?;
+        println!("{}: glibc {}.{}", program.display(), needs.glibc.0, needs.glibc.1);
+    }
+    if !here && programs.emulator.is_empty() {
+        println!(
+            "skipped: no qemu-{processor}, or no C library of that processor, to run the programs with"
+        );
+        return Ok(());
+    }
     programs.work(root)
+}
+
+/// The folder of a wheel's programs and shared files, as it is in the archive.
+fn folder_of_data(root: &Path) -> Result<PathBuf> {
+    for entry in std::fs::read_dir(root)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "data") {
+            return Ok(path);
+        }
+    }
+    bail!("{} has no folder of data", root.display())
+}
+
+/// How programs of another processor are run here: qemu with the C library that Debian's `libc6-ARCH-cross` has; empty
+/// where one of them is missing.
+fn emulator(processor: &str) -> Vec<OsString> {
+    let libraries = PathBuf::from(format!("/usr/{processor}-linux-gnu"));
+    let names = [format!("qemu-{processor}-static"), format!("qemu-{processor}")];
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&search)
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .filter(|path| path.is_file());
+    match found.next() {
+        Some(qemu) if libraries.is_dir() => vec![qemu.into(), "-L".into(), libraries.into()],
+        _ => Vec::new(),
+    }
 }
 
 /// The programs of an installation.
@@ -67,6 +123,8 @@ struct Programs<'a> {
     main: &'a Path,
     pprof: &'a Path,
     hotspot: &'a Path,
+    /// What they are run by, with its arguments; empty where this machine runs them.
+    emulator: Vec<OsString>,
 }
 
 impl Programs<'_> {
@@ -81,22 +139,33 @@ impl Programs<'_> {
         let folder = testdata.join("cases").join("spin-lld");
         let recording = folder.join("perf.data");
 
-        let mut backend = Command::new(self.hotspot);
+        let mut backend = self.command(self.hotspot);
         backend.arg("--sysroot").arg(testdata.join("sysroot")).arg("--max-frames=1024");
         let printed = bytes(backend.arg("--input").arg(&recording))?;
         same("the stream of hotspot", &self.print(&folder, "hotspot")?, &printed)?;
 
         // pprof gives no options: names of the test data's programs are not found, and need not be.
         let profile = scratch.join("profile.pb.gz");
-        bytes(Command::new(self.pprof).arg("-i").arg(&recording).arg("-o").arg(&profile))?;
-        let mut plain = Command::new(self.main);
+        bytes(self.command(self.pprof).arg("-i").arg(&recording).arg("-o").arg(&profile))?;
+        let mut plain = self.command(self.main);
         let plain = bytes(plain.args(["--quiet", "--format", "pprof"]).arg(&recording))?;
         same("the profile of pprof", &plain, &std::fs::read(&profile)?)
     }
 
+    fn command(&self, program: &Path) -> Command {
+        match self.emulator.split_first() {
+            Some((emulator, arguments)) => {
+                let mut command = Command::new(emulator);
+                command.args(arguments).arg(program);
+                command
+            }
+            None => Command::new(program),
+        }
+    }
+
     /// What the main job prints of a case.
     fn print(&self, folder: &Path, format: &str) -> Result<Vec<u8>> {
-        let mut main = Command::new(self.main);
+        let mut main = self.command(self.main);
         main.args(["perf.data", "--sysroot", "../../sysroot", "--quiet", "--format", format]);
         if folder.join("kallsyms").is_file() {
             main.args(["--kallsyms", "kallsyms"]);
@@ -129,12 +198,4 @@ fn there(file: &Path) -> Result<()> {
         bail!("{} is empty", file.display());
     }
     Ok(())
-}
-
-/// An empty folder.
-fn empty(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(std::fs::create_dir_all(folder)?),
-    }
 }

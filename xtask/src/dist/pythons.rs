@@ -1,0 +1,99 @@
+//! The package in the wheel on the oldest and the newest Python of this machine: its own tests, and README's lines.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::emptied;
+use crate::command;
+use crate::interpreters::interpreters;
+
+/// What the tests read tables with; the package needs none of it to be imported.
+const READERS: &[&str] = &["pyarrow"];
+/// Readers that are tested where they are there, and are not for the oldest Python.
+const MORE_READERS: &[&str] = &["pyarrow", "polars", "pandas", "duckdb"];
+
+/// The package's tests that need nothing but a reader of tables.
+const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
+
+/// A recording of the test data that README's lines read as `perf.data`, and its samples.
+const CASE: &str = "inlines-gcc";
+
+/// What a wheel is without readers: a program that its package finds.
+const ALONE: &str = "import unwind_perf as up; print(up.program(), up.version())";
+
+/// Tries the wheel in an environment of its own for each of them.
+pub(super) fn check(wheel: &Path, build: &Path) -> Result<()> {
+    let found = interpreters();
+    let (oldest, newest) = (found.first().context("no Python")?, found.last());
+    on(oldest, READERS, wheel, build)?;
+    match newest {
+        Some(newest) if newest.0 != oldest.0 => on(newest, MORE_READERS, wheel, build),
+        _ => Ok(()),
+    }
+}
+
+fn on(
+    (minor, interpreter): &(u32, PathBuf),
+    readers: &[&str],
+    wheel: &Path,
+    build: &Path,
+) -> Result<()> {
+    let root = build.join(format!("try-python3.{minor}"));
+    emptied(&root)?;
+    command::run(Command::new(interpreter).args(["-m", "venv"]).arg(&root))?;
+    let python = root.join("bin/python");
+    let pip = |packages: &[&str]| {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        pip.args(packages);
+        pip
+    };
+    command::run(pip(&["--no-index"]).arg(wheel))?;
+    let alone = command::output(bare(&python).args(["-c", ALONE]))?;
+    anyhow::ensure!(
+        alone.starts_with(&root.join("bin/unwind-perf").display().to_string()),
+        "not the wheel's program: {alone}"
+    );
+    command::run(&mut pip(readers))?;
+    let tests = command::root().join("crates/unwind-perf/python/tests");
+    for file in TESTS {
+        command::run(bare(&python).arg(tests.join(file)))?;
+    }
+    let place = root.join("readme");
+    std::fs::create_dir_all(&place)?;
+    let recording = command::root().join("testdata/cases").join(CASE).join("perf.data");
+    std::fs::copy(recording, place.join("perf.data"))?;
+    let readme = std::fs::read_to_string(command::root().join("README.md"))?;
+    let lines = python_lines(&readme).context("README.md has no lines of Python")?;
+    let printed = command::output(bare(&python).args(["-c", lines]).current_dir(place))?;
+    print!("{printed}");
+    anyhow::ensure!(printed.contains("'function'"), "README's lines print no functions");
+    Ok(())
+}
+
+/// A Python that knows of no other package or program than those of its environment.
+fn bare(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.env_remove("PYTHONPATH").env_remove("UNWIND_PERF_PROGRAM");
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+/// The first block of Python in a page.
+fn python_lines(page: &str) -> Option<&str> {
+    page.split_once("\n```python\n")?.1.split_once("```").map(|(lines, _)| lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::python_lines;
+
+    #[test]
+    fn the_first_block_is_taken() {
+        let page = "# x\n```sh\na\n```\n```python\nb\nc\n```\n```python\nd\n```\n";
+        assert_eq!(python_lines(page), Some("b\nc\n"));
+        assert_eq!(python_lines("# x\n"), None);
+    }
+}

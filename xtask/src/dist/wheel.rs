@@ -1,0 +1,93 @@
+//! The program of a processor as its wheel has it, and the wheel.
+//!
+//! maturin has zig link it against the oldest C library that `manylinux2014` knows, and refuses a program that needs more.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::tools::{self, Maturin};
+use crate::command;
+
+/// What the tag of the wheels is made of; pip knows it as `manylinux_2_17` as well.
+const COMPATIBLE: &str = "manylinux2014";
+
+/// The program under the names that it has to be started by, in a wheel: links cannot be in one.
+pub(super) const OTHER_NAMES: &[&str] = &["hotspot-perfparser", "perf_to_profile"];
+
+/// Where these are in a wheel, below the environment that it is installed into.
+pub(super) const SHARED: &[(&str, &str)] = &[
+    ("unwind-perf.1", "share/man/man1/unwind-perf.1"),
+    ("unwind-perf.bash", "share/bash-completion/completions/unwind-perf"),
+    ("unwind-perf.zsh", "share/zsh/site-functions/_unwind-perf"),
+    ("unwind-perf.fish", "share/fish/vendor_completions.d/unwind-perf.fish"),
+];
+
+/// How the programs of one processor are made.
+pub(super) struct Builder<'a> {
+    pub(super) maturin: &'a Maturin,
+    /// As Rust and Linux call it.
+    pub(super) processor: &'a str,
+}
+
+impl Builder<'_> {
+    /// As Rust calls what is built for.
+    pub(super) fn triple(&self) -> String {
+        format!("{}-unknown-linux-gnu", self.processor)
+    }
+
+    /// Builds the program. Gives its folder.
+    pub(super) fn program(&self, scratch: &Path) -> Result<PathBuf> {
+        tools::standard_library(&self.triple());
+        self.pack(scratch)?;
+        Ok(std::path::absolute(command::target().join(self.triple()).join("dist"))?)
+    }
+
+    /// Packs the wheel with what is printed and the program's other names. maturin takes what it does not build from a
+    /// folder beside the manifest, which is there only meanwhile.
+    pub(super) fn wheel(&self, program: &Path, printed: &Path, packages: &Path) -> Result<PathBuf> {
+        let data = Data(folder().join("unwind_perf.data"));
+        for (name, place) in SHARED {
+            copy(&printed.join(name), &data.0.join("data").join(place))?;
+        }
+        for name in OTHER_NAMES {
+            copy(program, &data.0.join("scripts").join(name))?;
+        }
+        let folder = packages.join(self.processor);
+        self.pack(&folder)?;
+        drop(data);
+        let packed = super::only(&folder, "whl")?;
+        let wheel = packages.join(command::file_name(&packed));
+        std::fs::rename(packed, &wheel)?;
+        std::fs::remove_dir(folder)?;
+        Ok(wheel)
+    }
+
+    /// A feature is named so that those of the manifest are not taken, which makes three programs of one.
+    fn pack(&self, out: &Path) -> Result<()> {
+        let mut build = self.maturin.build(&folder())?;
+        build.args(["--locked", "--profile", "dist", "--features", "service", "--zig"]);
+        build.args(["--compatibility", COMPATIBLE, "--target", &self.triple(), "--out"]);
+        command::run(build.arg(out))
+    }
+}
+
+fn folder() -> PathBuf {
+    command::root().join("crates/unwind-perf")
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to.parent().context("a folder")?)?;
+    std::fs::copy(from, to).with_context(|| from.display().to_string())?;
+    Ok(())
+}
+
+/// A folder that is removed in the end.
+struct Data(PathBuf);
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        // Where it cannot be removed, the next run writes into it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
