@@ -21,6 +21,7 @@ mod interpreters;
 mod json;
 mod names;
 mod programs;
+mod repeat;
 mod sources;
 mod testdata;
 mod tidy;
@@ -107,6 +108,18 @@ const TASKS: &[Task] = &[
         usage: "[--input NAME] [--runs N] [--slow-runs N] [--perf PATH]... [--ours PATH] [--limit SECONDS] [--size MB] [--freq HZ]",
         about: "make the inputs once, time us and the peers on them, write docs/BENCHMARKING.md",
         run: bench::run,
+    },
+    Task {
+        name: "repeat",
+        usage: "FILE OUT [--times N]",
+        about: "a long recording out of a short one: the same records of other processes at later times",
+        run: repeat::run,
+    },
+    Task {
+        name: "floor",
+        usage: "FILE [--read]",
+        about: "what the bytes of a recording cost any program: reads it once and touches the cache lines that a walk touches; the unit of bench",
+        run: bench::run_floor,
     },
     Task {
         name: "dist",

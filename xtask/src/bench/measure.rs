@@ -1,14 +1,16 @@
 //! One run of one program: wall time, processor time, peak memory.
 //!
-//! Read off `/proc` while the program runs and once more when it has ended but was not waited for, so that nothing has to
-//! be called that needs `unsafe`. The wall time is good to a millisecond, the processor time to a clock tick (10 ms); what
-//! the program's own children used counts as its time, but not as its memory.
+//! Memory is read off `/proc` while the program runs; processor time is what the system says of ended children before and
+//! after it, so that nothing else may be waited for meanwhile. The wall time is good to a millisecond, the processor time
+//! to what the system counts (microseconds, as a rule); what the program's own children used counts as its time, but not
+//! as its memory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::command;
 
@@ -36,34 +38,31 @@ pub(super) fn measure(
     limit: Duration,
 ) -> Result<Option<Usage>> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let before = of_children()?;
     let begin = Instant::now();
     let mut child = command.spawn().with_context(|| command::show(command))?;
-    let usage = follow(&mut child, begin, limit)?;
+    let mut usage = follow(&mut child, begin, limit)?;
     let status = child.wait()?;
+    if let Some(usage) = &mut usage {
+        usage.cpu = of_children()?.saturating_sub(before);
+    }
     if usage.is_some() && !status.code().is_some_and(|code| good.contains(&code)) {
         bail!("{status}: {}", command::show(command));
     }
     Ok(usage)
 }
 
+/// All but the processor time, which is known when it was waited for.
 fn follow(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<Usage>> {
     let proc = PathBuf::from(format!("/proc/{}", child.id()));
     let (mut peak_rss, mut peak_anon) = (0, 0);
     for look in 0_u32.. {
         let stat = std::fs::read_to_string(proc.join("stat"))?;
         // The name in brackets may hold anything; the state is the first field after it.
-        let fields: Vec<&str> =
-            stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
-        if matches!(fields.first(), Some(&"Z" | &"X")) {
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').next());
+        if matches!(state, Some("Z" | "X")) {
             let wall = begin.elapsed();
-            let ticks: u64 =
-                fields.iter().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
-            return Ok(Some(Usage {
-                wall,
-                cpu: Duration::from_millis(ticks * 1000 / ticks_per_second()?),
-                peak_rss,
-                peak_anon,
-            }));
+            return Ok(Some(Usage { wall, cpu: Duration::ZERO, peak_rss, peak_anon }));
         }
         if look.is_multiple_of(LOOKS_PER_READING) {
             let [high, anon] = memory(&proc);
@@ -88,18 +87,14 @@ fn memory(proc: &Path) -> [u64; 2] {
     })
 }
 
-fn ticks_per_second() -> Result<u64> {
-    Ok(command::quiet_output(&mut command::words("getconf CLK_TCK"))?.trim().parse()?)
-}
-
-/// Reads the file from end to end with calls of 1 MiB: what nothing can beat.
-pub(super) fn read_through(file: &Path) -> Result<Duration> {
-    use std::io::Read as _;
-    let begin = Instant::now();
-    let mut input = std::fs::File::open(file)?;
-    let mut buffer = vec![0; 1 << 20];
-    while input.read(&mut buffer)? != 0 {}
-    Ok(begin.elapsed())
+/// User and system time of all children that were waited for, and of theirs.
+fn of_children() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let seconds = [usage.user_time(), usage.system_time()].map(|time| {
+        let (seconds, rest) = (time.tv_sec().unsigned_abs(), time.tv_usec().unsigned_abs());
+        Duration::from_secs(seconds) + Duration::from_micros(rest)
+    });
+    Ok(seconds.iter().sum())
 }
 
 /// The middle value; of two middle ones the smaller.
@@ -124,6 +119,7 @@ mod tests {
         let limit = Duration::from_secs(60);
         let usage = measure(&mut command::words("sleep 0.05"), &[0], limit).unwrap().unwrap();
         assert!(usage.wall >= Duration::from_millis(50) && usage.wall < limit);
+        assert!(usage.cpu < usage.wall);
         assert!(
             measure(&mut command::words("sleep 60"), &[0], Duration::from_millis(20))
                 .unwrap()

@@ -40,8 +40,8 @@ pub(super) fn machine() -> String {
 /// The section of a recording. `state` is what [`state`] returned before.
 pub(super) fn section(state: &str, result: &Measured) -> String {
     let mut text = String::new();
-    let reading = median(result.reading.clone()).unwrap_or_default();
-    let ours = result.rows.first().and_then(median_wall);
+    let floor = result.rows.iter().find(|row| row.is_unit).and_then(Middle::of);
+    let ours = result.rows.iter().find(|row| !row.is_unit).and_then(Middle::of);
     let per_sample = result.frames as f64 / result.samples.max(1) as f64;
     let _ = writeln!(
         text,
@@ -51,18 +51,10 @@ pub(super) fn section(state: &str, result: &Measured) -> String {
         result.samples,
         result.frames,
     );
-    text.push_str("| program | runs | wall s | spread | × reading | × ours | cpu s | peak MB | anonymous MB | samples/s | frames/s |\n");
-    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
-    let own = ours.map_or_else(String::new, |ours| format!("{:.2}", ratio(reading, ours)));
-    let _ = writeln!(
-        text,
-        "| reading the file, 1 MiB a call | {} | {:.3} | {} | 1.0 | {own} | | | | | |",
-        result.reading.len(),
-        reading.as_secs_f64(),
-        spread(result.reading.iter().copied()),
-    );
+    text.push_str("| program | runs | wall s | spread | cpu s | wall × floor | cpu × floor | × ours | peak MB | anonymous MB | samples/s | frames/s |\n");
+    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for row in &result.rows {
-        text.push_str(&self::row(row, reading, ours, result));
+        text.push_str(&self::row(row, floor, ours, result));
     }
     if !result.checked.is_empty() {
         let _ = writeln!(text, "\nCounted before: {}.", result.checked.join("; "));
@@ -71,36 +63,56 @@ pub(super) fn section(state: &str, result: &Measured) -> String {
     text
 }
 
-fn row(row: &Row, reading: Duration, ours: Option<Duration>, result: &Measured) -> String {
-    let Some(wall) = median_wall(row) else {
+/// Medians of a row's runs.
+#[derive(Clone, Copy)]
+struct Middle {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Middle {
+    fn of(row: &Row) -> Option<Self> {
+        let middle = |value: fn(&Usage) -> Duration| median(row.usages.iter().map(value).collect());
+        Some(Self { wall: middle(|usage| usage.wall)?, cpu: middle(|usage| usage.cpu)? })
+    }
+}
+
+fn row(row: &Row, floor: Option<Middle>, ours: Option<Middle>, result: &Measured) -> String {
+    let Some(Middle { wall, cpu }) = Middle::of(row) else {
         return format!(
-            "| {} | 0 | {} | | | | | | | | |\n",
+            "| {} | 0 | {} | | | | | | | | | |\n",
             row.tool,
             row.note.as_deref().unwrap_or("not run")
         );
     };
     let middle =
         |value: fn(&Usage) -> u64| median(row.usages.iter().map(value).collect()).unwrap_or(0);
-    let cpu = median(row.usages.iter().map(|usage| usage.cpu).collect()).unwrap_or_default();
     let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
-    let to_ours = ours.map_or_else(String::new, |ours| format!("{:.2}", ratio(wall, ours)));
+    let times = |one: Duration, other: Option<Duration>, digits: usize| {
+        other.map_or_else(String::new, |other| format!("{:.digits$}", ratio(one, other)))
+    };
+    // What only says what the input costs handles no samples.
+    let rate = |count: usize| {
+        if row.is_unit {
+            return String::new();
+        }
+        format!("{:.0}", count as f64 / wall.as_secs_f64())
+    };
     format!(
-        "| {}{note} | {} | {:.3} | {} | {:.1} | {to_ours} | {:.2} | {} | {} | {:.0} | {:.0} |\n",
+        "| {}{note} | {} | {:.3} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {} |\n",
         row.tool,
         row.usages.len(),
         wall.as_secs_f64(),
         spread(row.usages.iter().map(|usage| usage.wall)),
-        ratio(wall, reading),
         cpu.as_secs_f64(),
+        times(wall, floor.map(|floor| floor.wall), 1),
+        times(cpu, floor.map(|floor| floor.cpu), 1),
+        times(wall, ours.map(|ours| ours.wall), 2),
         middle(|usage| usage.peak_rss) >> 20,
         middle(|usage| usage.peak_anon) >> 20,
-        result.samples as f64 / wall.as_secs_f64(),
-        result.frames as f64 / wall.as_secs_f64(),
+        rate(result.samples),
+        rate(result.frames),
     )
-}
-
-fn median_wall(row: &Row) -> Option<Duration> {
-    median(row.usages.iter().map(|usage| usage.wall).collect())
 }
 
 fn ratio(one: Duration, other: Duration) -> f64 {
@@ -177,33 +189,33 @@ mod tests {
             frames: 40,
             checked: Vec::new(),
             stages: String::new(),
-            reading: Vec::new(),
             rows: vec![Row {
+                is_unit: false,
                 tool: "x".into(),
                 peer: None,
                 usages: vec![usage(200), usage(100), usage(400)],
                 note: None,
             }],
         };
-        let line = row(
-            &result.rows[0],
-            Duration::from_millis(50),
-            Some(Duration::from_millis(400)),
-            &result,
-        );
+        let middle = |wall| {
+            let wall = Duration::from_millis(wall);
+            Some(Middle { wall, cpu: wall / 10 })
+        };
+        let line = row(&result.rows[0], middle(50), middle(400), &result);
         assert_eq!(
             line,
-            "| x | 3 | 0.200 | 0.100–0.400 | 4.0 | 0.50 | 0.03 | 5 | 2 | 50 | 200 |\n"
+            "| x | 3 | 0.200 | 0.100–0.400 | 0.030 | 4.0 | 6.0 | 0.50 | 5 | 2 | 50 | 200 |\n"
         );
         let none = Row {
+            is_unit: false,
             tool: "y".into(),
             peer: None,
             usages: Vec::new(),
             note: Some("more than 9 s".into()),
         };
         assert_eq!(
-            self::row(&none, Duration::ZERO, None, &result),
-            "| y | 0 | more than 9 s | | | | | | | | |\n"
+            self::row(&none, None, None, &result),
+            "| y | 0 | more than 9 s | | | | | | | | | |\n"
         );
     }
 }

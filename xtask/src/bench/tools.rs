@@ -9,6 +9,8 @@ use crate::command;
 
 /// A program with its options.
 pub(super) struct Tool {
+    /// Whether it only says what the input costs.
+    pub(super) is_unit: bool,
     /// Its row in the table.
     pub(super) name: String,
     /// The peer that `compare` reads, if it is one; `perf:PATH` for another perf than the installed one.
@@ -32,14 +34,32 @@ impl Tool {
     }
 }
 
+/// What the names of the rows begin with that only say what the input costs.
+const UNIT: &str = "floor:";
+
+/// This program as it is released: what it measures with must not be slower than what it measures.
+fn unit() -> Result<PathBuf> {
+    if !cfg!(debug_assertions) {
+        return Ok(std::env::current_exe()?);
+    }
+    let mut build = command::words("cargo build --quiet --release --package xtask");
+    command::run(build.current_dir(command::root()))?;
+    Ok(std::path::absolute(command::target().join("release/xtask"))?)
+}
+
 /// All tools that are there; what is missing is reported.
 pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool>> {
     let mut tools = Vec::new();
     let mut add = |name: &str, program: &Path, before: &str| {
         let before = before.split_whitespace().map(str::to_owned).collect();
         let (name, program, after) = (name.to_owned(), program.to_owned(), Vec::new());
-        tools.push(Tool { name, peer: None, first: false, program, before, after, good: &[0, 1] });
+        let is_unit = name.starts_with(UNIT);
+        let (peer, first) = (None, false);
+        tools.push(Tool { is_unit, name, peer, first, program, before, after, good: &[0, 1] });
     };
+    let unit = unit()?;
+    add(&format!("{UNIT} read once, 24 lines a sample touched"), &unit, "floor");
+    add(&format!("{UNIT} read once, 1 MiB a call"), &unit, "floor --read");
     add("unwind-perf (JSON)", ours, "--quiet --format json");
     add("unwind-perf, folded", ours, "--quiet --format folded");
     add("unwind-perf, NDJSON", ours, "--quiet --format ndjson");
@@ -50,6 +70,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
     }
     match command::hotspot() {
         Ok(program) => tools.push(Tool {
+            is_unit: false,
             name: "hotspot-perfparser".to_owned(),
             peer: Some("hotspot".to_owned()),
             first: true,
@@ -65,6 +86,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
             let out = data.join("samply.json.gz").display().to_string();
             let after = ["--save-only", "--unstable-presymbolicate", "-o", &out];
             tools.push(Tool {
+                is_unit: false,
                 name: "samply import".to_owned(),
                 peer: None,
                 first: false,
@@ -87,6 +109,7 @@ fn perf_script(perf: &str) -> [Tool; 2] {
         let fields = "-F comm,pid,tid,time,event,ip,sym,symoff,dso -i";
         let inlines = if words == "script" { " (inlines)" } else { " --no-inline" };
         Tool {
+            is_unit: false,
             name: format!("perf {version} script{inlines}"),
             peer: Some(if perf == "perf" { perf.to_owned() } else { format!("perf:{perf}") }),
             first: true,
