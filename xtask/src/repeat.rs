@@ -2,7 +2,7 @@
 //! of other processes and at later times. Memory and time are measured with that, and whether they grow with the samples.
 //!
 //! Source: `perf_file_header` and `perf_file_section` of tools/perf/util/header.h; `perf_event_attr`, `perf_event_header`,
-//! and the records of include/uapi/linux/perf_event.h.
+//! and the records of `include/uapi/linux/perf_event.h`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,7 +1,7 @@
 //! `cargo xtask floor FILE`: what the bytes of a recording cost any program that unwinds it: it reads the file once, into a
 //! buffer that is used again and again, and touches of each sample the cache lines that a walk touches. `--read` only reads.
 //!
-//! Source: `perf_file_header` of tools/perf/util/header.h, `perf_event_header` of include/uapi/linux/perf_event.h.
+//! Source: `perf_file_header` of tools/perf/util/header.h, `perf_event_header` of `include/uapi/linux/perf_event.h`.
 
 use std::fs::File;
 use std::hint::black_box;
