@@ -54,12 +54,11 @@ pub fn differences(
     found
 }
 
-/// Process, thread, its name, time, weight and processor of a sample.
-fn facts(
-    profile: &Profile,
-    sample: &SampleRow,
-    names: Option<&Pseudonyms>,
-) -> Option<(i32, i32, Vec<u8>, [Option<u64>; 3])> {
+/// Process, thread and its name; time, weight and processor.
+type Facts = (i32, i32, Vec<u8>, [Option<u64>; 3]);
+
+/// What is said of a sample beside its frames.
+fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> Option<Facts> {
     let thread = profile.threads.get(sample.thread)?;
     let comm = profile.strings.get(thread.comm);
     let comm = names.map_or_else(|| comm.to_vec(), |names| names.task(comm));
@@ -92,7 +91,7 @@ fn rows(
     names: Option<&Pseudonyms>,
 ) -> Vec<Row> {
     let Some(location) = profile.locations.get(id) else { return Vec::new() };
-    let all = inlines(profile, location).iter().map(|row| {
+    let mut all = inlines(profile, location).iter().map(|row| {
         let name = row.function.map(|id| profile.strings.get(id));
         let name = name.map(|name| match (names, kind) {
             (Some(names), Some(ModuleKind::Anonymous)) => names.script_function(name),
@@ -104,7 +103,7 @@ fn rows(
         (name, file, row.line, row.column)
     });
     if matches!(kind, Some(ModuleKind::Kernel | ModuleKind::Anonymous)) {
-        let named = all.last().filter(|(name, ..)| name.as_deref() != Some(b"[unknown]"));
+        let named = all.next_back().filter(|(name, ..)| name.as_deref() != Some(b"[unknown]"));
         return named.map(|(name, ..)| (name, None, 0, 0)).into_iter().collect();
     }
     all.collect()

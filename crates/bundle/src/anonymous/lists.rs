@@ -48,7 +48,10 @@ impl KernelList {
 /// Functions of code that was made at run time: the address of each frame, by process, with the start of its function and
 /// its name. `None` where memory was used again for another function, of which a list cannot say when.
 #[derive(Debug, Default)]
-pub(super) struct ScriptLists(BTreeMap<i32, BTreeMap<u64, Option<(u64, Vec<u8>)>>>);
+pub(super) struct ScriptLists(BTreeMap<i32, Functions>);
+
+/// Start and name of the function at an address.
+type Functions = BTreeMap<u64, Option<(u64, Vec<u8>)>>;
 
 impl ScriptLists {
     /// Adds the function of an address, which is so far past its start.
@@ -69,7 +72,7 @@ impl ScriptLists {
     }
 }
 
-fn text(addresses: &BTreeMap<u64, Option<(u64, Vec<u8>)>>) -> Vec<u8> {
+fn text(addresses: &Functions) -> Vec<u8> {
     let mut functions: BTreeMap<(u64, &[u8]), u64> = BTreeMap::new();
     for (&address, function) in addresses {
         let Some((start, name)) = function else { continue };
