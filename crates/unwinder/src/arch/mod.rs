@@ -61,6 +61,22 @@ pub(crate) const N_SLOTS: usize = 16;
 /// No register in this slot.
 pub(crate) const UNUSED: u8 = u8::MAX;
 
+/// A number of a processor, as one look-up in a table of constants: each step of a walk asks for some.
+macro_rules! number {
+    ($arch:expr, $field:ident) => {
+        match $arch {
+            Self::X86_64 => x86_64::NUMBERS.$field,
+            Self::Aarch64 => aarch64::NUMBERS.$field,
+            Self::X86 => x86::NUMBERS.$field,
+            Self::Riscv64 => riscv64::NUMBERS.$field,
+            Self::Arm => arm::NUMBERS.$field,
+            Self::S390x => s390x::NUMBERS.$field,
+            Self::Ppc64 => ppc64::NUMBERS.$field,
+            Self::Loongarch64 => loongarch64::NUMBERS.$field,
+        }
+    };
+}
+
 impl Arch {
     /// How many there are.
     pub(crate) const COUNT: usize = 8;
@@ -99,7 +115,7 @@ impl Arch {
     /// Bytes of a word: of a return address, of a saved register.
     #[inline]
     pub(crate) const fn word(self) -> u64 {
-        self.numbers().word
+        number!(self, word)
     }
 
     /// Whether its words have 64 bits.
@@ -142,7 +158,7 @@ impl Arch {
     /// How many of the DWARF numbers, from 0 on, are numbers of registers here.
     #[inline]
     pub(crate) const fn columns(self) -> u8 {
-        self.numbers().columns
+        number!(self, columns)
     }
 
     /// The register that a DWARF number stands for. Others, as of vectors, tell nothing of any frame.
@@ -172,12 +188,12 @@ impl Arch {
     /// The number of the stack pointer.
     #[inline]
     pub(crate) const fn sp(self) -> u8 {
-        self.numbers().sp
+        number!(self, sp)
     }
 
     /// The number of the frame pointer.
     pub(crate) const fn fp(self) -> u8 {
-        self.numbers().fp
+        number!(self, fp)
     }
 
     /// Where the record is that a frame pointer leads to, the caller's frame pointer and then the return address, in bytes
@@ -189,7 +205,7 @@ impl Arch {
     /// The number of the return address column.
     #[inline]
     pub(crate) const fn return_address(self) -> u8 {
-        self.numbers().return_address
+        number!(self, return_address)
     }
 
     /// The number under which the program counter itself can be restored, as signal frames do.
@@ -221,6 +237,6 @@ impl Arch {
     /// A return address without the bits that no address has, as pointer authentication puts them there.
     #[inline]
     pub(crate) const fn strip(self, pc: u64) -> u64 {
-        pc & self.numbers().return_addresses
+        pc & number!(self, return_addresses)
     }
 }
