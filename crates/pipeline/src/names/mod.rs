@@ -112,13 +112,11 @@ pub(crate) fn resolve(
         build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
     let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, images };
-    let in_kernel = |it: &LocationRow| sources.kind_of(it) == Some(MappedKind::Kernel);
-    let in_list = named.locations.iter().filter(|it| in_kernel(it)).map(|it| Avma(it.relative));
-    let in_list: Vec<Avma> = in_list.collect();
-    let wants_list = !in_list.is_empty();
+    let in_kernel = sources.in_kernel(named.locations);
+    let wants_list = !in_kernel.is_empty();
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
     let (list, nameless) = rayon::join(
-        || wants_list.then(|| sources.kernel_names(&kernel, places, &in_list, prefetched)),
+        || wants_list.then(|| sources.kernel_names(&kernel, places, &in_kernel, prefetched)),
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
     let mut kernel_by_release = false;
@@ -146,11 +144,10 @@ pub(crate) fn resolve(
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
     let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let shared_ids = kernel.shared_ids;
     NameReport {
         kernel_refused,
         kernel_by_release,
-        shared_ids,
+        shared_ids: kernel.shared_ids,
         lost,
         looked_up: true,
         by_start,
@@ -252,6 +249,12 @@ impl Sources<'_> {
             let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
             Some((Cow::Borrowed(symbol.name), symbol.start.0))
         });
+    }
+
+    /// The addresses of kernel code.
+    fn in_kernel(&self, locations: &[LocationRow]) -> Vec<Avma> {
+        let kernel = |it: &&LocationRow| self.kind_of(it) == Some(MappedKind::Kernel);
+        locations.iter().filter(kernel).map(|it| Avma(it.relative)).collect()
     }
 
     fn kind_of(&self, location: &LocationRow) -> Option<MappedKind> {
