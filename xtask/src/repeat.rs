@@ -184,11 +184,6 @@ fn write_round(
         if round.number == 0 {
             return Ok(output.write_all(&changed)?);
         }
-        // Maps of the kernel hold for all rounds.
-        let is_map = matches!(kind, MMAP | MMAP2);
-        if is_map && word(record, HEADER)? as u32 == u32::MAX {
-            return Ok(());
-        }
         let pairs: &[usize] = match kind {
             MMAP | MMAP2 | COMM => &[HEADER],
             FORK | EXIT => &[HEADER, HEADER + 8],
@@ -210,7 +205,7 @@ fn write_round(
     })
 }
 
-/// Two numbers of processes or threads that follow each other; the idle task's and none stay.
+/// Two numbers of processes or threads that follow each other; the idle task's stay, and that of the kernel's maps.
 fn shift_pids(record: &mut [u8], at: usize, by: u32) -> Result<()> {
     for at in [at, at + 4] {
         let place = record.get_mut(at..at + 4).context("a record is too short")?;
