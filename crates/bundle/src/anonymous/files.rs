@@ -126,7 +126,7 @@ impl StandIns {
                 };
                 let Some(address) = of.shown.frame_address(sample, row.frame) else { continue };
                 let Some(location) =
-                    locations.get(at).filter(|_| seen.insert((thread.pid, address)))
+                    locations.get(at).filter(|_| seen.insert((thread.pid, address, at)))
                 else {
                     continue;
                 };
