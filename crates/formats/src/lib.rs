@@ -58,6 +58,7 @@
 mod diff;
 mod format;
 mod formats;
+mod growing;
 mod options;
 mod printer;
 mod render;
@@ -65,8 +66,6 @@ mod summary;
 
 pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name, print_diff_tables};
 pub use format::Format;
-#[cfg(feature = "arrow")]
-pub use formats::Arrow;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]
@@ -77,6 +76,9 @@ pub use formats::{
     Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof, SampleExtra, Speedscope,
     TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
 };
+#[cfg(feature = "arrow")]
+pub use formats::{Arrow, ArrowRows};
+pub use growing::GrowingSamples;
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
 pub use render::text::{is_misleading, push_line_safe};

@@ -20,7 +20,7 @@ mod pprof;
 mod speedscope;
 
 #[cfg(feature = "arrow")]
-pub use arrow::Arrow;
+pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
 pub(crate) use console::cut;
 pub use console::{AnnotatedFunction, ConsoleLook, TopTable, TreeTable};

@@ -1,11 +1,11 @@
-//! Lines of samples while their recording comes: `perf record -o - … | unwind-perf -f ndjson -`.
+//! Samples that are printed while their recording comes: `perf record -o - … | unwind-perf -f ndjson -`, `-f arrow --rows`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use formats::{Format, FormatOptions, Ndjson};
+use formats::{Format, GrowingSamples};
 use host::{FileKind, Origin};
 use perf_data::{Batch, Head};
 use pipeline::{Error, Grown, Growth, Observer, Steps, StreamOptions};
@@ -29,17 +29,17 @@ pub(super) fn is_stream(input: &Path) -> bool {
 /// Prints the samples of a stream as they come.
 pub(super) fn print_lines(
     input: &Path,
-    format: FormatOptions,
+    (format, printer): (Format, GrowingSamples),
     args: &RunArgs,
 ) -> anyhow::Result<Status> {
-    let path = args.output.as_deref().map(|path| output_path(path, input, Format::Ndjson));
+    let path = args.output.as_deref().map(|path| output_path(path, input, format));
     let options = args.options()?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let out = target.open().with_context(|| target.failed())?;
-    let mut lines = Lines { ndjson: Ndjson { inlines: format.inlines }, out, printed: 0 };
+    let mut lines = Lines { printer, out, printed: 0 };
     let stream = StreamOptions { steps: Steps::ByTime, ..StreamOptions::default() };
     let analysis =
         pipeline().analyze_growing(source(input), stream, &options, &observer, &mut lines);
@@ -51,7 +51,9 @@ pub(super) fn print_lines(
     if let Some(message) = nothing_left(&analysis, &args.filters) {
         bail!(message);
     }
-    lines.out.complete().with_context(|| target.failed())?;
+    let Lines { printer, mut out, .. } = lines;
+    printer.finish(&analysis.profile, &mut out).with_context(|| target.failed())?;
+    out.complete().with_context(|| target.failed())?;
     analysis.timings.ended("print");
     print_account(analysis, None, args)
 }
@@ -59,7 +61,7 @@ pub(super) fn print_lines(
 /// Prints what is new of a growing profile.
 #[derive(Debug)]
 struct Lines {
-    ndjson: Ndjson,
+    printer: GrowingSamples,
     out: Out,
     /// Samples that were printed.
     printed: usize,
@@ -73,9 +75,9 @@ impl Growth for Lines {
     fn batch(&mut self, _batch: &Batch, _profile: &mut Profile) {}
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
-        let Self { ndjson, out, printed } = self;
+        let Self { printer, out, printed } = self;
         let end = grown.profile.samples.len();
-        ndjson.print_rows(grown.profile, *printed..end, out)?;
+        printer.print(grown.profile, *printed..end, out)?;
         *printed = end;
         out.flush()
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use formats::{
-    Format, FormatOptions, Page, PageCode, Printer, ScriptFields, StackWeight, TopTable,
+    Format, FormatOptions, GrowingSamples, Page, PageCode, Printer, ScriptFields, StackWeight,
+    TopTable,
 };
 use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
@@ -215,11 +216,12 @@ fn page(analysis: &Analysis, files: &FileSearch, inlines: bool, embedded: Embedd
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embedded, service_name, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
-    if let Output::Format(Format::Ndjson, options) = &output
+    if let Output::Format(format, options) = &output
+        && let Some(printer) = GrowingSamples::new(*format, *options)
         && is_stream(input)
         && !off_cpu
     {
-        return print_lines(input, *options, args);
+        return print_lines(input, (*format, printer), args);
     }
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {

@@ -21,10 +21,16 @@ pub(super) fn keys(schema: &str, table: &str) -> Metadata {
     .collect()
 }
 
-/// The same, with the recording's header and the account of the run as JSON.
-pub(super) fn keys_with_account(schema: &str, table: &str, profile: &Profile) -> Metadata {
+/// The same, with the recording's header as JSON.
+pub(super) fn keys_with_recording(schema: &str, table: &str, profile: &Profile) -> Metadata {
     let mut keys = keys(schema, table);
     keys.insert("unwind_perf.recording", recording_json(profile));
+    keys
+}
+
+/// The same, with the account of the run, too.
+pub(super) fn keys_with_account(schema: &str, table: &str, profile: &Profile) -> Metadata {
+    let mut keys = keys_with_recording(schema, table, profile);
     keys.insert("unwind_perf.summary", summary_json(profile));
     keys
 }

@@ -18,6 +18,7 @@ mod tables;
 
 use std::io;
 
+pub use self::rows::ArrowRows;
 use crate::printer::Printer;
 use profile::Profile;
 

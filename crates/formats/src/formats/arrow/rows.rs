@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 
 use address::Pid;
 use arrow_array::{BooleanArray, Int32Array, UInt32Array, UInt64Array};
@@ -10,7 +11,7 @@ use profile::query::{Programs, StackWalker};
 use profile::{EndReason, Profile, RowId as _, SampleId, SampleRow};
 
 use super::dictionary::{Dictionary, Words};
-use super::metadata::keys_with_account;
+use super::metadata::{keys_with_account, keys_with_recording};
 use super::row_frames::FrameNames;
 use super::stream::{ArrowStream, Column, refused};
 use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
@@ -20,23 +21,85 @@ const SCHEMA: &str = "unwind-perf-samples";
 
 /// Writes the stream.
 pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut stream = ArrowStream::new(keys_with_account(SCHEMA, "samples", profile));
+    write(&mut stream, profile, inlines, 0..profile.samples.len(), out)?;
+    stream.finish(out)
+}
+
+/// Writes some samples. A recording without samples has a batch without rows, from which the columns are known.
+fn write(
+    stream: &mut ArrowStream,
+    profile: &Profile,
+    inlines: bool,
+    samples: Range<usize>,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let walker = StackWalker::new(profile);
     let functions = FrameFunctions::new(profile, inlines);
-    let (samples, frames) = (SampleNames::new(profile), FrameNames::new(profile));
-    let mut stream = ArrowStream::new(out, keys_with_account(SCHEMA, "samples", profile));
-    let all = profile.samples.len();
-    let parts = ranges(all, |sample| walker.depth(SampleId::from_index(sample)));
-    // A recording without samples has a batch without rows, from which the columns are known.
+    let (names, frames) = (SampleNames::new(profile), FrameNames::new(profile));
+    let first = samples.start;
+    let all = samples.len();
+    let parts = ranges(all, |sample| walker.depth(SampleId::from_index(first + sample)));
     for range in parts.chain((all == 0).then_some(0..0)) {
+        let range = first + range.start..first + range.end;
         let rows = profile.samples.as_slice().get(range).unwrap_or_default();
         let group = RowGroup::new(rows, &walker, &functions);
-        let (left, right) =
-            rayon::join(|| samples.columns(group.samples), || frames.column(&group));
+        let (left, right) = rayon::join(|| names.columns(group.samples), || frames.column(&group));
         let mut columns = left.map_err(refused)?;
         columns.push(right.map_err(refused)?);
-        stream.write(columns)?;
+        stream.write(columns, out)?;
     }
-    stream.finish()
+    Ok(())
+}
+
+/// The stream of a profile that grows: batches of the samples that are new. What is known at the end of a recording only is
+/// not in its schema. Names that come later are in dictionaries that replace those before.
+#[derive(Debug)]
+pub struct ArrowRows {
+    inlines: bool,
+    stream: Option<ArrowStream>,
+}
+
+impl ArrowRows {
+    /// A stream of which nothing is written. With `inlines`, inlined functions are frames of their own.
+    #[must_use]
+    pub const fn new(inlines: bool) -> Self {
+        Self { inlines, stream: None }
+    }
+
+    /// Writes some samples of the profile.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    pub fn write(
+        &mut self,
+        profile: &Profile,
+        samples: Range<usize>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        write(Self::begun(&mut self.stream, profile), profile, self.inlines, samples, out)
+    }
+
+    /// Ends the stream.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    pub fn finish(mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        let stream = Self::begun(&mut self.stream, profile);
+        if stream.is_empty() {
+            write(stream, profile, self.inlines, 0..0, out)?;
+        }
+        self.stream.map_or(Ok(()), |stream| stream.finish(out))
+    }
+
+    fn begun<'s>(stream: &'s mut Option<ArrowStream>, profile: &Profile) -> &'s mut ArrowStream {
+        stream.get_or_insert_with(|| {
+            ArrowStream::new(keys_with_recording(SCHEMA, "samples", profile))
+        })
+    }
 }
 
 /// The names of samples.
@@ -110,4 +173,67 @@ impl<'a> SampleNames<'a> {
 pub(super) fn build_ids(profile: &Profile) -> Dictionary {
     let text = |id: &address::BuildId| Cow::Owned(id.to_string().into_bytes());
     Dictionary::new(profile.modules.iter().map(|module| module.build_id.as_ref().map(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use address::Tid;
+    use arrow_array::AnyDictionaryArray as _;
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::Int32Type;
+    use arrow_ipc::reader::StreamReader;
+    use profile::{EventId, LayoutId, ThreadRow};
+
+    use super::*;
+
+    fn add_sample(profile: &mut Profile, comm: &str) {
+        let comm = profile.strings.intern(comm.as_bytes());
+        let (pid, tid) = (Pid(7), Tid(profile.threads.len() as i32));
+        let thread = profile.threads.push(ThreadRow { pid, tid, comm, cgroup: None });
+        profile.samples.push(SampleRow {
+            time: None,
+            thread,
+            event: EventId::new(0),
+            end: EndReason::Root,
+            cpu: None,
+            period: None,
+            stack: None,
+            layout: LayoutId::new(0),
+        });
+    }
+
+    #[test]
+    fn names_that_come_later_replace_those_before() {
+        let (mut profile, mut out) = (Profile::default(), Vec::new());
+        let mut rows = ArrowRows::new(true);
+        add_sample(&mut profile, "first");
+        rows.write(&profile, 0..1, &mut out).expect("memory");
+        let early = out.len();
+        add_sample(&mut profile, "second");
+        add_sample(&mut profile, "first");
+        rows.write(&profile, 1..1, &mut out).expect("memory");
+        assert_eq!(out.len(), early);
+        rows.write(&profile, 1..3, &mut out).expect("memory");
+        rows.finish(&profile, &mut out).expect("memory");
+        let reader = StreamReader::try_new(&*out, None).expect("a schema");
+        assert!(!reader.schema().metadata().contains_key("unwind_perf.summary"));
+        let comms = |batch: arrow_array::RecordBatch| {
+            let column = batch.column_by_name("comm").expect("a column").clone();
+            let column = column.as_dictionary::<Int32Type>();
+            let names = column.values().as_string::<i32>();
+            let keys = column.normalized_keys().into_iter();
+            keys.map(|key| names.value(key).to_owned()).collect::<Vec<_>>()
+        };
+        let batches: Vec<_> = reader.map(|batch| comms(batch.expect("a batch"))).collect();
+        assert_eq!(batches, [vec!["first"], vec!["second", "first"]]);
+    }
+
+    #[test]
+    fn a_stream_without_samples_has_columns() {
+        let (profile, mut out) = (Profile::default(), Vec::new());
+        ArrowRows::new(true).finish(&profile, &mut out).expect("memory");
+        let reader = StreamReader::try_new(&*out, None).expect("a schema");
+        assert_eq!(reader.schema().field(0).name(), "time_ns");
+        assert_eq!(reader.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 0);
+    }
 }

@@ -16,6 +16,12 @@ pub(super) struct Column {
     values: ArrayRef,
 }
 
+impl std::fmt::Debug for ArrowStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArrowStream").field("metadata", &self.metadata).finish_non_exhaustive()
+    }
+}
+
 impl Column {
     /// One without nulls.
     pub(super) fn new(name: &'static str, values: impl arrow_array::Array + 'static) -> Self {
@@ -34,23 +40,31 @@ impl Column {
 }
 
 /// A stream that is being written. Its schema is that of its first batch.
-pub(super) struct ArrowStream<'o> {
-    out: &'o mut dyn io::Write,
+pub(super) struct ArrowStream {
     metadata: Metadata,
     state: Option<(SchemaRef, StreamEncoder)>,
 }
 
-impl<'o> ArrowStream<'o> {
+impl ArrowStream {
     /// A stream whose schema has these keys and values.
-    pub(super) const fn new(out: &'o mut dyn io::Write, metadata: Metadata) -> Self {
-        Self { out, metadata, state: None }
+    pub(super) const fn new(metadata: Metadata) -> Self {
+        Self { metadata, state: None }
     }
 
-    /// Writes a batch.
+    /// Whether nothing was written yet.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.state.is_none()
+    }
+
+    /// Writes a batch. A dictionary that is another one than in the batch before comes before it, and replaces that.
     ///
     /// # Errors
     /// Where writing fails: its error, unchanged.
-    pub(super) fn write(&mut self, columns: Vec<Column>) -> io::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        columns: Vec<Column>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
         let (fields, values): (Vec<_>, Vec<_>) =
             columns.into_iter().map(Column::into_field).unzip();
         let (schema, encoder) = match &mut self.state {
@@ -64,16 +78,16 @@ impl<'o> ArrowStream<'o> {
         };
         let batch = RecordBatch::try_new(Arc::clone(schema), values).map_err(refused)?;
         let buffers = encoder.encode(&batch).map_err(refused)?;
-        write_all(self.out, &buffers)
+        write_all(out, &buffers)
     }
 
     /// Writes the mark of the end. There has to be a batch, of no rows where there is nothing.
     ///
     /// # Errors
     /// Where writing fails: its error, unchanged.
-    pub(super) fn finish(self) -> io::Result<()> {
+    pub(super) fn finish(self, out: &mut dyn io::Write) -> io::Result<()> {
         let Some((_, encoder)) = self.state else { return Ok(()) };
-        write_all(self.out, &encoder.finish().map_err(refused)?)
+        write_all(out, &encoder.finish().map_err(refused)?)
     }
 }
 

@@ -72,16 +72,16 @@ fn batches<T>(
     rows: &[T],
     columns: impl Fn(&[T], Range<usize>) -> Columns,
 ) -> io::Result<()> {
-    let mut stream = ArrowStream::new(out, metadata);
+    let mut stream = ArrowStream::new(metadata);
     // A table without rows has a batch without rows, from which its columns are known.
     let mut start = 0_usize;
     loop {
         let end = rows.len().min(start.saturating_add(BATCH));
         let part = rows.get(start..end).unwrap_or_default();
-        stream.write(columns(part, start..end).map_err(refused)?)?;
+        stream.write(columns(part, start..end).map_err(refused)?, out)?;
         start = end;
         if start >= rows.len() {
-            return stream.finish();
+            return stream.finish(out);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Arrow streams have, value by value, what JSON and NDJSON have.
 
 use serde_json::{Value, json};
+use synth::RecordingParts;
 
 use crate::support::arrow::ArrowTable;
-use crate::support::cases::Case;
+use crate::support::cases::{Case, root};
+use crate::support::run::{empty_folder, run_with_input};
 
 /// Fields that are text in JSON and numbers here.
 const ADDRESSES: &[&str] = &["addr", "svma", "offset"];
@@ -80,6 +82,32 @@ fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
         _ => return value.clone(),
     };
     value.as_u64().map_or(Value::Null, |index| list[usize::try_from(index).expect("small")].clone())
+}
+
+/// Of a stream the rows are written while it comes, before the account of the run is known.
+#[test]
+fn rows_of_a_stream() {
+    let case = Case::named("two-events");
+    let stream = RecordingParts::read(&case.bytes()).expect("a plain file").pipe();
+    let sysroot = root().join("testdata/sysroot");
+    let files = ["--sysroot", sysroot.to_str().expect("a name"), "-q", "-f"];
+    let folder = empty_folder("arrow-stream");
+    let run = |format: &[&str]| {
+        run_with_input(&folder, &[&files, format, &["-"]].concat(), &stream).expect_status(0)
+    };
+    let bytes = run(&["arrow", "--rows"]).stdout;
+    let [table] = &ArrowTable::all(&bytes)[..] else { panic!("one stream") };
+    assert!(!table.keys.contains_key("unwind_perf.summary"));
+    let (rows, lines) = (table.rows(), run(&["ndjson"]).lines());
+    assert_eq!((rows.len(), lines.len()), (52, 52));
+    for (row, line) in rows.iter().zip(&lines) {
+        assert_eq!((&row["time_ns"], &row["tid"]), (&line["time_ns"], &line["tid"]));
+        let functions = |value: &Value| {
+            let frames = value["frames"].as_array().expect("frames").iter();
+            frames.map(|frame| frame["function"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(functions(row), functions(line));
+    }
 }
 
 #[test]

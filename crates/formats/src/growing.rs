@@ -1,0 +1,65 @@
+//! Formats of samples that are printed while their profile grows.
+
+use std::io;
+use std::ops::Range;
+
+use profile::Profile;
+
+use crate::format::Format;
+#[cfg(feature = "arrow")]
+use crate::formats::ArrowRows;
+use crate::formats::Ndjson;
+use crate::options::FormatOptions;
+
+/// A printer of the samples that are new.
+#[derive(Debug)]
+pub enum GrowingSamples {
+    /// Lines of JSON.
+    Ndjson(Ndjson),
+    /// One stream of Arrow's batches.
+    #[cfg(feature = "arrow")]
+    Arrow(ArrowRows),
+}
+
+impl GrowingSamples {
+    /// The printer of a format; `None` for one that needs the whole profile.
+    #[must_use]
+    pub const fn new(format: Format, options: FormatOptions) -> Option<Self> {
+        match format {
+            Format::Ndjson => Some(Self::Ndjson(Ndjson { inlines: options.inlines })),
+            #[cfg(feature = "arrow")]
+            Format::Arrow if options.rows => Some(Self::Arrow(ArrowRows::new(options.inlines))),
+            _ => None,
+        }
+    }
+
+    /// Prints some samples of the profile.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    pub fn print(
+        &mut self,
+        profile: &Profile,
+        samples: Range<usize>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::Ndjson(lines) => lines.print_rows(profile, samples, out),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(rows) => rows.write(profile, samples, out),
+        }
+    }
+
+    /// Prints what comes after the last sample.
+    ///
+    /// # Errors
+    /// Where writing to `out` fails: its error, unchanged.
+    #[cfg_attr(not(feature = "arrow"), expect(unused_variables, reason = "lines have no end"))]
+    pub fn finish(self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Ndjson(_) => Ok(()),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(rows) => rows.finish(profile, out),
+        }
+    }
+}
