@@ -149,9 +149,17 @@ impl Pseudonyms {
         self.source_path(name)
     }
 
-    /// The name of a function: as it is, but for paths in it.
+    /// The name of a function: as it is, but for paths in it, and for files in the names that are made of a file and an
+    /// offset in it (`libc.so.6+0x271d0`).
     #[must_use]
     pub fn function(&self, name: &[u8]) -> Vec<u8> {
+        if let Some(at) = name.windows(3).rposition(|window| window == b"+0x")
+            && let Some((file, offset)) = name.split_at_checked(at)
+            && offset.iter().skip(3).all(u8::is_ascii_hexdigit)
+            && !file.is_empty()
+        {
+            return [&self.source_path(file), offset].concat();
+        }
         function_names::without_paths(name, self)
     }
 
