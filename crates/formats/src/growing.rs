@@ -18,17 +18,19 @@ pub enum GrowingSamples {
     Ndjson(Ndjson),
     /// One stream of Arrow's batches.
     #[cfg(feature = "arrow")]
-    Arrow(ArrowRows),
+    Arrow(Box<ArrowRows>),
 }
 
 impl GrowingSamples {
     /// The printer of a format; `None` for one that needs the whole profile.
     #[must_use]
-    pub const fn new(format: Format, options: FormatOptions) -> Option<Self> {
+    pub fn new(format: Format, options: FormatOptions) -> Option<Self> {
         match format {
             Format::Ndjson => Some(Self::Ndjson(Ndjson { inlines: options.inlines })),
             #[cfg(feature = "arrow")]
-            Format::Arrow if options.rows => Some(Self::Arrow(ArrowRows::new(options.inlines))),
+            Format::Arrow if options.rows => {
+                Some(Self::Arrow(Box::new(ArrowRows::new(options.inlines))))
+            }
             _ => None,
         }
     }
