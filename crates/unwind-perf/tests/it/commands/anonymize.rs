@@ -61,10 +61,16 @@ fn names(samples: &[serde_json::Value]) -> BTreeSet<String> {
     names
 }
 
+/// The name of a function, without the file of those that are made of a file and an offset.
+fn function(frame: &serde_json::Value) -> &str {
+    let name = frame["function"].as_str().unwrap_or_default();
+    name.find(".so").and_then(|at| Some(&name[at + name[at..].find("+0x")?..])).unwrap_or(name)
+}
+
 /// What does not depend on names: times, addresses, functions.
 fn facts(sample: &serde_json::Value) -> String {
     let frames = sample["frames"].as_array().expect("frames").iter().map(|frame| {
-        format!("{} {} {} {}", frame["addr"], frame["function"], frame["line"], frame["build_id"])
+        format!("{} {} {} {}", frame["addr"], function(frame), frame["line"], frame["build_id"])
     });
     let frames: Vec<_> = frames.collect();
     format!("{} {} {} {frames:?}", sample["time_ns"], sample["tid"], sample["period"])
