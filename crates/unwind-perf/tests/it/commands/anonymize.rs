@@ -109,7 +109,7 @@ fn names_of_the_machine_are_not_in_it() {
 
 #[test]
 fn every_command_reads_it() {
-    let folder = anonymous("recursion-rs");
+    let folder = anonymous("exceptions");
     let first = run(&folder, &["-q", "a.upb"]).expect_status(0);
     for jobs in ["1", "7"] {
         let again = run(&folder, &["-q", "--jobs", jobs, "a.upb"]).expect_status(0);
