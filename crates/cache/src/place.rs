@@ -28,6 +28,15 @@ impl CachePlace {
     pub const fn usual(folder: PathBuf) -> Self {
         Self { folder, most: Self::USUAL_SIZE }
     }
+
+    /// Makes the folder now, for a process that may make none later.
+    ///
+    /// # Errors
+    /// Where it cannot be made or written.
+    pub fn make(&self) -> io::Result<()> {
+        let (name, text) = TAG;
+        OwnFolder::at(self.folder.clone()).write(name, &[text])
+    }
 }
 
 /// What a writer that was killed left behind goes after so long.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use host::{Host as _, RealHost, ScratchDir, replace_file};
-use pipeline::{Limits, Options, StreamOptions};
+use pipeline::{CachePlace, Limits, Options, StreamOptions};
 use service::{Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
 
 use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, time_range};
@@ -39,9 +39,14 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
     // What the operator named is looked at once here, so that a mistake is not each job's.
     args.worker.files.search()?;
-    let workers = [false, true].map(|foreign| WorkerCommand {
-        program: program.clone(),
-        arguments: args.worker.words(foreign),
+    let store = args.store.clone().map_or_else(usual_store, Ok)?;
+    // Recordings of strangers have no part in what is kept, and get nothing of it.
+    let workers = [false, true].map(|foreign| {
+        let mut arguments = args.worker.words(foreign);
+        if !foreign {
+            arguments.extend(["--names".into(), store.join("names").into_os_string()]);
+        }
+        WorkerCommand { program: program.clone(), arguments }
     });
     Ok(ServeOptions {
         paths: Vec::new(),
@@ -49,7 +54,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
         listen: args.listen.clone(),
         open: args.open,
         names: args.host_name.clone(),
-        store: args.store.clone().map_or_else(usual_store, Ok)?,
+        store,
         keep: RESULTS,
         uploads: None,
         deadline: DEADLINE,
@@ -118,12 +123,16 @@ pub(super) fn work(args: &WorkerArgs) -> anyhow::Result<Status> {
     let temporary = std::env::temp_dir();
     let cache = RealHost.home().map(|home| home.join(".cache"));
     let network = !files.debuginfod.is_empty();
-    let writable = std::iter::once(temporary).chain(cache.filter(|_| network)).collect();
+    // Without it names are looked up anew each time.
+    let names = args.names.clone().map(CachePlace::usual).filter(|place| place.make().is_ok());
+    let folder = names.as_ref().map(|place| place.folder.clone());
+    let writable = [Some(temporary), cache.filter(|_| network), folder];
+    let writable = writable.into_iter().flatten().collect();
     let memory = args.max_memory;
     confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
     let limits = Limits { memory };
     let options = WorkerOptions {
-        options: Options { files, limits, ..Options::default() },
+        options: Options { files, limits, cache: names, ..Options::default() },
         foreign: args.foreign,
         hotspot: |pipeline, source, options, observer, out| {
             let how = (source, StreamOptions::default());

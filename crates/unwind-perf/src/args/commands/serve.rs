@@ -94,6 +94,10 @@ pub(crate) struct WorkerArgs {
     #[arg(long, hide = true)]
     pub(crate) foreign: bool,
 
+    /// Keep names from run to run in DIR
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) names: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) files: FileArgs,
 }

@@ -7,14 +7,15 @@ use serde_json::json;
 
 use super::client::{Served, wait_until};
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{empty_folder, listing};
+use crate::support::run::{empty_folder, results};
 
 /// How a namespace for mounts is made: as the superuser, else with one for users.
 const WAYS: [&[&str]; 2] = [&["--mount"], &["--mount", "--user", "--map-root-user"]];
 
-/// Mounts a file system at the first argument, and becomes the program that follows.
-const SCRIPT: &str =
-    "mount -t tmpfs -o size=16k tmpfs \"$0\" && mkdir \"$0/store\" \"$0/uploads\" && exec \"$@\"";
+/// Mounts a file system at the first argument, and becomes the program that follows. What is kept for addresses of files
+/// would take of its space, and can be kept nowhere there.
+const SCRIPT: &str = "mount -t tmpfs -o size=16k tmpfs \"$0\" && mkdir \"$0/store\" \"$0/uploads\" && \
+     : > \"$0/store/names\" && exec \"$@\"";
 
 /// A service whose results and uploads are on a disk of 16 KiB; `None` where none can be mounted.
 fn served(test: &str) -> Option<Served> {
@@ -46,7 +47,7 @@ fn a_full_disk_is_a_clear_answer_and_the_front_goes_on() {
     let recording = Case::named("norm").bytes();
     // The disk as the service sees it.
     let folder = format!("/proc/{}/root{}", served.pid(), served.store.display());
-    let left = || listing(Path::new(&folder));
+    let left = || results(Path::new(&folder));
     for _ in 0..3 {
         let upload =
             served.send("POST", "/api/v1/recordings?name=x", &[&host, &token, kind], &recording);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::client::{Served, wait_until};
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{empty_folder, listing};
+use crate::support::run::{empty_folder, results};
 
 fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("a process id");
@@ -110,12 +110,12 @@ fn a_worker_that_is_killed_at_any_moment_leaves_nothing_half_done() {
             ends[1] += 1;
             assert_eq!(job["problem"]["type"], "urn:unwind-perf:worker-ended", "{job}");
             assert_eq!(columns, 410);
-            assert_eq!(listing(&served.store), Vec::<String>::new(), "{job}");
+            assert_eq!(results(&served.store), Vec::<String>::new(), "{job}");
         }
     }
     assert_eq!(ends[0] + ends[1], 40);
     assert_eq!(served.follow(&analyze(&served, &id))["state"], "done");
-    assert_eq!(listing(&served.store).len(), 2);
+    assert_eq!(results(&served.store).len(), 2);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn clients_that_go_in_the_middle_of_an_answer_leave_nothing_behind() {
     let path = format!("/api/v1/recordings/{id}/export?format=report");
     let whole = served.get(&path);
     assert_eq!(whole.status, 200);
-    wait_until("the first answer is over", || listing(&served.store).is_empty());
+    wait_until("the first answer is over", || results(&served.store).is_empty());
     let before = descriptors(&served);
     for _ in 0..20 {
         let mut stream = TcpStream::connect(&served.address).unwrap();
@@ -139,7 +139,7 @@ fn clients_that_go_in_the_middle_of_an_answer_leave_nothing_behind() {
         // Closed with bytes that nobody read, which resets the connection.
     }
     wait_until("descriptors are given back", || descriptors(&served) <= before);
-    wait_until("scratch files are given back", || listing(&served.store).is_empty());
+    wait_until("scratch files are given back", || results(&served.store).is_empty());
     assert!(served.get(&path).body == whole.body);
 }
 

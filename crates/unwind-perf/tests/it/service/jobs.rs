@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::client::Served;
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{empty_folder, listing};
+use crate::support::run::{empty_folder, results};
 
 /// A service over copies of a case.
 fn served(test: &str, names: &[&str]) -> Served {
@@ -62,7 +62,9 @@ fn a_result_is_made_once_and_kept() {
     // Unpacked for who does not know gzip: the head's length, the head.
     let plain = served.send("GET", &columns, &[&host, &token], b"");
     assert_eq!(&plain.body[8..21], b"{\"version\":2,");
-    assert_eq!(listing(&served.store).len(), 2);
+    assert_eq!(results(&served.store).len(), 2);
+    // What the worker found for addresses of files is kept for the next one.
+    assert!(served.store.join("names/CACHEDIR.TAG").is_file());
 }
 
 #[test]

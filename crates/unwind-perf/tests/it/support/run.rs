@@ -127,6 +127,11 @@ pub(crate) fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
+/// What is in a folder of the service, sorted, beside what it keeps for addresses of files.
+pub(crate) fn results(store: &Path) -> Vec<String> {
+    listing(store).into_iter().filter(|name| name != "names").collect()
+}
+
 /// The names of the files in a folder, sorted.
 pub(crate) fn listing(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
