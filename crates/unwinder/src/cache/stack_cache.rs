@@ -266,7 +266,7 @@ impl CachedStep {
         let register = rule.cfa_register;
         let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
         let same_base = register == arch.sp()
-            || if restored >> register & 1 != 0 {
+            || if u64::from(restored) >> (register & 63) & 1 != 0 {
                 let slot = self.sp.wrapping_add_signed(self.base_slot.into());
                 memory.recorded(slot) == Some(base)
             } else {
