@@ -2,6 +2,8 @@
 
 #[path = "seeds_of_archives.rs"]
 mod archives;
+#[path = "seeds_of_bundles.rs"]
+mod bundles;
 #[path = "seeds_of_cxx_names.rs"]
 mod cxx_names;
 #[path = "seeds_of_files.rs"]
@@ -33,4 +35,5 @@ fn main() {
     names::write_all();
     pairs::write_all();
     archives::write_all();
+    bundles::write_all();
 }

@@ -1,4 +1,4 @@
-//! The names of entries: those that perf, samply and hotspot look for where the file has a build-id.
+//! The names of entries: those that perf looks for where the file has a build-id.
 
 use std::path::Path;
 
