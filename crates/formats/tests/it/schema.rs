@@ -77,7 +77,7 @@ fn expected_outputs_of_recordings_fit() {
             checked[1] += 1;
         }
     }
-    assert_eq!(checked, [5, 18], "cases with JSON and with NDJSON");
+    assert_eq!(checked, [5, 19], "cases with JSON and with NDJSON");
 }
 
 #[test]
