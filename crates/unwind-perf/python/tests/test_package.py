@@ -203,6 +203,8 @@ class Endings(unittest.TestCase):
         self.assertIsNotNone(self.runs[0].poll())
 
     def test_an_interrupt_ends_the_program(self):
+        # Jobs of shells in the background begin with interrupts ignored.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with self.assertRaises(KeyboardInterrupt):
