@@ -1,6 +1,8 @@
 //! Packages installed into an empty place, and their programs run as a user would.
 
 use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -66,9 +68,7 @@ pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> 
         command::run(pip.arg(package))?;
         (root.join("bin"), root.to_owned())
     } else {
-        command::run(command::words("python3 -m zipfile -e").arg(package).arg(root))?;
-        let data = folder_of_data(root)?;
-        (data.join("scripts"), data.join("data"))
+        unzipped(package, root)?
     };
     for (_, file) in SHARED {
         there(&shared.join(file))?;
@@ -90,6 +90,19 @@ pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> 
         return Ok(());
     }
     programs.work(root)
+}
+
+/// The folders of programs and of shared files of a wheel that is taken out of its archive: as an installer does, for
+/// another processor.
+fn unzipped(package: &Path, root: &Path) -> Result<(PathBuf, PathBuf)> {
+    command::run(command::words("python3 -m zipfile -e").arg(package).arg(root))?;
+    let data = folder_of_data(root)?;
+    let programs = data.join("scripts");
+    // It leaves out that these can be run.
+    for program in std::fs::read_dir(&programs)? {
+        std::fs::set_permissions(program?.path(), Permissions::from_mode(0o755))?;
+    }
+    Ok((programs, data.join("data")))
 }
 
 /// The folder of a wheel's programs and shared files, as it is in the archive.
