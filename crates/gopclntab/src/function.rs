@@ -65,6 +65,12 @@ impl<'i> GoFunction<'i> {
         self.of.name(self.number(4)?).filter(|name| !name.is_empty())
     }
 
+    /// Whether that is its name: where all functions are asked, this is the quicker question.
+    #[must_use]
+    pub fn is_named(&self, name: &[u8]) -> bool {
+        self.number(4).is_some_and(|offset| self.of.is_name(offset, name))
+    }
+
     /// Whether the runtime's own walks end with it: nothing called it that it could return to.
     #[must_use]
     pub fn is_top_frame(&self) -> bool {

@@ -28,9 +28,20 @@ impl std::fmt::Debug for Parts<'_> {
 impl<'i> Parts<'i> {
     /// The name at an offset of the names, which has to be one's beginning.
     pub(crate) fn name(&self, offset: u32) -> Option<&'i [u8]> {
+        string_at(self.bytes, self.start_of_name(offset)?)
+    }
+
+    /// Whether that is the name there, without looking for its end.
+    pub(crate) fn is_name(&self, offset: u32, name: &[u8]) -> bool {
+        let at = self.start_of_name(offset);
+        let rest = at.and_then(|at| self.bytes.get(at..)?.strip_prefix(name));
+        rest.is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    fn start_of_name(&self, offset: u32) -> Option<usize> {
         let offset = usize::try_from(offset).ok()?;
         let at = self.layout.names.checked_add(offset)?;
         let is_start = offset == 0 || self.bytes.get(at.checked_sub(1)?) == Some(&0);
-        string_at(self.bytes, at).filter(|_| is_start)
+        is_start.then_some(at)
     }
 }

@@ -234,7 +234,7 @@ fn all_that_is_held_counts_together() {
             Err(other) => panic!("{other}"),
         }
     };
-    let limit = 24 << 20;
+    let limit = 20 << 20;
     assert_eq!([run(2000, 2, limit), run(1, 8000, limit)], ["", ""]);
     assert_ne!(run(2000, 8000, limit), "");
     assert_eq!(run(1, 8000, limit / 2), "address spaces and modules");

@@ -79,11 +79,8 @@ impl GoRules {
             let Some(table) = self.table(image) else { return Vec::new() };
             let functions = table.functions(image);
             let of_name = |name| {
-                let named: Vec<_> = functions
-                    .iter()
-                    .filter(|it| it.name() == Some(name))
-                    .take(MOST_NAMED)
-                    .collect();
+                let named: Vec<_> =
+                    functions.iter().filter(|it| it.is_named(name)).take(MOST_NAMED).collect();
                 // One of the two has no frame, and goes on in the other.
                 let frame = named.iter().find_map(full_frame);
                 named.into_iter().filter_map(move |function| Some((function.start, frame?)))

@@ -23,10 +23,9 @@ struct SeenSample {
 }
 
 impl SeenSamples {
-    /// Room for so many samples, with as many frames as those of real programs have as a rule.
+    /// Room for so many samples. How many frames these have differs too much.
     pub(crate) fn with_capacity(samples: usize) -> Self {
-        const FRAMES: usize = 16;
-        Self { samples: Vec::with_capacity(samples), frames: Vec::with_capacity(FRAMES * samples) }
+        Self { samples: Vec::with_capacity(samples), frames: Vec::new() }
     }
 
     /// Adds a sample: its frames, of which so many are the kernel's, why its chain ended, and where the frame of the

@@ -121,6 +121,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
+        let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
         self.trial_left = most_tried(state.stack.len());
         let (registers, pc) = initial_registers(state, sampled);
@@ -145,7 +146,7 @@ impl<'e> Walker<'e> {
         stack.end();
         self.cache.stacks[at] = stack;
         if reason == EndReason::OtherStack && self.left_at.is_some() {
-            return self.walk_below_switch(&memory, arch, frames);
+            return self.walk_below_switch(first, &memory, arch, frames);
         }
         reason
     }

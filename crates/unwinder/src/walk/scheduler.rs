@@ -28,21 +28,23 @@ const MOST_SWITCHES: u32 = 32;
 
 impl Walker<'_> {
     /// Goes on with what is below a switch of stacks, as far as that leads to a root; what is between is a gap. Otherwise
-    /// the chain stays as it is.
+    /// the chain, whose frames begin at `own_first`, stays as it is.
     #[cold]
     pub(super) fn walk_below_switch(
         &mut self,
+        own_first: usize,
         memory: &Memory<'_>,
         arch: Arch,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let (cut_at, own) = (self.cut_at, frames.len());
+        let most = own_first.saturating_add(self.max_frames);
         let mut previous = StackCache::default();
         for _ in 0..MOST_SWITCHES {
             let Some(left_at) = self.left_at.take() else { break };
             let Some(registers) = self.scheduler_start(&left_at, memory, arch) else { break };
             let Ok(pc) = registers.get(arch.return_address(), memory) else { break };
-            if frames.len() + 2 > self.max_frames {
+            if frames.len() + 2 > most {
                 break;
             }
             frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
@@ -53,7 +55,7 @@ impl Walker<'_> {
                 frame.found_by = FoundBy::Scan;
             }
             match end {
-                EndReason::Root if frames.len() <= self.max_frames => {
+                EndReason::Root if frames.len() <= most => {
                     return EndReason::RootAcrossGap;
                 }
                 EndReason::OtherStack => {}
