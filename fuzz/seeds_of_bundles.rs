@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bundle::{Facts, JournalHost, Keep};
+use bundle::{Facts, JournalHost, Keep, Recorded};
 use host::{Host, MemoryHost, Origin};
 
 use crate::write;
@@ -28,7 +28,7 @@ fn bundle(recording: &[u8], files: &[(&str, &[u8])]) -> Vec<u8> {
     let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
     zstd::stream::decode_all(&*packed).expect("zstd")
 }
 

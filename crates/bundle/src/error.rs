@@ -17,12 +17,12 @@ pub enum Error {
     /// What the manifest says cannot be.
     #[error("the manifest of the bundle is wrong: {0}")]
     Wrong(String),
-    /// A later form.
-    #[error("the bundle has format version {found}; this program reads version {known}")]
+    /// A form that is not known here.
+    #[error("the bundle has format version {found}; this program reads 1 to {known}")]
     Version {
         /// Its version.
         found: u32,
-        /// The one that is known here.
+        /// The last one that is known here.
         known: u32,
     },
     /// An entry that the manifest does not have at that place.

@@ -2,7 +2,7 @@
 //!
 //! A [`JournalHost`] stands between a run and the machine and notes each question with its answer, and which parts of large
 //! files were read. [`write()`] packs the recording, the answers and those parts into one file: a tar file compressed by
-//! zstd, with a [`Manifest`] first. [`Bundle::read`] gives a [`BundleHost`], which answers from the bundle alone: what
+//! zstd, with a [`Manifest`] first, and links by which other programs find the files at the end. [`Bundle::read`] gives a [`BundleHost`], which answers from the bundle alone: what
 //! nobody asked for when it was made, it does not know, and says so ([`host::HostFinding`]).
 //!
 //! A bundle comes from strangers. What it states is checked against what it has, no name in it leads anywhere, and nothing
@@ -12,7 +12,7 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //! use budget::Budget;
-//! use bundle::{Bundle, Facts, JournalHost, Keep};
+//! use bundle::{Bundle, Facts, JournalHost, Keep, Recorded};
 //! use host::{Host, MemoryHost, Origin};
 //!
 //! let machine = MemoryHost::new();
@@ -24,7 +24,7 @@
 //!
 //! let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
 //! let mut packed = Vec::new();
-//! bundle::write(&journal.finish()?, &facts, &Keep::Whole, &mut packed)?;
+//! bundle::write(&journal.finish()?, &facts, &Recorded::default(), &Keep::Whole, &mut packed)?;
 //!
 //! let bundle = Bundle::read(&packed, &Budget::default())?;
 //! let there = bundle.host();
@@ -41,6 +41,7 @@ mod hash_writer;
 mod journal;
 mod manifest;
 mod read;
+mod recorded;
 mod rewrite;
 mod write;
 
@@ -52,5 +53,6 @@ pub use hash_writer::HashWriter;
 pub use journal::{JournalHost, Taken};
 pub use manifest::{Facts, Manifest};
 pub use read::{Bundle, BundleHost, bundle_of_stream, is_bundle};
+pub use recorded::Recorded;
 pub use rewrite::{RewriteError, Rewriter};
 pub use write::{Keep, Written, write};

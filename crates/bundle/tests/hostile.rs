@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use budget::Budget;
-use bundle::{Bundle, Facts, JournalHost, Keep, is_bundle};
+use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
 use host::{Host as _, MemoryHost, Origin};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn good() -> Vec<u8> {
     let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
     packed
 }
 
@@ -50,7 +50,7 @@ fn pack(entries: &[Entry]) -> Vec<u8> {
         header.set_entry_type(*kind);
         header.set_size(bytes.len() as u64);
         header.set_mode(0o644);
-        if matches!(kind, tar::EntryType::Symlink) {
+        if matches!(kind, tar::EntryType::Symlink | tar::EntryType::Link) {
             header.set_link_name("/etc/passwd").expect("a name");
         }
         header.set_cksum();
@@ -93,7 +93,7 @@ fn a_good_one_is_read() {
     let names: Vec<_> = entries(&good()).into_iter().map(|(name, ..)| name).collect();
     // The SHA-256 of the bytes 0 to 255.
     let file = "files/40aff2e9d2d8922e47afd4648e6967497158785fbd1da870e7110266bf944880";
-    assert_eq!(names, ["manifest.json", file, "perf.data"]);
+    assert_eq!(names, ["manifest.json", file, "perf.data", "root/bin/app"]);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn bytes_are_those_of_the_manifest() {
 #[test]
 fn entries_are_those_of_the_manifest() {
     let missing = "the bundle has an entry that is its end where its manifest says perf.data";
-    assert_eq!(error(&changed(|it| drop(it.pop()))), missing);
+    assert_eq!(error(&changed(|it| it.truncate(2))), missing);
     let more = changed(|it| it.push(it[2].clone()));
     assert_eq!(error(&more), "the bundle has an entry perf.data where its manifest says the end");
     for name in ["../../etc/cron.d/x", "/etc/passwd", "other"] {
@@ -147,6 +147,38 @@ fn entries_are_those_of_the_manifest() {
     }
     let swapped = changed(|it| it.swap(0, 1));
     assert!(!is_bundle(&swapped) && Bundle::read(&swapped, &Budget::default()).is_err());
+}
+
+#[test]
+fn links_are_passed_over_wherever_they_lead() {
+    let link = |name: &str, kind| (name.to_owned(), kind, Vec::new());
+    for name in
+        ["root/bin/x", "../../etc/cron.d/x", "/etc/passwd", "perf.data", "manifest.json", ""]
+    {
+        let packed = changed(|it| it.push(link(name, tar::EntryType::Link)));
+        let bundle = Bundle::read(&packed, &Budget::default()).expect("a bundle");
+        let open = |path: &str| bundle.host().open(Path::new(path), Origin::User);
+        assert_eq!(&open("perf.data").expect("the recording").content[..], b"PERFILE2");
+        assert!(open(name).is_ok() == (name == "perf.data"), "{name}");
+    }
+    let end = "the bundle has an entry x where its manifest says the end";
+    for kind in [tar::EntryType::Symlink, tar::EntryType::Regular, tar::EntryType::Directory] {
+        assert_eq!(error(&changed(|it| it.push(link("x", kind)))), end);
+    }
+    let with_bytes = ("x".to_owned(), tar::EntryType::Link, vec![7]);
+    assert_eq!(error(&changed(|it| it.push(with_bytes))), end);
+}
+
+#[test]
+fn the_first_form_is_read_and_has_no_links() {
+    let first = with_manifest(|it| it["version"] = json!(1));
+    let found = "the bundle has an entry root/bin/app where its manifest says the end";
+    assert_eq!(error(&first), found);
+    let mut entries = entries(&first);
+    entries.pop();
+    let bundle = Bundle::read(&pack(&entries), &Budget::default()).expect("a bundle");
+    let app = bundle.host().open(Path::new("/bin/app"), Origin::User).expect("the file");
+    assert_eq!(app.content.len(), 256);
 }
 
 #[test]
@@ -174,7 +206,7 @@ fn bombs_are_refused_before_they_unpack() {
 #[test]
 fn hostile_manifests_are_errors() {
     for (change, expected) in [
-        (json!({"version": 2}), "the bundle has format version 2; this program reads version 1"),
+        (json!({"version": 3}), "the bundle has format version 3; this program reads 1 to 2"),
         (
             json!({"format": "x"}),
             "the manifest of the bundle is wrong: its format is not unwind-perf-bundle",

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use budget::Budget;
-use bundle::{Bundle, Facts, JournalHost, Keep, is_bundle};
+use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
 use host::{
     FileKind, FileOwner, Host, HostError, HostFinding, MemoryHost, Origin, RealHost, ScratchDir,
 };
@@ -19,7 +19,14 @@ fn root() -> Origin<'static> {
 fn bundle(journal: &JournalHost, keep: &Keep) -> Bundle {
     let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
     let mut packed = Vec::new();
-    bundle::write(&journal.finish().expect("files"), &facts, keep, &mut packed).expect("memory");
+    bundle::write(
+        &journal.finish().expect("files"),
+        &facts,
+        &Recorded::default(),
+        keep,
+        &mut packed,
+    )
+    .expect("memory");
     assert!(is_bundle(&packed));
     Bundle::read(&packed, &Budget::default()).expect("a bundle")
 }
@@ -133,4 +140,73 @@ fn failures_of_the_system_keep_their_number() {
     let bundle = bundle(&journal, &Keep::Whole);
     assert_eq!(code(&**bundle.host()), there);
     assert!(bundle.host().is_dir(dir.path(), Origin::User));
+}
+
+/// The links at the end of a bundle: the name of each, and the entry that it stands for.
+fn links(journal: &JournalHost, facts: &Facts, recorded: &Recorded) -> Vec<(String, String)> {
+    let mut packed = Vec::new();
+    let taken = journal.finish().expect("files");
+    bundle::write(&taken, facts, recorded, &Keep::Whole, &mut packed).expect("memory");
+    assert!(Bundle::read(&packed, &Budget::default()).is_ok());
+    let tar = zstd::stream::decode_all(&*packed).expect("zstd");
+    let mut archive = tar::Archive::new(&*tar);
+    let entries = archive.entries().expect("a tar file").map(|entry| entry.expect("an entry"));
+    let text = |path: &Path| path.to_str().expect("a text").to_owned();
+    let links = entries.filter_map(|entry| {
+        let to = entry.link_name().expect("a name")?;
+        Some((text(&entry.path().expect("a name")), text(&to)))
+    });
+    links.collect()
+}
+
+#[test]
+fn others_find_files_by_the_names_that_the_recording_has() {
+    let machine = MemoryHost::new();
+    let long = format!("/{}/app", "d/".repeat(100).trim_end_matches('/'));
+    machine.insert("/r/perf.data", *b"PERFILE2");
+    machine.insert("/sys/usr/lib/a.so", *b"a");
+    machine.insert("/store/ab/elf", *b"bb");
+    machine.insert("/store/[kernel.kallsyms]/abcd/kallsyms", *b"1 t x");
+    machine.insert(&long, *b"long");
+    machine.insert("/tmp/perf-7.map", *b"1 2 x");
+    let journal = JournalHost::new(Arc::new(machine), Path::new("/r/perf.data"));
+    let ask = |path: &str, origin: Origin<'_>| {
+        journal.open(Path::new(path), origin).expect("a file");
+    };
+    ask("/r/perf.data", Origin::User);
+    ask("/sys/usr/lib/a.so", Origin::Recording { root: Path::new("/sys") });
+    ask("/store/ab/elf", Origin::Stored { root: Path::new("/store") });
+    ask("/store/[kernel.kallsyms]/abcd/kallsyms", Origin::Stored { root: Path::new("/store") });
+    ask(&long, root());
+    ask("/tmp/perf-7.map", root());
+    let facts = Facts {
+        recording: "/r/perf.data".into(),
+        search: vec![("--sysroot".to_owned(), "/sys".into())],
+        ..Facts::default()
+    };
+    let file = |recorded: &str, opened: &str| (recorded.into(), opened.into());
+    let recorded = Recorded {
+        files: vec![file("/usr/bin/b", "/store/ab/elf"), file("/x/../y", "/store/ab/elf")],
+        kernel: address::BuildId::new(&[0xab; 20]),
+    };
+    let links = links(&journal, &facts, &recorded);
+    let names: Vec<_> = links.iter().map(|(name, _)| &**name).collect();
+    let id = "ab".repeat(20);
+    assert_eq!(
+        names,
+        [
+            &*format!("[kernel.kallsyms]/{id}/kallsyms"),
+            "names/b",
+            "names/y",
+            &format!("root{long}"),
+            "root/proc/kallsyms",
+            "root/tmp/perf-7.map",
+            "root/usr/bin/b",
+            "root/usr/lib/a.so",
+        ]
+    );
+    let of = |name: &str| &links.iter().find(|(it, _)| it == name).expect("a link").1;
+    assert_eq!(of("names/b"), of("root/usr/bin/b"));
+    assert_eq!(of("root/proc/kallsyms"), &links[0].1);
+    assert!(of("root/usr/lib/a.so").starts_with("files/"));
 }

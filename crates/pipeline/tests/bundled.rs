@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bundle::{Facts, JournalHost, Keep};
+use bundle::{Facts, JournalHost, Keep, Recorded};
 use host::{Host, MemoryHost};
 use pipeline::{Analysis, Error, Observer, Options, Pipeline, Source, Unobserved};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder};
@@ -32,7 +32,7 @@ fn bundled(ask: impl FnOnce(Arc<dyn Host>)) -> Arc<dyn Host> {
     let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
     let elsewhere = MemoryHost::new();
     elsewhere.insert("/a.upb", packed);
     elsewhere.insert("/proc/sys/kernel/hostname", *b"elsewhere\n");

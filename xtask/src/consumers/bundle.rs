@@ -1,14 +1,15 @@
 //! Bundles of a C++, a Rust, a Python and a Node.js program: read in an empty folder that is the whole machine, without
-//! network and under another host name, and by perf after they were unpacked; and without names.
+//! network and under another host name, and by perf and hotspot after they were unpacked; and without names.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Bench, Missing};
+use super::{Bench, Missing, bundle_peers};
 use crate::command;
 
 const CPP: &str = r#"
@@ -122,11 +123,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
         let folder = bench.scratch.join("bundle").join(program.name);
         fs::create_dir_all(&folder)?;
         match recorded(program, &folder) {
-            Ok(()) => reports.push(format!(
-                "{}: {}",
-                program.name,
-                bundled(bench.ours, program, &folder)?
-            )),
+            Ok(()) => {
+                reports.push(format!("{}: {}", program.name, bundled(bench, program, &folder)?))
+            }
             Err(error) if error.is::<Missing>() => {
                 reports.push(format!("{}: skipped: {error:#}", program.name))
             }
@@ -149,7 +148,8 @@ fn recorded(program: &Program, folder: &Path) -> Result<()> {
 }
 
 /// Bundles the recording of a folder, reads it elsewhere, and tells the sizes.
-fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
+fn bundled(bench: &Bench<'_>, program: &Program, folder: &Path) -> Result<String> {
+    let ours = bench.ours;
     let run = |arguments: &[&str]| {
         command::quiet_output(Command::new(ours).args(arguments).current_dir(folder))
     };
@@ -162,7 +162,7 @@ fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
         ensure!(there == here, "--jobs {jobs} in the empty machine gives another result");
     }
     let unpacked = unpacked(folder)?;
-    let files: u64 = sizes(&unpacked)?.iter().sum();
+    let files: u64 = sizes(&unpacked)?.values().sum();
     let mut script = Command::new("perf");
     script.arg("--buildid-dir").arg(&unpacked).args(["script", "--no-inline", "-i"]);
     let text = command::quiet_output(script.arg(unpacked.join("perf.data")))?;
@@ -171,6 +171,7 @@ fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
         "perf names no {} of the unpacked bundle",
         program.function
     );
+    let peers = bundle_peers::check(bench, folder, &unpacked)?;
     let anonymous = anonymous(ours, program, folder)?;
     let size = |name: &str| fs::metadata(folder.join(name)).map(|file| file.len());
     let recording = size("perf.data")?;
@@ -180,7 +181,7 @@ fn bundled(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
     let archive = archive.ok().and_then(|_| size("perf.data.tar.bz2").ok());
     let archive = archive.map_or("none".to_owned(), mb);
     Ok(format!(
-        "the same result in an empty machine; recording {}, with its files {}, bundle {}, with whole files {}, \
+        "the same result in an empty machine; {peers}; recording {}, with its files {}, bundle {}, with whole files {}, \
          perf archive {archive}, without names {anonymous}",
         mb(recording),
         mb(files),
@@ -256,15 +257,15 @@ fn unpacked(folder: &Path) -> Result<PathBuf> {
     Ok(unpacked)
 }
 
-/// Bytes of all files in and below a folder, their holes included.
-fn sizes(folder: &Path) -> Result<Vec<u64>> {
-    let mut sizes = Vec::new();
+/// Bytes of all files in and below a folder, their holes included, by inode: files have more than one name.
+fn sizes(folder: &Path) -> Result<BTreeMap<u64, u64>> {
+    let mut sizes = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let (path, metadata) = entry.and_then(|it| Ok((it.path(), it.metadata()?)))?;
         if metadata.is_dir() {
             sizes.extend(self::sizes(&path)?);
         } else {
-            sizes.push(metadata.len());
+            sizes.insert(metadata.ino(), metadata.len());
         }
     }
     Ok(sizes)

@@ -61,7 +61,8 @@ pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     Ok(text)
 }
 
-fn need(bench: &Bench<'_>) -> Result<()> {
+/// Makes sure that it is there.
+pub(super) fn need(bench: &Bench<'_>) -> Result<()> {
     bench.need(
         "timeout 10 hotspot -platform offscreen --version",
         "apt-get install --quiet --yes --no-install-recommends hotspot",
@@ -75,27 +76,33 @@ fn with_ours(bench: &Bench<'_>) -> Result<String> {
 
 /// The program with a backend, its own where none is named.
 fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
-    let mut hotspot = Command::new("timeout");
-    hotspot.args([SECONDS, "hotspot"]);
-    if let Some(sysroot) = bench.sysroot {
-        hotspot.arg("--sysroot").arg(sysroot);
-    }
-    hotspot
-        .arg(bench.recording)
-        .env("HOTSPOT_GENERATE_SCRIPT_OUTPUT", "1")
-        .env("QT_QPA_PLATFORM", "offscreen")
-        .env_remove("HOTSPOT_PERFPARSER")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+    let mut hotspot = program(bench.recording, bench.sysroot);
     if let Some(backend) = backend {
         hotspot.env("HOTSPOT_PERFPARSER", backend);
     }
     hotspot
 }
 
+/// The program with its own backend, which looks for files in that sysroot alone.
+pub(super) fn program(recording: &Path, sysroot: Option<&Path>) -> Command {
+    let mut hotspot = Command::new("timeout");
+    hotspot.args([SECONDS, "hotspot"]);
+    if let Some(sysroot) = sysroot {
+        hotspot.arg("--sysroot").arg(sysroot);
+    }
+    hotspot
+        .arg(recording)
+        .env("HOTSPOT_GENERATE_SCRIPT_OUTPUT", "1")
+        .env("QT_QPA_PLATFORM", "offscreen")
+        .env_remove("HOTSPOT_PERFPARSER")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    hotspot
+}
+
 /// What the program prints, up to the end of that sample, and what follows within a moment.
-fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
+pub(super) fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
     let mut child = hotspot.spawn().with_context(|| command::show(hotspot))?;
     let out = child.stdout.take().context("no standard output")?;
     let (sender, lines) = mpsc::channel();

@@ -2,6 +2,7 @@
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
 mod bundle;
+mod bundle_peers;
 mod callgrind;
 mod duckdb;
 mod firefox;
@@ -67,7 +68,7 @@ const CHECKS: &[Check] = &[
 /// Checks that need no recording.
 const ONCE: &[Check] = &[
     Check { name: "the Python package", run: python::check },
-    Check { name: "a bundle on another machine, and in perf", run: bundle::check },
+    Check { name: "a bundle on another machine, in perf and in hotspot", run: bundle::check },
     Check { name: "the Python package on a Spark cluster", run: spark::check },
     Check { name: "the page in Chromium", run: report::million },
     Check { name: "the page's engine in Node", run: report::engine },

@@ -8,9 +8,14 @@ use super::{Bench, Missing, python};
 use crate::command;
 use crate::interpreters::interpreters;
 
-/// What Spark runs on. It is asked of Debian where there is none.
-const JAVA: &str = "java -version";
 const INSTALL: &str = "apt-get install -y --no-install-recommends openjdk-17-jre-headless";
+
+/// What Spark runs on: that of `JAVA_HOME`, else that of the search path. It is asked of Debian where there is none.
+fn java() -> String {
+    let home = std::env::var("JAVA_HOME").ok().filter(|home| !home.is_empty());
+    let java = home.map_or("java".to_owned(), |home| format!("{home}/bin/java"));
+    format!("{java} -version")
+}
 
 /// Spark comes with its jars, 490 MB.
 const PACKAGES: &str = "pyspark pyarrow";
@@ -23,7 +28,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let newest = interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
     let (_, interpreter) =
         newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
-    bench.need(JAVA, INSTALL)?;
+    bench.need(&java(), INSTALL)?;
     let python = python::environment(bench, &interpreter, "spark", PACKAGES)?;
     let package = python::package();
     let mut run = Command::new(&python);

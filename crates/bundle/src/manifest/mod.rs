@@ -20,8 +20,8 @@ use crate::error::Error;
 pub(crate) const NAME: &str = "manifest.json";
 /// The word by which a manifest is known.
 pub(crate) const FORMAT: &str = "unwind-perf-bundle";
-/// The form that is written and read here.
-pub(crate) const VERSION: u32 = 1;
+/// The form that is written here. Those before it are read, too: the first has no links.
+pub(crate) const VERSION: u32 = 2;
 
 /// What a bundle is of, beside what the machine answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,11 @@ impl Manifest {
         }
     }
 
+    /// Whether it is of a form with links at the end.
+    pub(crate) const fn has_links(&self) -> bool {
+        self.version >= 2
+    }
+
     /// Reads it, and checks all that can be checked without the other entries.
     ///
     /// # Errors
@@ -117,7 +122,7 @@ impl Manifest {
         if format != FORMAT {
             return Err(Error::wrong(format!("its format is not {FORMAT}")));
         }
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Error::Version { found: version, known: VERSION });
         }
         let manifest: Self = serde_json::from_slice(json)?;
@@ -219,8 +224,11 @@ mod tests {
             wrong(r#""../x" is no name of an entry"#)
         );
         assert_eq!(error(manifest(1, "", "0")), wrong("it has no such content"));
-        let later = "the bundle has format version 2; this program reads version 1";
-        assert_eq!(error(manifest(2, "", "null")), Err(later.to_owned()));
+        assert_eq!(error(manifest(2, "", "null")), Ok(()));
+        for other in [0, 3] {
+            let later = format!("the bundle has format version {other}; this program reads 1 to 2");
+            assert_eq!(error(manifest(other, "", "null")), Err(later));
+        }
         assert!(error("{}".to_owned()).is_err() && error("[".repeat(100_000)).is_err());
     }
 }

@@ -105,9 +105,14 @@ impl Bundle {
             expect_entry(&entry, &stored.name)?;
             contents.push(read_content(&mut entry, stored)?);
         }
-        if let Some(entry) = entries.next() {
-            let found = String::from_utf8_lossy(&entry?.path_bytes()).into_owned();
-            return Err(Error::Entry { found, expected: "the end".to_owned() });
+        // Links are for other programs: wherever they lead, nothing is done with them.
+        for entry in entries {
+            let entry = entry?;
+            let is_link = entry.header().entry_type() == tar::EntryType::Link && entry.size() == 0;
+            if !(is_link && manifest.has_links()) {
+                let found = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+                return Err(Error::Entry { found, expected: "the end".to_owned() });
+            }
         }
         // At the end of the stream is its checksum.
         io::copy(&mut archive.into_inner(), &mut io::sink())?;

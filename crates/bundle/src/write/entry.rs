@@ -5,6 +5,7 @@
 
 use std::io::{self, Read as _, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use tar::{Builder, EntryType, GnuExtSparseHeader, GnuSparseHeader, Header};
 
@@ -56,6 +57,19 @@ pub(super) fn append(
     }
     let padding = written.next_multiple_of(BLOCK) - written;
     io::copy(&mut io::repeat(0).take(padding as u64), out).map(drop)
+}
+
+/// Adds a further name of an entry: a hard link, with the name of the entry.
+pub(super) fn append_link(
+    archive: &mut Builder<impl Write>,
+    name: &Path,
+    entry: &str,
+) -> io::Result<()> {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Link);
+    header.set_mode(0o644);
+    header.set_size(0);
+    archive.append_link(&mut header, name, entry)
 }
 
 /// What is stored; at the end nothing, where the file ends with a hole.

@@ -1,6 +1,7 @@
 //! Writes a bundle.
 
 mod entry;
+mod links;
 mod names;
 mod thin;
 
@@ -12,13 +13,15 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use host::FileStamp;
 
-use self::entry::append;
+use self::entry::{append, append_link};
+use self::links::Links;
 use self::names::Names;
 use self::thin::{FEWEST, holes, most_holes};
 use crate::journal::{Taken, TakenContent, TakenFound, TakenPlace};
 use crate::manifest::{
     Bytes, FORMAT, Facts, Found, Hasher, Manifest, NAME, Place, Sha256, Stored, VERSION,
 };
+use crate::recorded::Recorded;
 
 /// What of the files goes into a bundle.
 #[derive(Clone, Debug)]
@@ -46,19 +49,45 @@ pub struct Written {
 /// How much the bundle is compressed. Source: zstd(1): 1 to 19.
 const LEVEL: i32 = 9;
 
-/// Writes a bundle of what was taken.
+/// Writes a bundle of what was taken. `recorded` says by which names others look for the files.
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn write(taken: &Taken, facts: &Facts, keep: &Keep, out: impl Write) -> io::Result<Written> {
+pub fn write(
+    taken: &Taken,
+    facts: &Facts,
+    recorded: &Recorded,
+    keep: &Keep,
+    out: impl Write,
+) -> io::Result<Written> {
     let contents = stored(taken, &facts.recording, keep);
     let written = Written {
         files: contents.len(),
         whole: taken.whole_bytes(),
         kept: contents.iter().flat_map(Stored::kept).map(|it| it.end - it.start).sum(),
     };
+    let manifest = manifest(taken, facts, keep, contents);
+    let mut compressed = zstd::stream::write::Encoder::new(out, LEVEL)?;
+    compressed.include_checksum(true)?;
+    let mut archive = tar::Builder::new(compressed);
+    let mut json = serde_json::to_vec_pretty(&manifest)?;
+    json.push(b'\n');
+    append(&mut archive, NAME, &json, &[])?;
+    for (stored, content) in manifest.contents.iter().zip(&taken.contents) {
+        append(&mut archive, &stored.name, &content.bytes, &stored.holes)?;
+    }
+    for (name, content) in Links::of(taken, &manifest.contents, facts, recorded).iter() {
+        let Some(stored) = manifest.contents.get(content) else { continue };
+        append_link(&mut archive, name, &stored.name)?;
+    }
+    archive.into_inner()?.finish()?.flush()?;
+    Ok(written)
+}
+
+/// What the bundle says of itself.
+fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) -> Manifest {
     let search = facts.search.iter();
-    let manifest = Manifest {
+    Manifest {
         format: FORMAT.to_owned(),
         version: VERSION,
         tool: facts.tool.clone(),
@@ -76,18 +105,7 @@ pub fn write(taken: &Taken, facts: &Facts, keep: &Keep, out: impl Write) -> io::
         vdso: taken.vdso,
         contents,
         places: places(&taken.places),
-    };
-    let mut compressed = zstd::stream::write::Encoder::new(out, LEVEL)?;
-    compressed.include_checksum(true)?;
-    let mut archive = tar::Builder::new(compressed);
-    let mut json = serde_json::to_vec_pretty(&manifest)?;
-    json.push(b'\n');
-    append(&mut archive, NAME, &json, &[])?;
-    for (stored, content) in manifest.contents.iter().zip(&taken.contents) {
-        append(&mut archive, &stored.name, &content.bytes, &stored.holes)?;
     }
-    archive.into_inner()?.finish()?.flush()?;
-    Ok(written)
 }
 
 /// The contents as they are stored.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use module_map::Image;
+use module_map::{Image, Section};
 
 use crate::journal::TakenContent;
 
@@ -48,6 +48,12 @@ const SECTIONS: &[&[u8]] = &[
     b".interp",
 ];
 
+/// Strings of debug information. Other programs take names from there that we take from the symbols, so they are kept as
+/// a whole where anything of the file's debug information was read, and they are not large beside it.
+const STRINGS: &[&[u8]] = &[b".debug_str", b".debug_line_str"];
+/// The most bytes of such a section that are kept for others.
+const MOST_STRINGS: u64 = 32 << 20;
+
 /// The ranges of a file that are needed, in any order; `None` where all of it is.
 pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
     let mut needed = content.reads.clone()?;
@@ -55,11 +61,26 @@ pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
     // Headers of the file and of its segments are at its begin, those of its sections mostly at its end.
     needed.extend([0..PAGE.min(size), size.saturating_sub(PAGE)..size]);
     if let Ok(image) = Image::from_content(&content.path, content.bytes.clone()) {
-        let sections = image.sections().iter();
-        let kept = sections.filter(|section| SECTIONS.contains(&&*section.name));
         let base = image.base().0;
-        let ranges = kept.filter_map(|section| section.in_file());
-        needed.extend(ranges.map(|it| it.start.saturating_add(base)..it.end.saturating_add(base)));
+        let in_file = |section: &Section| {
+            let range = section.in_file()?;
+            Some(range.start.saturating_add(base)..range.end.saturating_add(base))
+        };
+        let sections = || image.sections().iter();
+        let was_read = |range: &Range<u64>| {
+            needed.iter().any(|read| read.start < range.end && range.start < read.end)
+        };
+        let has_debug_info = sections()
+            .filter(|section| &*section.name == b".debug_info")
+            .filter_map(in_file)
+            .any(|range| was_read(&range));
+        let strings = sections()
+            .filter(|section| has_debug_info && STRINGS.contains(&&*section.name))
+            .filter_map(in_file)
+            .filter(|range| range.end - range.start <= MOST_STRINGS);
+        let kept = sections().filter(|section| SECTIONS.contains(&&*section.name));
+        let kept: Vec<_> = kept.filter_map(in_file).chain(strings).collect();
+        needed.extend(kept);
     }
     Some(needed)
 }

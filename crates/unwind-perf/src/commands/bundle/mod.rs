@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use bundle::{Facts, JournalHost, Keep, RECORDING, Taken, Written};
+use bundle::{Facts, JournalHost, Keep, RECORDING, Recorded, Taken, Written};
 use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{NameOptions, Observer, Options, Pipeline, search_words};
 
@@ -92,6 +92,7 @@ fn noted(
 struct Run {
     taken: Taken,
     facts: Facts,
+    recorded: Recorded,
     status: Status,
 }
 
@@ -119,6 +120,7 @@ impl Run {
         if analysis.is_damaged && args.quiet {
             print_damage(&analysis);
         }
+        let recorded = Recorded::of(&analysis.profile);
         drop(analysis);
         let taken = journal.finish().context("cannot read the files again")?;
         let facts = Facts {
@@ -129,7 +131,7 @@ impl Run {
             anonymized: args.anonymize,
             json_sha256,
         };
-        Ok(Self { taken, facts, status })
+        Ok(Self { taken, facts, recorded, status })
     }
 }
 
@@ -144,7 +146,7 @@ fn write(
         let failed = || format!("cannot write {}", place.display());
         let mut new = NewFile::beside(place).with_context(failed)?;
         let mut out = BufWriter::with_capacity(1 << 20, &mut new);
-        let written = bundle::write(&run.taken, &run.facts, &keep, &mut out);
+        let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);
         let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;
         drop(out);
         let holes = match replay(new.path(), observer, run.facts.json_sha256)? {

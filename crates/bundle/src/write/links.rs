@@ -1,0 +1,212 @@
+//! Further names of what is in a bundle, under which other programs look for files: hard links, which take no bytes, and
+//! which tar makes only to files that it unpacked.
+//!
+//! `root/` is the machine, for options that name a sysroot. `names/` has programs and libraries by their names alone, and
+//! `debug/` their separate debug information by the same names. `[kernel.kallsyms]/` has the list of kernel symbols, where
+//! perf's build-id cache has it.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+
+use crate::journal::{Taken, TakenFound};
+use crate::manifest::{Facts, Stored};
+use crate::recorded::Recorded;
+
+/// Bytes of a link's name at most. Source: `PATH_MAX` of Linux is 4096, with the folder that a bundle is unpacked in.
+const MOST_OF_NAME: usize = 1024;
+/// Bytes of a part of a path at most. Source: `NAME_MAX` of Linux.
+const MOST_OF_PART: usize = 255;
+
+/// Names and the contents that they stand for.
+#[derive(Default)]
+pub(super) struct Links(BTreeMap<Vec<u8>, usize>);
+
+impl Links {
+    /// The links to the contents of a bundle. Where files share a name, the first has it.
+    pub(super) fn of(
+        taken: &Taken,
+        contents: &[Stored],
+        facts: &Facts,
+        recorded: &Recorded,
+    ) -> Self {
+        let mut links = Self::default();
+        let places = Places::new(taken, facts);
+        // By their build-id, as it is in the name.
+        let id_of = |at: usize, what: &str| {
+            contents.get(at)?.name.strip_prefix(".build-id/")?.strip_suffix(what)
+        };
+        let debug: BTreeMap<&str, usize> =
+            (0..contents.len()).filter_map(|at| Some((id_of(at, "/debug")?, at))).collect();
+        for (path, opened) in &recorded.files {
+            let Some(&content) = places.by_path.get(&**opened) else { continue };
+            links.add("root", path, content);
+            let Some(name) = path.file_name() else { continue };
+            let name = Path::new("/").join(name);
+            let id = id_of(content, "/elf").or_else(|| id_of(content, "/debug"));
+            if let Some(&debug) = id.and_then(|id| debug.get(id)) {
+                links.add("debug", &name, debug);
+            }
+            if id_of(content, "/debug").is_none() {
+                links.add("names", &name, content);
+            }
+        }
+        if let Some(list) = places.kernel_list() {
+            links.add("root", "/proc/kallsyms", list);
+            if let Some(id) = recorded.kernel {
+                links.add("[kernel.kallsyms]", format!("/{id}/kallsyms"), list);
+            }
+        }
+        for (path, content) in places.on_machine() {
+            links.add("root", path, content);
+        }
+        for (id, &at) in &debug {
+            links.add("root", format!("/usr/lib/debug/.build-id/{id}.debug"), at);
+        }
+        links
+    }
+
+    /// Adds a name below a folder, unless it is taken, or leads out of the folder, or is that of a folder itself.
+    fn add(&mut self, folder: &str, path: impl AsRef<Path>, content: usize) {
+        let path = path.as_ref().as_os_str().as_bytes();
+        let Some(parts) = path.strip_prefix(b"/").filter(|parts| is_plain(parts)) else { return };
+        let name = [folder.as_bytes(), b"/", parts].concat();
+        let is_below_file = name.iter().enumerate().any(|(at, &byte)| {
+            byte == b'/' && name.get(..at).is_some_and(|above| self.0.contains_key(above))
+        });
+        let below = [&*name, b"/"].concat();
+        let is_folder =
+            self.0.range(below.clone()..).next().is_some_and(|it| it.0.starts_with(&below));
+        if !is_below_file && !is_folder && name.len() <= MOST_OF_NAME {
+            self.0.entry(name).or_insert(content);
+        }
+    }
+
+    /// The names, with the content of each.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Path, usize)> {
+        self.0.iter().map(|(name, &content)| (Path::new(OsStr::from_bytes(name)), content))
+    }
+}
+
+/// Whether a path consists of names alone, so that it leads nowhere else, and no terminal takes it for commands.
+fn is_plain(path: &[u8]) -> bool {
+    path.split(|&byte| byte == b'/').all(|part| {
+        !matches!(part, b"" | b"." | b"..")
+            && part.len() <= MOST_OF_PART
+            && !part.iter().any(u8::is_ascii_control)
+    })
+}
+
+/// Paths that have content.
+struct Places<'t> {
+    taken: &'t Taken,
+    by_path: HashMap<&'t Path, usize>,
+    /// The recording has a name of its own.
+    recording: &'t Path,
+    /// Folders that are the root of the recorded machine here.
+    sysroots: Vec<&'t OsString>,
+    /// The list of kernel symbols that the user named.
+    named_list: Option<&'t OsString>,
+}
+
+impl<'t> Places<'t> {
+    fn new(taken: &'t Taken, facts: &'t Facts) -> Self {
+        let by_path = taken.places.iter().filter_map(|place| match place.found {
+            TakenFound::File { content, .. } => Some((&*place.path, content?)),
+            TakenFound::Other(_) | TakenFound::Failed(_) => None,
+        });
+        let values = |option: &'static str| {
+            let words = facts.search.iter().filter(move |(name, _)| name == option);
+            words.map(|(_, value)| value)
+        };
+        Self {
+            taken,
+            by_path: by_path.collect(),
+            recording: &facts.recording,
+            sysroots: values("--sysroot").collect(),
+            named_list: values("--kallsyms").next_back(),
+        }
+    }
+
+    /// The files by their paths on the recorded machine.
+    fn on_machine(&self) -> impl Iterator<Item = (PathBuf, usize)> {
+        self.taken.places.iter().filter_map(|place| {
+            if place.path.starts_with(self.recording) {
+                return None;
+            }
+            let content = *self.by_path.get(&*place.path)?;
+            let path = match place.root.as_deref() {
+                None => place.path.clone(),
+                Some(root) if root == Path::new("/") => place.path.clone(),
+                Some(root) if self.sysroots.iter().any(|it| Path::new(it) == root) => {
+                    Path::new("/").join(place.path.strip_prefix(root).ok()?)
+                }
+                Some(_) => return None,
+            };
+            Some((path, content))
+        })
+    }
+
+    /// The list of kernel symbols that was read: of the running kernel only where it is the recorded one.
+    fn kernel_list(&self) -> Option<usize> {
+        let named = self.named_list.and_then(|path| self.by_path.get(Path::new(path)));
+        let kept = || {
+            let mut places = self.taken.places.iter().map(|place| &*place.path);
+            let is_list = |path: &Path| {
+                path.ends_with("kcore_dir/kallsyms")
+                    || path.components().any(|part| part.as_os_str() == "[kernel.kallsyms]")
+            };
+            places.find_map(|path| self.by_path.get(path).filter(|_| is_list(path)))
+        };
+        let running = || self.by_path.get(Path::new("/proc/kallsyms"));
+        named.or_else(kept).or_else(running).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(paths: &[&str]) -> Vec<String> {
+        let mut links = Links::default();
+        for (at, path) in paths.iter().enumerate() {
+            links.add("root", path, at);
+        }
+        links.iter().map(|(name, content)| format!("{} {content}", name.display())).collect()
+    }
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        assert_eq!(
+            names(&["/bin/a b", "/bin/ä (deleted)"]),
+            ["root/bin/a b 0", "root/bin/ä (deleted) 1"]
+        );
+        let long = format!("/{}", "a".repeat(256));
+        let deep = "/ab".repeat(400);
+        for path in [
+            "",
+            "/",
+            "a",
+            "//anon",
+            "/../x",
+            "/a/../b",
+            "/a/./b",
+            "/a/",
+            "/a\nb",
+            "/\u{1b}[m",
+            &long,
+            &deep,
+        ] {
+            assert_eq!(names(&[path]), [""; 0], "{path:?}");
+        }
+    }
+
+    #[test]
+    fn no_name_is_a_file_and_a_folder() {
+        assert_eq!(names(&["/a", "/a/b", "/a"]), ["root/a 0"]);
+        assert_eq!(names(&["/a/b/c", "/a/b", "/a", "/a/bc"]), ["root/a/b/c 0", "root/a/bc 3"]);
+    }
+}
