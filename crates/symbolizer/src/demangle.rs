@@ -61,6 +61,14 @@ pub fn demangle_in(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_
     Cow::Owned(readable)
 }
 
+/// The text that a symbol is demangled from; `None` where it is left as it is.
+pub(crate) fn plain_name(symbol: &[u8]) -> Option<&str> {
+    if symbol.len() > MAX_MANGLED {
+        return None;
+    }
+    std::str::from_utf8(without_version(symbol).0).ok()
+}
+
 /// The name in front of a symbol's version, and the `@plt` after it, which may be empty.
 ///
 /// Source: the GNU assembler's `.symver`: `name@version`, `name@@version`.

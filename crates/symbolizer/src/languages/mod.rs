@@ -7,8 +7,9 @@ mod d;
 mod fortran;
 mod haskell;
 mod ocaml;
+mod proof;
 
-use memchr::memmem;
+pub(crate) use proof::Proof;
 
 /// Which languages a file is proven to have code of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,18 +21,11 @@ pub struct Languages {
 impl Languages {
     /// All of them: any name that can be of one is taken for it.
     pub const ALL: Self = Self { ada: true, haskell: true };
+}
 
-    /// What the names of a file's symbols prove, which are in these tables of strings: it has, or calls, functions of
-    /// GNAT's or GHC's run-time system.
-    pub(crate) fn of<'s>(strings: impl IntoIterator<Item = &'s [u8]>) -> Self {
-        let mut found = Self::default();
-        for table in strings {
-            found.ada |= memmem::find(table, b"\0__gnat_").is_some();
-            found.haskell |= memmem::find(table, b"\0stg_ap_").is_some()
-                || memmem::find(table, b"\0stg_upd_frame").is_some();
-        }
-        found
-    }
+/// Whether it can be a name of a language that its file has to be proven to have code of.
+fn needs_proof(name: &str) -> bool {
+    ada::readable(name).is_some() || haskell::readable(name).is_some()
 }
 
 /// The readable form of a name; `None` where it is of none of these languages. `short` leaves parameters, template

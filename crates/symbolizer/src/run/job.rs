@@ -10,7 +10,7 @@ use module_map::Image;
 
 use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::SymbolTable;
-use crate::languages::Languages;
+use crate::languages::Proof;
 
 /// The bytes of a request's files.
 #[derive(Default)]
@@ -59,7 +59,7 @@ pub(crate) struct OpenedFiles<'l> {
     pub(crate) go: Option<GoFunctions<'l>>,
     pub(crate) candidates: Candidates,
     /// Which languages the file is proven to have code of.
-    pub(crate) languages: Languages,
+    pub(crate) languages: Proof<'l>,
     /// Whether the names of symbols ran out.
     pub(crate) no_more_names: Option<Exhausted>,
 }

@@ -10,9 +10,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
-use crate::demangle::{Demangle, demangle_in};
+use crate::demangle::{Demangle, demangle_in, plain_name};
 use crate::dwarf::{FilePath, FunctionName, ScopeName};
-use crate::languages::Languages;
+use crate::languages::{Languages, Proof};
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 use crate::run::splits::SplitImages;
@@ -39,7 +39,7 @@ pub(crate) fn merge(
         hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
         demangle: options.demangle,
-        languages: Languages::default(),
+        languages: None,
         functions_of_frames: Vec::new(),
         replaced: Vec::new(),
         strings,
@@ -52,7 +52,7 @@ pub(crate) fn merge(
     for (number, ((file, splits), answers)) in (0..).zip(opened.iter().zip(splits).zip(answers)) {
         merger.bytes = name_bytes(file, splits, options);
         merger.exhausted = None;
-        merger.languages = file.languages;
+        merger.languages = Some(&file.languages);
         merger.request(file, answers);
         merger.count();
         exhausted.extend(merger.exhausted.map(|error| (number, error)));
@@ -91,7 +91,7 @@ struct Merger<'m> {
     order: Vec<(Cow<'m, [u8]>, Languages)>,
     demangle: Demangle,
     /// What the file of the request has code of.
-    languages: Languages,
+    languages: Option<&'m Proof<'m>>,
     /// For each frame of the answers, its function: names are demangled at the end.
     functions_of_frames: Vec<Option<MangledId>>,
     /// Names of debug information that a symbol's took the place of: the request, the address, the name.
@@ -230,7 +230,7 @@ impl<'m> Merger<'m> {
             ScopeName::Plain(text) => text.take(&mut self.bytes)?.map(Cow::Borrowed),
             ScopeName::Function(text) => text
                 .take(&mut self.bytes)?
-                .map(|name| demangle_in(name, self.demangle, self.languages)),
+                .map(|name| demangle_in(name, self.demangle, self.languages_for(name))),
             ScopeName::AnonymousNamespace => Some(b"(anonymous namespace)"[..].into()),
             ScopeName::AnonymousClass(line) => {
                 let what = if is_call { "lambda" } else { "anonymous class" };
@@ -253,10 +253,16 @@ impl<'m> Merger<'m> {
         *slot.insert(path.map(|path| self.strings.intern(&path)))
     }
 
+    fn languages_for(&self, name: &[u8]) -> Languages {
+        let plain = self.languages.zip(plain_name(name));
+        plain.map(|(file, name)| file.languages_for(name)).unwrap_or_default()
+    }
+
     /// The id of a mangled name, in the order of first use.
     fn mangled(&mut self, name: Cow<'m, [u8]>) -> MangledId {
-        let Self { mangled, hasher, order, languages, .. } = self;
-        let entry = (name, *languages);
+        let languages = self.languages_for(&name);
+        let Self { mangled, hasher, order, .. } = self;
+        let entry = (name, languages);
         let hash = hasher.hash_one(&entry);
         let same = |&(known, id): &(u64, MangledId)| {
             known == hash && order.get(id.index()).is_some_and(|known| *known == entry)

@@ -19,7 +19,7 @@ use crate::addresses::AddressIndex;
 use crate::demangle::Demangle;
 use crate::dwarf::{self, Candidates, DwarfFile, DwarfSections};
 use crate::elf;
-use crate::languages::Languages;
+use crate::languages::Proof;
 use crate::observer::SymbolStage;
 use crate::request::{Options, Request, SymbolSource, Symbols};
 use crate::run::account::Found;
@@ -147,8 +147,8 @@ fn open<'l>(
     let candidates = main.as_ref().map(|file| Candidates::of(file, &index)).unwrap_or_default();
     let go = loaded.go.as_ref().map(|table| table.functions(image));
     let languages = match options.demangle {
-        Demangle::None => Languages::default(),
-        _ => Languages::of(loaded.tables.iter().map(elf::SymbolTable::strings)),
+        Demangle::None => Proof::default(),
+        _ => Proof::of(loaded.tables.iter().map(elf::SymbolTable::strings)),
     };
     let has_symbols = !loaded.tables.is_empty()
         || main.as_ref().is_some_and(|file| !file.units.is_empty())
