@@ -30,6 +30,7 @@
 //! # Ok::<(), HostError>(())
 //! ```
 
+mod allocator;
 mod byte_stream;
 mod confined;
 mod content;
@@ -53,6 +54,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+pub use allocator::give_back_large_memory;
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};
 pub use error::HostError;

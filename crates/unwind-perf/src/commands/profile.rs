@@ -9,6 +9,7 @@ use formats::{
     Format, FormatOptions, GrowingSamples, Page, PageCode, Printer, ScriptFields, StackWeight,
     TopTable,
 };
+use host::{Origin, give_back_large_memory};
 use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
 
@@ -19,7 +20,7 @@ use super::page_code::page_code;
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{MainArgs, ReportArgs, RunArgs, pipeline, source, with_argument};
+use crate::args::{MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
 use crate::hotspot;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
@@ -73,6 +74,10 @@ impl Output {
 
 /// Rows of the table that a terminal gets.
 const ROWS: usize = 20;
+
+/// Bytes from which on a recording's tables are given back to the system as they are done with: a seventh less memory, for
+/// two hundredths more processor time, which shorter recordings do without.
+const LARGE: u64 = 2 << 30;
 
 /// Runs the main job.
 pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
@@ -163,6 +168,10 @@ impl ProfileJob<'_> {
     /// Runs it.
     pub(super) fn run(self) -> anyhow::Result<Status> {
         let threads = self.args.jobs.map_or(0, usize::from);
+        let input = host().stat(self.input, Origin::User);
+        if input.is_ok_and(|input| input.stamp.size >= LARGE) {
+            give_back_large_memory();
+        }
         on_pool(threads, || match self.output {
             Output::Format(Format::Hotspot, _) => {
                 let output = hotspot::HotspotJob {
