@@ -83,6 +83,7 @@ mod bytes;
 mod container;
 mod error;
 mod event;
+mod fetch;
 mod finding;
 mod record;
 mod record_header;
@@ -103,6 +104,7 @@ pub use container::{
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
+pub use fetch::{LINE, read_soon};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use record::{
     Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
@@ -118,5 +120,5 @@ pub use session::{
     SampleEntry, Session, SessionOptions, Visited, visit_records,
 };
 pub use shared_bytes::SharedBytes;
-pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts};
+pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanAhead};
 pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

@@ -18,6 +18,8 @@ impl Limits {
             batch_bytes: options.batch_bytes.min(bytes / 8),
             pending_bytes: options.pending_bytes.min(bytes / 2),
             expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
+            // What waits there is not counted.
+            ahead: None,
             ..options
         }
     }

@@ -77,6 +77,17 @@ impl HeaderRules {
         true
     }
 
+    /// Bytes of the record that `bytes` begin with, where its header is plausible, its type is known, and nothing follows
+    /// it that does not belong to its size.
+    #[inline]
+    pub(crate) fn plausible_len(self, bytes: &[u8]) -> Option<usize> {
+        let header = self.read(bytes)?;
+        let is_plausible = header.kind.is_known(self.simpleperf)
+            && header.misc & 7 <= 5
+            && self.fault(header, bytes.len()).is_none();
+        (is_plausible && self.payload_len(header, bytes).is_none()).then_some(header.size as usize)
+    }
+
     /// Bytes that follow a record without belonging to its size.
     pub(crate) fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
         let body =

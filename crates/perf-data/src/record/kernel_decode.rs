@@ -23,6 +23,10 @@ const MISC_13: u16 = 1 << 13;
 const MISC_14: u16 = 1 << 14;
 /// Bytes of the body of an MMAP2 record in front of the path.
 pub(crate) const MMAP2_FIXED: usize = 64;
+/// The same of COMM.
+pub(crate) const COMM_FIXED: usize = 8;
+/// Bytes of the body of FORK and EXIT.
+pub(crate) const TASK_FIXED: usize = 24;
 const PROT_READ: u32 = 1;
 const PROT_EXEC: u32 = 4;
 

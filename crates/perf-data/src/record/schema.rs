@@ -4,7 +4,7 @@ use address::Timestamp;
 
 use super::header_rules::HeaderRules;
 use super::kernel::{Mmap, NamedMap};
-use super::kernel_decode::{MMAP2_FIXED, kernel_record, mmap2, named_map};
+use super::kernel_decode::{COMM_FIXED, MMAP2_FIXED, TASK_FIXED, kernel_record, mmap2, named_map};
 use super::sample::{Sample, SampleError};
 use super::sample_decode::decode_sample;
 use super::simpleperf::SimpleperfRecord;
@@ -57,6 +57,12 @@ impl Schema {
         decode_sample(record, header.misc, event, of, self.endian).ok_or(too_short)
     }
 
+    /// How many bytes the record has that begins with these.
+    #[inline]
+    pub(crate) fn record_len(&self, bytes: &[u8]) -> Option<usize> {
+        self.header_rules().read(bytes).map(|header| header.size as usize)
+    }
+
     /// Decodes a record that is no sample; `None` where it is too short for its type, or where there is no event yet
     /// by which its end is known.
     pub(crate) fn record<'d>(
@@ -91,9 +97,7 @@ impl Schema {
             findings.push(Finding::UnknownEventId { offset: position, id });
             0
         });
-        let Event { attr, layout, .. } = self.events.get(usize::from(event))?;
-        let (body, trailer) =
-            body.split_at_checked(body.len().checked_sub(layout.trailer_len())?)?;
+        let (body, trailer, Event { attr, layout, .. }) = self.body(found, event)?;
         let trailer = SampleId::read(layout, trailer, self.endian);
         let mut record =
             kernel_record(header, &mut FieldReader::new(body, self.endian), attr.read_format)?;
@@ -110,43 +114,58 @@ impl Schema {
     /// The map that a record states; `None` where it is another record, or too short.
     #[inline]
     pub(crate) fn map<'d>(&self, found: &RecordBytes<'d>) -> Option<Mmap<'d>> {
-        let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
-        let (body, _) = self.map_parts(found, event)?;
-        mmap2(found.header.misc, &FieldReader::new(body, self.endian))
+        mmap2(found.header.misc, &FieldReader::new(self.map_body(found)?, self.endian))
     }
 
     /// The same, undecoded as far as it says what is mapped; `None`, too, where it is no usual map of a process.
     #[inline]
     pub(crate) fn named_map<'d>(&self, found: &RecordBytes<'d>) -> Option<NamedMap<'d>> {
-        let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
-        let (body, _) = self.map_parts(found, event)?;
-        named_map(found.header.misc, body, self.endian)
+        named_map(found.header.misc, self.map_body(found)?, self.endian)
     }
 
-    /// When that map came into being; `None`, too, where there is something to be said of the record.
+    /// The time of a map, or of what tells of tasks; `None` for other records, and where there is something to be said of
+    /// the record.
     #[inline]
-    pub(crate) fn map_time(&self, found: &RecordBytes<'_>) -> Option<Timestamp> {
+    pub(crate) fn usual_time(&self, found: &RecordBytes<'_>) -> Option<Timestamp> {
+        let least = match found.header.kind {
+            RecordKind::MMAP2 => MMAP2_FIXED,
+            RecordKind::COMM => COMM_FIXED,
+            RecordKind::FORK | RecordKind::EXIT => TASK_FIXED,
+            _ => return None,
+        };
         let event = self.identity.of_record(found.bytes, self.endian).ok()?;
-        let (body, time) = self.map_parts(found, event)?;
-        (body.len() >= MMAP2_FIXED).then_some(time)
+        let (body, trailer, event) = self.body(found, event)?;
+        let has_trailer = event.attr.flags.sample_id_all();
+        // Tasks have a time of their own where there is no trailer.
+        if body.len() < least || !has_trailer && found.header.kind != RecordKind::MMAP2 {
+            return None;
+        }
+        let time = || event.layout.trailer_time(trailer, self.endian);
+        Some(if has_trailer { time() } else { Timestamp(0) })
     }
 
-    /// Its body and its time.
+    /// The body of a map.
     #[inline]
-    fn map_parts<'d>(&self, found: &RecordBytes<'d>, event: u16) -> Option<(&'d [u8], Timestamp)> {
+    fn map_body<'d>(&self, found: &RecordBytes<'d>) -> Option<&'d [u8]> {
         if found.header.kind != RecordKind::MMAP2 {
             return None;
         }
+        let event = self.identity.of_record(found.bytes, self.endian).unwrap_or(0);
+        Some(self.body(found, event)?.0)
+    }
+
+    /// The body and the trailer of a record of the kernel, with its event.
+    #[inline]
+    fn body<'d>(
+        &self,
+        found: &RecordBytes<'d>,
+        event: u16,
+    ) -> Option<(&'d [u8], &'d [u8], &Event)> {
         let body = found.bytes.get(HEADER_LEN..)?;
-        let Event { attr, layout, .. } = self.events.get(usize::from(event))?;
-        let (body, trailer) =
-            body.split_at_checked(body.len().checked_sub(layout.trailer_len())?)?;
-        let time = if attr.flags.sample_id_all() {
-            layout.trailer_time(trailer, self.endian)
-        } else {
-            Timestamp(0)
-        };
-        Some((body, time))
+        let event = self.events.get(usize::from(event))?;
+        let len = body.len().checked_sub(event.layout.trailer_len())?;
+        let (body, trailer) = body.split_at_checked(len)?;
+        Some((body, trailer, event))
     }
 }
 

@@ -6,12 +6,16 @@ use budget::Held;
 
 use super::entries::{RecordEntry, SampleEntry};
 use crate::container::Head;
+use crate::fetch::{LINE, read_soon};
 use crate::finding::Findings;
 use crate::record::{
     Callchain, Mmap, NamedMap, Record, RecordBytes, Sample, SampleError, SimpleperfRecord,
     TimedRecord,
 };
 use crate::stream::RecordChunk;
+
+/// A sample's fields before its stack, with a short callchain and the registers of x86-64.
+const HEAD_LINES: usize = 6;
 
 /// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
 /// it can be walked on many threads while the next one is made; its bytes are freed with it.
@@ -110,6 +114,22 @@ impl Batch {
             sample.user_callchain = self.user_callchain(entry.position);
         }
         Ok(sample)
+    }
+
+    /// The first fields of a sample are read soon.
+    #[inline]
+    pub fn head_read_soon(&self, entry: &SampleEntry) {
+        let bytes = self.at(entry.position);
+        (0..HEAD_LINES).for_each(|line| read_soon(bytes, LINE * line));
+    }
+
+    /// What is behind the stack of a sample is read soon. Its header is read now.
+    #[inline]
+    pub fn end_read_soon(&self, entry: &SampleEntry) {
+        let bytes = self.at(entry.position);
+        if let Some(len) = self.head.schema.record_len(bytes) {
+            read_soon(bytes, len.saturating_sub(8));
+        }
     }
 
     fn user_callchain(&self, position: u64) -> Option<Callchain<'_>> {

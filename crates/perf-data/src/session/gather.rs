@@ -16,12 +16,15 @@ use budget::Memory;
 use super::index::{index_record, index_sample, is_kept};
 use super::messages::{Outbox, ReadMessage};
 use super::options::{EagerBatches, SessionOptions};
+use super::usual::UsualEntries;
 use super::waiting::Waiting;
 use crate::container::Head;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
 use crate::record_header::RecordKind;
-use crate::stream::{Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext};
+use crate::stream::{
+    Flow, RecordChunk, RecordCounts, RecordPlace, RecordRun, RecordSink, SinkContext,
+};
 
 /// When batches are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,6 +207,32 @@ impl Gather {
 }
 
 impl RecordSink for Gather {
+    type Kept = UsualEntries;
+
+    /// Where there is something to be said of records that come late, or order can be given up between any two, each is
+    /// looked at by itself.
+    fn takes_runs(&self) -> bool {
+        match self.mode {
+            Mode::Whole | Mode::WholeUnlessCompressed | Mode::Eager { .. } => true,
+            Mode::Rounds | Mode::TooLate => false,
+        }
+    }
+
+    fn run(&mut self, run: &RecordRun<UsualEntries>, _context: SinkContext<'_>) -> Flow {
+        let kept = &run.kept;
+        let sent = self.times.sent;
+        self.times.latest = self.times.latest.max(kept.latest());
+        let is_late = kept.earliest().is_some_and(|time| time < sent)
+            || kept.has_timeless_record() && Timestamp(0) < sent;
+        if is_late {
+            // Of those modes only an eager one has sent anything.
+            self.mode = Mode::TooLate;
+            return Flow::Stop;
+        }
+        self.waiting.usual(kept, run.bytes());
+        if self.memory.is_exceeded() { Flow::Stop } else { Flow::Continue }
+    }
+
     fn chunk(&mut self, chunk: RecordChunk) {
         self.waiting.chunk(chunk);
     }
@@ -221,7 +250,7 @@ impl RecordSink for Gather {
                 self.note_time(found, entry.time, findings);
                 self.waiting.sample(schema, found, entry);
             }
-        } else if let Some(time) = schema.map_time(found) {
+        } else if let Some(time) = schema.usual_time(found) {
             self.note_time(found, time, findings);
             self.waiting.record(found, time);
         } else if is_kept(kind) || self.options.switches && is_switch(kind) {

@@ -78,6 +78,24 @@ pub(crate) fn index_sample(
     Some(SampleEntry { time, position: offset, pid, tid, event, misc: found.header.misc })
 }
 
+/// The index entry of a sample of which there is nothing else to do or to say; [`index_sample`] gives the same for it.
+#[inline]
+pub(crate) fn usual_sample(schema: &Schema, found: &RecordBytes<'_>) -> Option<SampleEntry> {
+    let (bytes, endian) = (found.bytes, schema.endian);
+    let event = schema.identity.of_sample(bytes, endian).ok()?;
+    let layout = schema.layout(event)?;
+    if bytes.len() < layout.sample.end.into() || layout.reads_lost || layout.defers_chains {
+        return None;
+    }
+    let word = layout.sample.time(bytes, endian);
+    let time = recorded_time(word);
+    if word.is_some() && time == Timestamp(0) {
+        return None;
+    }
+    let (pid, tid) = layout.sample.task(bytes, endian).unwrap_or((Pid(-1), Tid(-1)));
+    Some(SampleEntry { time, position: found.position, pid, tid, event, misc: found.header.misc })
+}
+
 /// A record that is kept, decoded; `None` where it is too short for its type.
 pub(crate) fn index_record<'d>(
     schema: &Schema,

@@ -16,6 +16,8 @@ mod messages;
 mod options;
 mod raw_record;
 mod reading;
+mod sort;
+mod usual;
 mod visit;
 mod waiting;
 

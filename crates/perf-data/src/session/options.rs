@@ -3,6 +3,7 @@
 use budget::Budget;
 
 use crate::container::RecordedArch;
+use crate::stream::ScanAhead;
 
 /// How much is held at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub struct SessionOptions {
     /// shows that the rounds of the file did not keep their promise, the recording starts over, see
     /// [`Batch::starts_over`](crate::Batch::starts_over).
     pub eager: Option<EagerBatches>,
+    /// Whether other threads find the usual records of a plain file ahead of the one that reads. Batches do not depend on it.
+    pub ahead: Option<ScanAhead>,
     /// Whether a stream is given out in batches of so much time, too, so that little of it waits.
     pub live: Option<LiveBatches>,
     /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
@@ -34,7 +37,7 @@ pub struct SessionOptions {
 
 impl Default for SessionOptions {
     /// Batches of 32 MiB, the first as the others; no switches, no architecture; 1 GiB may wait, 64 MiB come out of a
-    /// compressed record; not eager, not live; 4 MiB are read at a time.
+    /// compressed record; not eager, nothing ahead, not live; 4 MiB are read at a time.
     fn default() -> Self {
         Self {
             batch_bytes: 32 << 20,
@@ -44,6 +47,7 @@ impl Default for SessionOptions {
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
             eager: None,
+            ahead: None,
             live: None,
             read_bytes: 4 << 20,
             budget: Budget::default(),

@@ -65,7 +65,7 @@ fn read_as(
     let mut driver = {
         let limits = (options.expansion_bytes, options.budget);
         let held = Held::new(memory, MemoryUse::Recording);
-        Driver::new(Arc::new(opened.head), limits, gather).held_as(held)
+        Driver::new(Arc::new(opened.head), limits, gather).held_as(held).ahead(options.ahead)
     };
     if driver.run(opened.feeds) == Flow::Stop {
         return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };

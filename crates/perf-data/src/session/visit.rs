@@ -50,6 +50,8 @@ struct Visit<'v> {
 }
 
 impl RecordSink for Visit<'_> {
+    type Kept = ();
+
     fn chunk(&mut self, _chunk: RecordChunk) {}
 
     fn record(

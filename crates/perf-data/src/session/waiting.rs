@@ -8,6 +8,8 @@ use budget::{Held, Memory, MemoryUse};
 use super::batch::Batch;
 use super::chains::UserChains;
 use super::entries::{RecordEntry, SampleEntry};
+use super::sort::sort_by_time;
+use super::usual::UsualEntries;
 use crate::record::{RecordBytes, Schema, TimedRecord};
 use crate::stream::{RecordChunk, SinkContext};
 
@@ -45,6 +47,15 @@ impl Waiting {
         self.keep(found);
         self.chains.sample(schema, found, &entry);
         self.samples.push(entry);
+        self.count_room();
+    }
+
+    /// Takes in usual records of so many bytes.
+    pub(crate) fn usual(&mut self, entries: &UsualEntries, bytes: u64) {
+        self.chunks.extend(self.current.take());
+        self.bytes += bytes;
+        self.samples.extend_from_slice(&entries.samples);
+        self.records.extend_from_slice(&entries.records);
         self.count_room();
     }
 
@@ -109,17 +120,10 @@ impl Waiting {
         context: &mut SinkContext<'_>,
     ) -> Option<Batch> {
         let n_waiting = self.samples.len() + self.records.len();
-        let mut samples = take_until(&mut self.samples, limit, |sample| sample.time);
-        let mut records = take_until(&mut self.records, limit, |record| record.time);
+        let samples = take_until(&mut self.samples, limit, |sample| sample.time);
+        let records = take_until(&mut self.records, limit, |record| record.time);
         if samples.is_empty() && records.is_empty() {
             return None;
-        }
-        // Positions ascend, so sorting by time alone, stably, sorts by (time, position).
-        if !samples.is_sorted_by_key(|sample| sample.time) {
-            samples.sort_by_key(|sample| sample.time);
-        }
-        if !records.is_sorted_by_key(|record| record.time) {
-            records.sort_by_key(|record| record.time);
         }
         let chains = self.chains.join(&samples, limit, context.counts, context.findings);
         let left = (self.samples.len() + self.records.len()) as u64;
@@ -152,14 +156,16 @@ const fn bytes_of_entries(samples: &Vec<SampleEntry>, records: &Vec<RecordEntry>
     (samples + records.capacity() * size_of::<RecordEntry>()) as u64
 }
 
-/// Takes out the entries up to a time, keeping both parts in order.
+/// Takes out the entries up to a time, in order. What is left is in order, too.
+///
+/// What comes later has a greater position, so that sorting by time alone, stably, sorts by (time, position).
 fn take_until<T: Copy>(
     entries: &mut Vec<T>,
     limit: Option<Timestamp>,
-    time: impl Fn(&T) -> Timestamp,
+    time: impl Fn(&T) -> Timestamp + Copy,
 ) -> Vec<T> {
-    let Some(limit) = limit else { return std::mem::take(entries) };
-    let (taken, left) = entries.iter().partition(|entry| time(entry) <= limit);
-    *entries = left;
-    taken
+    sort_by_time(entries, time);
+    let is_due = |entry: &T| limit.is_none_or(|limit| time(entry) <= limit);
+    let left = entries.split_off(entries.partition_point(is_due));
+    std::mem::replace(entries, left)
 }

@@ -65,6 +65,14 @@ impl RecordCounts {
         count.bytes += bytes;
     }
 
+    /// Counts records of a type that is in the table.
+    pub(crate) fn add_all(&mut self, kind: RecordKind, all: KindCount) {
+        if let Some(count) = self.table.get_mut(kind.0 as usize) {
+            count.records += all.records;
+            count.bytes += all.bytes;
+        }
+    }
+
     fn other(&mut self, kind: RecordKind) -> &mut KindCount {
         match self.others.binary_search_by_key(&kind, |other| other.0) {
             Ok(at) => &mut self.others[at].1,

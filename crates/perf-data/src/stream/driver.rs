@@ -13,6 +13,7 @@ use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander, PackedChunk, UnpackMeasure};
 use super::feed::{Feed, FeedBlock};
 use super::learn::learn;
+use super::runs::{Runs, ScanAhead};
 use super::sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};
 use super::splits::Splits;
 use super::walker::{Following, RecordWalker};
@@ -33,6 +34,7 @@ pub(crate) struct Driver<S> {
     pub(crate) findings: Findings,
     pub(crate) sink: S,
     expansion_limit: usize,
+    ahead: Option<ScanAhead>,
     /// What came out of compressed records.
     measure: UnpackMeasure,
     /// By how much positions are greater than offsets in the current feed.
@@ -56,6 +58,7 @@ impl<S: RecordSink> Driver<S> {
             findings: Findings::default(),
             sink,
             expansion_limit,
+            ahead: None,
             measure: UnpackMeasure::new(budget),
             shift: 0,
             is_ready: false,
@@ -67,6 +70,11 @@ impl<S: RecordSink> Driver<S> {
     /// The same, whose blocks of records are held as `held` is.
     pub(crate) fn held_as(self, held: Held) -> Self {
         Self { held, ..self }
+    }
+
+    /// The same, whose records are found ahead.
+    pub(crate) fn ahead(self, ahead: Option<ScanAhead>) -> Self {
+        Self { ahead, ..self }
     }
 
     /// Reads all feeds, each a run of records of its own.
@@ -101,6 +109,7 @@ impl<S: RecordSink> Driver<S> {
             expander: Expander::new(self.expansion_limit),
             walker: RecordWalker::new(rules),
             splits: Splits::default(),
+            runs: Runs::new(self.ahead),
         };
         let mut carry: Option<SharedBytes> = None;
         let mut end = 0;
@@ -134,7 +143,7 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         block: &FeedBlock,
         walker: &mut RecordWalker,
-        inner: &mut Inner,
+        inner: &mut Inner<S::Kept>,
     ) -> Flow {
         let following = if block.last { Following::End } else { Following::More(LOOKAHEAD) };
         let raw = |shift: u64, from: usize| RecordChunk {
@@ -144,7 +153,7 @@ impl<S: RecordSink> Driver<S> {
         self.sink.chunk(raw(self.shift, 0));
         let bytes: &[u8] = &block.bytes;
         loop {
-            if self.walk_usual(bytes, block.offset, walker) == Flow::Stop {
+            if self.walk_usual(block, walker, inner) == Flow::Stop {
                 return Flow::Stop;
             }
             let base = block.offset + self.shift;
@@ -177,14 +186,23 @@ impl<S: RecordSink> Driver<S> {
         }
     }
 
-    /// Hands over samples and maps, of which nearly all recordings are made, up to the next record that is something
+    /// Hands over the usual records, of which nearly all recordings are made, up to the next record that is something
     /// else or says something about the recording.
-    fn walk_usual(&mut self, bytes: &[u8], start: u64, walker: &mut RecordWalker) -> Flow {
+    fn walk_usual(
+        &mut self,
+        block: &FeedBlock,
+        walker: &mut RecordWalker,
+        inner: &mut Inner<S::Kept>,
+    ) -> Flow {
         if !self.is_ready || self.head.is_stale() {
             return Flow::Continue;
         }
+        if self.sink.takes_runs() {
+            return self.walk_runs(block, walker, inner);
+        }
         let Self { head, counts, findings, sink, shift, file, .. } = self;
-        while let Some(found) = walker.next_usual(bytes, start + *shift) {
+        let bytes: &[u8] = &block.bytes;
+        while let Some(found) = walker.next_usual(bytes, block.offset + *shift) {
             counts.add(found.header.kind, found.bytes.len() as u64);
             let offset = found.position - *shift;
             let place = RecordPlace { file: *file, offset, inside: None };
@@ -196,8 +214,31 @@ impl<S: RecordSink> Driver<S> {
         Flow::Continue
     }
 
+    /// The same, run by run.
+    fn walk_runs(
+        &mut self,
+        block: &FeedBlock,
+        walker: &mut RecordWalker,
+        inner: &mut Inner<S::Kept>,
+    ) -> Flow {
+        let mut is_stopped = !walker.is_between();
+        while !is_stopped {
+            let run = inner.runs.next(block, self.shift, walker.offset, &self.head);
+            is_stopped = run.is_stopped || run.is_empty();
+            walker.offset = run.end;
+            let Self { head, counts, findings, sink, .. } = self;
+            run.counts().for_each(|(kind, count)| counts.add_all(kind, count));
+            if !run.is_empty()
+                && sink.run(run, SinkContext { head, counts, findings }) == Flow::Stop
+            {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
+    }
+
     /// Expands a compressed record and hands over the records that are whole now.
-    fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner) -> Flow {
+    fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner<S::Kept>) -> Flow {
         let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
         let body = &mut FieldReader::new(body, self.head.endian());
         let Some(UserRecord::Compressed(chunk)) = UserRecord::decode(found.header, body) else {
@@ -249,7 +290,7 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         bytes: &SharedBytes,
         outer: OuterRecord<'_, '_>,
-        inner: &mut Inner,
+        inner: &mut Inner<S::Kept>,
     ) -> (SharedBytes, Flow) {
         let Inner { walker, expander, .. } = inner;
         self.walk_inner(bytes, outer, walker, Some(expander))
@@ -333,14 +374,16 @@ struct OuterRecord<'r, 'd> {
     before: u64,
 }
 
-/// The records inside of records.
-struct Inner {
+/// What a feed is read with beside the walker of its blocks: for the records inside of records, and for runs of them.
+struct Inner<K> {
     expander: Expander,
     walker: RecordWalker,
     splits: Splits,
+    /// The records of the usual kinds.
+    runs: Runs<K>,
 }
 
-impl Inner {
+impl<K> Inner<K> {
     fn rules(&self) -> HeaderRules {
         self.walker.rules()
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::counts::RecordCounts;
+use super::run::{KeptRecords, RecordRun};
 use crate::container::Head;
 use crate::finding::Findings;
 use crate::record::RecordBytes;
@@ -43,6 +44,19 @@ pub(crate) enum Flow {
 
 /// Takes records in.
 pub(crate) trait RecordSink {
+    /// What it keeps of usual records that follow each other.
+    type Kept: KeptRecords;
+
+    /// Whether it takes usual records run by run.
+    fn takes_runs(&self) -> bool {
+        false
+    }
+
+    /// Usual records that follow each other, where it takes them so.
+    fn run(&mut self, _run: &RecordRun<Self::Kept>, _context: SinkContext<'_>) -> Flow {
+        Flow::Continue
+    }
+
     /// The records that follow are in this chunk.
     fn chunk(&mut self, chunk: RecordChunk);
     /// A record of any type.

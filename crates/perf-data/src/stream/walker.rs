@@ -105,6 +105,11 @@ impl RecordWalker {
         }
     }
 
+    /// Whether a record starts at [`Self::offset`], and nothing else is waited for.
+    pub(crate) const fn is_between(&self) -> bool {
+        self.owed == 0 && self.tracing.is_none()
+    }
+
     /// The next record of the block, where it is of one of the two kinds that most are and nothing is wrong with it;
     /// `None` where [`Self::next`] has to look at it.
     #[inline]
@@ -112,8 +117,7 @@ impl RecordWalker {
         let rest = block.get(self.offset..)?;
         let header = self.rules.read(rest)?;
         let is_usual = matches!(header.kind, RecordKind::SAMPLE | RecordKind::MMAP2);
-        let is_between = self.owed == 0 && self.tracing.is_none();
-        if !is_usual || !is_between || self.rules.fault(header, rest.len()).is_some() {
+        if !is_usual || !self.is_between() || self.rules.fault(header, rest.len()).is_some() {
             return None;
         }
         let position = base + self.offset as u64;

@@ -1,5 +1,6 @@
 //! Tests on whole recordings, written byte by byte in both byte orders.
 
+mod ahead;
 mod bad_inputs;
 mod builder;
 mod container;

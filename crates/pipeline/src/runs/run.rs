@@ -8,7 +8,7 @@ use std::sync::Arc;
 use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
-use perf_data::{Head, RecordCounts, SessionOptions};
+use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
 use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer, has_switches};
 
 use super::events::filter;
@@ -83,6 +83,7 @@ impl<'a> Run<'a> {
         SessionOptions {
             switches: self.options.off_cpu,
             budget: self.setting.kept.budget,
+            ahead: scan_ahead(rayon::current_num_threads()),
             ..SessionOptions::default()
         }
     }
@@ -184,4 +185,15 @@ impl Run<'_> {
         let all = self.size.map_or(0, |size| u128::from(samples) * u128::from(size) / read);
         samples.max(u64::try_from(all).unwrap_or(samples))
     }
+}
+
+/// So many threads that walk need one that finds records ahead, beside the one that reads.
+const WALKERS: usize = 4;
+/// Bytes that such a thread goes through at a time. Twice as many for each of them are in memory before they are walked.
+const CHUNK: usize = 1 << 20;
+
+/// How a recording is scanned ahead that is walked by so many threads: few need nobody for it.
+fn scan_ahead(jobs: usize) -> Option<ScanAhead> {
+    let threads = (jobs / WALKERS).min(16);
+    (threads > 0).then_some(ScanAhead { threads, chunk_bytes: CHUNK })
 }

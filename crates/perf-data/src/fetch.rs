@@ -1,0 +1,50 @@
+//! Tells the processor that bytes are read soon, so that it fetches their lines from memory meanwhile. A recording is read
+//! once, a few lines of each of its samples: without this, reading waits for nearly every one of them.
+#![allow(
+    unsafe_code,
+    reason = "a prefetch reads nothing and cannot fail; its address is in the slice"
+)]
+
+/// Bytes of a line of the processor's cache, on nearly all of them.
+pub const LINE: usize = 64;
+
+/// The item of a slice is read soon, if there is one, and its line with it. Nothing else changes; for most processors this
+/// does nothing.
+#[inline(always)]
+pub fn read_soon<T>(items: &[T], at: usize) {
+    let Some(item) = items.get(at) else { return };
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is a hint. It accesses nothing, so that no address is wrong for it; this one is valid.
+    // Every x86-64 has it (SSE).
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above; it changes no register, no flag and no memory.
+    unsafe {
+        std::arch::asm!(
+            "prfm pldl1keep, [{}]",
+            in(reg) std::ptr::from_ref(item),
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = item;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There is nothing to see: it may be asked for anything.
+    #[test]
+    fn offsets_beyond_the_end_are_none() {
+        let bytes = [7; 3 * LINE];
+        for at in [0, LINE, 3 * LINE - 1, 3 * LINE, usize::MAX] {
+            read_soon(&bytes, at);
+        }
+        read_soon::<u8>(&[], 0);
+        assert_eq!(bytes, [7; 3 * LINE]);
+    }
+}

@@ -1,0 +1,164 @@
+//! Records that other threads find ahead: the same batches, counts and findings as without them, whatever the bytes are.
+
+use proptest::prelude::*;
+use synth::{Endian, EventAttr, PerfDataBuilder, Record, SampleBuilder, SampleId, UserRecord};
+
+use super::session::{OPTIONS, file};
+use crate::{
+    EagerBatches, Finding, Findings, RecordEntry, RecordKind, SampleEntry, ScanAhead, Session,
+    SessionOptions,
+};
+
+/// All that a session says of a file, batch by batch, and at its end.
+#[derive(Debug, PartialEq)]
+struct Said {
+    batches: Vec<(bool, Vec<SampleEntry>, Vec<RecordEntry>)>,
+    counts: Vec<(RecordKind, u64, u64)>,
+    skipped_bytes: u64,
+    findings: Vec<(u64, Vec<Finding>)>,
+}
+
+/// What is said of a file that is read eagerly, with threads that go through so many bytes at a time.
+fn said(bytes: &[u8], (threads, chunk_bytes): (usize, usize)) -> Said {
+    let eager = Some(EagerBatches { first_bytes: 2048, most_bytes: 8192 });
+    let ahead = Some(ScanAhead { threads, chunk_bytes });
+    let options = SessionOptions { eager, ahead, ..*OPTIONS };
+    let mut findings = Findings::default();
+    let mut session = Session::open(file(bytes), options, &mut findings).expect("a recording");
+    let mut batches = Vec::new();
+    while let Some(batch) = session.next_batch(&mut findings) {
+        let entries = (batch.samples().to_vec(), batch.record_entries().to_vec());
+        batches.push((batch.starts_over(), entries.0, entries.1));
+    }
+    let counts = session.counts();
+    Said {
+        batches,
+        counts: counts.iter().map(|(kind, it)| (kind, it.records, it.bytes)).collect(),
+        skipped_bytes: counts.skipped_bytes,
+        findings: findings.iter().map(|it| (it.count, it.examples.to_vec())).collect(),
+    }
+}
+
+/// The same with threads and without.
+fn check(bytes: &[u8]) -> Said {
+    let alone = said(bytes, (0, 1));
+    for ahead in [(1, 1), (1, 1000), (2, 333), (3, 700), (5, 4096)] {
+        assert_eq!(said(bytes, ahead), alone, "{ahead:?}");
+    }
+    alone
+}
+
+/// Rounds of two processors' buffers with these stacks, between them all that may stand between samples.
+fn recording(endian: Endian, stack: impl Fn(u64) -> Vec<u8>) -> PerfDataBuilder {
+    let mut it = PerfDataBuilder::new(endian);
+    it.event("cycles:u", EventAttr::dwarf(0x00ff_0fff), &[7]);
+    it.describe_events();
+    for round in 0..30_u64 {
+        let start = 1000 + round * 100;
+        for at in [0, 20, 40, 60, 10, 30, 50_u64] {
+            let (time, tid) = (start + at, 20 + at as i32);
+            let id = SampleId::at(20, tid as u32, time + 1);
+            let sample = SampleBuilder::at(0x40_0000 + time, 20, tid as u32, time);
+            it.sample(&sample.with_regs(&[round; 20]).with_stack(&stack(time)));
+            it.record_at(&Record::Comm { pid: 20, tid: 21, comm: b"name", exec: false }, id);
+        }
+        it.record_at(&Record::Lost { id: 7, lost: 2 }, SampleId::at(20, 20, start + 70));
+        it.user_record(&UserRecord::FinishedRound);
+    }
+    it
+}
+
+/// A stack of eight-byte words.
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[test]
+fn what_is_found_ahead_is_what_is_there() {
+    for endian in [Endian::Little, Endian::Big] {
+        let said = check(&recording(endian, |time| vec![time as u8; 200]).build());
+        assert!(said.batches.len() > 5, "{}", said.batches.len());
+        let samples: Vec<_> = said.batches.iter().flat_map(|batch| &batch.1).collect();
+        assert_eq!(samples.len(), 210);
+        assert!(samples.is_sorted_by_key(|sample| (sample.time, sample.position)));
+        let records: Vec<_> = said.batches.iter().flat_map(|batch| &batch.2).collect();
+        assert_eq!(records.len(), 240);
+        assert_eq!(said.findings.len(), 1, "{:?}", said.findings);
+    }
+}
+
+/// A stack can hold what looks like records: headers of samples, of maps and of rounds in long rows, and whole records
+/// of this very recording.
+#[test]
+fn records_in_stacks_are_none() {
+    let header = |kind: u64, size: u64| kind | 2 << 32 | size << 48;
+    let row = |kind: u64, size: u64| words(&vec![header(kind, size); 120]);
+    let copied = recording(Endian::Little, |_| vec![0; 16]).take_records();
+    let stacks =
+        [row(9, 8), row(9, 64), row(10, 80), row(68, 8), row(7, 48), copied[..4000].to_vec()];
+    for stack in stacks {
+        let said = check(&recording(Endian::Little, |_| stack.clone()).build());
+        let samples: usize = said.batches.iter().map(|batch| batch.1.len()).sum();
+        assert_eq!((samples, said.skipped_bytes), (210, 0));
+        let rounds = said.counts.iter().find(|count| count.0 == RecordKind::FINISHED_ROUND);
+        assert_eq!(rounds.map(|count| count.1), Some(30));
+        let records: usize = said.batches.iter().map(|batch| batch.2.len()).sum();
+        assert_eq!(records, 240);
+    }
+}
+
+/// A record that comes too late is seen wherever it was found, with a time and without.
+#[test]
+fn late_records_start_over() {
+    for time in [0, 1001] {
+        let mut it = recording(Endian::Little, |_| vec![1; 400]);
+        let comm = Record::Comm { pid: 20, tid: 22, comm: b"late", exec: false };
+        it.record_at(&comm, SampleId::at(20, 22, time));
+        let said = check(&it.build());
+        assert_eq!(said.batches.iter().filter(|batch| batch.0).count(), 1);
+        let last = said.batches.last().map(|batch| (batch.0, batch.1.len(), batch.2.len()));
+        assert_eq!(last, Some((true, 210, 241)));
+    }
+}
+
+/// Records that need to be looked at by themselves keep their place: of unknown types, without a time, too short.
+#[test]
+fn unusual_records_are_looked_at() {
+    let mut it = recording(Endian::Little, |_| vec![2; 100]);
+    let records = it.take_records();
+    let at = |word: u64| records.windows(8).step_by(8).position(|it| it == word.to_le_bytes());
+    let round = at(68 | 8 << 48).expect("a round") * 8 + 8;
+    let odd =
+        [vec![40_u64 | 16 << 48, 0], vec![9 | 2 << 32 | 8 << 48], vec![10 | 32 << 48, 1, 2, 3]];
+    for _ in 0..20 {
+        it.raw_bytes(&records[..round]);
+        odd.iter().for_each(|record| {
+            it.raw_bytes(&words(record));
+        });
+    }
+    let said = check(&it.build());
+    let findings: Vec<_> = said.findings.iter().map(|it| (it.0, it.1[0].kind())).collect();
+    assert_eq!(findings, [(20, "events-lost"), (20, "unknown-record"), (40, "short-record")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Damage anywhere is found as it is without threads.
+    #[test]
+    fn damage_is_found_all_the_same(
+        harm in prop::collection::vec((0..1_000_000_usize, any::<u8>()), 1..12),
+        cut in 0..2_000_usize,
+    ) {
+        let mut bytes = recording(Endian::Little, |time| vec![time as u8; 64]).build();
+        let len = bytes.len() - 300;
+        for (at, byte) in harm {
+            bytes[300 + at % len] = byte;
+        }
+        bytes.truncate(bytes.len() - cut);
+        let mut findings = Findings::default();
+        if Session::open(file(&bytes), *OPTIONS, &mut findings).is_ok() {
+            check(&bytes);
+        }
+    }
+}
