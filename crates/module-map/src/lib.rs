@@ -87,7 +87,7 @@ pub use files::{
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, kernel_module_name};
 pub use process::{
-    CgroupId, CommId, Hint, HintError, HintScope, Inference, MapEvent, ProcessImage, RecordedName,
-    Timeline,
+    CgroupId, CommId, Hint, HintError, HintScope, Inference, KnownMap, KnownNames, LazySpace,
+    MapEvent, ProcessImage, RecordedName, Timeline,
 };
 pub use space::{Mapping, Space};

@@ -1,13 +1,10 @@
 //! Inference, labelled as such: memory without a file that is still the code of a file.
 
-use std::sync::Arc;
-
 use address::{Avma, ModuleId, Pid};
 
 use super::laid_hints::LaidHints;
-use super::processes::Process;
-use crate::module::{MappedKind, Module};
-use crate::space::Mapping;
+use crate::module::MappedKind;
+use crate::space::{Mapping, Space};
 
 /// Memory without a file that was taken for the file that had been mapped there before.
 #[derive(Clone, Debug)]
@@ -28,38 +25,31 @@ impl Inference {
     }
 }
 
-/// By what mappings of files are known.
-#[derive(Clone, Copy)]
-pub(super) struct KnownFiles<'a> {
-    pub(super) modules: &'a [Arc<Module>],
-    pub(super) hints: &'a LaidHints,
-}
-
-impl KnownFiles<'_> {
-    fn is_code(self, mapping: &Mapping) -> bool {
-        let module = self.modules.get(mapping.module.index());
-        mapping.executable
-            && module.is_some_and(|module| module.kind == MappedKind::File)
-            && !self.hints.has(mapping.module)
-    }
+/// Whether a mapping of a space is code of a file that the recording states; that of a hint is not.
+fn is_code(space: &Space, mapping: &Mapping, hints: Option<&LaidHints>) -> bool {
+    mapping.executable
+        && space.module(mapping).is_some_and(|module| module.kind == MappedKind::File)
+        && !hints.is_some_and(|hints| hints.has(mapping.module))
 }
 
 /// The code that a mapping of memory without a file still is. Text that is moved to huge pages comes back as such memory in
-/// the place of a mapping of code: exactly its range, or whole huge pages within it.
+/// the place of a mapping of code: exactly its range, or whole huge pages within it. `covered` are mappings of code over
+/// which such memory was put.
 pub(super) fn infer(
-    process: &mut Process,
+    space: &Space,
+    covered: &mut Vec<Mapping>,
     mapping: &Mapping,
-    files: KnownFiles<'_>,
+    hints: Option<&LaidHints>,
 ) -> Option<Mapping> {
     const COVERED_KEPT: usize = 16;
     const HUGE: u64 = 2 << 20;
-    let before = process.space.lookup(mapping.start).filter(|old| files.is_code(old));
+    let before = space.lookup(mapping.start).filter(|old| is_code(space, old, hints));
     if !mapping.executable {
         if let Some(old) = before.filter(|old| mapping.end <= old.end) {
-            if process.covered.len() == COVERED_KEPT {
-                process.covered.remove(0);
+            if covered.len() == COVERED_KEPT {
+                covered.remove(0);
             }
-            process.covered.push(old.part(mapping.start, mapping.end));
+            covered.push(old.part(mapping.start, mapping.end));
         }
         return None;
     }
@@ -68,6 +58,6 @@ pub(super) fn infer(
         let huge = mapping.start.0.is_multiple_of(HUGE) && mapping.end.0.is_multiple_of(HUGE);
         exact || (huge && old.start <= mapping.start && mapping.end <= old.end)
     };
-    let mut old = before.iter().chain(process.covered.iter().rev());
+    let mut old = before.iter().chain(covered.iter().rev());
     old.find(whole).map(|old| old.part(mapping.start, mapping.end))
 }

@@ -1,7 +1,5 @@
 //! JIT code on the timeline: dumps are read when they are marked, and what they load is mapped when its time comes.
 
-use std::sync::Arc;
-
 use address::{ModuleId, Pid, Timestamp};
 use budget::{Exhausted, Held};
 use hashbrown::HashSet;
@@ -42,12 +40,23 @@ impl Timeline {
     }
 
     /// The time has come to `now`: code that dumps load until then is there. Cheap where there are none.
+    #[inline]
     pub fn advance(&mut self, now: Timestamp) {
         self.jit.now = now;
         if !self.jit.pending.is_empty() {
-            while let Some(next) = self.jit.pending.next(now) {
-                self.load_jit(&next);
-            }
+            self.load_all_jit();
+        }
+    }
+
+    /// Whether code of dumps is still to be loaded.
+    #[inline]
+    pub(super) fn awaits_jit(&self) -> bool {
+        !self.jit.pending.is_empty()
+    }
+
+    fn load_all_jit(&mut self) {
+        while let Some(next) = self.jit.pending.next(self.jit.now) {
+            self.load_jit(&next);
         }
     }
 
@@ -56,13 +65,16 @@ impl Timeline {
         let Some(module) = self.jit.modules.get(dump as usize).copied() else { return };
         let Some(end) = end_of(load.start, load.len) else { return };
         let (start, offset) = (load.start, load.offset);
-        self.settled(pid);
-        let Some(process) = self.processes.get_mut(pid) else { return };
-        let space = Arc::make_mut(&mut process.space);
         let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
-        self.journal.add(pid, &mapping);
-        space.map_jit(mapping);
-        self.hints.lay(&process.hints, space, (pid, start, end), &mut self.journal);
+        self.process(pid);
+        let Self { processes, hints, journal, .. } = self;
+        let Some(process) = processes.get_mut(pid) else { return };
+        process.change(|made, in_force| {
+            let space = made.space_mut();
+            journal.add(pid, &mapping);
+            space.map_jit(mapping);
+            hints.lay(in_force, space, (pid, start, end), journal);
+        });
     }
 
     /// A process marked a dump of its code.

@@ -1,11 +1,10 @@
 //! Maps on the timeline: what a record maps, and what becomes of the space of its process.
 
-use std::sync::Arc;
-
-use address::{Avma, FileOffset, ModuleId, Pid};
+use address::{Avma, ModuleId, Pid, Timestamp};
 
 use super::event::{MapEvent, RecordedName, end_of};
-use super::infer::{Inference, KnownFiles, infer};
+use super::infer::{Inference, infer};
+use super::known_map::{KnownMap, KnownNames};
 use super::recent::NamedMapping;
 use super::timeline::Timeline;
 use crate::module::ModuleKey;
@@ -37,7 +36,7 @@ impl Timeline {
             Some(named) => named,
             None => self.name(event),
         };
-        self.map_named(event, end, named);
+        self.map_known(&KnownMap::new(event, end, named));
         if named.marker && named.kind == MappedKind::File && event.executable {
             self.marked(event.path, event.pid);
         }
@@ -50,35 +49,25 @@ impl Timeline {
     /// [`Self::keep_name`] the name for the next time.
     #[must_use]
     pub fn map_again(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> bool {
-        let Some(named) = self.recent.find_recorded(name) else { return false };
-        // Code without a file is a module of each process.
-        if named.kind == MappedKind::Anonymous && event.executable || event.kernel {
-            return false;
-        }
+        let Some(named) = self.known_names().named(event, name) else { return false };
         match end_of(event.start, event.len) {
-            Some(end) => self.map_named(event, end, named),
+            Some(end) => self.map_known(&KnownMap::new(event, end, named)),
             None => self.unmappable += 1,
         }
         true
     }
 
+    /// What names in records stand for, as far as it is known now. It can be asked by several threads before the maps are
+    /// taken in their order by [`Self::map_known`]: what a name stands for does not change until more is listed.
+    #[must_use]
+    #[inline]
+    pub const fn known_names(&self) -> KnownNames<'_> {
+        KnownNames::new(&self.recent)
+    }
+
     /// What a map that was taken is called in its record.
     pub fn keep_name(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) {
         self.recent.keep_recorded(name, event, self.modules.all());
-    }
-
-    fn map_named(&mut self, event: &MapEvent<'_>, end: Avma, named: NamedMapping) {
-        // The vdso is mapped from its first byte, whatever recorders write as its offset.
-        let offset = if named.kind == MappedKind::Vdso { FileOffset(0) } else { event.offset };
-        let mapping = Mapping {
-            start: event.start,
-            end,
-            offset,
-            module: named.module,
-            executable: event.executable || named.injected,
-            writable: event.writable,
-        };
-        self.lay(event.pid, mapping, named.kind);
     }
 
     fn map_kernel(&mut self, event: &MapEvent<'_>, end: Avma) {
@@ -100,51 +89,82 @@ impl Timeline {
         });
     }
 
-    /// Puts a mapping into the space of a process, at once or when somebody asks for that space.
-    fn lay(&mut self, pid: Pid, mapping: Mapping, kind: MappedKind) {
-        let Some((process, held)) = self.processes.get_with_held(pid) else {
-            self.discover(pid);
-            if self.processes.contains(pid) {
-                self.lay(pid, mapping, kind);
-            }
-            return;
-        };
-        let is_anonymous = kind == MappedKind::Anonymous;
-        // What is inferred of code is noted in the order of time, as is all that a journal or hints are about.
-        let may_wait =
-            !(is_anonymous && mapping.executable) && self.hints.is_empty() && !self.journal.on;
-        if !may_wait || !process.waiting.push(mapping, is_anonymous, held) {
-            self.lay_now(pid, mapping, is_anonymous);
+    /// Mappings of one process came into being, one after the other up to `now`, of which all is known.
+    ///
+    /// `false`, and nothing happens, where each of them is to be taken by itself, at its own time: [`Self::map_known`]
+    /// does that.
+    #[inline]
+    #[must_use]
+    pub fn map_all_known(
+        &mut self,
+        now: Timestamp,
+        pid: Pid,
+        maps: impl ExactSizeIterator<Item = KnownMap>,
+    ) -> bool {
+        // A journal and hints are about single maps; code of dumps is loaded between them.
+        let is_plain = self.hints.is_empty() && !self.journal.on && !self.awaits_jit();
+        let taken = is_plain
+            && self
+                .processes
+                .get_with_held(pid)
+                .is_some_and(|(process, held)| process.waiting.extend(maps, held));
+        if taken {
+            self.advance(now);
+        }
+        taken
+    }
+
+    /// A mapping of a process came into being of which all is known: it is put into the space of the process, at once or
+    /// when somebody asks for that space.
+    pub fn map_known(&mut self, map: &KnownMap) {
+        // All that a journal or hints are about is noted in the order of time.
+        let may_wait = map.may_wait() && self.hints.is_empty() && !self.journal.on;
+        let known = self.processes.get_with_held(map.pid).filter(|_| may_wait);
+        if !known.is_some_and(|(process, held)| process.waiting.push(*map, held)) {
+            self.lay(map, may_wait);
         }
     }
 
-    /// Puts a mapping into the space of a process, over those that waited.
-    fn lay_now(&mut self, pid: Pid, mapping: Mapping, is_anonymous: bool) {
-        let Self { processes, modules, hints, journal, inferences, .. } = self;
-        let files = KnownFiles { modules: modules.all(), hints };
-        let process = processes.get_or_new(pid);
-        process.settle(files);
-        if is_anonymous {
-            let code = infer(process, &mapping, files);
-            if let Some(code) = code {
-                journal.add(pid, &code);
-                inferences.push(Inference::new(pid, &code));
-            }
-            let mapping = code.unwrap_or(mapping);
-            let space = Arc::make_mut(&mut process.space);
-            // JIT code outlives records about the memory that it is in: a change of its protection makes one.
-            space.map_below_jit(mapping);
-            if journal.on {
-                let jit = space.jit_code(mapping.start, mapping.end);
-                jit.for_each(|mapping| journal.add(pid, &mapping));
-            }
-        } else {
-            Arc::make_mut(&mut process.space).map(mapping);
+    /// The same for a process that is not known or where too many maps wait, and for what must not wait.
+    #[cold]
+    fn lay(&mut self, map: &KnownMap, may_wait: bool) {
+        let KnownMap { pid, mapping, is_anonymous } = *map;
+        self.process(pid);
+        let Some((process, held)) = self.processes.get_with_held(pid) else { return };
+        if may_wait {
+            // A list that is full becomes a part of the space that is to be made.
+            let _ = process.waiting.push(*map, held) || {
+                process.bounded_space();
+                process.waiting.push(*map, held)
+            };
+            return;
         }
-        if !process.hints.is_empty() {
-            let space = Arc::make_mut(&mut process.space);
-            hints.lay(&process.hints, space, (pid, mapping.start, mapping.end), journal);
-        }
+        let Self { processes, hints, journal, inferences, .. } = self;
+        let Some(process) = processes.get_mut(pid) else { return };
+        process.change(|made, in_force| {
+            let mut mapping = mapping;
+            if is_anonymous {
+                let code = infer(&made.space, &mut made.covered, &mapping, Some(hints));
+                if let Some(code) = code {
+                    journal.add(pid, &code);
+                    inferences.push(Inference::new(pid, &code));
+                }
+                mapping = code.unwrap_or(mapping);
+                let space = made.space_mut();
+                // JIT code outlives records about the memory that it is in: a change of its protection makes one.
+                space.map_below_jit(mapping);
+                if journal.on {
+                    let jit = space.jit_code(mapping.start, mapping.end);
+                    jit.for_each(|mapping| journal.add(pid, &mapping));
+                }
+            } else {
+                made.space_mut().map(mapping);
+            }
+            if !in_force.is_empty() {
+                let space = made.space_mut();
+                hints.lay(in_force, space, (pid, mapping.start, mapping.end), journal);
+            }
+        });
     }
 
     /// What a map of a process is of, in full.

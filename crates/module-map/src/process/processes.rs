@@ -7,10 +7,10 @@ use address::Pid;
 use budget::Held;
 use hashbrown::HashMap;
 
-use super::infer::{KnownFiles, infer};
 use super::laid_hints::InForce;
+use super::lazy_space::{LazySpace, MadeSpace};
 use super::waiting::WaitingMaps;
-use crate::space::{Mapping, Space};
+use crate::space::Space;
 
 /// A process image: a process between two of fork, exec and exit. Its modules do not move about as a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,51 +20,56 @@ pub struct ProcessImage(pub u32);
 #[derive(Debug)]
 pub(super) struct Process {
     /// Its space, without the maps that wait.
-    pub(super) space: Arc<Space>,
+    space: Arc<LazySpace>,
     pub(super) waiting: WaitingMaps,
     pub(super) image: ProcessImage,
     pub(super) threads: u32,
     pub(super) hints: InForce,
-    /// Mappings of code over which memory without file was put: where that becomes code, it is the same code.
-    pub(super) covered: Vec<Mapping>,
 }
 
 impl Process {
-    pub(super) const fn new(space: Arc<Space>, image: ProcessImage) -> Self {
-        let waiting = WaitingMaps::NONE;
-        Self { space, waiting, image, threads: 1, hints: Vec::new(), covered: Vec::new() }
+    pub(super) const fn new(space: Arc<LazySpace>, image: ProcessImage) -> Self {
+        Self { space, waiting: WaitingMaps::NONE, image, threads: 1, hints: Vec::new() }
     }
 
-    /// Puts the maps that wait into the space, in the order in which they were recorded.
-    pub(super) fn settle(&mut self, files: KnownFiles<'_>) {
-        if self.waiting.is_empty() {
-            return;
+    /// Its space, in which all of its maps are going to be; nothing is put into it now.
+    #[inline]
+    pub(super) fn space(&mut self) -> &Arc<LazySpace> {
+        if !self.waiting.is_empty() {
+            self.space = LazySpace::after(self.space.clone(), self.waiting.take());
         }
-        let waiting = self.waiting.take();
-        for (mapping, is_anonymous) in waiting.iter() {
-            if is_anonymous {
-                // Nothing is inferred of what is not executable, and no other memory without a file waits.
-                let _ = infer(self, &mapping, files);
-                Arc::make_mut(&mut self.space).map_below_jit(mapping);
-            } else {
-                Arc::make_mut(&mut self.space).map(mapping);
-            }
-        }
+        &self.space
     }
 
-    /// What a child begins with. No maps may wait.
-    pub(super) fn inheritance(&self) -> Inheritance {
-        let (hints, covered) = (self.hints.clone(), self.covered.clone());
-        Inheritance { space: self.space.clone(), hints, covered }
+    /// Changes its space now, in which all of its maps are then. The hints that are in force are given along.
+    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut MadeSpace, &[u32]) -> R) -> R {
+        let Self { space, waiting, hints, .. } = self;
+        let result = LazySpace::change(space, |made| {
+            made.put(waiting.all());
+            change(made, hints)
+        });
+        waiting.clear();
+        result
+    }
+
+    /// Its space when nobody may ever need it.
+    pub(super) fn bounded_space(&mut self) -> &Arc<LazySpace> {
+        let space = self.space();
+        space.bound();
+        space
+    }
+
+    /// What a child begins with.
+    pub(super) fn inheritance(&mut self) -> Inheritance {
+        Inheritance { space: self.bounded_space().clone(), hints: self.hints.clone() }
     }
 }
 
 /// What a process has of its parent.
 #[derive(Debug)]
 pub(super) struct Inheritance {
-    pub(super) space: Arc<Space>,
+    pub(super) space: Arc<LazySpace>,
     pub(super) hints: InForce,
-    pub(super) covered: Vec<Mapping>,
 }
 
 /// How many processes that have exited keep their spaces, for samples that come late.
@@ -77,7 +82,7 @@ pub(super) struct Processes {
     /// Those that exited, the first in front.
     exited: VecDeque<(Pid, ProcessImage)>,
     /// A space without mappings.
-    empty: Arc<Space>,
+    empty: Arc<LazySpace>,
     n_images: u32,
     held: Held,
 }
@@ -88,11 +93,13 @@ const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
 impl Processes {
     /// No process; those to come begin with `empty` and are held as `held` is.
     pub(super) fn new(empty: Arc<Space>, held: Held) -> Self {
+        let empty = MadeSpace { space: empty, covered: Vec::new() };
+        let empty = Arc::new(LazySpace::of(empty));
         Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0, held }
     }
 
     /// A space without mappings.
-    pub(super) const fn empty(&self) -> &Arc<Space> {
+    pub(super) const fn empty(&self) -> &Arc<LazySpace> {
         &self.empty
     }
 

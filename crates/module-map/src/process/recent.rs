@@ -75,9 +75,8 @@ impl RecentModules {
         modules: &[Arc<Module>],
     ) {
         let Some(named) = self.find(event, modules) else { return };
-        // Of what these are is more to be seen to.
-        let is_plain = !named.marker && named.kind != MappedKind::Vdso;
-        if !is_plain || name.path.len() > LONGEST {
+        // Of a marker is more to be seen to.
+        if named.marker || name.path.len() > LONGEST {
             return;
         }
         self.recorded.resize(KEPT, None);

@@ -6,11 +6,12 @@ use address::{BuildId, FileOffset, Pid};
 
 use super::hint::Hint;
 use super::laid_hints::{InForce, LaidHint};
+use super::lazy_space::LazySpace;
 use super::processes::Process;
 use super::timeline::Timeline;
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
-use crate::space::{Mapping, Space};
+use crate::space::Mapping;
 
 impl Timeline {
     /// Takes in what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
@@ -43,7 +44,7 @@ impl Timeline {
         &mut self,
         pid: Pid,
         comm: &[u8],
-        mut space: Arc<Space>,
+        mut space: Arc<LazySpace>,
         inherited: &[u32],
     ) -> Process {
         let image = self.processes.new_image();
@@ -54,18 +55,25 @@ impl Timeline {
         in_force.extend(inherited);
         in_force.sort_unstable();
         in_force.dedup();
-        self.hints.begin(&in_force, Arc::make_mut(&mut space), pid, &mut self.journal);
-        Process { hints: in_force, ..Process::new(space, image) }
+        let Self { hints, journal, .. } = self;
+        LazySpace::change(&mut space, |made| {
+            hints.begin(&in_force, made.space_mut(), pid, journal);
+        });
+        let mut process = Process::new(space, image);
+        process.hints = in_force;
+        process
     }
 
     /// A process took another name: hints for that name come into force.
     pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
         let own = self.hints.own(pid, name);
-        self.settled(pid);
-        let Some(process) = self.processes.get_mut(pid) else { return };
+        // It begins with its hints where it is new.
+        self.process(pid);
+        let Self { processes, hints, journal, .. } = self;
+        let Some(process) = processes.get_mut(pid) else { return };
         let fresh: InForce =
             own.into_iter().filter(|index| !process.hints.contains(index)).collect();
-        self.hints.begin(&fresh, Arc::make_mut(&mut process.space), pid, &mut self.journal);
+        process.change(|made, _| hints.begin(&fresh, made.space_mut(), pid, journal));
         process.hints.extend(fresh);
         process.hints.sort_unstable();
     }

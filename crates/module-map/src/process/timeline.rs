@@ -9,11 +9,12 @@ use budget::{Held, Memory, MemoryUse};
 use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
 use super::file_history::FileHistory;
-use super::infer::{Inference, KnownFiles};
+use super::infer::Inference;
 use super::jit_code::JitCode;
 use super::journal::Journal;
 use super::kernel_map::KernelMap;
 use super::laid_hints::LaidHints;
+use super::lazy_space::LazySpace;
 use super::processes::{Inheritance, Process, ProcessImage, Processes};
 use super::recent::RecentModules;
 use crate::module::{Inode, Module, ModuleTable};
@@ -101,9 +102,9 @@ impl Timeline {
 
     /// A process or thread came into being. A new process begins with its parent's space, at no cost.
     pub fn fork(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
-        // A child has what its parent has by now; both go on with the same space, so it is made once.
+        // A child has what its parent has by now; both go on with the same space, so it is made once at most.
         let inherited = if pid != parent && self.processes.contains(parent) {
-            self.settled(parent).inheritance()
+            self.process(parent).inheritance()
         } else {
             self.nothing_inherited()
         };
@@ -120,8 +121,7 @@ impl Timeline {
     }
 
     fn nothing_inherited(&self) -> Inheritance {
-        let space = self.processes.empty().clone();
-        Inheritance { space, hints: Vec::new(), covered: Vec::new() }
+        Inheritance { space: self.processes.empty().clone(), hints: Vec::new() }
     }
 
     fn start(
@@ -143,9 +143,9 @@ impl Timeline {
         }
         self.hints.forked(pid);
         let name = self.comms.name(comm).to_vec();
-        let Inheritance { space, hints, covered } = inherited;
+        let Inheritance { space, hints } = inherited;
         let process = self.begin(pid, &name, space, &hints);
-        self.processes.insert(pid, Process { covered, ..process });
+        self.processes.insert(pid, process);
     }
 
     /// A thread changed its name; with `exec`, its process became another program and lost its maps.
@@ -171,14 +171,16 @@ impl Timeline {
 
     /// The space of a process as it is now, and which image of the process it is.
     pub fn space(&mut self, pid: Pid) -> (Arc<Space>, ProcessImage) {
-        let process = self.settled(pid);
-        (process.space.clone(), process.image)
+        let (space, image) = self.current(pid);
+        (space.space().clone(), image)
     }
 
-    /// The same, to be looked at.
-    pub fn current(&mut self, pid: Pid) -> (&Arc<Space>, ProcessImage) {
-        let process = self.settled(pid);
-        (&process.space, process.image)
+    /// The same, not made yet: whoever needs the space makes it, on any thread and at any time.
+    #[inline]
+    pub fn current(&mut self, pid: Pid) -> (&Arc<LazySpace>, ProcessImage) {
+        let process = self.process(pid);
+        let image = process.image;
+        (process.space(), image)
     }
 
     /// The kernel's space as it is now, to be looked at.
@@ -240,18 +242,7 @@ impl Timeline {
         self.unmappable
     }
 
-    /// A process as it is now, with all its maps in its space.
-    pub(super) fn settled(&mut self, pid: Pid) -> &mut Process {
-        if !self.processes.contains(pid) {
-            self.discover(pid);
-        }
-        let Self { processes, modules, hints, .. } = self;
-        let process = processes.get_or_new(pid);
-        process.settle(KnownFiles { modules: modules.all(), hints });
-        process
-    }
-
-    /// A process as it is now; some of its maps may not be in its space yet.
+    /// A process as it is now.
     pub(super) fn process(&mut self, pid: Pid) -> &mut Process {
         if !self.processes.contains(pid) {
             self.discover(pid);

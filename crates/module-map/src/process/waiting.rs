@@ -3,18 +3,20 @@
 
 use budget::Held;
 
-use crate::space::Mapping;
+use super::known_map::KnownMap;
 
-/// So many maps wait at most: those of a hostile recording must not take more than the space that they make.
+/// So many maps wait at most as one list; those after them are a list of their own.
 const MOST: usize = 256;
 /// There is room for so many at first.
 const FIRST: usize = 32;
 
+/// Bytes of a map that waits.
+const WAITING: usize = size_of::<KnownMap>();
+
 /// Maps that were recorded and are not in the space yet, in their order.
 #[derive(Debug)]
 pub(super) struct WaitingMaps {
-    /// With whether they are of memory without a file.
-    maps: Vec<(Mapping, bool)>,
+    maps: Vec<KnownMap>,
     held: Held,
 }
 
@@ -22,33 +24,115 @@ impl WaitingMaps {
     /// No map.
     pub(super) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
 
+    #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.maps.is_empty()
     }
 
     /// Adds a map, unless too many wait. What they take is held as `held` is.
-    pub(super) fn push(&mut self, mapping: Mapping, is_anonymous: bool, held: &Held) -> bool {
-        let room = self.maps.capacity();
-        if room == 0 {
-            self.maps.reserve_exact(FIRST);
-            self.held = held.another(0);
-        } else if self.maps.len() == MOST {
+    pub(super) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
+        self.extend(std::iter::once(map), held)
+    }
+
+    /// The same with several maps: all of them or none.
+    #[inline]
+    pub(super) fn extend(
+        &mut self,
+        maps: impl ExactSizeIterator<Item = KnownMap>,
+        held: &Held,
+    ) -> bool {
+        let room = self.maps.capacity() - self.maps.len();
+        if maps.len() > room && !self.grow(maps.len(), held) {
             return false;
         }
-        self.maps.push((mapping, is_anonymous));
-        if self.maps.capacity() != room {
-            self.held.set((self.maps.capacity() * size_of::<(Mapping, bool)>()) as u64);
-        }
+        self.maps.extend(maps);
         true
     }
 
-    /// Takes all of them out.
-    pub(super) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::NONE)
+    /// Makes room for so many more, unless they are too many.
+    #[cold]
+    fn grow(&mut self, more: usize, held: &Held) -> bool {
+        let needed = self.maps.len() + more;
+        if needed > MOST {
+            return false;
+        }
+        if self.maps.capacity() == 0 {
+            self.held = held.another(0);
+        }
+        let room = needed.max(2 * self.maps.capacity()).clamp(FIRST, MOST);
+        self.maps.reserve_exact(room.saturating_sub(self.maps.len()));
+        self.count();
+        true
     }
 
-    /// The maps, each with whether it is of memory without a file.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Mapping, bool)> {
-        self.maps.iter().copied()
+    fn count(&mut self) {
+        self.held.set((self.maps.capacity() * WAITING) as u64);
+    }
+
+    /// The maps.
+    pub(super) fn all(&self) -> &[KnownMap] {
+        &self.maps
+    }
+
+    /// Takes all of them out. The room stays: of a process of which one sample was taken, more are likely.
+    pub(super) fn take(&mut self) -> MapList {
+        let list = MapList {
+            maps: self.maps.as_slice().into(),
+            _held: self.held.another((self.maps.len() * WAITING) as u64),
+        };
+        self.clear();
+        list
+    }
+
+    /// Forgets all of them.
+    pub(super) fn clear(&mut self) {
+        self.maps.clear();
+    }
+}
+
+/// Maps that are to be put into a space.
+#[derive(Debug)]
+pub(super) struct MapList {
+    pub(super) maps: Box<[KnownMap]>,
+    /// What they take; whoever drops them gives that back.
+    _held: Held,
+}
+
+#[cfg(test)]
+mod tests {
+    use address::{Avma, FileOffset, ModuleId, Pid};
+    use budget::{Memory, MemoryUse};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::space::Mapping;
+
+    #[test]
+    fn so_many_wait_and_what_they_take_is_counted() {
+        let memory = Arc::new(Memory::default());
+        let held = Held::new(&memory, MemoryUse::Processes);
+        let mapping = Mapping {
+            start: Avma(0),
+            end: Avma(1),
+            offset: FileOffset(0),
+            module: ModuleId(0),
+            executable: false,
+            writable: false,
+        };
+        let map = KnownMap { pid: Pid(1), mapping, is_anonymous: true };
+        let mut maps = WaitingMaps::NONE;
+        assert_eq!((0..300).filter(|_| maps.push(map, &held)).count(), 256);
+        assert_eq!(memory.held(), 256 * 40);
+        let mut few = WaitingMaps::NONE;
+        assert!(few.extend(std::iter::repeat_n(map, 30), &held));
+        assert_eq!(memory.held(), (256 + 32) * 40);
+        assert!((0..3).all(|_| few.push(map, &held)));
+        assert_eq!(memory.held(), (256 + 64) * 40);
+        assert!(!few.extend(std::iter::repeat_n(map, 224), &held));
+        let list = few.take();
+        assert_eq!((few.is_empty(), list.maps.len()), (true, 33));
+        assert_eq!(memory.held(), (256 + 64 + 33) * 40);
+        drop((maps, few, list));
+        assert_eq!(memory.held(), 0);
     }
 }

@@ -30,7 +30,11 @@ pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
 
 /// The space of a process as text: `start-end path+offset`, one a mapping.
 pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
-    let space = timeline.space(Pid(pid)).0;
+    shape_of(&timeline.space(Pid(pid)).0)
+}
+
+/// The same of a space.
+pub(crate) fn shape_of(space: &module_map::Space) -> Vec<String> {
     let mapping = |mapping: module_map::Mapping| {
         let module = space.module(&mapping).expect("the timeline's own");
         let path = String::from_utf8_lossy(&module.path);

@@ -1,10 +1,10 @@
 //! Maps wait until somebody asks for the space of their process. When that is makes no difference, nor does it whether
 //! a map is known by its name in the record.
 
-use address::{Avma, Pid, Tid};
+use address::{Avma, Pid, Tid, Timestamp};
 use module_map::{MapEvent, RecordedName, Timeline};
 
-use crate::support::{code, shape};
+use crate::support::{code, shape, shape_of};
 
 /// What happens in four processes; one number after the other says what.
 fn happen(timeline: &mut Timeline, seed: &mut u64) {
@@ -60,6 +60,34 @@ fn whenever_a_space_is_asked_for_it_is_the_same() {
     assert!(inferred > 20, "{inferred}");
 }
 
+/// Spaces that nobody asked for at their time are made afterwards, the last ones first, and by several threads.
+#[test]
+fn spaces_that_are_made_later_are_those_of_their_time() {
+    let [mut timeline, mut other] = [Timeline::new(), Timeline::new()];
+    let [mut seed, mut other_seed] = [7; 2];
+    let (mut later, mut expected) = (Vec::new(), Vec::new());
+    for step in 0..4000 {
+        happen(&mut timeline, &mut seed);
+        happen(&mut other, &mut other_seed);
+        if step % 13 == 0 {
+            let pid = 1 + step / 13 % 4;
+            later.push(timeline.current(Pid(pid)).0.clone());
+            expected.push(shape(&mut other, pid));
+        }
+    }
+    drop(timeline);
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            let (later, expected) = (&later, &expected);
+            scope.spawn(move || {
+                for (space, expected) in later.iter().zip(expected).rev().skip(part).step_by(2) {
+                    assert_eq!(shape_of(space.space()), *expected);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn a_name_that_was_seen_is_not_read_again() {
     let mut timeline = Timeline::new();
@@ -103,4 +131,39 @@ fn code_without_a_file_and_what_is_mapped_in_its_own_way_is_read_each_time() {
     timeline.keep_name(&data, &name);
     assert!(timeline.map_again(&MapEvent { pid: Pid(2), ..data }, &name));
     assert!(!timeline.map_again(&MapEvent { executable: true, ..data }, &name));
+}
+
+#[test]
+fn known_maps_of_a_process_are_taken_together() {
+    let mut timeline = Timeline::new();
+    let name = RecordedName { kind: false, identity: &[7; 24], path: b"/lib/x.so\0\0\0\0\0\0\0" };
+    let first = code(1, 0x1000, 0x2000, 0, "/lib/x.so");
+    assert!(timeline.known_names().find(&first, &name).is_none());
+    timeline.map(&first);
+    timeline.keep_name(&first, &name);
+    let event = |at: u64| code(2, 0x1000 * at, 0x1000, 0, "");
+    assert!(timeline.known_names().find(&MapEvent { len: 0, ..event(1) }, &name).is_none());
+    let maps = |timeline: &Timeline, of: std::ops::Range<u64>| -> Vec<_> {
+        of.filter_map(|at| timeline.known_names().find(&event(at), &name)).collect()
+    };
+    let known = maps(&timeline, 8..10);
+    assert_eq!(known.iter().map(|map| map.pid()).collect::<Vec<_>>(), [Pid(2); 2]);
+    let now = Timestamp(5);
+    let take = |timeline: &mut Timeline, maps: &[module_map::KnownMap]| {
+        timeline.map_all_known(now, Pid(2), maps.iter().copied())
+    };
+    // The process is not known yet.
+    assert!(!take(&mut timeline, &known));
+    timeline.map_known(&known[0]);
+    assert!(take(&mut timeline, &known[1..]));
+    let expected = ["8000-9000 /lib/x.so+0", "9000-a000 /lib/x.so+0"];
+    assert_eq!(shape(&mut timeline, 2), expected);
+    // More than may wait as one.
+    let many = maps(&timeline, 20..300);
+    assert!(!take(&mut timeline, &many));
+    assert_eq!(shape(&mut timeline, 2), expected);
+    many.iter().for_each(|map| timeline.map_known(map));
+    assert_eq!(shape(&mut timeline, 2).len(), 2 + many.len());
+    timeline.keep_journal();
+    assert!(!take(&mut timeline, &known));
 }

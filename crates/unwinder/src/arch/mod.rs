@@ -192,8 +192,24 @@ impl Arch {
     }
 
     /// The number of the frame pointer.
+    #[inline]
     pub(crate) const fn fp(self) -> u8 {
         number!(self, fp)
+    }
+
+    /// The slot of a simple rule that restores the frame pointer.
+    #[inline]
+    pub(crate) const fn fp_slot(self) -> usize {
+        match self {
+            Self::X86_64 => const { x86_64::NUMBERS.fp_slot() },
+            Self::Aarch64 => const { aarch64::NUMBERS.fp_slot() },
+            Self::X86 => const { x86::NUMBERS.fp_slot() },
+            Self::Riscv64 => const { riscv64::NUMBERS.fp_slot() },
+            Self::Arm => const { arm::NUMBERS.fp_slot() },
+            Self::S390x => const { s390x::NUMBERS.fp_slot() },
+            Self::Ppc64 => const { ppc64::NUMBERS.fp_slot() },
+            Self::Loongarch64 => const { loongarch64::NUMBERS.fp_slot() },
+        }
     }
 
     /// Where the record is that a frame pointer leads to, the caller's frame pointer and then the return address, in bytes
@@ -227,6 +243,12 @@ impl Arch {
     /// The bit of the recorder's register mask that stands for the program counter.
     pub(crate) const fn pc_bit(self) -> u32 {
         self.numbers().pc_bit
+    }
+
+    /// The bit of the recorder's register mask that stands for the stack pointer.
+    pub(crate) fn sp_bit(self) -> Option<u32> {
+        let bit = self.of_mask_bits().iter().position(|&register| register == self.sp());
+        bit.map(|bit| bit as u32)
     }
 
     /// The registers that are -1 in samples of kernel mode where they are not known.

@@ -28,3 +28,15 @@ pub(super) struct Numbers {
     /// The bits that return addresses have.
     pub(super) return_addresses: u64,
 }
+
+impl Numbers {
+    /// The slot that restores the frame pointer. A processor without simple rules has none; what is returned then is the
+    /// last one, which restores nothing.
+    pub(super) const fn fp_slot(&self) -> usize {
+        let mut slot = 0;
+        while slot + 1 < N_SLOTS && self.slots[slot] != self.fp {
+            slot += 1;
+        }
+        slot
+    }
+}

@@ -25,12 +25,9 @@ struct CachedStep {
     module: ModuleId,
     /// The frame's address is so far from the stack pointer.
     size: u32,
-    /// The slot that the base of the frame's address was read from, from the stack pointer on; 0 where it was in its
-    /// register, or is the stack pointer.
-    base_slot: i32,
-    /// Bit set: the register of that number was saved in this frame.
-    saved: u32,
 }
+
+const _: () = assert!(size_of::<CachedStep>() == 64);
 
 /// The previous stack of a thread: the steps of its last walk, as far as they can be followed.
 #[derive(Default, Debug)]
@@ -41,8 +38,11 @@ pub(crate) struct StackCache {
     known: Vec<CachedStep>,
     /// So many of them the walk has not yet come past.
     left: usize,
-    /// The steps of this walk, innermost first.
+    /// The steps of this walk, innermost first, as far as they can be followed.
     made: Vec<CachedStep>,
+    /// Of the registers that were saved in the frames of so many of them, the walk has all; of the others it has those that
+    /// lead on ([`StackCache::catch_up`]).
+    caught_up: usize,
     /// The steps of this walk are among the known ones.
     ended: bool,
     /// The steps of this walk are remembered: those of the first one in a space may well be of no use.
@@ -79,7 +79,23 @@ impl StackCache {
         }
         self.left = self.known.len();
         self.made.clear();
+        self.caught_up = 0;
         self.ended = false;
+    }
+
+    /// The words of a stack that begins at `sp` are read soon which the steps that are known have read.
+    #[inline]
+    pub(crate) fn read_soon(&self, sp: u64, stack: &[u8]) {
+        for step in self.known.iter().rev() {
+            // The return address is the last word of the frame, and what it saved is beside that.
+            let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
+            perf_data::read_soon(stack, usize::try_from(offset).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Begins a chain of the walk, whose registers are all there.
+    pub(crate) const fn begin_chain(&mut self) {
+        self.caught_up = self.made.len();
     }
 
     /// Ends the walk: what was made comes in front of so many outer steps that were known.
@@ -101,39 +117,59 @@ impl StackCache {
 
     /// Ends the walk.
     pub(crate) fn end(&mut self) {
-        if !self.ended {
+        if !self.ended && self.is_kept {
             self.end_on(0);
         }
     }
 
-    /// Remembers a step from a frame that had called somebody, unless it is too far for it.
+    /// Remembers a step from a frame that had called somebody, unless it is too far for it. The registers are the caller's.
     #[inline]
     pub(crate) fn remember(&mut self, frame: &Frame, evidence: &Evidence) {
         match evidence {
-            Evidence::Simple(rule, read) => self.remember_simple(frame, rule, read),
-            Evidence::Outermost => {
-                let outermost = frame.module.filter(|_| self.is_kept);
-                let outermost = outermost.map(|module| CachedStep::outermost(frame, module));
-                self.made.extend(outermost);
+            Evidence::Simple(rule, read) => {
+                self.remember_simple(frame, rule, read);
             }
+            Evidence::Outermost => {
+                self.made.extend(frame.module.map(|module| CachedStep::outermost(frame, module)));
+            }
+        }
+        self.caught_up = self.made.len();
+    }
+
+    /// The same for a step by a simple rule, before its registers are restored. Returns whether it is remembered, so that
+    /// they need not be.
+    #[inline(always)]
+    pub(crate) fn remember_simple(
+        &mut self,
+        frame: &Frame,
+        rule: &SimpleRule,
+        read: &SlotsRead,
+    ) -> bool {
+        let size = u32::try_from(read.cfa.wrapping_sub(frame.sp));
+        let (Some(module), Ok(size)) = (frame.module, size) else { return false };
+        let (rule, return_address) = (Some(*rule), read.return_address);
+        let outermost = CachedStep::outermost(frame, module);
+        self.made.push(CachedStep { rule, return_address, size, ..outermost });
+        true
+    }
+
+    /// Restores what was saved in the frames of remembered steps and was not needed so far. Nearly all frames are found by
+    /// the stack pointer or the frame pointer, which are always restored, and most walks end without the others.
+    #[inline]
+    pub(crate) fn catch_up<const WORD: u64>(&mut self, registers: &mut Registers, arch: Arch) {
+        if self.caught_up < self.made.len() {
+            self.restore_rest::<WORD>(registers, arch);
         }
     }
 
-    /// The same for a step by a simple rule.
-    #[inline(always)]
-    pub(crate) fn remember_simple(&mut self, frame: &Frame, rule: &SimpleRule, read: &SlotsRead) {
-        let Some(module) = frame.module.filter(|_| self.is_kept) else { return };
-        let sp = frame.sp;
-        let size = u32::try_from(read.cfa.wrapping_sub(sp));
-        let base_slot = match read.base_slot {
-            0 => Ok(0),
-            slot => i32::try_from(slot.wrapping_sub(sp) as i64),
-        };
-        let saved = u32::try_from(read.saved);
-        let (Ok(size), Ok(base_slot), Ok(saved)) = (size, base_slot, saved) else { return };
-        let (rule, return_address) = (Some(*rule), read.return_address);
-        let outermost = CachedStep::outermost(frame, module);
-        self.made.push(CachedStep { rule, return_address, size, base_slot, saved, ..outermost });
+    #[cold]
+    fn restore_rest<const WORD: u64>(&mut self, registers: &mut Registers, arch: Arch) {
+        for step in self.made.get(self.caught_up..).unwrap_or_default() {
+            if let Some(rule) = &step.rule {
+                rule.restore_saved::<WORD>(registers, arch, step.place());
+            }
+        }
+        self.caught_up = self.made.len();
     }
 
     /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
@@ -161,27 +197,30 @@ impl StackCache {
         mut found_by: FoundBy,
         walk: &mut WalkState<'_, '_>,
     ) -> Option<Followed> {
-        let arch = walk.arch;
+        let (arch, memory) = (walk.arch, walk.memory);
         let known = self.known.get(..self.left)?;
         let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
-        let mut restored = 0;
+        // Where the last of these steps that saved the frame pointer saved it.
+        let mut fp_slot = None;
         let mut left = known.len();
-        let first = walk.frames.len();
         for step in known.iter().rev() {
             let is_next = step.lookup() == lookup && step.sp == sp;
-            if !is_next || !step.holds::<WORD>(restored, walk.registers, walk.memory, arch) {
+            if !is_next || !step.holds::<WORD>(fp_slot, walk.registers, memory, arch) {
                 break;
             }
             if known.len() - left == walk.room {
                 return Some(Followed::End(EndReason::MaxFrames));
             }
-            walk.frames.push(step.frame(found_by));
+            let mut frame = step.frame(found_by);
+            if let Some(rule) = &step.rule {
+                frame.saved = rule.values::<WORD>(memory, step.place());
+                fp_slot = rule.slot_of::<WORD>(arch.fp_slot(), step.place()).or(fp_slot);
+            }
+            walk.frames.push(frame);
             left -= 1;
             found_by = FoundBy::Cfi;
-            restored |= step.saved;
             let pc = arch.strip(step.return_address);
             if pc == 0 {
-                restore_saved::<WORD>(known.get(left..)?, walk, first);
                 let n_outer = known.len();
                 self.end_on(n_outer);
                 return Some(Followed::End(EndReason::Root));
@@ -190,29 +229,13 @@ impl StackCache {
         }
         let followed = known.get(left..)?;
         let last = followed.first()?;
-        restore_saved::<WORD>(followed, walk, first);
-        walk.registers.set(arch.sp(), last.cfa());
-        walk.registers.set(arch.return_address(), last.return_address);
+        if let Some(slot) = fp_slot {
+            walk.registers.set_saved(arch.fp(), slot);
+        }
+        walk.registers.go_to(arch, (last.cfa(), last.return_address));
         self.made.extend(followed.iter().rev());
         self.left = left;
         Some(Followed::To(lookup))
-    }
-}
-
-/// Restores what was saved in the frames of steps, outermost first, that were followed; the frames begin at `first`.
-#[inline]
-fn restore_saved<const WORD: u64>(
-    followed: &[CachedStep],
-    walk: &mut WalkState<'_, '_>,
-    first: usize,
-) {
-    let WalkState { arch, registers, memory, frames, .. } = walk;
-    let frames = frames.get_mut(first..).unwrap_or_default();
-    for (step, frame) in followed.iter().rev().zip(frames) {
-        if let Some(rule) = &step.rule {
-            let place = (step.sp, step.cfa());
-            (_, frame.saved) = rule.restore_saved::<WORD>(registers, memory, *arch, place);
-        }
     }
 }
 
@@ -221,8 +244,7 @@ impl CachedStep {
     #[inline(always)]
     const fn outermost(frame: &Frame, module: ModuleId) -> Self {
         let Frame { relative, bias, sp, .. } = *frame;
-        let (rule, return_address, size, base_slot, saved) = (None, 0, 0, 0, 0);
-        Self { relative, bias, sp, rule, return_address, module, size, base_slot, saved }
+        Self { relative, bias, sp, rule: None, return_address: 0, module, size: 0 }
     }
 
     #[inline]
@@ -233,6 +255,12 @@ impl CachedStep {
     #[inline]
     const fn cfa(&self) -> u64 {
         self.sp.wrapping_add(self.size as u64)
+    }
+
+    /// Where on the stack the frame is.
+    #[inline]
+    const fn place(&self) -> (u64, u64) {
+        (self.sp, self.cfa())
     }
 
     /// The frame. Rules are of files that were opened, so its address is the one that the file states.
@@ -252,27 +280,78 @@ impl CachedStep {
         }
     }
 
-    /// Whether the step would be made again. `restored` has the registers that steps before this one have restored,
-    /// which therefore are in the same slots; the others are those of the walk.
+    /// Whether the step would be made again, as far as that shows at once. The frame pointer was saved in `fp_slot` by steps
+    /// before this one that were followed; otherwise it is that of the walk.
     #[inline]
     fn holds<const WORD: u64>(
         &self,
-        restored: u32,
+        fp_slot: Option<u64>,
         registers: &Registers,
         memory: &Memory<'_>,
         arch: Arch,
     ) -> bool {
         let Some(rule) = &self.rule else { return true };
-        let register = rule.cfa_register;
-        let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
-        let same_base = register == arch.sp()
-            || if u64::from(restored) >> (register & 63) & 1 != 0 {
-                let slot = self.sp.wrapping_add_signed(self.base_slot.into());
-                memory.recorded(slot) == Some(base)
-            } else {
-                registers.get(register, memory) == Ok(base)
+        if rule.cfa_register != arch.sp() {
+            let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
+            let fp = match fp_slot {
+                Some(slot) => memory.recorded(slot),
+                None => registers.get(arch.fp(), memory).ok(),
             };
+            // Other registers are seldom restored.
+            if rule.cfa_register != arch.fp() || fp != Some(base) {
+                return false;
+            }
+        }
         let slot = slot_at::<WORD>(self.cfa(), rule.return_address());
-        same_base && memory.recorded(slot) == Some(self.return_address)
+        memory.recorded(slot) == Some(self.return_address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::{N_SLOTS, WIDE};
+
+    /// A rule that says where rbx (slot 1) and r12 (slot 3) were saved.
+    fn rule(rbx: i8, r12: i8) -> SimpleRule {
+        let mut saved = [0; N_SLOTS];
+        (saved[0], saved[1], saved[3]) = (-1, rbx, r12);
+        SimpleRule { cfa_register: 7, signal: false, cfa_offset: 32, saved }
+    }
+
+    /// Registers that are restored late are what they are if each step restores them: the outer frame's slot stands, but for
+    /// one that was popped.
+    #[test]
+    fn what_is_restored_late_is_the_same() {
+        let arch = Arch::X86_64;
+        let steps = [(rule(-2, -3), 0x1000), (rule(-3, 0), 0x1020), (rule(-2, -5), 0x1040)];
+        let (mut cache, mut late, mut eager) =
+            (StackCache::default(), Registers::new(), Registers::new());
+        for (rule, sp) in steps {
+            let cfa = sp + 32;
+            let module = Some(ModuleId(3));
+            let frame = Frame { module, sp, ..Frame::nowhere(Avma(0x40), FoundBy::Cfi) };
+            let read = SlotsRead { cfa, return_address: 0x41, values: Saved::NONE };
+            assert!(cache.remember_simple(&frame, &rule, &read));
+            rule.restore_saved::<WIDE>(&mut eager, arch, (sp, cfa));
+        }
+        cache.catch_up::<WIDE>(&mut late, arch);
+        assert_eq!(format!("{late:?}"), format!("{eager:?}"));
+        let [inner, _, outer] =
+            steps.map(|(rule, sp)| [1, 3].map(|slot| rule.slot_of::<WIDE>(slot, (sp, sp + 32))));
+        assert_eq!((inner, outer), ([Some(0x1010), Some(0x1008)], [Some(0x1050), None]));
+        // They are restored once.
+        let mut others = Registers::new();
+        cache.catch_up::<WIDE>(&mut others, arch);
+        assert_eq!(format!("{others:?}"), format!("{:?}", Registers::new()));
+    }
+
+    /// A step whose frame is of no module is not remembered: its registers are to be restored at once.
+    #[test]
+    fn steps_outside_of_modules_are_not_remembered() {
+        let mut cache = StackCache::default();
+        let frame = Frame::nowhere(Avma(0x40), FoundBy::Cfi);
+        let read = SlotsRead { cfa: 0x20, return_address: 0x41, values: Saved::NONE };
+        assert!(!cache.remember_simple(&frame, &rule(-2, 0), &read));
     }
 }

@@ -3,7 +3,7 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::call_site::can_have_called;
-use crate::repair::gap::{behind_gap, without_returning};
+use crate::repair::gap::Gap;
 use crate::repair::kept::Calls;
 use crate::repair::learned::Learned;
 use crate::repair::memory::Sight;
@@ -90,10 +90,14 @@ impl<'a, 's> CutChain<'a, 's> {
         let (mut before, mut after) = (past, future);
         let (mut told, mut cfa) = (self.told, self.cfa);
         while let Some(call) = self.next(&mut before, &mut after) {
+            places.push(call.caller);
+            let call = match call.link {
+                Link::Root => call,
+                _ => before.go_on(&mut after, places).unwrap_or(call),
+            };
             told = call.cfa;
             cfa = before.next_cfa().or(after.next_cfa());
             self.last = call.caller;
-            places.push(call.caller);
             if call.link == Link::Root {
                 repaired.root = Some(call.cfa.saturating_sub(self.sp));
                 return;
@@ -104,12 +108,12 @@ impl<'a, 's> CutChain<'a, 's> {
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
         let sure = places.len() - first;
-        let (views, place) = ([&past, &future], (self.sp, told));
-        let mut calls = behind_gap(views, place);
+        let gap = Gap::new([&past, &future], (self.sp, told));
+        let mut calls = gap.calls();
         let way = |end| self.only_way(cfa?, end, future.trials, places);
         if calls.innermost().and_then(way).is_none() {
             calls = match self.gaps {
-                true => without_returning(calls, views, place),
+                true => gap.without_returning(calls),
                 false => Calls::default(),
             };
             repaired.gap = calls.innermost().map(|_| sure);

@@ -14,57 +14,66 @@ const START: usize = 4;
 /// How many samples must show a call.
 const SEEN: u32 = 4;
 
-/// The calls behind a gap, all of them outside of `cfa`; none where no chain reached its root with them. `sp` is the
-/// stack pointer of the sample. They may have ended in between and come back: see [`without_returning`].
-pub(super) fn behind_gap<'a>([past, future]: [&View<'a>; 2], (sp, cfa): (u64, u64)) -> Calls<'a> {
-    let mut calls = lasting([past, future], cfa, past.calls.len(), |_| true);
-    if calls.len() == 0 {
-        calls = start(past.start, future.start, cfa);
-    }
-    if is_rooted(calls, sp) { calls } else { Calls::default() }
-}
-
-/// What is left of calls behind a gap without those that trials speak against: where calls from there came back after
-/// samples that contradicted them, what was seen before and afterwards says nothing of the time in between.
-pub(super) fn without_returning<'a>(
-    calls: Calls<'a>,
-    [past, future]: [&View<'a>; 2],
-    (sp, cfa): (u64, u64),
-) -> Calls<'a> {
-    let mut left = lasting([past, future], cfa, calls.len(), |call| past.trials.lasts(call));
-    if left.len() == 0 {
-        left = start(past.start, future.start, cfa);
-    }
-    if is_rooted(left, sp) { left } else { Calls::default() }
-}
-
-/// Whether the outermost call is the root, and no further away than a stack is large.
-fn is_rooted(calls: Calls<'_>, sp: u64) -> bool {
-    let root = calls.get(0).filter(|call| call.link == Link::Root);
-    root.is_some_and(|call| call.cfa.saturating_sub(sp) <= STACK)
-}
-
-/// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
-/// registers, and the samples that showed them are no fewer than those in between, which did not. Of the `most`
-/// outermost; of the innermost of them `counts` must hold.
-fn lasting<'a>(
-    [past, future]: [&View<'a>; 2],
+/// What both directions say of a sample behind a gap.
+pub(super) struct Gap<'v, 'a> {
+    past: &'v View<'a>,
+    future: &'v View<'a>,
+    /// The stack pointer of the sample.
+    sp: u64,
+    /// What is behind the gap begins outside of here.
     cfa: u64,
-    most: usize,
-    counts: impl Fn(&Call) -> bool,
-) -> Calls<'a> {
-    let pairs = past.calls.iter().zip(future.calls.iter()).take(most);
-    let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa).count();
-    let is_one = |depth: usize| {
-        let (Some(one), Some(other)) = (past.calls.get(depth), future.calls.get(depth)) else {
-            return false;
+    /// How many calls both know there, from the outermost one inwards.
+    common: usize,
+}
+
+impl<'v, 'a> Gap<'v, 'a> {
+    /// The gap of a sample with that stack pointer, outside of `cfa`.
+    pub(super) fn new([past, future]: [&'v View<'a>; 2], (sp, cfa): (u64, u64)) -> Self {
+        let common = past.calls.in_common(future.calls, cfa);
+        Self { past, future, sp, cfa, common }
+    }
+
+    /// The calls behind the gap; none where no chain reached its root with them. They may have ended in between and come
+    /// back: see [`Self::without_returning`].
+    pub(super) fn calls(&self) -> Calls<'a> {
+        self.rooted(self.lasting(self.common, |_| true))
+    }
+
+    /// What is left of these calls without those that trials speak against: where calls from there came back after
+    /// samples that contradicted them, what was seen before and afterwards says nothing of the time in between.
+    pub(super) fn without_returning(&self, calls: Calls<'a>) -> Calls<'a> {
+        let most = self.common.min(calls.len());
+        self.rooted(self.lasting(most, |call| self.past.trials.lasts(call)))
+    }
+
+    /// These calls, or what the stack starts with where there are none; if the outermost one is the root, and no further
+    /// away than a stack is large.
+    fn rooted(&self, calls: Calls<'a>) -> Calls<'a> {
+        let calls = match calls.len() {
+            0 => start(self.past.start, self.future.start, self.cfa),
+            _ => calls,
         };
-        let seen = one.seen.saturating_add(other.seen);
-        let unseen = past.age(one).saturating_add(future.age(other));
-        one.saved.proves(other.saved) && seen >= SEEN.max(unseen) && counts(one)
-    };
-    let innermost = (0..common).rev().find(|depth| is_one(*depth));
-    past.calls.outermost(innermost.map_or(0, |depth| depth + 1))
+        let root = calls.get(0).filter(|call| call.link == Link::Root);
+        let is_rooted = root.is_some_and(|call| call.cfa.saturating_sub(self.sp) <= STACK);
+        if is_rooted { calls } else { Calls::default() }
+    }
+
+    /// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
+    /// registers, and the samples that showed them are no fewer than those in between, which did not. Of so many that
+    /// both know; of the innermost of them `counts` must hold.
+    fn lasting(&self, most: usize, counts: impl Fn(&Call) -> bool) -> Calls<'a> {
+        let Self { past, future, .. } = self;
+        let is_one = |depth: usize| {
+            let (Some(one), Some(other)) = (past.calls.get(depth), future.calls.get(depth)) else {
+                return false;
+            };
+            let seen = one.seen.saturating_add(other.seen);
+            let unseen = past.age(one).saturating_add(future.age(other));
+            one.saved.proves(other.saved) && seen >= SEEN.max(unseen) && counts(one)
+        };
+        let innermost = (0..most).rev().find(|depth| is_one(*depth));
+        past.calls.outermost(innermost.map_or(0, |depth| depth + 1))
+    }
 }
 
 /// What the stack starts with. Where only one direction knows it, what is taken for the start may be what the thread

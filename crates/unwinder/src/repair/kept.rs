@@ -46,7 +46,18 @@ impl Kept {
             return last;
         }
         let first = lists.len();
-        for call in calls.iter_mut() {
+        // So the outer ones that both have are listed as they were, and found without looking at each of them.
+        let unchanged = calls.partition_point(|call| call.kept.is_some()).min(last.len as usize);
+        let last = last.first as usize..last.first as usize + unchanged;
+        let same = lists.get(last.clone()).and_then(<[_]>::last);
+        let is_same = same.is_some()
+            && calls.get(..unchanged).and_then(<[Call]>::last).and_then(|call| call.kept.as_ref())
+                == same;
+        let n_same = if is_same { unchanged } else { 0 };
+        if is_same {
+            lists.extend_from_within(last);
+        }
+        for call in calls.iter_mut().skip(n_same) {
             let kept = match call.kept {
                 Some(kept) => kept,
                 None => {
@@ -119,6 +130,27 @@ impl<'a> Calls<'a> {
     #[inline]
     pub(super) fn outer(self) -> Self {
         self.outermost(self.len().saturating_sub(1))
+    }
+
+    /// The innermost one, and the ones outside of it.
+    #[inline]
+    pub(super) fn split_innermost(self) -> Option<(&'a Call, Self)> {
+        match self {
+            Self::Now(calls) => calls.split_last().map(|(call, outer)| (call, Self::Now(outer))),
+            Self::Kept(calls, list) => {
+                let (at, outer) = list.split_last()?;
+                Some((calls.get(at.get() as usize - 1)?, Self::Kept(calls, outer)))
+            }
+        }
+    }
+
+    /// How many are the same as in the other ones, from the outermost one inwards, as far as they begin outside of `cfa`.
+    pub(super) fn in_common(self, other: Self, cfa: u64) -> usize {
+        let is_same = |(one, other): (&Call, &Call)| one.cfa > cfa && one.is_same(other);
+        let most = self.len().min(other.len());
+        let is_same_at =
+            |depth: &usize| self.get(*depth).zip(other.get(*depth)).is_some_and(is_same);
+        (0..most).take_while(is_same_at).count()
     }
 
     /// All of them, outermost first.

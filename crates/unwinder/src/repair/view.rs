@@ -1,5 +1,6 @@
 //! What one direction of time says of a sample.
 
+use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::kept::Calls;
 use crate::repair::start::Start;
@@ -51,6 +52,51 @@ impl<'a> View<'a> {
             self.sure = self.proves_next();
             (self.calls, self.link) = (self.calls.outer(), call.link.outside_of(self.link));
         }
+    }
+
+    /// Goes outwards over calls that were seen outside of each other, where nothing is to be decided: both directions show
+    /// the same ones, or one direction is sure of them and the other says nothing. Adds their callers to the places, up to
+    /// that of the root; gives the last call.
+    pub(super) fn go_on(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+        match (self.link, other.link) {
+            (_, Link::Gap) => self.go_alone(places),
+            (Link::Gap, _) => other.go_alone(places),
+            _ => self.go_together(other, places),
+        }
+    }
+
+    fn go_alone(&mut self, places: &mut Vec<Place>) -> Option<&'a Call> {
+        let mut last = None;
+        while self.sure
+            && self.link <= Link::Seen
+            && let Some((call, outer)) = self.calls.split_innermost()
+        {
+            places.push(call.caller);
+            (self.calls, self.link) = (outer, call.link);
+            last = Some(call);
+            if call.link == Link::Root {
+                break;
+            }
+        }
+        last
+    }
+
+    fn go_together(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+        let mut last = None;
+        while self.link.max(other.link) <= Link::Seen
+            && let Some((one, outer)) = self.calls.split_innermost()
+            && let Some((two, other_outer)) = other.calls.split_innermost()
+            && one.is_same(two)
+        {
+            places.push(one.caller);
+            (self.calls, self.link) = (outer, one.link);
+            (other.calls, other.link) = (other_outer, two.link);
+            last = Some(one);
+            if one.link == Link::Root {
+                break;
+            }
+        }
+        last
     }
 
     /// Nothing more is taken from this direction step by step.

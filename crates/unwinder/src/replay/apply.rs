@@ -2,7 +2,9 @@
 
 use address::{FileOffset, Pid};
 use hashbrown::HashMap;
-use module_map::{CgroupId, FileIdentity, Inode, MapEvent, RecordedName, Timeline};
+use module_map::{
+    CgroupId, FileIdentity, Inode, KnownMap, KnownNames, MapEvent, RecordedName, Timeline,
+};
 use perf_data::{
     Batch, CpuMode, Head, Ksymbol, MapName, Mmap, MmapId, NamedMap, Record, TimedRecord,
 };
@@ -61,10 +63,21 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
 
 const PROT_WRITE: u32 = 2;
 
-/// Applies a map, where one of that name was seen before; whether it was.
+/// The map that a record states, where one of that name was seen before and nothing more is to be read.
 #[inline]
+pub(crate) fn known_map(map: &NamedMap<'_>, names: KnownNames<'_>) -> Option<KnownMap> {
+    names.find(&unnamed_event(map), &recorded_name(map))
+}
+
+/// Applies a map, where one of that name was seen before; whether it was.
 pub(crate) fn apply_known_map(timeline: &mut Timeline, map: &NamedMap<'_>) -> bool {
-    let event = MapEvent {
+    timeline.map_again(&unnamed_event(map), &recorded_name(map))
+}
+
+/// What a map record says but for what is mapped.
+#[inline]
+fn unnamed_event(map: &NamedMap<'_>) -> MapEvent<'static> {
+    MapEvent {
         pid: map.pid,
         kernel: false,
         start: map.start,
@@ -74,8 +87,7 @@ pub(crate) fn apply_known_map(timeline: &mut Timeline, map: &NamedMap<'_>) -> bo
         writable: map.prot & PROT_WRITE != 0,
         path: &[],
         identity: FileIdentity::default(),
-    };
-    timeline.map_again(&event, &recorded_name(map))
+    }
 }
 
 /// Applies a map whose name was not seen before.

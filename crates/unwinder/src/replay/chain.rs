@@ -3,7 +3,7 @@
 use profile::{FrameId, LayoutRow, StackId, StackRow};
 
 use crate::replay::frame_key::FrameKey;
-use crate::replay::intern::Interner;
+use crate::replay::recent::Recent;
 
 /// What is kept from one sample to the next.
 #[derive(Default)]
@@ -29,8 +29,8 @@ impl SliceScratch {
 /// A chain as far as it is interned. Stacks of a thread that follow each other share their outer frames as a rule: what
 /// equals the chain before it is not looked up again.
 pub(crate) struct Chain<'s> {
-    frames: &'s mut Interner<FrameKey, FrameId>,
-    stacks: &'s mut Interner<StackRow, StackId>,
+    frames: &'s mut Recent<FrameKey, FrameId>,
+    stacks: &'s mut Recent<StackRow, StackId>,
     last: &'s mut LastChain,
     /// How many frames there are, and the node of the innermost.
     depth: usize,
@@ -42,8 +42,8 @@ pub(crate) struct Chain<'s> {
 impl<'s> Chain<'s> {
     /// No frame yet, of the tables of a slice.
     pub(crate) fn new(
-        frames: &'s mut Interner<FrameKey, FrameId>,
-        stacks: &'s mut Interner<StackRow, StackId>,
+        frames: &'s mut Recent<FrameKey, FrameId>,
+        stacks: &'s mut Recent<StackRow, StackId>,
         last: &'s mut LastChain,
     ) -> Self {
         Self { frames, stacks, last, depth: 0, node: None, shared: true }
@@ -53,7 +53,7 @@ impl<'s> Chain<'s> {
     #[inline]
     pub(crate) fn push(&mut self, key: FrameKey) {
         if !self.shares(key) {
-            let frame = self.frames.intern(key);
+            let frame = self.frames.number(key);
             self.add(key, frame);
         }
     }
@@ -93,7 +93,7 @@ impl<'s> Chain<'s> {
 
     #[inline]
     fn add(&mut self, key: FrameKey, frame: FrameId) {
-        let node = self.stacks.intern(StackRow { parent: self.node, frame });
+        let node = self.stacks.number(StackRow { parent: self.node, frame });
         self.note(key, node);
     }
 

@@ -1,9 +1,9 @@
 //! A part of the threads, whose samples are repaired beside those of the others: nothing is joined across threads.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 
 use hashbrown::HashMap;
+use perf_data::read_soon;
 
 use crate::frame::Place;
 use crate::repair::{
@@ -80,11 +80,13 @@ impl<'w> WindowSlices<'w> {
         self.slices.get(position.slice)?.seen.get(position.index)
     }
 
-    /// Reads of a sample what is looked at next, so that it is in the cache by then: nothing waits for these reads.
+    /// What is looked at of a sample is read soon.
     fn fetch(&self, position: Option<&Position>) {
+        /// Most samples have no more.
+        const FRAMES: usize = 24;
         if let Some(seen) = position.and_then(|position| self.sample(*position)) {
-            let one_of_a_line = seen.frames.iter().rev().step_by(2).take(8);
-            black_box(one_of_a_line.fold(0, |sum, frame| sum ^ frame.sp));
+            let from_outermost = (0..seen.frames.len()).rev().take(FRAMES);
+            from_outermost.for_each(|at| read_soon(seen.frames, at));
         }
     }
 

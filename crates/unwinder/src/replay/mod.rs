@@ -11,6 +11,7 @@
 //!
 //! Chunks, slices and windows are of a fixed size, so that neither ids nor order depend on the number of threads.
 
+mod ahead;
 mod apply;
 mod chain;
 mod filter;
@@ -23,18 +24,24 @@ mod merge;
 mod needs;
 mod off_cpu;
 mod plan;
+mod position;
+mod read_ahead;
+mod recent;
 mod recorded;
 mod replayer;
 mod seen;
 mod slice;
+mod spaces;
+mod threads;
 mod watch;
 mod window;
 
 pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::{Filter, LeftOut, matches_pattern};
 pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
-pub use plan::{Thread, has_cgroups};
+pub use plan::has_cgroups;
 pub use replayer::{
     Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };
+pub use threads::Thread;
 pub use watch::Partial;

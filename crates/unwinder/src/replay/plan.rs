@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use address::{Pid, Tid, Timestamp};
+use address::{Pid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
-use hashbrown::HashMap;
-use module_map::{CgroupId, CommId, ProcessImage, Space, Timeline};
-use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType};
+use module_map::{CgroupId, LazySpace, ProcessImage, Timeline};
+use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType, TimedRecord};
 
 use crate::repair::StackOwner;
 use crate::replay::apply::{
@@ -18,19 +17,10 @@ use crate::replay::apply::{
 };
 use crate::replay::filter::{Filter, LeftOut, matches_pattern};
 use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
-
-/// A thread under one name, in one control group.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Thread {
-    /// Its process.
-    pub pid: Pid,
-    /// Its id.
-    pub tid: Tid,
-    /// Its name at the time; [`Timeline::comm_name`] has the bytes.
-    pub comm: CommId,
-    /// Its control group at the time, where that was recorded; [`Timeline::cgroup_path`] has its path.
-    pub cgroup: Option<CgroupId>,
-}
+use crate::replay::position::PlanPosition;
+use crate::replay::read_ahead::ReadMap;
+use crate::replay::spaces::{ChunkSpaces, Spaces};
+use crate::replay::threads::{Thread, Threads};
 
 /// A sample and what it needs for its walk.
 #[derive(Debug)]
@@ -41,7 +31,7 @@ pub(crate) struct Planned {
     pub(crate) kernel: u32,
     pub(crate) process_image: ProcessImage,
     /// The space that records of shortly afterwards made, and whose it is.
-    pub(crate) later: Option<(Arc<Space>, ProcessImage)>,
+    pub(crate) later: Option<(Arc<LazySpace>, ProcessImage)>,
     pub(crate) thread: u32,
     /// Whose stack it is.
     pub(crate) owner: StackOwner,
@@ -51,43 +41,7 @@ pub(crate) struct Planned {
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) samples: Vec<Planned>,
-    pub(crate) spaces: Vec<Arc<Space>>,
-}
-
-/// The spaces of a chunk. Samples that follow each other have the same ones as a rule, so each is held once.
-struct Spaces {
-    all: Vec<Arc<Space>>,
-    /// Of some processes, the index of their last; after them that of the kernel.
-    last: [u32; LAST + 1],
-}
-
-/// How many indexes are kept.
-const LAST: usize = 64;
-
-impl Spaces {
-    const fn new() -> Self {
-        Self { all: Vec::new(), last: [0; LAST + 1] }
-    }
-
-    /// The index of the space of a process.
-    fn of_process(&mut self, pid: Pid, space: &Arc<Space>) -> u32 {
-        self.index(pid.0 as usize % LAST, space)
-    }
-
-    /// The index of the space of the kernel.
-    fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
-        self.index(LAST, space)
-    }
-
-    #[inline]
-    fn index(&mut self, at: usize, space: &Arc<Space>) -> u32 {
-        let last = &mut self.last[at];
-        if self.all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {
-            *last = self.all.len() as u32;
-            self.all.push(space.clone());
-        }
-        *last
-    }
+    pub(crate) spaces: Spaces,
 }
 
 /// How much later than a sample the record of a map may come that was there before it, in nanoseconds: more than clocks
@@ -95,17 +49,52 @@ impl Spaces {
 const SKEW: u64 = 10_000_000;
 /// How many samples before such a record are looked at.
 const SKEWED: usize = 64;
+/// For so many processes it is known when the last sample was planned.
+const SAMPLED: usize = 512;
+
+/// The place of a process among those of which it is known when they were sampled.
+const fn place_of(pid: Pid) -> usize {
+    pid.0 as usize % SAMPLED
+}
+
+/// When processes were sampled last.
+type Sampled = [Timestamp; SAMPLED];
+
+/// Whether a sample of a process may have been planned that is from just before `now`.
+#[inline]
+fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
+    sampled[place_of(pid)].0 >= now.0.saturating_sub(SKEW)
+}
+
+/// Moves the timeline over a row of maps of one process that no sample of just before them needs; `false`, and nothing
+/// happens, where each is to be taken by itself.
+#[inline]
+fn apply_row(
+    timeline: &mut Timeline,
+    sampled: &Sampled,
+    row: &[ReadMap],
+    entries: &[RecordEntry],
+) -> bool {
+    let (Some(first), Some(last)) = (row.first(), entries.last()) else { return false };
+    let Some(first_map) = first.map else { return false };
+    let pid = first_map.pid();
+    let code = entries.get(first.first_code());
+    // Later ones are further from the samples.
+    if code.is_some_and(|code| was_sampled(sampled, pid, code.time)) {
+        return false;
+    }
+    // All records of a row are maps.
+    let map = |read: &ReadMap| read.map.unwrap_or(first_map);
+    timeline.map_all_known(last.time, pid, row.iter().map(map))
+}
 
 /// The state of the plan.
 pub(crate) struct Planner<'r> {
     timeline: &'r mut Timeline,
     filter: &'r Filter,
-    threads: Vec<Thread>,
-    thread_index: HashMap<Thread, u32>,
-    /// The stacks: a thread, by what process image it is of and how often its id was given anew.
-    owners: HashMap<(ProcessImage, Tid, u32), StackOwner>,
-    /// How often the id of a thread was given to a new one.
-    births: HashMap<Tid, u32>,
+    threads: Threads,
+    /// When the last sample was planned of the processes that share a place.
+    sampled: Box<Sampled>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
     memory: &'r Arc<Memory>,
@@ -115,34 +104,6 @@ pub(crate) struct Planner<'r> {
     has_cgroups: bool,
     /// Times off the processor, where they are wanted.
     off_cpu: Option<OffCpu>,
-}
-
-/// How far the plan has come in a batch.
-pub(crate) struct PlanPosition<'b> {
-    batch: &'b Batch,
-    records: std::slice::Iter<'b, RecordEntry>,
-    samples: std::slice::Iter<'b, SampleEntry>,
-}
-
-impl<'b> PlanPosition<'b> {
-    pub(crate) fn start(batch: &'b Batch) -> Self {
-        Self { batch, records: batch.record_entries().iter(), samples: batch.samples().iter() }
-    }
-
-    /// Whether everything was planned.
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.records.as_slice().is_empty() && self.samples.as_slice().is_empty()
-    }
-
-    /// Where the next record is that comes before a sample; without a sample, the next one.
-    fn record_before(&mut self, sample: Option<&SampleEntry>) -> Option<&'b RecordEntry> {
-        let next = self.records.as_slice().first()?;
-        if sample.is_some_and(|sample| (next.time, next.position) >= (sample.time, sample.position))
-        {
-            return None;
-        }
-        self.records.next()
-    }
 }
 
 /// Whether samples of recordings with that head have a control group.
@@ -161,10 +122,8 @@ impl<'r> Planner<'r> {
         Self {
             timeline,
             filter,
-            threads: Vec::new(),
-            thread_index: HashMap::new(),
-            owners: HashMap::new(),
-            births: HashMap::new(),
+            threads: Threads::new(),
+            sampled: Box::new([Timestamp(0); SAMPLED]),
             filtered: 0,
             left_out: LeftOut::default(),
             memory,
@@ -202,23 +161,19 @@ impl<'r> Planner<'r> {
     /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.
     pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
         let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
-        let mut spaces = Spaces::new();
+        let mut spaces = ChunkSpaces::new();
         while chunk.len() < limit {
             let Some(entry) = place.samples.next() else {
-                while let Some(record) = place.record_before(None) {
-                    self.apply(record, place.batch, &mut chunk);
-                }
+                self.apply_before(None, place, &mut chunk);
                 break;
             };
-            while let Some(record) = place.record_before(Some(entry)) {
-                self.apply(record, place.batch, &mut chunk);
-            }
+            self.apply_before(Some(entry), place, &mut chunk);
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let cgroup = self.cgroup(entry, place.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, cgroup };
             let wanted = self.filter.wants(entry, || self.is_named_so(thread));
-            let index = wanted.then(|| self.thread(thread));
+            let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, place.batch, index);
             }
@@ -230,9 +185,8 @@ impl<'r> Planner<'r> {
             let kernel = spaces.of_kernel(self.timeline.kernel_space());
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
-            let birth = self.births.get(&entry.tid).copied().unwrap_or(0);
-            let next = StackOwner(self.owners.len() as u32);
-            let owner = *self.owners.entry((process_image, entry.tid, birth)).or_insert(next);
+            self.sampled[place_of(entry.pid)] = entry.time;
+            let owner = self.threads.owner(process_image, entry.tid);
             chunk.push(Planned {
                 entry: *entry,
                 space,
@@ -243,13 +197,72 @@ impl<'r> Planner<'r> {
                 owner,
             });
         }
-        if let Some(next) = place.samples.as_slice().first() {
-            while let Some(record) = place.record_before(Some(next)) {
-                self.apply(record, place.batch, &mut chunk);
-            }
+        if let next @ Some(_) = place.samples.as_slice().first() {
+            self.apply_before(next, place, &mut chunk);
         }
         self.count();
         Plan { samples: chunk, spaces: spaces.all }
+    }
+
+    /// Moves the timeline over the records before a sample; without a sample, over those that are left.
+    #[inline]
+    fn apply_before(
+        &mut self,
+        sample: Option<&SampleEntry>,
+        place: &mut PlanPosition<'_>,
+        chunk: &mut [Planned],
+    ) {
+        let batch = place.batch;
+        loop {
+            let (entries, row) = place.row_before(sample, self.timeline.known_names());
+            let Some(entry) = entries.first() else { break };
+            let n_done = if self.memory.is_exceeded() {
+                // The run ends after this chunk, and nothing more is taken.
+                entries.len()
+            } else if let Some(read) = row.maps.first() {
+                if apply_row(self.timeline, &self.sampled, row.maps, entries) {
+                    entries.len()
+                } else {
+                    self.apply_known(entry, *read, chunk);
+                    1
+                }
+            } else {
+                self.apply_other(entry, row.other, batch, chunk);
+                1
+            };
+            place.skip(n_done);
+        }
+    }
+
+    /// Moves the timeline over a map, and gives samples of just before it the space that it made.
+    fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
+        let Some(map) = read.map else { return };
+        self.timeline.advance(entry.time);
+        self.timeline.map_known(&map);
+        if read.executable {
+            self.update_recent(entry.time, map.pid(), chunk);
+        }
+    }
+
+    /// The same for another record.
+    fn apply_other(
+        &mut self,
+        entry: &RecordEntry,
+        record: Option<&TimedRecord<'_>>,
+        batch: &Batch,
+        chunk: &mut [Planned],
+    ) {
+        let pid = match record {
+            Some(record) => self.apply_record(record),
+            None => match self.apply_map(entry, batch) {
+                Some(pid) => pid,
+                // What is listed was decoded before; a batch whose bytes changed under us has lost it.
+                None => return,
+            },
+        };
+        if let Some(pid) = pid {
+            self.update_recent(entry.time, pid, chunk);
+        }
     }
 
     /// The control group of a sample. Few recordings have any, so samples are decoded for it a second time.
@@ -275,34 +288,22 @@ impl<'r> Planner<'r> {
             && (cgroups.is_empty() || in_cgroup())
     }
 
-    /// Moves the timeline over a record, and gives samples of just before it the space that it made. Where too much is
-    /// held, the run ends after this chunk, and nothing more is taken.
-    fn apply(&mut self, entry: &RecordEntry, batch: &Batch, chunk: &mut [Planned]) {
-        if self.memory.is_exceeded() {
-            return;
+    /// Moves the timeline over a record that is not a map as most are. Gives the process whose space it changed so that
+    /// samples of just before it may need that.
+    fn apply_record(&mut self, record: &TimedRecord<'_>) -> Option<Pid> {
+        apply(self.timeline, record);
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.record(record);
         }
-        let pid = if let Some(pid) = self.apply_map(entry, batch) {
-            pid
-        } else {
-            // What is listed was decoded before; a batch whose bytes changed under us has lost it.
-            let Some(record) = batch.record(entry.position) else { return };
-            apply(self.timeline, &record);
-            if let Some(off_cpu) = &mut self.off_cpu {
-                off_cpu.record(&record);
-            }
-            if let Record::Fork(task) = &record.record
-                && !task.synthesized
-            {
-                *self.births.entry(task.tid).or_default() += 1;
-            }
-            match &record.record {
-                Record::Mmap(map) if map.executable => Some(map.pid),
-                Record::Fork(task) if task.pid != task.ppid && !task.synthesized => Some(task.pid),
-                _ => None,
-            }
-        };
-        if let Some(pid) = pid {
-            self.update_recent(entry.time, pid, chunk);
+        if let Record::Fork(task) = &record.record
+            && !task.synthesized
+        {
+            self.threads.born(task.tid);
+        }
+        match &record.record {
+            Record::Mmap(map) if map.executable => Some(map.pid),
+            Record::Fork(task) if task.pid != task.ppid && !task.synthesized => Some(task.pid),
+            _ => None,
         }
     }
 
@@ -323,39 +324,30 @@ impl<'r> Planner<'r> {
 
     /// Gives samples of a process from just before `now` its space.
     fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [Planned]) {
+        if !was_sampled(&self.sampled, pid, now) {
+            return;
+        }
         let earliest = Timestamp(now.0.saturating_sub(SKEW));
         let recent = chunk.iter_mut().rev().take(SKEWED);
         let recent = recent.take_while(|planned| planned.entry.time >= earliest);
         let mut space = None;
         for planned in recent.filter(|planned| planned.entry.pid == pid) {
-            let space = space.get_or_insert_with(|| self.timeline.space(pid));
+            let space = space.get_or_insert_with(|| {
+                let (space, process_image) = self.timeline.current(pid);
+                (space.clone(), process_image)
+            });
             planned.later = Some(space.clone());
         }
     }
 
-    fn thread(&mut self, thread: Thread) -> u32 {
-        let Self { threads, thread_index, .. } = self;
-        *thread_index.entry(thread).or_insert_with(|| {
-            threads.push(thread);
-            threads.len() as u32 - 1
-        })
-    }
-
     /// Forgets the threads. No samples that were planned may wait.
     pub(crate) fn begin_anew(&mut self) {
-        self.threads = Vec::new();
-        self.thread_index = HashMap::new();
-        self.owners = HashMap::new();
-        self.births = HashMap::new();
+        self.threads = Threads::new();
     }
 
     /// What is known of threads and of their times off the processor, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.threads.capacity() * size_of::<Thread>()
-            + self.thread_index.allocation_size()
-            + self.owners.allocation_size()
-            + self.births.allocation_size()
-            + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
+        self.threads.heap_bytes() + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
     }
 
     /// The timeline, as far as the plan has moved it.
@@ -365,11 +357,11 @@ impl<'r> Planner<'r> {
 
     /// The threads of the samples that were planned.
     pub(crate) fn threads(&self) -> &[Thread] {
-        &self.threads
+        self.threads.all()
     }
 
     /// The threads of the samples that were planned, and their times off the processor, where those are wanted.
     pub(crate) fn into_parts(self) -> (Vec<Thread>, Option<OffCpuTimes>) {
-        (self.threads, self.off_cpu.map(OffCpu::finish))
+        (self.threads.into_all(), self.off_cpu.map(OffCpu::finish))
     }
 }

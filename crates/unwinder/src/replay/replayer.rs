@@ -17,8 +17,10 @@ use crate::repair::Code;
 use crate::replay::filter::{Filter, LeftOut};
 use crate::replay::merge::Merged;
 use crate::replay::off_cpu::OffCpuTimes;
-use crate::replay::plan::{Plan, PlanPosition, Planned, Planner, Thread};
+use crate::replay::plan::{Plan, Planned, Planner};
+use crate::replay::position::PlanPosition;
 use crate::replay::slice::{WalkedSlice, walk_slice};
+use crate::replay::threads::Thread;
 use crate::replay::window::Window;
 use crate::walk::{Walker, WorkerCache};
 

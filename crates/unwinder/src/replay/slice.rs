@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{Avma, Bias};
 use budget::Held;
-use module_map::{ProcessImage, Space};
+use module_map::{LazySpace, ProcessImage, Space};
 use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackNeeds, StackRow,
@@ -13,21 +13,23 @@ use profile::{
 
 use crate::arch::Arch;
 use crate::frame::{Frame, Place};
+use crate::replay::ahead::Ahead;
 use crate::replay::chain::{Chain, LastChain, SliceScratch};
 use crate::replay::frame_key::{FrameKey, PlacedFrame};
-use crate::replay::intern::Interner;
 use crate::replay::layout::SampleLayouts;
 use crate::replay::needs::note_walked;
 use crate::replay::plan::Planned;
+use crate::replay::recent::Recent;
 use crate::replay::recorded::RecordedChains;
 use crate::replay::seen::SeenSamples;
+use crate::replay::spaces::Spaces;
 use crate::walk::{UserState, Walker};
 
 /// What came of a slice of samples. Its ids are of this slice.
 #[derive(Debug, Default)]
 pub(crate) struct WalkedSlice {
-    pub(crate) frames: Interner<FrameKey, FrameId>,
-    pub(crate) stacks: Interner<StackRow, StackId>,
+    pub(crate) frames: Recent<FrameKey, FrameId>,
+    pub(crate) stacks: Recent<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     /// For each sample what its walk saw of the stack.
@@ -50,14 +52,14 @@ pub(crate) struct WalkedSlice {
 pub(crate) fn walk_slice(
     batch: &Batch,
     planned: &[Planned],
-    spaces: &[Arc<Space>],
+    spaces: &Spaces,
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
     let mut result = WalkedSlice {
-        // As many as there are in slices of real programs; growing means to hash all of them again.
-        frames: Interner::with_capacity(3 * planned.len()),
-        stacks: Interner::with_capacity(7 * planned.len()),
+        // As many as there are in slices of real programs.
+        frames: Recent::with_capacity(3 * planned.len()),
+        stacks: Recent::with_capacity(7 * planned.len()),
         samples: Vec::with_capacity(planned.len()),
         seen: SeenSamples::with_capacity(if repair { planned.len() } else { 0 }),
         ..WalkedSlice::default()
@@ -66,22 +68,23 @@ pub(crate) fn walk_slice(
     let mut frames = Vec::new();
     let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
     let before = (walker.hits, walker.misses);
+    let mut ahead = Ahead::new(batch, planned, machine.arch.and_then(Arch::sp_bit));
     for planned in planned {
-        let space_of = |index: u32| spaces.get(index as usize);
-        let (Ok(sample), Some(space), Some(kernel)) =
-            (batch.sample(&planned.entry), space_of(planned.space), space_of(planned.kernel))
+        let sample = ahead.next(walker);
+        let (Some(sample), Some(space), Some(kernel)) =
+            (sample, spaces.process(planned.space), spaces.kernel(planned.kernel))
         else {
             result.undecoded += 1;
             continue;
         };
         frames.clear();
-        kernel_frames(&sample, kernel, &mut frames);
+        kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();
-        let mut end = user_frames(&sample, machine, space, walker, &mut frames);
+        let mut end = user_frames(sample, machine, space, walker, &mut frames);
         let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
             let space = filled.space(planned, space, later);
-            if let Some(new) = again(&sample, machine, space, walker, &mut frames) {
+            if let Some(new) = again(sample, machine, space, walker, &mut frames) {
                 (end, process_image) = (new, later.1);
                 result.late_maps += 1;
             }
@@ -211,9 +214,9 @@ impl Filled {
         &'s mut self,
         planned: &Planned,
         own: &Space,
-        later: &'s (Arc<Space>, ProcessImage),
+        later: &'s (Arc<LazySpace>, ProcessImage),
     ) -> &'s Space {
-        let (space, process_image) = later;
+        let (space, process_image) = (later.0.space(), &later.1);
         if *process_image != planned.process_image {
             return space;
         }

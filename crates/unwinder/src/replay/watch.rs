@@ -5,8 +5,9 @@ use module_map::Timeline;
 use perf_data::Batch;
 use profile::Profile;
 
-use crate::replay::plan::{PlanPosition, Thread};
+use crate::replay::position::PlanPosition;
 use crate::replay::replayer::{CHUNK, ReplayObserver, Replayer};
+use crate::replay::threads::Thread;
 
 /// The first chunk of a replay that is watched; each is twice as large as the one before, up to the usual size.
 const FIRST: usize = 1024;

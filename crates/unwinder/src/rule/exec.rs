@@ -2,7 +2,7 @@
 
 use profile::EndReason;
 
-use crate::arch::{Arch, N_SLOTS, NARROW};
+use crate::arch::{Arch, NARROW, WIDE};
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
 use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
@@ -10,14 +10,10 @@ use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
 /// What a step by a simple rule read, and where it led.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotsRead {
-    /// The slot of the register that the frame's address is counted from; 0 where its value was in the register.
-    pub(crate) base_slot: u64,
     /// The frame's address, which is the caller's stack pointer.
     pub(crate) cfa: u64,
     pub(crate) return_address: u64,
-    /// Bit set: the register of that number was saved in a slot of this frame.
-    pub(crate) saved: u64,
-    /// What is known of their values.
+    /// What is known of the registers that were saved in slots of this frame.
     pub(crate) values: Saved,
 }
 
@@ -32,6 +28,23 @@ impl SimpleRule {
     pub(crate) fn cfa(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
         let base = registers.get(self.cfa_register, memory).ok()?;
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
+    }
+
+    /// Where the frame begins, if its return address was on the stack, past the end of what was recorded. The frame that a
+    /// signal interrupted has no such slot.
+    #[inline]
+    pub(crate) fn cut_at<const WORD: u64>(
+        &self,
+        registers: &Registers,
+        memory: &Memory<'_>,
+    ) -> Option<u64> {
+        if self.signal || self.return_address() == 0 {
+            return None;
+        }
+        let base = registers.get(self.cfa_register, memory).ok()?;
+        let cfa = self.cfa_from::<WORD>(base, memory);
+        let read = memory.read(slot_at::<WORD>(cfa, self.return_address()));
+        (read == Err(MemoryError::PastDump)).then_some(cfa)
     }
 
     /// Runs the rule on words of `WORD` bytes: the registers become those of the caller. Nothing has changed where that
@@ -52,15 +65,18 @@ impl SimpleRule {
                 .read(slot_at::<WORD>(cfa, self.return_address()))
                 .map_err(|error| reason_of_frame(error, cfa, WORD))?
         };
-        Ok(self.leave::<WORD>(registers, memory, arch, (cfa, return_address)))
+        let sp = registers.sp(arch);
+        self.restore_saved::<WORD>(registers, arch, (sp, cfa));
+        registers.go_to(arch, (cfa, return_address));
+        Ok(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, (sp, cfa)) })
     }
 
-    /// The same for the step that nearly all are: the frame begins at a register that is known, the return address is in
-    /// the recorded bytes, and the frame lies above its callee's. `None`, and nothing has changed, for every other step.
+    /// Reads what the step needs that nearly all are: the frame begins at a register that is known, the return address is
+    /// in the recorded bytes, and the frame lies above its callee's. `None` for every other step.
     #[inline(always)]
-    pub(crate) fn run_plain<const WORD: u64>(
+    pub(crate) fn read_plain<const WORD: u64>(
         &self,
-        registers: &mut Registers,
+        registers: &Registers,
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Option<SlotsRead> {
@@ -70,10 +86,11 @@ impl SimpleRule {
         let base = registers.get(self.cfa_register, memory).ok()?;
         let cfa = self.cfa_from::<WORD>(base, memory);
         let return_address = memory.recorded(slot_at::<WORD>(cfa, self.return_address()))?;
-        if cfa <= registers.sp(arch) || arch.strip(return_address) == 0 {
+        let sp = registers.sp(arch);
+        if cfa <= sp || arch.strip(return_address) == 0 {
             return None;
         }
-        Some(self.leave::<WORD>(registers, memory, arch, (cfa, return_address)))
+        Some(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, (sp, cfa)) })
     }
 
     /// The frame's address, by the value of the register that it is counted from.
@@ -83,102 +100,87 @@ impl SimpleRule {
         if WORD == NARROW { memory.wrap(cfa) } else { cfa }
     }
 
-    /// The registers become those of the caller.
-    #[inline(always)]
-    fn leave<const WORD: u64>(
-        &self,
-        registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Arch,
-        (cfa, return_address): (u64, u64),
-    ) -> SlotsRead {
-        let base_slot = registers.slot(self.cfa_register);
-        let sp = registers.sp(arch);
-        let (saved, values) = self.restore_saved::<WORD>(registers, memory, arch, (sp, cfa));
-        registers.set(arch.sp(), cfa);
-        registers.set(arch.return_address(), return_address);
-        SlotsRead { base_slot, cfa, return_address, saved, values }
-    }
-
     /// Restores the registers that the rule says were saved, but for those whose slots were popped, as
-    /// [`Registers::set_saved_unless_popped`] says; returns the bits of their numbers, and what is known of the values,
-    /// as far as they were recorded below the frame's address.
-    #[inline]
+    /// [`Registers::set_saved_unless_popped`] says, from a frame that lies from `sp` to `cfa`.
     pub(crate) fn restore_saved<const WORD: u64>(
         &self,
         registers: &mut Registers,
-        memory: &Memory<'_>,
         arch: Arch,
-        (sp, cfa): (u64, u64),
-    ) -> (u64, Saved) {
-        let mut frame = SavedSlots {
-            rule: self,
-            slots: arch.slots(),
-            memory,
-            below: memory.recorded_below(cfa),
-            sp,
-            cfa,
-            lowest: if cfa < sp { 0 } else { sp },
-            saved: 0,
-            values: Saved::NONE,
-        };
-        // Nearly every step runs this, and nearly all that is saved is in these slots.
-        frame.restore::<WORD, 1>(registers);
-        frame.restore::<WORD, 2>(registers);
-        frame.restore::<WORD, 3>(registers);
-        frame.restore::<WORD, 4>(registers);
-        frame.restore::<WORD, 5>(registers);
-        frame.restore::<WORD, 6>(registers);
-        self.for_each_saved_behind(|slot, words| frame.note::<WORD>(slot, words, registers));
-        let SavedSlots { saved, values, .. } = frame;
+        frame: (u64, u64),
+    ) {
+        let (slots, mut saved) = (arch.slots(), 0);
+        self.for_each_saved(|slot, words| {
+            if let Some(address) = unless_popped::<WORD>(words, frame)
+                && let Some(&register) = slots.get(slot)
+                && registers.put(register, address)
+            {
+                saved |= 1_u64.wrapping_shl(register.into());
+            }
+        });
         registers.mark_saved(saved);
-        (saved, values)
+    }
+
+    /// Where the register of a slot of the architecture was saved, unless that was popped.
+    #[inline(always)]
+    pub(crate) fn slot_of<const WORD: u64>(&self, slot: usize, frame: (u64, u64)) -> Option<u64> {
+        let words = self.saved.get(slot).copied().filter(|&words| words != 0)?;
+        unless_popped::<WORD>(words, frame)
+    }
+
+    /// What is known of the values that were saved, as far as they were recorded in a frame that lies from `sp` to `cfa`.
+    #[inline(always)]
+    pub(crate) fn values<const WORD: u64>(
+        &self,
+        memory: &Memory<'_>,
+        (sp, cfa): (u64, u64),
+    ) -> Saved {
+        let mut slots = SavedSlots { rule: self, memory, sp, values: Saved::NONE };
+        let below = memory.recorded_below(cfa);
+        slots.add::<WORD, 1>(below);
+        slots.add::<WORD, 2>(below);
+        slots.add::<WORD, 3>(below);
+        slots.add::<WORD, 4>(below);
+        slots.add::<WORD, 5>(below);
+        slots.add::<WORD, 6>(below);
+        slots.values
     }
 }
 
-/// The slots of a frame that a simple rule says registers were saved in.
+/// The address of a slot, so many words from the address of a frame that lies from `sp` to `cfa`, unless it was popped.
+#[inline(always)]
+fn unless_popped<const WORD: u64>(words: i8, (sp, cfa): (u64, u64)) -> Option<u64> {
+    let address = slot_at::<WORD>(cfa, words);
+    (address >= sp || cfa < sp).then_some(address)
+}
+
+/// The slots that a simple rule says registers were saved in, of those whose values tell calls apart.
 struct SavedSlots<'a> {
     rule: &'a SimpleRule,
-    slots: &'static [u8; N_SLOTS],
     memory: &'a Memory<'a>,
-    /// What was recorded below the frame's address.
-    below: &'a [u8],
     sp: u64,
-    cfa: u64,
-    /// Slots from here on are not popped.
-    lowest: u64,
-    /// Bit set: the register of that number was restored.
-    saved: u64,
     /// What is known of their values.
     values: Saved,
 }
 
 impl SavedSlots<'_> {
-    /// Restores the register of a slot, if it was saved, and adds its value to what is known. That the slot is a constant
-    /// makes a third of the instructions.
+    /// Adds the value of a register, if it was saved, from what was recorded below the frame's address. That the slot is a
+    /// constant makes a third of the instructions.
     #[inline(always)]
-    fn restore<const WORD: u64, const SLOT: usize>(&mut self, registers: &mut Registers) {
-        let words = self.rule.saved[SLOT];
+    fn add<const WORD: u64, const SLOT: usize>(&mut self, below: &[u8]) {
+        let words = isize::from(self.rule.saved[SLOT]);
         if words == 0 {
             return;
         }
-        self.note::<WORD>(SLOT, words, registers);
-        let at = self.below.len().wrapping_add_signed(WORD as isize * isize::from(words));
-        let value = self.below.get(at..).and_then(|bytes| self.memory.first_word::<WORD>(bytes));
+        let value = if WORD == WIDE {
+            // One comparison finds that the word is there.
+            let (_, all) = below.as_rchunks();
+            all.get(all.len().wrapping_add_signed(words)).map(|word| self.memory.word(*word))
+        } else {
+            let at = below.len().wrapping_add_signed(WORD as isize * words);
+            below.get(at..).and_then(|bytes| self.memory.first_word::<WORD>(bytes))
+        };
         if let Some(value) = value {
             self.values.add(SLOT, value, self.sp);
-        }
-    }
-
-    /// Restores the register of a slot.
-    #[inline(always)]
-    fn note<const WORD: u64>(&mut self, slot: usize, words: i8, registers: &mut Registers) {
-        let address = slot_at::<WORD>(self.cfa, words);
-        if address >= self.lowest {
-            let register = self.slots[slot];
-            if registers.put(register, address) {
-                self.saved |= 1_u64.wrapping_shl(register.into());
-            }
         }
     }
 }

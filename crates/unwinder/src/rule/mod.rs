@@ -61,13 +61,13 @@ impl SimpleRule {
         self.saved[0]
     }
 
-    /// Calls `f` with the slot and the place, in words from the CFA, of each saved register behind the first slots.
+    /// Calls `f` with the slot and the place, in words from the CFA, of each saved register, but for the return address.
     ///
-    /// Slots are looked at eight at a time: few processors have registers there.
+    /// Slots are looked at eight at a time: few processors have registers in the second half.
     #[inline]
-    pub(crate) fn for_each_saved_behind(&self, mut f: impl FnMut(usize, i8)) {
+    pub(crate) fn for_each_saved(&self, mut f: impl FnMut(usize, i8)) {
         let slots = u128::from_le_bytes(self.saved.map(i8::cast_unsigned));
-        let first = slots as u64 >> (8 * FIRST_SLOTS) << (8 * FIRST_SLOTS);
+        let first = slots as u64 >> 8 << 8;
         for (base, mut word) in [(0, first), (8, (slots >> 64) as u64)] {
             while word != 0 {
                 let byte = word.trailing_zeros() / 8;
@@ -77,9 +77,6 @@ impl SimpleRule {
         }
     }
 }
-
-/// The slots that x86 uses: the return address and six registers. Their values tell calls apart ([`crate::state::Saved`]).
-const FIRST_SLOTS: usize = 7;
 
 /// A row that is no simple rule.
 #[derive(Clone, Debug)]
@@ -175,7 +172,7 @@ mod tests {
         let rule = SimpleRule { cfa_register: 7, signal: false, cfa_offset: 16, saved };
         assert_eq!(rule.return_address(), -1);
         let mut found = Vec::new();
-        rule.for_each_saved_behind(|slot, words| found.push((slot, words)));
-        assert_eq!(found, [(7, 3), (8, 1), (9, 127), (15, -7)]);
+        rule.for_each_saved(|slot, words| found.push((slot, words)));
+        assert_eq!(found, [(1, -128), (7, 3), (8, 1), (9, 127), (15, -7)]);
     }
 }

@@ -38,6 +38,7 @@ impl Registers {
     }
 
     /// The register's value is in memory at `address`.
+    #[inline]
     pub(crate) fn set_saved(&mut self, register: u8, address: u64) {
         if let Some(slot) = self.values.get_mut(usize::from(register)) {
             *slot = address;
@@ -118,11 +119,11 @@ impl Registers {
         memory.read(value).map_err(RegisterError::Memory)
     }
 
-    /// The slot that holds a register's value; 0 where the value is known itself, or nothing is.
+    /// They become those of the caller as far as it goes on at a return address, with the stack pointer at `cfa`.
     #[inline]
-    pub(crate) fn slot(&self, register: u8) -> u64 {
-        let in_memory = self.in_memory >> register & 1 != 0;
-        self.values.get(usize::from(register)).copied().filter(|_| in_memory).unwrap_or(0)
+    pub(crate) fn go_to(&mut self, arch: Arch, (cfa, return_address): (u64, u64)) {
+        self.set(arch.sp(), cfa);
+        self.set(arch.return_address(), return_address);
     }
 
     /// The stack pointer, which is always a value.

@@ -4,6 +4,7 @@
 mod assembly;
 mod executed;
 mod limits;
+mod plain;
 mod returned;
 mod rules;
 mod scheduler;
@@ -112,6 +113,13 @@ impl<'e> Walker<'e> {
         self.cache
     }
 
+    /// The words of a stack are read soon that the last walk of a thread read, as far as they are there.
+    pub(crate) fn stack_read_soon(&self, thread: u32, sp: u64, stack: &[u8]) {
+        if let Some(known) = self.cache.stacks.get(thread as usize % STACKS) {
+            known.read_soon(sp, stack);
+        }
+    }
+
     /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
     /// of the recorder's mask, value).
     pub fn walk(
@@ -197,6 +205,7 @@ impl<'e> Walker<'e> {
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
         let max_frames = self.most_frames(memory);
+        previous.begin_chain();
         // Signal frames that lead to another stack, or to one that is walked already.
         let mut switches = 0;
         loop {
@@ -224,18 +233,16 @@ impl<'e> Walker<'e> {
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
             let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
             let rule = self.rule_in::<WORD>(&mapping, (svma, lookup), memory);
-            if WORD == WIDE
-                && let Rule::Simple(rule) = &rule
-                && let Some(read) = rule.run_plain::<WORD>(&mut registers, memory, arch)
-            {
-                frames.push(Frame { saved: read.values, ..frame });
-                if !is_leaf {
-                    previous.remember_simple(&frame, rule, &read);
+            let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 1 };
+            match self.step_plain::<WORD>(&rule, (&frame, is_leaf), previous, walk) {
+                None => {}
+                Some(Followed::End(reason)) => return reason,
+                Some(Followed::To(next)) => {
+                    (lookup, found_by, is_leaf) = (next, FoundBy::Cfi, false);
+                    continue;
                 }
-                lookup = Avma(arch.strip(read.return_address)).sub(1);
-                (found_by, is_leaf) = (FoundBy::Cfi, false);
-                continue;
             }
+            previous.catch_up::<WORD>(&mut registers, arch);
             frames.push(frame);
             let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
             let step = match self.step::<WORD>(rule, place, &mut registers, memory, arch) {
@@ -327,7 +334,7 @@ impl<'e> Walker<'e> {
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
 
-    /// The step out of a frame. Nearly all are made by [`SimpleRule::run_plain`](crate::rule::SimpleRule) before.
+    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_plain`](crate::rule::SimpleRule) before.
     fn step<const WORD: u64>(
         &mut self,
         rule: Rule,

@@ -1,0 +1,257 @@
+//! The space of a process at one time, made when somebody needs it. What is mapped until then is only listed, so that
+//! the thread that goes through the records makes no spaces, and the threads that walk make those that samples need.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::infer::infer;
+use super::known_map::KnownMap;
+use super::waiting::MapList;
+use crate::space::{Mapping, Space};
+
+/// So many maps are listed between a space and the last one that was made, where it is not known that somebody makes it
+/// soon: those of a hostile recording must not take much more than the space that they make.
+const MOST: usize = 8192;
+
+/// A space that is made by whoever asks for it first; all others get the same one. It does not matter when that is.
+#[derive(Debug)]
+pub struct LazySpace {
+    made: OnceLock<MadeSpace>,
+    /// What it is made of, until it is made.
+    recipe: Mutex<Option<Recipe>>,
+    /// Maps between it and the last space that was made, at most.
+    n_unmade: usize,
+}
+
+/// An earlier space of the process or of its parent, and what was mapped since.
+#[derive(Debug)]
+struct Recipe {
+    base: Arc<LazySpace>,
+    maps: MapList,
+}
+
+/// A space, and what else follows from its maps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MadeSpace {
+    pub(super) space: Arc<Space>,
+    /// Mappings of code over which memory without file was put: where that becomes code, it is the same code.
+    pub(super) covered: Vec<Mapping>,
+}
+
+impl MadeSpace {
+    /// The space, to be changed: what somebody else holds stays as it is.
+    pub(super) fn space_mut(&mut self) -> &mut Space {
+        Arc::make_mut(&mut self.space)
+    }
+
+    /// Puts maps that waited into the space, in the order in which they were recorded.
+    pub(super) fn put(&mut self, maps: &[KnownMap]) {
+        if maps.is_empty() {
+            return;
+        }
+        let Self { space, covered } = self;
+        let space = Arc::make_mut(space);
+        for &KnownMap { mapping, is_anonymous, .. } in maps {
+            if is_anonymous {
+                // Nothing is inferred of what is not executable, and no other memory without a file waits; where there
+                // are hints, nothing waits.
+                let _ = infer(space, covered, &mapping, None);
+                space.map_below_jit(mapping);
+            } else {
+                space.map(mapping);
+            }
+        }
+    }
+}
+
+impl LazySpace {
+    /// A space that is there.
+    pub(super) fn of(made: MadeSpace) -> Self {
+        Self { made: OnceLock::from(made), recipe: Mutex::new(None), n_unmade: 0 }
+    }
+
+    /// What becomes of `base` by maps that waited.
+    pub(super) fn after(base: Arc<Self>, maps: MapList) -> Arc<Self> {
+        let n_before = if base.made.get().is_some() { 0 } else { base.n_unmade };
+        let n_unmade = n_before + maps.maps.len();
+        let recipe = Mutex::new(Some(Recipe { base, maps }));
+        Arc::new(Self { made: OnceLock::new(), recipe, n_unmade })
+    }
+
+    /// Makes the space now if too many maps are listed for it: to be called where nobody may ever need it.
+    pub(super) fn bound(&self) {
+        if self.n_unmade > MOST {
+            self.made();
+        }
+    }
+
+    /// The space.
+    #[must_use]
+    #[inline]
+    pub fn space(&self) -> &Arc<Space> {
+        &self.made().space
+    }
+
+    /// The space and what else follows from its maps.
+    #[inline]
+    pub(super) fn made(&self) -> &MadeSpace {
+        self.made.get().unwrap_or_else(|| self.make_all())
+    }
+
+    /// Changes the space of `this`. What nobody else holds is changed in place; for others it stays as it is.
+    pub(super) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut MadeSpace) -> R) -> R {
+        this.made();
+        let own = Arc::get_mut(this).and_then(|own| own.made.take());
+        let mut made = own.unwrap_or_else(|| this.made().clone());
+        let result = change(&mut made);
+        match Arc::get_mut(this) {
+            Some(own) => own.made = OnceLock::from(made),
+            None => *this = Arc::new(Self::of(made)),
+        }
+        result
+    }
+
+    /// Makes the spaces that this one goes back to, the earliest first, and this one at last.
+    #[cold]
+    fn make_all(&self) -> &MadeSpace {
+        let mut unmade = Vec::new();
+        let mut next = self.unmade_base();
+        while let Some(base) = next {
+            next = base.unmade_base();
+            unmade.push(base);
+        }
+        while let Some(base) = unmade.pop() {
+            base.make();
+        }
+        self.make()
+    }
+
+    /// The space that this one is made of, if both are to be made.
+    fn unmade_base(&self) -> Option<Arc<Self>> {
+        let base = self.recipe().as_ref().map(|recipe| recipe.base.clone());
+        base.filter(|base| base.made.get().is_none())
+    }
+
+    /// Makes this one; the one that it is made of is there.
+    fn make(&self) -> &MadeSpace {
+        self.made.get_or_init(|| {
+            let Some(Recipe { mut base, maps }) = self.recipe().take() else {
+                return MadeSpace::default();
+            };
+            // A space that nobody else needs goes on as this one.
+            let own = Arc::get_mut(&mut base).and_then(|base| base.made.take());
+            let mut made = own.unwrap_or_else(|| base.make().clone());
+            made.put(&maps.maps);
+            made
+        })
+    }
+
+    fn recipe(&self) -> MutexGuard<'_, Option<Recipe>> {
+        self.recipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for LazySpace {
+    /// Drops what it goes back to one by one: there can be many.
+    fn drop(&mut self) {
+        let take = |space: &mut Self| {
+            let recipe = space.recipe.get_mut().unwrap_or_else(PoisonError::into_inner);
+            recipe.take().map(|recipe| recipe.base)
+        };
+        let mut next = take(self);
+        while let Some(mut base) = next.and_then(Arc::into_inner) {
+            next = take(&mut base);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use address::{Avma, FileOffset, ModuleId, Pid};
+    use budget::Held;
+
+    use super::super::waiting::WaitingMaps;
+
+    fn mapping(at: u64) -> Mapping {
+        Mapping {
+            start: Avma(0x1000 * at),
+            end: Avma(0x1000 * (at + 1)),
+            offset: FileOffset(0),
+            module: ModuleId(at as u32),
+            executable: true,
+            writable: false,
+        }
+    }
+
+    fn maps(of: std::ops::Range<u64>) -> MapList {
+        let mut maps = WaitingMaps::NONE;
+        let map = |at| KnownMap { pid: Pid(1), mapping: mapping(at), is_anonymous: false };
+        of.for_each(|at| assert!(maps.push(map(at), &Held::NOWHERE)));
+        maps.take()
+    }
+
+    fn modules(space: &LazySpace) -> Vec<u32> {
+        space.space().mappings().map(|mapping| mapping.module.0).collect()
+    }
+
+    fn is_made(space: &LazySpace) -> bool {
+        space.made.get().is_some()
+    }
+
+    #[test]
+    fn spaces_are_made_when_they_are_needed_and_do_not_change_then() {
+        let empty = Arc::new(LazySpace::of(MadeSpace::default()));
+        let first = LazySpace::after(empty.clone(), maps(0..2));
+        let second = LazySpace::after(first.clone(), maps(2..3));
+        let other = LazySpace::after(first.clone(), maps(7..8));
+        assert_eq!([&first, &second, &other].map(|it| is_made(it)), [false; 3]);
+        assert_eq!(modules(&second), [0, 1, 2]);
+        assert_eq!([&first, &second, &other].map(|it| is_made(it)), [true, true, false]);
+        let mut changed = second.clone();
+        LazySpace::change(&mut changed, |made| made.space_mut().map(mapping(5)));
+        assert_eq!((modules(&second), modules(&changed)), (vec![0, 1, 2], vec![0, 1, 2, 5]));
+        let place = Arc::as_ptr(&changed);
+        LazySpace::change(&mut changed, |made| made.space_mut().map(mapping(6)));
+        assert_eq!((Arc::as_ptr(&changed), modules(&changed).len()), (place, 5));
+        assert_eq!((modules(&other), modules(&first)), (vec![0, 1, 7], vec![0, 1]));
+        assert!(modules(&empty).is_empty());
+    }
+
+    /// As many spaces as there are maps go back to each other; then one of them is made, or all go.
+    #[test]
+    fn no_more_than_some_maps_are_listed() {
+        let chain = || {
+            let mut space = Arc::new(LazySpace::of(MadeSpace::default()));
+            for at in 0..MOST as u64 {
+                space = LazySpace::after(space, maps(at % 50..at % 50 + 1));
+                space.bound();
+                assert!(!is_made(&space));
+            }
+            space
+        };
+        drop(chain());
+        let last = chain();
+        let made = LazySpace::after(last.clone(), maps(60..61));
+        made.bound();
+        assert!(is_made(&made));
+        let next = LazySpace::after(made, maps(61..62));
+        next.bound();
+        assert!(!is_made(&next) && is_made(&last));
+        assert_eq!(modules(&next).len(), 52);
+    }
+
+    #[test]
+    fn threads_make_a_space_once() {
+        let empty = Arc::new(LazySpace::of(MadeSpace::default()));
+        let first = LazySpace::after(empty, maps(0..100));
+        let last = LazySpace::after(first.clone(), maps(100..200));
+        let versions: Vec<u64> = std::thread::scope(|scope| {
+            let ask =
+                |at: usize| if at.is_multiple_of(2) { &first } else { &last }.space().version();
+            let threads: Vec<_> = (0..8).map(|at| scope.spawn(move || ask(at))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        assert!(versions.chunks(2).all(|pair| pair == &versions[..2]));
+        assert_eq!((modules(&first).len(), modules(&last).len()), (100, 200));
+    }
+}

@@ -1,0 +1,71 @@
+//! The samples of a slice, decoded one by one, ahead of the walk: what is read of the next ones is on its way to the cache
+//! while one is walked.
+
+use perf_data::{Batch, LINE, RegsAbi, Sample, read_soon};
+
+use crate::replay::plan::Planned;
+use crate::walk::Walker;
+
+/// Samples of a batch in the order of a plan.
+pub(crate) struct Ahead<'b> {
+    batch: &'b Batch,
+    planned: &'b [Planned],
+    /// The bit of the stack pointer in the recorder's mask, if stacks are walked.
+    sp_bit: Option<u32>,
+    /// The sample that was given out last, and the next one, by their indexes; `None` where it cannot be decoded. They stay
+    /// where they are decoded: copying one takes as long as walking three frames.
+    decoded: [Option<Sample<'b>>; 2],
+    /// The index of the next one.
+    next: usize,
+}
+
+/// So many samples before it is decoded, the head of a sample is asked for.
+const HEAD: usize = 3;
+/// And its end, by what the head says.
+const END: usize = 1;
+
+impl<'b> Ahead<'b> {
+    /// Before the first sample.
+    pub(crate) fn new(batch: &'b Batch, planned: &'b [Planned], sp_bit: Option<u32>) -> Self {
+        let first = planned.iter().take(HEAD);
+        first.for_each(|planned| batch.head_read_soon(&planned.entry));
+        let decoded = [planned.first().and_then(|it| batch.sample(&it.entry).ok()), None];
+        Self { batch, planned, sp_bit, decoded, next: 0 }
+    }
+
+    /// The next sample of the plan; `None` where it cannot be decoded.
+    pub(crate) fn next(&mut self, walker: &Walker<'_>) -> Option<&Sample<'b>> {
+        let Self { batch, planned, next, .. } = *self;
+        let entry = |index: usize| planned.get(index).map(|planned| &planned.entry);
+        self.next += 1;
+        if let Some(entry) = entry(self.next + HEAD) {
+            batch.head_read_soon(entry);
+        }
+        if let Some(entry) = entry(self.next + END) {
+            batch.end_read_soon(entry);
+        }
+        let following = &mut self.decoded[self.next % 2];
+        *following = match entry(self.next).map(|entry| batch.sample(entry)) {
+            Some(Ok(sample)) => Some(sample),
+            _ => None,
+        };
+        if let (Some(following), Some(sp_bit)) = (following, self.sp_bit) {
+            stack_read_soon(following, sp_bit, walker);
+        }
+        self.decoded[next % 2].as_ref()
+    }
+}
+
+/// The lines of a sample's stack are read soon that its walk reads if it goes as the one before did.
+fn stack_read_soon(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
+    /// A sample's innermost frames are seldom those of the one before.
+    const FIRST: usize = 256;
+    let (Some(registers), Some(stack)) = (sample.user_regs, sample.user_stack) else { return };
+    if registers.abi() == RegsAbi::Bits64
+        && let Some(sp) = registers.get(sp_bit)
+    {
+        (0..FIRST).step_by(LINE).for_each(|at| read_soon(stack.bytes, at));
+        let thread = sample.tid.map_or(0, |tid| tid.0 as u32);
+        walker.stack_read_soon(thread, sp, stack.bytes);
+    }
+}

@@ -1,0 +1,68 @@
+//! The spaces that the samples of a chunk need. Those of processes are made by the threads that walk.
+
+use std::sync::Arc;
+
+use address::Pid;
+use module_map::{LazySpace, Space};
+
+/// The spaces of a chunk, each once as far as samples that follow each other have the same ones.
+#[derive(Debug, Default)]
+pub(crate) struct Spaces {
+    processes: Vec<Arc<LazySpace>>,
+    kernels: Vec<Arc<Space>>,
+}
+
+impl Spaces {
+    /// The space of a process, made now if it is needed for the first time.
+    #[inline]
+    pub(crate) fn process(&self, index: u32) -> Option<&Arc<Space>> {
+        self.processes.get(index as usize).map(|space| space.space())
+    }
+
+    /// A space of the kernel.
+    #[inline]
+    pub(crate) fn kernel(&self, index: u32) -> Option<&Arc<Space>> {
+        self.kernels.get(index as usize)
+    }
+}
+
+/// How many processes have a place for their last space.
+const LAST: usize = 64;
+
+/// The spaces of a chunk while it is planned.
+pub(crate) struct ChunkSpaces {
+    pub(crate) all: Spaces,
+    /// Of some processes, the index of their last.
+    last: [u32; LAST],
+}
+
+impl ChunkSpaces {
+    pub(crate) const fn new() -> Self {
+        let all = Spaces { processes: Vec::new(), kernels: Vec::new() };
+        Self { all, last: [0; LAST] }
+    }
+
+    /// The index of the space of a process.
+    #[inline]
+    pub(crate) fn of_process(&mut self, pid: Pid, space: &Arc<LazySpace>) -> u32 {
+        let last = &mut self.last[pid.0 as usize % LAST];
+        index(last, &mut self.all.processes, space)
+    }
+
+    /// The index of the space of the kernel.
+    #[inline]
+    pub(crate) fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
+        let mut last = self.all.kernels.len().saturating_sub(1) as u32;
+        index(&mut last, &mut self.all.kernels, space)
+    }
+}
+
+/// The index of a space that may be the last one.
+#[inline]
+fn index<T>(last: &mut u32, all: &mut Vec<Arc<T>>, space: &Arc<T>) -> u32 {
+    if all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {
+        *last = all.len() as u32;
+        all.push(space.clone());
+    }
+    *last
+}
