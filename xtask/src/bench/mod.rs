@@ -3,7 +3,9 @@
 
 mod floor;
 mod inputs;
+mod instructions;
 mod measure;
+mod page;
 mod report;
 mod tools;
 
@@ -53,15 +55,20 @@ struct Row {
 
 /// Makes what is missing, measures, writes.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let making =
+        Making { size: args.number("--size", 1000)?, frequency: args.number("--freq", 397)? };
+    let only = args.value("--input")?;
+    let ours = args.value("--ours")?;
+    let data = command::root().join("bench-data");
+    if args.flag("--instructions") {
+        args.finish()?;
+        return count(only.as_deref(), ours.as_deref(), &data, &making);
+    }
     let plan = Plan {
         runs: args.number("--runs", 5)?,
         slow_runs: args.number("--slow-runs", 1)?,
         limit: Duration::from_secs(args.number("--limit", 600)?),
     };
-    let making =
-        Making { size: args.number("--size", 1000)?, frequency: args.number("--freq", 397)? };
-    let only = args.value("--input")?;
-    let ours = args.value("--ours")?;
     let mut perfs = vec!["perf".to_owned()];
     while let Some(perf) = args.value("--perf")? {
         perfs.push(perf);
@@ -71,12 +78,9 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         bail!("at least one run");
     }
     let ours = command::ours(ours)?;
-    let data = command::root().join("bench-data");
     let tools = tools::all(&ours, &perfs, &data)?;
     let mut sections = Vec::new();
-    for &name in
-        inputs::NAMES.iter().filter(|&&name| only.as_deref().is_none_or(|only| only == name))
-    {
+    for name in chosen(only.as_deref())? {
         let file = inputs::get(name, &data, &making)?;
         let state = report::state();
         let result = measure_all(name, &file, &ours, &tools, &plan)?;
@@ -84,10 +88,33 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         println!("{section}");
         sections.push(section);
     }
-    if sections.is_empty() {
+    report::write(&report::machine(), &sections)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The inputs that are wanted: all, or the one that is named.
+fn chosen(only: Option<&str>) -> Result<Vec<&'static str>> {
+    let wanted = |&name: &&str| only.is_none_or(|only| only == name);
+    let chosen: Vec<_> = inputs::NAMES.iter().copied().filter(wanted).collect();
+    if chosen.is_empty() {
         bail!("no such input; there are: {}", inputs::NAMES.join(" "));
     }
-    report::write(&command::root().join("docs/BENCHMARKING.md"), &report::machine(), &sections)?;
+    Ok(chosen)
+}
+
+/// Counts instructions instead of taking times. The table of all inputs goes into the page.
+fn count(only: Option<&str>, ours: Option<&str>, data: &Path, making: &Making) -> Result<ExitCode> {
+    let program = instructions::program(ours)?;
+    let mut counted = Vec::new();
+    for name in chosen(only)? {
+        let file = inputs::get(name, data, making)?;
+        counted.push(instructions::count(name, &file, &program, data)?);
+    }
+    let table = instructions::table(&report::machine(), &counted);
+    println!("{}", table.text);
+    if only.is_none() {
+        table.write()?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,19 +1,18 @@
 //! The table of a benchmark, and its place in the documentation.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::measure::{Usage, median};
+use super::page::{self, Part};
 use super::{Measured, Row};
 use crate::command;
 use crate::testdata::cpu_model;
 
-/// Between these lines the page is ours.
-const BEGIN: &str = "<!-- measured: begin -->";
-const END: &str = "<!-- measured: end -->";
+/// The part of the page that has the tables.
+const MEASURED: &str = "measured";
 
 /// What the machine was like before the measurement: the load is part of it.
 pub(super) fn state() -> String {
@@ -125,21 +124,14 @@ fn spread(walls: impl Iterator<Item = Duration> + Clone) -> String {
     format!("{:.3}–{:.3}", least.as_secs_f64(), most.as_secs_f64())
 }
 
-/// Puts the sections between the page's marks, in the place of those of the same recordings; the others stay, and the
-/// rest of the page is written by people.
-pub(super) fn write(page: &Path, machine: &str, sections: &[String]) -> Result<()> {
-    let old = std::fs::read_to_string(page)
-        .unwrap_or_else(|_| format!("# Measurements\n\n{BEGIN}\n{END}\n"));
-    std::fs::write(page, placed(&old, machine, sections))
-        .with_context(|| page.display().to_string())?;
-    println!("written to {}", page.display());
-    Ok(())
+/// Puts the sections into the page, in the place of those of the same recordings; the others stay.
+pub(super) fn write(machine: &str, sections: &[String]) -> Result<()> {
+    let old = Part::read(MEASURED, &page::current()?);
+    Part { name: MEASURED, text: merged(&old.text, machine, sections) }.write()
 }
 
-fn placed(old: &str, machine: &str, sections: &[String]) -> String {
-    let (front, rest) = old.split_once(BEGIN).unwrap_or((old, ""));
-    let (measured, back) = rest.split_once(END).unwrap_or_default();
-    let mut all: Vec<&str> = measured.split("\n### ").skip(1).map(str::trim).collect();
+fn merged(old: &str, machine: &str, sections: &[String]) -> String {
+    let mut all: Vec<&str> = old.split("\n### ").skip(1).map(str::trim).collect();
     let title = |section: &str| section.lines().next().unwrap_or_default().to_owned();
     for section in sections.iter().map(|section| section.trim_start_matches("### ").trim()) {
         match all.iter_mut().find(|known| title(known) == title(section)) {
@@ -147,13 +139,8 @@ fn placed(old: &str, machine: &str, sections: &[String]) -> String {
             None => all.push(section),
         }
     }
-    let all: String = all.iter().map(|section| format!("### {section}\n\n")).collect();
-    format!(
-        "{}\n\n{BEGIN}\n{}\n\n{all}{END}\n{}",
-        front.trim_end(),
-        machine.trim_end(),
-        back.trim_start_matches('\n')
-    )
+    let all: String = all.iter().map(|section| format!("\n\n### {section}")).collect();
+    format!("{}{all}\n", machine.trim_end())
 }
 
 #[cfg(test)]
@@ -162,16 +149,12 @@ mod tests {
 
     #[test]
     fn only_the_sections_of_what_was_measured_are_replaced() {
-        let page =
-            format!("# Title\n\nwhy\n\n{BEGIN}\nold\n\n### a\n\n1\n\n### b\n\n2\n\n{END}\nafter\n");
         let sections = ["### b\n\n3\n".to_owned(), "### c\n\n4\n".to_owned()];
         assert_eq!(
-            placed(&page, "new\n", &sections),
-            format!(
-                "# Title\n\nwhy\n\n{BEGIN}\nnew\n\n### a\n\n1\n\n### b\n\n3\n\n### c\n\n4\n\n{END}\nafter\n"
-            )
+            merged("old\n\n### a\n\n1\n\n### b\n\n2", "new\n", &sections),
+            "new\n\n### a\n\n1\n\n### b\n\n3\n\n### c\n\n4\n"
         );
-        assert_eq!(placed("# Title\n", "new", &[]), format!("# Title\n\n{BEGIN}\nnew\n\n{END}\n"));
+        assert_eq!(merged("", "new", &[]), "new\n");
     }
 
     #[test]
