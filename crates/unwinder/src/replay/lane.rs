@@ -49,19 +49,23 @@ impl Default for Lane {
 /// What chains of a lane are continued with.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
-    /// The chains in the order of their samples.
-    chains: Vec<(Position, Repaired)>,
+    /// The chains in the order of their samples, each with where its callers begin.
+    chains: Vec<(Position, Repaired, usize)>,
     /// The callers that were found for them, one chain's after the other's.
     places: Vec<Place>,
 }
 
 impl Repairs {
-    /// The chains in the order of their samples, each with its callers, innermost first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
-        let mut rest = self.places.as_slice();
-        self.chains.iter().map_while(move |&(position, repaired)| {
-            let (callers, others) = rest.split_at_checked(repaired.len)?;
-            rest = others;
+    /// The chains of a slice in the order of their samples, each with its callers, innermost first.
+    pub(crate) fn of_slice(
+        &self,
+        slice: usize,
+    ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+        let first = self.chains.partition_point(|(position, ..)| position.slice < slice);
+        let chains = self.chains.get(first..).unwrap_or_default().iter();
+        let of_slice = chains.take_while(move |(position, ..)| position.slice == slice);
+        of_slice.filter_map(|&(position, repaired, start)| {
+            let callers = self.places.get(start..)?.get(..repaired.len)?;
             Some((position, repaired, callers))
         })
     }
@@ -165,8 +169,9 @@ impl Lane {
                 ];
                 let gaps = gaps && !several(past) && !several(future);
                 let chain = CutChain::new(&mut sight, gaps, (later.known.stack, learned));
+                let start = all.places.len();
                 let repaired = chain.repair(views, &mut all.places);
-                all.chains.extend(repaired.map(|repaired| (position, repaired)));
+                all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
             }
             past.take_in(&comparison, &mut sight);
         }

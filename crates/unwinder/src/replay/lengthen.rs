@@ -9,15 +9,12 @@ use crate::frame::Place;
 use crate::repair::Repaired;
 use crate::replay::chain::SliceScratch;
 use crate::replay::frame_key::{FrameKey, PlacedFrame};
-use crate::replay::lane::Position;
 use crate::replay::needs::note_repaired;
 use crate::replay::slice::WalkedSlice;
 
-/// Continues chains of slices, up to so many user frames.
+/// Continues chains of one slice, up to so many user frames.
 pub(crate) struct Lengthening {
     max_frames: usize,
-    /// The number of the slice that the scratch belongs to.
-    slice: Option<usize>,
     scratch: SliceScratch,
     /// The frames that a sample has, and what they are continued with; both innermost first.
     own: Vec<FrameId>,
@@ -27,27 +24,23 @@ pub(crate) struct Lengthening {
 impl Lengthening {
     pub(crate) fn new(max_frames: usize) -> Self {
         let (scratch, own, joined) = Default::default();
-        Self { max_frames, slice: None, scratch, own, joined }
+        Self { max_frames, scratch, own, joined }
     }
 
-    /// Continues the chain of a sample of a slice with these callers.
+    /// Continues the chain of the sample of that index of the slice with these callers.
     pub(crate) fn lengthen(
         &mut self,
         slice: &mut WalkedSlice,
-        position: Position,
+        index: usize,
         repaired: Repaired,
         callers: &[Place],
     ) -> Option<()> {
-        let Position { slice: number, index, .. } = position;
         let row = *slice.samples.get(index).filter(|_| !callers.is_empty())?;
-        if self.slice != Some(number) {
-            (self.slice, self.scratch) = (Some(number), SliceScratch::default());
-        }
         self.own.clear();
         self.own.extend(slice.frames_of(row.stack));
         let max_frames = slice.seen.n_kernel(index).saturating_add(self.max_frames);
         let is_whole = self.put_together((repaired, callers), max_frames);
-        slice.n_frames += self.joined.len() as u64;
+        slice.counts.n_frames += self.joined.len() as u64;
         let (layout, thread) = (row.layout.as_u32(), row.thread.as_u32());
         let (stack, layout) = match self.intern(slice, layout, thread) {
             Some(known) => known,
@@ -62,7 +55,7 @@ impl Lengthening {
             (_, _, None) => EndReason::Root,
             (_, _, Some(_)) => EndReason::RootAcrossGap,
         };
-        note_repaired(&mut slice.needs, (before, row.end), repaired.root);
+        note_repaired(&mut slice.counts.needs, (before, row.end), repaired.root);
         Some(())
     }
 

@@ -5,7 +5,7 @@ use profile::{FrameId, LocationId, Profile, SampleRow, StackId, StackRow};
 use crate::replay::frame_key::FrameKey;
 use crate::replay::intern::Index;
 use crate::replay::layout::{Layouts, Merging};
-use crate::replay::slice::WalkedSlice;
+use crate::replay::repaired::{RepairedSlice, SliceCounts};
 
 /// The tables that grow slice by slice, and what finds rows in them.
 #[derive(Debug, Default)]
@@ -23,20 +23,27 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Takes in a slice. Of its frames and nodes those that its samples have: not the chains that repair replaced.
-    pub(crate) fn add(&mut self, slice: &WalkedSlice) {
-        let mut frames = vec![None; slice.frames.values().len()];
-        let mut nodes = vec![None; slice.stacks.values().len()];
+    /// Takes in a slice.
+    pub(crate) fn add(&mut self, slice: &RepairedSlice) {
+        let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
+        let mut stacks = Vec::with_capacity(slice.stacks.len());
+        for row in &slice.stacks {
+            // Invariant of a slice: a row is behind its parent and its frame is there.
+            let Some(&frame) = frames.get(row.frame.index()) else { break };
+            let parent = row.parent.and_then(|parent| stacks.get(parent.index()).copied());
+            stacks.push(self.stack(StackRow { parent, frame }));
+        }
         let mut merging = Merging::new(&slice.layouts);
-        let mut chain = Vec::new();
         for row in &slice.samples {
-            let stack = row
-                .stack
-                .and_then(|stack| self.stack(stack, slice, (&mut frames, &mut nodes), &mut chain));
+            let stack = row.stack.and_then(|stack| stacks.get(stack.index()).copied());
             let Profile { samples, layouts, .. } = &mut self.profile;
             let layout = merging.next(row.layout.as_u32(), &mut self.layouts, layouts);
             samples.push(SampleRow { stack, layout, ..*row });
         }
+        self.count(&slice.counts);
+    }
+
+    fn count(&mut self, slice: &SliceCounts) {
         let summary = &mut self.profile.summary;
         summary.frames += slice.n_frames;
         summary.stack_needs.add(&slice.needs);
@@ -47,38 +54,10 @@ impl Merged {
         self.unplaced += slice.unplaced;
     }
 
-    /// The id of a node of a slice; `frames` and `nodes` have those that are known.
-    fn stack(
-        &mut self,
-        stack: StackId,
-        slice: &WalkedSlice,
-        (frames, nodes): (&mut [Option<FrameId>], &mut [Option<StackId>]),
-        chain: &mut Vec<(StackId, StackRow)>,
-    ) -> Option<StackId> {
-        // Outwards to a node that is known, then inwards again.
-        let mut at = Some(stack);
-        let mut parent = None;
-        while let Some(node) = at {
-            if let Some(known) = nodes.get(node.index()).copied().flatten() {
-                parent = Some(known);
-                break;
-            }
-            let row = *slice.stacks.values().get(node.index())?;
-            chain.push((node, row));
-            at = row.parent;
-        }
-        for (node, row) in chain.drain(..).rev() {
-            let slot = frames.get_mut(row.frame.index())?;
-            let frame = match *slot {
-                Some(frame) => frame,
-                None => *slot.insert(self.frame(*slice.frames.values().get(row.frame.index())?)),
-            };
-            let row = StackRow { parent, frame };
-            let stacks = &mut self.profile.stacks;
-            parent = Some(self.stacks.intern(row, || stacks.push(row)));
-            *nodes.get_mut(node.index())? = parent;
-        }
-        parent
+    #[inline]
+    fn stack(&mut self, row: StackRow) -> StackId {
+        let stacks = &mut self.profile.stacks;
+        self.stacks.intern(row, || stacks.push(row))
     }
 
     #[inline]

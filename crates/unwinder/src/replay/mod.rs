@@ -1,12 +1,12 @@
 //! The replay of a recording: one sequential plan in time order, parallel pure walks, repair of the chains that the dump
-//! cut off, one sequential merge in the order of the samples. The plan of the next chunk and repair and merge of the last
-//! ones run beside the walk of the current one.
+//! cut off, one sequential merge in the order of the samples. The plan of the next chunk, the walk of the current one, the
+//! repair of the last ones, and the merge of those that are repaired go on beside each other.
 //!
 //! ```text
 //!   plan    | c0 | c1 | c2 | ...          maps, forks, execs; which space each sample sees
 //!   walk         | c0 | c1 | c2 | ...     parallel, slice by slice, each interned by itself
-//!   repair                 | w0  |  w1    a window of samples at a time: what comes after a sample has to be known
-//!   merge                        | w0 |   ids in order of first appearance
+//!   repair            | w0  |  w1    a window of samples at a time: what comes after a sample has to be known
+//!   merge                   | w0 |   ids in order of first appearance, over what slices have in that order already
 //! ```
 //!
 //! Chunks, slices and windows are of a fixed size, so that neither ids nor order depend on the number of threads.
@@ -14,6 +14,7 @@
 mod ahead;
 mod apply;
 mod chain;
+mod chunk;
 mod filter;
 mod frame_key;
 mod intern;
@@ -28,6 +29,7 @@ mod position;
 mod read_ahead;
 mod recent;
 mod recorded;
+mod repaired;
 mod replayer;
 mod seen;
 mod slice;

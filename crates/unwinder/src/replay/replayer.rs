@@ -1,28 +1,25 @@
-//! The driver: chunks go through plan, walk and merge, three of them at a time.
+//! The driver: chunks go through plan, walk, repair and merge, four of them at a time.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use budget::{Exhausted, Held, Memory, MemoryUse};
-use module_map::{ImageStore, Timeline};
+use budget::{Held, Memory, MemoryUse};
+use module_map::{ImageStore, Module, Timeline};
 use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
-use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::repair::Code;
+use crate::replay::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
 use crate::replay::filter::{Filter, LeftOut};
 use crate::replay::merge::Merged;
 use crate::replay::off_cpu::OffCpuTimes;
-use crate::replay::plan::{Plan, Planned, Planner};
+use crate::replay::plan::{Plan, Planner};
 use crate::replay::position::PlanPosition;
-use crate::replay::slice::{WalkedSlice, walk_slice};
+use crate::replay::repaired::RepairedSlice;
 use crate::replay::threads::Thread;
 use crate::replay::window::Window;
-use crate::walk::{Walker, WorkerCache};
 
 /// How far chains that the dump cut off are continued with frames that other samples of the thread show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -110,13 +107,6 @@ pub struct ReplayTimings {
     pub cache_misses: u64,
 }
 
-/// Samples that are walked and interned as one: so many, or fewer where there are more threads than a chunk has of such
-/// slices. What comes out is the same.
-const SLICE: usize = 512;
-const LEAST_SLICE: usize = 128;
-/// Samples that are planned at a time.
-pub(crate) const CHUNK: usize = 32 * SLICE;
-
 /// A replay under way: it is fed with the batches of a recording in their order.
 ///
 /// The result is the same whatever the number of threads is: each slice of samples is interned by itself, and they are
@@ -132,27 +122,19 @@ pub struct Replayer<'r> {
     head: Option<Arc<Head>>,
     /// What was planned and is to be walked next.
     planned: Option<PlannedChunk>,
-    /// What was walked and is to be merged next.
+    /// What was walked and is to be repaired next.
     walked: Option<WalkedChunk>,
     /// What was walked and waits for its repair.
     pub(crate) window: Window,
+    /// What was repaired and is to be merged next.
+    repaired: Vec<RepairedSlice>,
+    /// Whether that is merged in the turn in which it was repaired, for those who look at the tables after each turn.
+    pub(crate) merges_at_once: bool,
+    /// The modules that the plan knew when the turn began: it goes on beside the repair.
+    modules: Vec<Arc<Module>>,
     memory: &'r Arc<Memory>,
     /// What the tables take.
     held: Held,
-}
-
-/// Samples of a batch with what they need for their walk.
-struct PlannedChunk {
-    batch: Arc<Batch>,
-    plan: Plan,
-    /// Whether they are the last ones of the batch.
-    is_last: bool,
-}
-
-/// What came of them.
-struct WalkedChunk {
-    slices: Vec<WalkedSlice>,
-    is_last: bool,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -195,6 +177,9 @@ impl<'r> Replayer<'r> {
             planned: None,
             walked: None,
             window: Window::new(options.join, options.max_frames),
+            repaired: Vec::new(),
+            merges_at_once: false,
+            modules: Vec::new(),
             memory,
             held: Held::new(memory, MemoryUse::Stacks),
         }
@@ -247,7 +232,7 @@ impl<'r> Replayer<'r> {
 
     /// Whether samples are planned or walked that are not in the tables yet.
     pub(crate) const fn is_busy(&self) -> bool {
-        self.planned.is_some() || self.walked.is_some()
+        self.planned.is_some() || self.walked.is_some() || !self.repaired.is_empty()
     }
 
     /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
@@ -256,45 +241,73 @@ impl<'r> Replayer<'r> {
         self.planner.saw_replaced_file()
     }
 
-    /// One turn: walks what was planned, beside that merges what was walked before and plans what comes next.
+    /// One turn: plans what comes next, walks what was planned, repairs what was walked, and merges what was repaired, all
+    /// beside each other.
     pub(crate) fn turn(
         &mut self,
         place: Option<&mut PlanPosition<'_>>,
         limit: usize,
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
+        self.learn_modules();
         let Self { images, options, engine, idle, planner, merged, timings, window, held, .. } =
             self;
         let ReplayTimings { plan, walk, merge, repair, .. } = timings;
-        let (current, done) = (self.planned.take(), self.walked.take());
-        let (results, next) = rayon::join(
+        let (planned, walked) = (self.planned.take(), self.walked.take());
+        let code = Code { engine, images, modules: &self.modules };
+        let mut merge_all = |slices: Vec<RepairedSlice>| {
+            if !slices.is_empty() {
+                timed(merge, || slices.iter().for_each(|slice| merged.add(slice)));
+                held.set(merged.heap_bytes() as u64);
+                observer.done(merged.profile.samples.len() as u64);
+            }
+        };
+        let repair = || {
+            let Some(WalkedChunk { slices, is_last }) = walked else { return Vec::new() };
+            timed(repair, || {
+                slices.into_iter().for_each(|slice| window.push(slice));
+                window.ready_after(is_last, code)
+            })
+        };
+        let merges_at_once = self.merges_at_once;
+        let before = std::mem::take(&mut self.repaired);
+        let ((next, walked), repaired) = rayon::join(
             || {
-                let chunk = current.as_ref()?;
-                let walk_all = || walk_all(chunk, (engine, images, options), idle, observer);
-                Some(WalkedChunk { slices: timed(walk, walk_all), is_last: chunk.is_last })
+                rayon::join(
+                    || timed(plan, || place.map(|place| planner.next_chunk(place, limit))),
+                    || {
+                        let walk_all =
+                            |it: &PlannedChunk| it.walk((engine, images, options), idle, observer);
+                        timed(walk, || planned.as_ref().map(walk_all))
+                    },
+                )
             },
             || {
-                if let Some(WalkedChunk { slices, is_last }) = done {
-                    slices.into_iter().for_each(|slice| window.push(slice));
-                    let code = Code { engine, images, modules: planner.timeline().modules() };
-                    let ready = timed(repair, || window.ready_after(is_last, code));
-                    timed(merge, || ready.iter().for_each(|result| merged.add(result)));
-                    held.set(merged.heap_bytes() as u64);
-                    observer.done(merged.profile.samples.len() as u64);
+                if merges_at_once {
+                    merge_all(before);
+                    merge_all(repair());
+                    return Vec::new();
                 }
-                timed(plan, || place.map(|place| planner.next_chunk(place, limit)))
+                rayon::join(repair, || merge_all(before)).0
             },
         );
-        self.walked = results;
+        (self.walked, self.repaired) = (walked, repaired);
         next.filter(|plan| !plan.samples.is_empty())
+    }
+
+    /// Takes over the modules that the plan has met since the last turn.
+    fn learn_modules(&mut self) {
+        let known = self.planner.timeline().modules();
+        self.modules.extend_from_slice(known.get(self.modules.len()..).unwrap_or_default());
     }
 
     /// Repairs and merges what waits.
     pub(crate) fn flush(&mut self) {
-        let Self { images, engine, planner, merged, timings, window, .. } = self;
-        let code = Code { engine, images, modules: planner.timeline().modules() };
+        self.learn_modules();
+        let Self { images, engine, merged, timings, window, modules, .. } = self;
+        let code = Code { engine, images, modules };
         let ready = timed(&mut timings.repair, || window.ready(true, code));
-        timed(&mut timings.merge, || ready.iter().for_each(|result| merged.add(result)));
+        timed(&mut timings.merge, || ready.iter().for_each(|slice| merged.add(slice)));
         self.held.set(merged.heap_bytes() as u64);
     }
 
@@ -338,62 +351,4 @@ fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
     let result = f();
     *total += start.elapsed();
     result
-}
-
-fn walk_all(
-    chunk: &PlannedChunk,
-    (engine, images, options): (&Engine, &ImageStore, &ReplayOptions),
-    idle: &Idle,
-    observer: &dyn ReplayObserver,
-) -> Vec<WalkedSlice> {
-    let Plan { samples, spaces } = &chunk.plan;
-    // Slices are taken one by one: what a thread still has before it when the others are done is what they wait for.
-    let shared = samples.len() / (2 * rayon::current_num_threads());
-    let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
-    let memory = &images.options().memory;
-    let held = Held::new(memory, MemoryUse::Stacks);
-    let walk = |slice: &[Planned]| {
-        if observer.is_cancelled() || memory.is_exceeded() {
-            return WalkedSlice::default();
-        }
-        let cache = idle.take().unwrap_or_else(WorkerCache::new);
-        let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-        let mut result =
-            walk_slice(&chunk.batch, slice, spaces, &mut walker, options.join != Join::Off);
-        result.held = held.another(result.heap_bytes() as u64);
-        idle.put(walker.into_cache());
-        let positions = || slice.iter().map(|planned| planned.entry.position);
-        if let (Some(first), Some(last)) = (positions().min(), positions().max()) {
-            observer.walked(first..last);
-        }
-        result
-    };
-    slices.map(walk).collect()
-}
-
-/// The caches of workers that do not walk now: as many as there are threads, at most.
-#[derive(Default)]
-struct Idle(Mutex<Vec<WorkerCache>>);
-
-impl Idle {
-    fn take(&self) -> Option<WorkerCache> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn put(&self, cache: WorkerCache) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
-    }
-
-    /// The files whose code was too much for some worker, each once.
-    fn limits(self) -> Vec<FindingRow> {
-        let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);
-        let files: BTreeMap<_, _> = all.collect();
-        let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
-            kind: "limit-reached".to_owned(),
-            message: format!("{}: {exhausted}: stacks end there", path.display()),
-            count: 1,
-        };
-        files.into_iter().map(row).collect()
-    }
 }

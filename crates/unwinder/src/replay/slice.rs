@@ -7,8 +7,7 @@ use budget::Held;
 use module_map::{LazySpace, ProcessImage, Space};
 use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
 use profile::{
-    EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackNeeds, StackRow,
-    ThreadId,
+    EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId,
 };
 
 use crate::arch::Arch;
@@ -21,6 +20,7 @@ use crate::replay::needs::note_walked;
 use crate::replay::plan::Planned;
 use crate::replay::recent::Recent;
 use crate::replay::recorded::RecordedChains;
+use crate::replay::repaired::SliceCounts;
 use crate::replay::seen::SeenSamples;
 use crate::replay::spaces::Spaces;
 use crate::walk::{UserState, Walker};
@@ -34,16 +34,7 @@ pub(crate) struct WalkedSlice {
     pub(crate) samples: Vec<SampleRow>,
     /// For each sample what its walk saw of the stack.
     pub(crate) seen: SeenSamples,
-    /// How many bytes of stack the chains need.
-    pub(crate) needs: StackNeeds,
-    /// Frames of all samples.
-    pub(crate) n_frames: u64,
-    pub(crate) undecoded: u64,
-    pub(crate) late_maps: u64,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
-    /// Frames without a module, since theirs lies at too many places.
-    pub(crate) unplaced: u64,
+    pub(crate) counts: SliceCounts,
     /// What it takes.
     pub(crate) held: Held,
 }
@@ -74,7 +65,7 @@ pub(crate) fn walk_slice(
         let (Some(sample), Some(space), Some(kernel)) =
             (sample, spaces.process(planned.space), spaces.kernel(planned.kernel))
         else {
-            result.undecoded += 1;
+            result.counts.undecoded += 1;
             continue;
         };
         frames.clear();
@@ -86,7 +77,7 @@ pub(crate) fn walk_slice(
             let space = filled.space(planned, space, later);
             if let Some(new) = again(sample, machine, space, walker, &mut frames) {
                 (end, process_image) = (new, later.1);
-                result.late_maps += 1;
+                result.counts.late_maps += 1;
             }
         }
         let placed = frames.iter().map(PlacedFrame::from);
@@ -94,9 +85,9 @@ pub(crate) fn walk_slice(
         if repair {
             result.seen.push(planned.owner, (n_kernel, &frames), (end, walker.cut_at()));
         }
-        note_walked(&mut result.needs, frames.get(n_kernel..).unwrap_or_default(), end);
+        note_walked(&mut result.counts.needs, frames.get(n_kernel..).unwrap_or_default(), end);
         let entry = &planned.entry;
-        result.n_frames += frames.len() as u64;
+        result.counts.n_frames += frames.len() as u64;
         result.samples.push(SampleRow {
             time: (entry.time.0 != 0).then_some(entry.time),
             thread: ThreadId::new(planned.thread),
@@ -108,8 +99,8 @@ pub(crate) fn walk_slice(
             layout: LayoutId::new(layout),
         });
     }
-    result.cache_hits = walker.hits - before.0;
-    result.cache_misses = walker.misses - before.1;
+    result.counts.cache_hits = walker.hits - before.0;
+    result.counts.cache_misses = walker.misses - before.1;
     result
 }
 
@@ -156,7 +147,7 @@ impl WalkedSlice {
             chain.push(FrameKey::new(&frame, instance));
         }
         let end = chain.end();
-        self.unplaced += unplaced;
+        self.counts.unplaced += unplaced;
         (end, self.layouts.intern(process_image, layout))
     }
 
@@ -364,6 +355,6 @@ mod tests {
         });
         let expected =
             [(true, 0x10, 0), (true, 0x10, 255), (false, 0x10_0010, 0), (false, 0x12_b010, 0)];
-        assert_eq!((places, slice.unplaced), (expected, 44));
+        assert_eq!((places, slice.counts.unplaced), (expected, 44));
     }
 }

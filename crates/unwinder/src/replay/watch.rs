@@ -5,8 +5,9 @@ use module_map::Timeline;
 use perf_data::Batch;
 use profile::Profile;
 
+use crate::replay::chunk::CHUNK;
 use crate::replay::position::PlanPosition;
-use crate::replay::replayer::{CHUNK, ReplayObserver, Replayer};
+use crate::replay::replayer::{ReplayObserver, Replayer};
 use crate::replay::threads::Thread;
 
 /// The first chunk of a replay that is watched; each is twice as large as the one before, up to the usual size.
@@ -45,6 +46,7 @@ impl Replayer<'_> {
         observer: &dyn ReplayObserver,
         watch: &mut dyn FnMut(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.merges_at_once = true;
         let batch = self.begin(batch);
         let mut place = PlanPosition::start(&batch);
         while !place.is_at_end() {

@@ -9,6 +9,7 @@ use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
 use crate::replay::lane::{Lane, Position, Repairs, WindowSlices};
 use crate::replay::lengthen::Lengthening;
+use crate::replay::repaired::RepairedSlice;
 use crate::replay::replayer::Join;
 use crate::replay::slice::WalkedSlice;
 
@@ -64,7 +65,11 @@ impl Window {
     }
 
     /// Repairs what can be repaired, all of it if nothing more comes, and gives out the slices that are done.
-    pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
+    pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<RepairedSlice> {
+        done(self.repair_ready(last, code))
+    }
+
+    fn repair_ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
         let mut ready = Vec::new();
         if self.join == Join::Off {
             (self.waiting, self.frames) = (0, 0);
@@ -83,8 +88,8 @@ impl Window {
     }
 
     /// The same after slices were added, which may be the last ones of their batch.
-    pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<WalkedSlice> {
-        let mut ready = self.ready(false, code);
+    pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
+        let mut ready = self.repair_ready(false, code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
             let repaired = before.min(self.waiting);
             if repaired > 0 {
@@ -92,7 +97,7 @@ impl Window {
             }
             self.before_last = Some(self.waiting);
         }
-        ready
+        done(ready)
     }
 
     /// Repairs the first samples of a window and gives out the slices that are done.
@@ -159,12 +164,14 @@ impl Window {
         let pairs = self.lanes.par_iter_mut().zip(&lanes);
         let found = pairs.map(|(lane, positions)| lane.forwards(window, positions, &trials, gaps));
         let found: Vec<Repairs> = found.collect();
-        let mut lengthening = Lengthening::new(self.max_frames);
-        for (position, repaired, callers) in in_order(&found) {
-            if let Some(slice) = self.slices.get_mut(position.slice) {
-                lengthening.lengthen(slice, position, repaired, callers);
+        let max_frames = self.max_frames;
+        let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
+        slices.into_par_iter().for_each(|(number, slice)| {
+            let mut lengthening = Lengthening::new(max_frames);
+            for (position, repaired, callers) in in_order(&found, number) {
+                lengthening.lengthen(slice, position.index, repaired, callers);
             }
-        }
+        });
     }
 
     /// The samples of the window in their order, by lanes.
@@ -189,11 +196,19 @@ impl Window {
     }
 }
 
-/// The repairs of all lanes in the order of the samples.
-fn in_order(lanes: &[Repairs]) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
-    let mut lanes: Vec<_> = lanes.iter().map(|lane| lane.iter().peekable()).collect();
+/// What all lanes found for samples of that slice, in the order of the samples.
+fn in_order(
+    lanes: &[Repairs],
+    slice: usize,
+) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+    let mut lanes: Vec<_> = lanes.iter().map(|lane| lane.of_slice(slice).peekable()).collect();
     std::iter::from_fn(move || {
         let next = lanes.iter_mut().filter_map(|lane| Some((lane.peek()?.0.at, lane)));
         next.min_by_key(|(at, _)| *at)?.1.next()
     })
+}
+
+/// Slices whose samples are done, as the merge takes them.
+fn done(slices: Vec<WalkedSlice>) -> Vec<RepairedSlice> {
+    slices.into_par_iter().map(RepairedSlice::of).collect()
 }
