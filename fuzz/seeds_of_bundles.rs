@@ -1,6 +1,6 @@
 //! Seeds of the target that reads bundles: their tar files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bundle::{Facts, JournalHost, Keep, Recorded};
@@ -8,8 +8,9 @@ use host::{Host, MemoryHost, Origin};
 
 use crate::write;
 
-/// The tar file in the bundle of a machine with a few files, each of which is asked for.
-fn bundle(recording: &[u8], files: &[(&str, &[u8])]) -> Vec<u8> {
+/// The tar file in the bundle of a machine with a few files, each of which is asked for. It has links to those that the
+/// recording has.
+fn bundle(recording: &[u8], files: &[(&str, &[u8])], recorded: &Recorded) -> Vec<u8> {
     let machine = MemoryHost::new();
     machine.insert("perf.data", recording);
     for &(path, bytes) in files {
@@ -28,14 +29,21 @@ fn bundle(recording: &[u8], files: &[(&str, &[u8])]) -> Vec<u8> {
     let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, recorded, &Keep::Whole, &mut packed).expect("memory");
     zstd::stream::decode_all(&*packed).expect("zstd")
 }
 
 pub fn write_all() {
-    write("bundle", "recording", &bundle(b"PERFILE2", &[]));
+    let recorded = Recorded::default();
+    write("bundle", "recording", &bundle(b"PERFILE2", &[], &recorded));
     let files = [("/a", &b"\x7fELF"[..]), ("/b", b""), ("/c/d", &[7; 600])];
-    let whole = bundle(b"PERFILE2", &files);
+    let whole = bundle(b"PERFILE2", &files, &recorded);
     write("bundle", "files", &whole);
     write("bundle", "cut", &whole[..whole.len() / 2]);
+    let file = |path: &str| (PathBuf::from(path), PathBuf::from(path));
+    let recorded = Recorded { files: vec![file("/a"), file("/c/d")], kernel: None };
+    let linked = bundle(b"PERFILE2", &files, &recorded);
+    write("bundle", "links", &linked);
+    // The last link says less than it should: tar ends with two blocks of zeros.
+    write("bundle", "cut_link", &linked[..linked.len().saturating_sub(1024 + 256)]);
 }
