@@ -74,8 +74,7 @@ impl Run<'_> {
         timings: &mut Timings,
     ) -> Result<Option<Replayed>, Error> {
         let mut found = Findings::default();
-        let reading =
-            SessionOptions { eager: quick.then(EagerBatches::default), ..self.usual_reading() };
+        let reading = SessionOptions { eager: quick.then(batches), ..self.usual_reading() };
         let reading = self.options.limits.apply(reading);
         let mut session = Session::open_within(input, reading, &self.setting.memory, &mut found)
             .map_err(|it| self.recording_error(it))?;
@@ -181,4 +180,17 @@ impl Run<'_> {
         analysis.timings.ended("assemble");
         Ok(analysis)
     }
+}
+
+/// Bytes of a batch for each thread: enough slices of samples for all of them.
+const OF_THREAD: u64 = 8 << 20;
+/// The smallest and the largest batch of a recording that is longer.
+const LEAST: u64 = 16 << 20;
+const MOST: u64 = 64 << 20;
+
+/// How a file is cut into batches, three of which are in memory: fewer threads have enough with smaller ones. What comes
+/// out is the same.
+fn batches() -> EagerBatches {
+    let wanted = OF_THREAD * rayon::current_num_threads() as u64;
+    EagerBatches { most_bytes: wanted.clamp(LEAST, MOST), ..EagerBatches::default() }
 }

@@ -41,12 +41,12 @@ impl PlannedChunk {
     /// Walks its samples. Slices are taken one by one: what a thread still has before it when the others are done is
     /// what they wait for.
     pub(crate) fn walk(
-        &self,
+        self,
         (engine, images, options): (&Engine, &ImageStore, &ReplayOptions),
         idle: &Idle,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
-        let Plan { samples, spaces } = &self.plan;
+        let Self { batch, plan: Plan { samples, spaces }, is_last } = self;
         let shared = samples.len() / (2 * rayon::current_num_threads());
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
@@ -58,7 +58,7 @@ impl PlannedChunk {
             let cache = idle.take().unwrap_or_else(WorkerCache::new);
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
             let mut result =
-                walk_slice(&self.batch, slice, spaces, &mut walker, options.join != Join::Off);
+                walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
             result.held = held.another(result.heap_bytes() as u64);
             idle.put(walker.into_cache());
             let positions = || slice.iter().map(|planned| planned.entry.position);
@@ -67,7 +67,9 @@ impl PlannedChunk {
             }
             result
         };
-        WalkedChunk { slices: slices.map(walk).collect(), is_last: self.is_last }
+        let slices = slices.map(walk).collect();
+        spaces.discard();
+        WalkedChunk { slices, is_last }
     }
 }
 

@@ -276,9 +276,8 @@ impl<'r> Replayer<'r> {
                 rayon::join(
                     || timed(plan, || place.map(|place| planner.next_chunk(place, limit))),
                     || {
-                        let walk_all =
-                            |it: &PlannedChunk| it.walk((engine, images, options), idle, observer);
-                        timed(walk, || planned.as_ref().map(walk_all))
+                        let with = (&**engine, *images, *options);
+                        timed(walk, || planned.map(|chunk| chunk.walk(with, idle, observer)))
                     },
                 )
             },

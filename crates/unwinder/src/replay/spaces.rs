@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use address::Pid;
 use module_map::{LazySpace, Space};
+use rayon::prelude::*;
 
 /// The spaces of a chunk, each once as far as samples that follow each other have the same ones.
 #[derive(Debug, Default)]
@@ -17,6 +18,11 @@ impl Spaces {
     #[inline]
     pub(crate) fn process(&self, index: u32) -> Option<&Arc<Space>> {
         self.processes.get(index as usize).map(|space| space.space())
+    }
+
+    /// Frees them on all threads: there are many, most of which nobody else has.
+    pub(crate) fn discard(self) {
+        self.processes.into_par_iter().with_min_len(256).for_each(drop);
     }
 
     /// A space of the kernel.
