@@ -70,15 +70,16 @@ fn profile(samples: u32) -> Profile {
         frame: FrameId::new(numbers.below(FUNCTIONS / 2)),
     });
     let stacks = stacks.collect();
-    let rows = (0..samples).map(|at| SampleRow {
-        time: Some(Timestamp(u64::from(at) * 10_007 + u64::from(numbers.below(5000)))),
-        thread: ThreadId::new(numbers.below(THREADS) * numbers.below(THREADS) / THREADS),
-        event: EventId::new(0),
-        end: if numbers.below(9) == 0 { EndReason::StackExhausted } else { EndReason::Root },
-        cpu: Some(at % 8),
-        period: Some(1_000_000),
-        stack: Some(StackId::new(numbers.below(STACKS))),
-        layout: LayoutId::new(0),
+    let rows = (0..samples).map(|at| {
+        let time = Timestamp(u64::from(at) * 10_007 + u64::from(numbers.below(5000)));
+        let thread = ThreadId::new(numbers.below(THREADS) * numbers.below(THREADS) / THREADS);
+        let is_cut = numbers.below(9) == 0;
+        let end = if is_cut { EndReason::StackExhausted } else { EndReason::Root };
+        let stack = Some(StackId::new(numbers.below(STACKS)));
+        SampleRow::new(thread, EventId::new(0), end, stack, LayoutId::new(0))
+            .with_time(Some(time))
+            .with_cpu(Some(at % 8))
+            .with_period(Some(1_000_000))
     });
     let rows = rows.collect();
     let threads = (0..THREADS).map(|at| ThreadRow {

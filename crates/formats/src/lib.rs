@@ -37,16 +37,7 @@
 //! }
 //! let comm = profile.strings.intern(b"program");
 //! let thread = profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None });
-//! let sample = SampleRow {
-//!     time: None,
-//!     thread,
-//!     event: EventId::new(0),
-//!     end: EndReason::Root,
-//!     cpu: None,
-//!     period: None,
-//!     stack,
-//!     layout: LayoutId::new(0),
-//! };
+//! let sample = SampleRow::new(thread, EventId::new(0), EndReason::Root, stack, LayoutId::new(0));
 //! profile.samples.extend([sample, sample]);
 //!
 //! let mut text = Vec::new();

@@ -32,7 +32,7 @@ impl LiveGrowth for Lines {
         let LiveGrown { profile, before, named, account, .. } = grown;
         let (_, samples) = grown.new_samples();
         let (Some(newest), Some(lag)) = (account.newest, account.lag) else { return Ok(()) };
-        let times = samples.iter().filter_map(|sample| sample.time);
+        let times = samples.iter().filter_map(|sample| sample.time());
         let age =
             |time: u64| lag.age.as_millis() as u64 + newest.0.saturating_sub(time) / 1_000_000;
         self.ages.extend(times.map(|time| age(time.0)));

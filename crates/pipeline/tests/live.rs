@@ -204,7 +204,7 @@ fn old_samples_are_forgotten_and_their_stacks_stay() {
         (stacks.len(), summary.samples, summary.frames),
         (2000, samples.len() as u64, samples.len() as u64)
     );
-    let times: Vec<u64> = samples.iter().filter_map(|row| row.time).map(|time| time.0).collect();
+    let times: Vec<u64> = samples.iter().filter_map(|row| row.time()).map(|time| time.0).collect();
     assert!(times.is_sorted() && times.last() == Some(&(SECOND + 1999 * SECOND / 100)));
 }
 

@@ -125,8 +125,8 @@ fn off_cpu(analysis: &Analysis) -> (Vec<Time>, Vec<(&str, u64)>) {
     let profile = &analysis.profile;
     let mut last = None;
     for row in &profile.samples {
-        assert!(row.time >= last, "samples are in the order of time");
-        last = row.time;
+        assert!(row.time() >= last, "samples are in the order of time");
+        last = row.time();
     }
     assert_eq!(profile.summary.samples, profile.samples.len() as u64);
     let times = profile.samples.iter().filter(|row| Some(row.event) == profile.off_cpu);
@@ -134,7 +134,7 @@ fn off_cpu(analysis: &Analysis) -> (Vec<Time>, Vec<(&str, u64)>) {
         let frame = profile.frames.get(profile.stacks.get(row.stack?)?.frame)?;
         let location = profile.locations.get(frame.location)?;
         let thread = profile.threads.get(row.thread)?;
-        Some((row.time?.0, thread.tid.0, row.period?, location.relative))
+        Some((row.time()?.0, thread.tid.0, row.period()?, location.relative))
     });
     let times = times.map(|time| time.expect("a sample with time and stack"));
     let findings = profile.summary.findings.iter();

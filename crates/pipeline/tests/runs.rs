@@ -128,7 +128,7 @@ fn relative_times_without_the_times_of_the_samples() {
         let options = Options { samples, ..Options::default() };
         let analysis = Pipeline::new(Arc::new(host)).analyze(perf_data(), &options, &unobserved());
         let profile = analysis.expect("a recording").profile;
-        profile.samples.iter().filter_map(|row| Some(row.time?.0)).collect::<Vec<u64>>()
+        profile.samples.iter().filter_map(|row| Some(row.time()?.0)).collect::<Vec<u64>>()
     });
     // The middle is 6 where the last sample is at 11; what is stated is believed.
     assert_eq!(

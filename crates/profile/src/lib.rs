@@ -53,16 +53,11 @@
 //!
 //! // The sample.
 //! let event = EventRow { name: cycles, kind: 0, config: 0, frequency: true, rate: 997 };
-//! let sample = SampleRow {
-//!     time: None,
-//!     thread: profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None }),
-//!     event: profile.events.push(event),
-//!     end: EndReason::Root,
-//!     cpu: None,
-//!     period: None,
-//!     stack: Some(stack),
-//!     layout: profile.layouts.push([(module, Bias(0x5000))].into_iter().collect()),
-//! };
+//! let event = profile.events.push(event);
+//! let thread = ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None };
+//! let thread = profile.threads.push(thread);
+//! let layout = profile.layouts.push([(module, Bias(0x5000))].into_iter().collect());
+//! let sample = SampleRow::new(thread, event, EndReason::Root, Some(stack), layout);
 //! profile.samples.push(sample);
 //!
 //! let walker = StackWalker::new(&profile);

@@ -62,7 +62,7 @@ fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> O
     let thread = profile.threads.get(sample.thread)?;
     let comm = profile.strings.get(thread.comm);
     let comm = names.map_or_else(|| comm.to_vec(), |names| names.task(comm));
-    let numbers = [sample.time.map(|it| it.0), sample.period, sample.cpu.map(u64::from)];
+    let numbers = [sample.time().map(|it| it.0), sample.period(), sample.cpu().map(u64::from)];
     Some((thread.pid.0, thread.tid.0, comm, numbers))
 }
 

@@ -128,13 +128,13 @@ impl<'a> JsonLines<'a> {
     /// Appends the line of a sample up to its frames.
     fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
         out.push(b'{');
-        if let Some(time) = sample.time {
+        if let Some(time) = sample.time() {
             out.extend_from_slice(b"\"time_ns\":");
             push_number(out, time.0);
             out.push(b',');
         }
         out.extend_from_slice(self.threads.get(sample.thread).map_or(&[], |text| text));
-        if let Some(cpu) = sample.cpu {
+        if let Some(cpu) = sample.cpu() {
             out.extend_from_slice(b",\"cpu\":");
             push_number(out, cpu);
         }
@@ -143,7 +143,7 @@ impl<'a> JsonLines<'a> {
             out.extend_from_slice(self.strings.get(event.name));
             out.push(b'"');
         }
-        if let Some(period) = sample.period {
+        if let Some(period) = sample.period() {
             out.extend_from_slice(b",\"period\":");
             push_number(out, period);
         }

@@ -119,13 +119,13 @@ impl<'a> ScriptLines<'a> {
     /// Appends the header of a sample.
     fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
         out.extend_from_slice(self.threads.get(sample.thread).map_or(&[], |text| text));
-        if let Some(cpu) = sample.cpu.filter(|_| self.shown.cpu) {
+        if let Some(cpu) = sample.cpu().filter(|_| self.shown.cpu) {
             push_cpu(out, cpu);
         }
-        if let Some(time) = sample.time.filter(|_| self.shown.time) {
+        if let Some(time) = sample.time().filter(|_| self.shown.time) {
             push_time(out, time.0);
         }
-        if let Some(period) = sample.period.filter(|_| self.shown.period) {
+        if let Some(period) = sample.period().filter(|_| self.shown.period) {
             push_number_right(out, period, 10);
             out.push(b' ');
         }

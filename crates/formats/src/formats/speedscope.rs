@@ -81,7 +81,7 @@ impl Printer for Speedscope {
                     stack: sample.stack,
                     comm: None,
                     truncated: self.truncated(sample),
-                    weight: self.weight(1, sample.period.unwrap_or(1)),
+                    weight: self.weight(1, sample.period().unwrap_or(1)),
                 });
             }
             for key in keys {

@@ -46,16 +46,10 @@ fn program(work: u64, rest: u64, unknown: u64) -> Profile {
         let frame = frame(&mut profile, leaf);
         let stack = profile.stacks.push(StackRow { parent: Some(main), frame });
         for _ in 0..count {
-            profile.samples.push(SampleRow {
-                time: Some(Timestamp(1_000_000 * profile.samples.len() as u64)),
-                thread,
-                event: EventId::new(0),
-                end: if leaf.is_some() { EndReason::Root } else { EndReason::NoModule },
-                cpu: None,
-                period: Some(1_000_000),
-                stack: Some(stack),
-                layout: LayoutId::new(0),
-            });
+            let time = Timestamp(1_000_000 * profile.samples.len() as u64);
+            let end = if leaf.is_some() { EndReason::Root } else { EndReason::NoModule };
+            let row = SampleRow::new(thread, EventId::new(0), end, Some(stack), LayoutId::new(0));
+            profile.samples.push(row.with_time(Some(time)).with_period(Some(1_000_000)));
         }
     }
     profile
@@ -183,7 +177,7 @@ fn json_fits_its_schema() {
     let everything = one_of_everything();
     let plain = program(60, 30, 10);
     let mut timeless = program(30, 60, 10);
-    timeless.samples.iter_mut().for_each(|sample| sample.time = None);
+    timeless.samples.iter_mut().for_each(|sample| *sample = sample.with_time(None));
     for (before, after) in [(&plain, &plain), (&everything, &everything), (&plain, &timeless)] {
         let diff = compared(before, after, DiffOptions::default());
         let value: Value =

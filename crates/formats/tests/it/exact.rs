@@ -1,7 +1,7 @@
 //! The exact bytes of every format.
 
 use formats::{Format, FormatOptions, StackRoot, StackWeight};
-use profile::{LayoutId, SampleRow};
+use profile::LayoutId;
 
 use crate::printed;
 use crate::sample_profile::{empty, of_one_event, one_of_everything};
@@ -168,11 +168,12 @@ fn folded_weights() {
     let options = FormatOptions { weight: StackWeight::Period, keep_unrooted: true, ..DEFAULT };
     assert_eq!(printed(&of_first_event(), Format::Folded, options), b"a b:\"c;main 3\n");
     let mut profile = one_of_everything();
-    let again = profile.samples.as_slice()[0];
+    let mut again = profile.samples.as_slice()[0];
     profile.samples.push(again);
     // A function of the same name at another address is the same line.
     profile.samples.truncate(1);
-    profile.samples.push(SampleRow { layout: LayoutId::new(1), ..again });
+    again.layout = LayoutId::new(1);
+    profile.samples.push(again);
     assert_eq!(printed(&profile, Format::Folded, options), b"a b:\"c;main;op:\"x\";inl2 8000000\n");
 }
 

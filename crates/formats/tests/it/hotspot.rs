@@ -73,7 +73,7 @@ fn details() {
     let name = profile.strings.intern(b"a name");
     let field = profile.strings.intern(b"a field");
     let (pid, tid) = (Pid(42), Tid(43));
-    let first = profile.samples.as_slice()[0].time.expect("a time");
+    let first = profile.samples.as_slice()[0].time().expect("a time");
     let event = |time: u64, what| TaskEvent { time: Timestamp(time), pid, tid, cpu: Some(1), what };
     let fields = vec![
         (field, FieldValue::I32(-1)),

@@ -105,15 +105,8 @@ fn fill_samples(profile: &mut Profile, thread: profile::ThreadId) {
         (9, EndReason::Root),
         (11, EndReason::NotMapped),
     ];
-    profile.samples.extend(samples.map(|(stack, end)| SampleRow {
-        time: None,
-        thread,
-        event: EventId::new(0),
-        end,
-        cpu: None,
-        period: None,
-        stack: Some(StackId::new(stack)),
-        layout: LayoutId::new(0),
+    profile.samples.extend(samples.map(|(stack, end)| {
+        SampleRow::new(thread, EventId::new(0), end, Some(StackId::new(stack)), LayoutId::new(0))
     }));
     profile.summary.samples = 4;
     profile.summary.frames = 13;

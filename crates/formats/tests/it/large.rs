@@ -4,7 +4,7 @@ use address::{Bias, ModuleId, Timestamp};
 use formats::{Format, FormatOptions};
 use profile::{
     EndReason, FoundBy, FrameId, FrameRow, InlineId, InlineRow, LayoutId, LocationId, LocationRow,
-    Profile, SampleRow, StackId, StackRow, ThreadId,
+    Profile, StackId, StackRow, ThreadId,
 };
 
 use crate::printed;
@@ -57,14 +57,12 @@ pub(crate) fn profile() -> Profile {
     let pattern = profile.samples.as_slice()[0];
     profile.samples.clear();
     for index in 0..SAMPLES {
-        profile.samples.push(SampleRow {
-            time: Some(Timestamp(u64::from(index) * 1001)),
-            thread: ThreadId::new(index % 3),
-            stack: Some(StackId::new(draw(10_007))),
-            layout: LayoutId::new(draw(52)),
-            end: EndReason::ALL[draw(16) as usize],
-            ..pattern
-        });
+        let mut row = pattern.with_time(Some(Timestamp(u64::from(index) * 1001)));
+        row.thread = ThreadId::new(index % 3);
+        row.stack = Some(StackId::new(draw(10_007)));
+        row.layout = LayoutId::new(draw(52));
+        row.end = EndReason::ALL[draw(16) as usize];
+        profile.samples.push(row);
     }
     profile
 }

@@ -257,16 +257,10 @@ fn ever_new(samples: u32) -> Profile {
         let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance: 0 };
         let frame = profile.frames.push(frame);
         let stack = Some(profile.stacks.push(StackRow { parent: None, frame }));
-        profile.samples.extend([SampleRow {
-            time: Some(Timestamp(u64::from(number) * 1_000_000)),
-            thread: ThreadId::new(0),
-            event: EventId::new(0),
-            end: EndReason::Root,
-            cpu: None,
-            period: None,
-            stack,
-            layout: LayoutId::new(0),
-        }]);
+        let time = Timestamp(u64::from(number) * 1_000_000);
+        let (thread, event) = (ThreadId::new(0), EventId::new(0));
+        let row = SampleRow::new(thread, event, EndReason::Root, stack, LayoutId::new(0));
+        profile.samples.push(row.with_time(Some(time)));
     }
     profile
 }
@@ -303,7 +297,7 @@ fn nodes_that_no_sample_needs_go_and_functions_keep_their_numbers() {
 fn what_was_stated_and_is_no_longer_so_is_told_anew() {
     let regular = || {
         let mut profile = one_of_everything();
-        profile.samples.iter_mut().for_each(|sample| sample.period = Some(7));
+        profile.samples.iter_mut().for_each(|sample| *sample = sample.with_period(Some(7)));
         profile
     };
     let mut profile = regular();
@@ -313,14 +307,16 @@ fn what_was_stated_and_is_no_longer_so_is_told_anew() {
     let event = profile.samples.as_slice()[0].event.index();
     assert_eq!(head["events"][event]["period"], 7);
     let last = profile.samples.len() - 1;
-    profile.samples.as_mut_slice()[last].period = Some(8);
+    let row = &mut profile.samples.as_mut_slice()[last];
+    *row = row.with_period(Some(8));
     assert!(live.grow(&step(&profile, 0, 0..0)).is_none());
     let (head, columns) = read(&live.tables(2).unwrap());
     assert_eq!(head["events"][event]["period"], Value::Null);
     assert_eq!(columns["period"].last(), Some(&8.0));
     // A time beyond what a column can hold has a larger unit.
-    let time = profile.samples.as_slice()[0].time.expect("a time");
-    profile.samples.as_mut_slice()[last].time = Some(address::Timestamp(time.0 + (1 << 60)));
+    let time = profile.samples.as_slice()[0].time().expect("a time");
+    let row = &mut profile.samples.as_mut_slice()[last];
+    *row = row.with_time(Some(address::Timestamp(time.0 + (1 << 60))));
     let mut live = LivePage::new(true);
     live.grow(&step(&part(regular(), last), 0, 0..0));
     assert!(live.grow(&step(&profile, 0, 0..0)).is_none());

@@ -1,7 +1,7 @@
 //! Times off the processor: formats that show one event show this one, the others have it beside the recorded ones.
 
 use formats::{Format, FormatOptions, StackWeight};
-use profile::{EventRow, Profile, SampleRow};
+use profile::{EventRow, Profile};
 use serde_json::{Value, json};
 
 use crate::graphs::{fields, pprof_bytes};
@@ -18,9 +18,10 @@ fn waiting() -> Profile {
     let row = EventRow { name, kind: 1, config: 0, frequency: false, rate: 1 };
     let event = profile.events.push(row);
     profile.off_cpu = Some(event);
-    let shown_by = profile.samples.as_slice()[0];
+    let mut row = profile.samples.as_slice()[0];
+    row.event = event;
     for nanoseconds in [7_000_000, 500] {
-        profile.samples.push(SampleRow { event, period: Some(nanoseconds), ..shown_by });
+        profile.samples.push(row.with_period(Some(nanoseconds)));
     }
     profile
 }

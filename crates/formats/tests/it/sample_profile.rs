@@ -176,34 +176,19 @@ fn fill_samples(profile: &mut Profile) {
         thread(123_456, 123_456, b"\xfft\n"),
         thread(-1, 7, b""),
     ]);
-    let sample = |thread, stack: Option<u32>, layout, end| SampleRow {
-        time: None,
-        thread: ThreadId::new(thread),
-        event: EventId::new(1),
-        end,
-        cpu: None,
-        period: None,
-        stack: stack.map(StackId::new),
-        layout: LayoutId::new(layout),
+    let sample = |thread, event, stack: Option<u32>, layout, end| {
+        let (thread, event) = (ThreadId::new(thread), EventId::new(event));
+        SampleRow::new(thread, event, end, stack.map(StackId::new), LayoutId::new(layout))
     };
     profile.samples = Table::from_vec(vec![
-        SampleRow {
-            time: Some(Timestamp(1_445_157_017_999)),
-            cpu: Some(1),
-            period: Some(4_000_000),
-            ..sample(0, Some(1), 0, EndReason::Root)
-        },
-        SampleRow {
-            event: EventId::new(0),
-            period: Some(3),
-            ..sample(0, Some(2), 0, EndReason::StackExhausted)
-        },
-        SampleRow {
-            time: Some(Timestamp(20_000_000_000)),
-            ..sample(1, Some(3), 1, EndReason::Root)
-        },
-        SampleRow { cpu: Some(1000), ..sample(1, Some(6), 0, EndReason::NotMapped) },
-        sample(2, None, 1, EndReason::NoUserRegs),
+        sample(0, 1, Some(1), 0, EndReason::Root)
+            .with_time(Some(Timestamp(1_445_157_017_999)))
+            .with_cpu(Some(1))
+            .with_period(Some(4_000_000)),
+        sample(0, 0, Some(2), 0, EndReason::StackExhausted).with_period(Some(3)),
+        sample(1, 1, Some(3), 1, EndReason::Root).with_time(Some(Timestamp(20_000_000_000))),
+        sample(1, 1, Some(6), 0, EndReason::NotMapped).with_cpu(Some(1000)),
+        sample(2, 1, None, 1, EndReason::NoUserRegs),
     ]);
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn add_head(profile: &mut Profile, head: &Head) {
 
 /// Where the recorder did not say what time of day it was, the last sample is taken to be as old as the file.
 pub(crate) fn guess_wall_clock(profile: &mut Profile, recorded_until: Option<i128>) {
-    let last = profile.samples.iter().filter_map(|sample| sample.time).max();
+    let last = profile.samples.iter().filter_map(|sample| sample.time()).max();
     if let (None, Some(until), Some(last)) = (profile.recording.wall_clock, recorded_until, last) {
         profile.recording.wall_clock = WallClock::new(last, until, true);
     }

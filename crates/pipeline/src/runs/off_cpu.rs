@@ -16,13 +16,11 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
     let event = profile.events.next_id();
     let mut added: Vec<SampleRow> = Vec::with_capacity(times.spans.len());
     for span in &times.spans {
-        let shown_by = find(profile, span.shown_by);
-        added.extend(shown_by.map(|row| SampleRow {
-            time: Some(span.since),
-            event,
-            period: Some(span.duration),
-            ..*row
-        }));
+        if let Some(&shown_by) = find(profile, span.shown_by) {
+            let mut row = shown_by.with_time(Some(span.since)).with_period(Some(span.duration));
+            row.event = event;
+            added.push(row);
+        }
     }
     let switches = times.switches;
     if added.is_empty() {
@@ -33,7 +31,7 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
         });
     }
     // What leaves at one time stays in the order of the samples that show it.
-    added.sort_by_key(|row| row.time);
+    added.sort_by_key(|row| row.time());
     merge(profile, added);
     // A software event, of which each is counted.
     let name = profile.strings.intern(NAME);
@@ -47,8 +45,8 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
 fn find(profile: &Profile, key: SampleKey) -> Option<&SampleRow> {
     let (time, event) = (Some(key.time), EventId::new(key.event));
     let rows = profile.samples.as_slice();
-    let first = rows.partition_point(|row| row.time < time);
-    let mut same_time = rows.get(first..)?.iter().take_while(|row| row.time == time);
+    let first = rows.partition_point(|row| row.time() < time);
+    let mut same_time = rows.get(first..)?.iter().take_while(|row| row.time() == time);
     same_time.find(|row| row.thread == ThreadId::new(key.thread) && row.event == event)
 }
 
@@ -58,7 +56,7 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
     let mut all = Vec::with_capacity(recorded.len() + added.len());
     let mut added = added.into_iter().peekable();
     for &row in &recorded {
-        while let Some(before) = added.next_if(|it| it.time < row.time) {
+        while let Some(before) = added.next_if(|it| it.time() < row.time()) {
             all.push(before);
         }
         all.push(row);

@@ -79,16 +79,13 @@ mod tests {
             stacks.push(profile.stacks.push(StackRow { parent: stacks.last().copied(), frame }));
         }
         for &stack in &[stacks[0], stacks[2], stacks[2]] {
-            profile.samples.push(SampleRow {
-                time: None,
-                thread: ThreadId::new(0),
-                event: EventId::new(0),
-                end: EndReason::Root,
-                cpu: None,
-                period: None,
-                stack: Some(stack),
-                layout: LayoutId::new(0),
-            });
+            profile.samples.push(SampleRow::new(
+                ThreadId::new(0),
+                EventId::new(0),
+                EndReason::Root,
+                Some(stack),
+                LayoutId::new(0),
+            ));
         }
         let costs: Vec<_> = function_costs(&profile, true)
             .iter()

@@ -85,16 +85,13 @@ mod tests {
                 let frame = profile.frames.push(row);
                 parent = Some(profile.stacks.push(StackRow { parent, frame }));
             }
-            let sample = SampleRow {
-                time: None,
-                thread: ThreadId::new(0),
-                event: EventId::new(0),
-                end: EndReason::Root,
-                cpu: None,
-                period: None,
-                stack: parent,
-                layout: LayoutId::new(0),
-            };
+            let sample = SampleRow::new(
+                ThreadId::new(0),
+                EventId::new(0),
+                EndReason::Root,
+                parent,
+                LayoutId::new(0),
+            );
             profile.samples.extend(std::iter::repeat_n(sample, n));
         }
         profile

@@ -32,7 +32,7 @@ pub fn group<K: Copy + Eq + std::hash::Hash>(
         });
         if let Some(group) = groups.get_mut(at as usize) {
             group.count += 1;
-            group.period = group.period.saturating_add(sample.period.unwrap_or(1));
+            group.period = group.period.saturating_add(sample.period().unwrap_or(1));
         }
     }
     groups
@@ -44,7 +44,7 @@ const NANOSECONDS: &str = "nanoseconds";
 /// By event: in what its periods are counted; `None` where its samples have none.
 pub fn period_units(profile: &Profile) -> Table<EventId, Option<&'static str>> {
     let mut units = Table::from_vec(vec![None; profile.events.len()]);
-    for sample in profile.samples.iter().filter(|sample| sample.period.is_some()) {
+    for sample in profile.samples.iter().filter(|sample| sample.period().is_some()) {
         if let Some(unit @ None) = units.get_mut(sample.event) {
             let off_cpu = profile.off_cpu == Some(sample.event);
             *unit = Some(if off_cpu {

@@ -208,16 +208,13 @@ mod tests {
             );
         }
         for layout in [0, 1, 9] {
-            profile.samples.push(SampleRow {
-                time: None,
-                thread: ThreadId::new(0),
-                event: EventId::new(0),
-                end: EndReason::Root,
-                cpu: None,
-                period: None,
-                stack: parent,
-                layout: LayoutId::new(layout),
-            });
+            profile.samples.push(SampleRow::new(
+                ThreadId::new(0),
+                EventId::new(0),
+                EndReason::Root,
+                parent,
+                LayoutId::new(layout),
+            ));
         }
         profile
     }

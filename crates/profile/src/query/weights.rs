@@ -79,7 +79,7 @@ impl Weights {
         let counted = self.events.get(sample.event).is_none_or(|(_, counted)| *counted);
         counted.then(|| match self.weight {
             Weight::Samples => 1,
-            Weight::Period | Weight::OffCpu => sample.period.unwrap_or(1),
+            Weight::Period | Weight::OffCpu => sample.period().unwrap_or(1),
         })
     }
 
@@ -117,16 +117,14 @@ mod tests {
     use crate::tables::EventRow;
 
     fn sample(event: u16, period: u64) -> SampleRow {
-        SampleRow {
-            time: None,
-            thread: ThreadId::new(0),
-            event: EventId::new(event),
-            end: EndReason::Root,
-            cpu: None,
-            period: Some(period),
-            stack: None,
-            layout: LayoutId::new(0),
-        }
+        SampleRow::new(
+            ThreadId::new(0),
+            EventId::new(event),
+            EndReason::Root,
+            None,
+            LayoutId::new(0),
+        )
+        .with_period(Some(period))
     }
 
     fn sum(profile: &Profile, weight: Weight) -> (u64, WeightUnit) {

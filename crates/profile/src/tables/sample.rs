@@ -5,33 +5,140 @@ use address::Timestamp;
 use crate::id::{EventId, LayoutId, StackId, ThreadId};
 use crate::reason::EndReason;
 
-/// One sample.
+/// One sample. Recordings have millions of them, and all are kept to the end: of time, period and processor, which need
+/// not have been recorded, one byte says which were, so that no number of theirs stands for "not recorded".
+// Aligned as its ids are: filled up to a multiple of 8 it would have 40 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(Rust, packed(4))]
 pub struct SampleRow {
-    /// When, on the recording's clock; `None` where it was not recorded.
-    pub time: Option<Timestamp>,
+    /// 0 where it was not recorded, as are period and processor: rows are equal where what they say is.
+    time: u64,
+    period: u64,
+    cpu: u32,
     /// The thread that was sampled.
     pub thread: ThreadId,
-    /// The event that was sampled.
-    pub event: EventId,
-    /// Why the chain ended.
-    pub end: EndReason,
-    /// On which processor; `None` where it was not recorded.
-    pub cpu: Option<u32>,
-    /// The weight of the sample in units of its event; `None` where it was not recorded (then it counts 1).
-    pub period: Option<u64>,
     /// The innermost frame's node; `None` for a sample without frames.
     pub stack: Option<StackId>,
     /// Where the modules of its process lay.
     pub layout: LayoutId,
+    /// The event that was sampled.
+    pub event: EventId,
+    /// Why the chain ended.
+    pub end: EndReason,
+    /// Which numbers were recorded.
+    recorded: u8,
+}
+
+/// The bits of [`SampleRow::recorded`].
+const TIME: u8 = 1;
+const PERIOD: u8 = 2;
+const CPU: u8 = 4;
+
+impl SampleRow {
+    /// A sample without time, processor and period.
+    #[inline]
+    #[must_use]
+    pub const fn new(
+        thread: ThreadId,
+        event: EventId,
+        end: EndReason,
+        stack: Option<StackId>,
+        layout: LayoutId,
+    ) -> Self {
+        Self { time: 0, period: 0, cpu: 0, thread, stack, layout, event, end, recorded: 0 }
+    }
+
+    /// When, on the recording's clock; `None` where it was not recorded.
+    #[inline]
+    #[must_use]
+    pub const fn time(&self) -> Option<Timestamp> {
+        if self.recorded & TIME == 0 { None } else { Some(Timestamp(self.time)) }
+    }
+
+    /// The weight of the sample in units of its event; `None` where it was not recorded (then it counts 1).
+    #[inline]
+    #[must_use]
+    pub const fn period(&self) -> Option<u64> {
+        if self.recorded & PERIOD == 0 { None } else { Some(self.period) }
+    }
+
+    /// On which processor; `None` where it was not recorded.
+    #[inline]
+    #[must_use]
+    pub const fn cpu(&self) -> Option<u32> {
+        if self.recorded & CPU == 0 { None } else { Some(self.cpu) }
+    }
+
+    /// The same sample at that time.
+    #[inline]
+    #[must_use]
+    pub fn with_time(self, time: Option<Timestamp>) -> Self {
+        let recorded = self.recorded_if(TIME, time.is_some());
+        Self { time: time.map_or(0, |time| time.0), recorded, ..self }
+    }
+
+    /// The same sample with that weight.
+    #[inline]
+    #[must_use]
+    pub fn with_period(self, period: Option<u64>) -> Self {
+        let recorded = self.recorded_if(PERIOD, period.is_some());
+        Self { period: period.unwrap_or(0), recorded, ..self }
+    }
+
+    /// The same sample on that processor.
+    #[inline]
+    #[must_use]
+    pub fn with_cpu(self, cpu: Option<u32>) -> Self {
+        let recorded = self.recorded_if(CPU, cpu.is_some());
+        Self { cpu: cpu.unwrap_or(0), recorded, ..self }
+    }
+
+    /// What was recorded, with that bit or without it.
+    const fn recorded_if(self, bit: u8, is_recorded: bool) -> u8 {
+        if is_recorded { self.recorded | bit } else { self.recorded & !bit }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn row() -> SampleRow {
+        let (thread, event) = (ThreadId::new(1), EventId::new(2));
+        SampleRow::new(thread, event, EndReason::Root, Some(StackId::new(3)), LayoutId::new(4))
+    }
+
     #[test]
     fn rows_are_small() {
-        assert_eq!(size_of::<SampleRow>(), 56);
+        assert_eq!((size_of::<SampleRow>(), align_of::<SampleRow>()), (36, 4));
+    }
+
+    #[test]
+    fn no_number_is_taken_for_one_that_was_not_recorded() {
+        for number in [0, 1, u64::MAX - 1, u64::MAX] {
+            let row = row().with_time(Some(Timestamp(number)));
+            assert_eq!(
+                (row.time(), row.period(), row.cpu()),
+                (Some(Timestamp(number)), None, None)
+            );
+            let row = row.with_period(Some(number)).with_time(None);
+            assert_eq!((row.time(), row.period(), row.cpu()), (None, Some(number), None));
+        }
+        for number in [0, 1, u32::MAX - 1, u32::MAX] {
+            let row = row().with_cpu(Some(number));
+            assert_eq!((row.time(), row.period(), row.cpu()), (None, None, Some(number)));
+        }
+    }
+
+    #[test]
+    fn what_is_taken_away_leaves_nothing() {
+        let full = row().with_time(Some(Timestamp(5))).with_period(Some(6)).with_cpu(Some(7));
+        assert_eq!(
+            (full.time(), full.period(), full.cpu()),
+            (Some(Timestamp(5)), Some(6), Some(7))
+        );
+        assert_eq!((full.thread, full.event), (ThreadId::new(1), EventId::new(2)));
+        assert_ne!(full, row());
+        assert_eq!(full.with_time(None).with_period(None).with_cpu(None), row());
     }
 }

@@ -78,16 +78,9 @@ impl Recording {
 
     fn sample(&mut self, stack: Option<StackId>, end: EndReason) {
         let time = 5_000_000_000 + self.step * self.profile.samples.len() as u64;
-        self.profile.samples.push(SampleRow {
-            time: (self.step > 0).then_some(Timestamp(time)),
-            thread: self.thread,
-            event: self.event,
-            end,
-            cpu: None,
-            period: self.period,
-            stack,
-            layout: LayoutId::new(0),
-        });
+        let time = (self.step > 0).then_some(Timestamp(time));
+        let row = SampleRow::new(self.thread, self.event, end, stack, LayoutId::new(0));
+        self.profile.samples.push(row.with_time(time).with_period(self.period));
     }
 
     /// `function@module`; `?0x40` is code without a name in a function that begins at 0x40, `?` without that.

@@ -146,7 +146,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
 
 /// From the first sample to the last.
 fn seconds(profile: &Profile) -> Option<f64> {
-    let times = || profile.samples.iter().filter_map(|sample| sample.time);
+    let times = || profile.samples.iter().filter_map(|sample| sample.time());
     let (first, last) = (times().min()?, times().max()?);
     Some((last.0 - first.0) as f64 / 1e9)
 }

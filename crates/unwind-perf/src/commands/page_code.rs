@@ -134,16 +134,13 @@ mod tests {
             let frame = FrameRow { location, found_by: FoundBy::Cfi, kernel: false, instance: 0 };
             let frame = profile.frames.push(frame);
             let stack = profile.stacks.push(StackRow { parent: None, frame });
-            let sample = SampleRow {
-                time: None,
+            let sample = SampleRow::new(
                 thread,
-                event: EventId::new(0),
-                end: EndReason::Root,
-                cpu: None,
-                period: None,
-                stack: Some(stack),
-                layout: LayoutId::new(0),
-            };
+                EventId::new(0),
+                EndReason::Root,
+                Some(stack),
+                LayoutId::new(0),
+            );
             profile.samples.extend(std::iter::repeat_n(sample, count as usize));
         }
         profile

@@ -46,16 +46,8 @@ mod tests {
 
     #[test]
     fn chains_of_recorders_and_across_gaps_are_not_complete() {
-        let sample = |end| SampleRow {
-            time: None,
-            thread: ThreadId::new(0),
-            event: EventId::new(0),
-            end,
-            cpu: None,
-            period: None,
-            stack: None,
-            layout: LayoutId::new(0),
-        };
+        let (thread, event, layout) = (ThreadId::new(0), EventId::new(0), LayoutId::new(0));
+        let sample = |end| SampleRow::new(thread, event, end, None, layout);
         let mut profile = Profile::default();
         let ends = [
             EndReason::Root,

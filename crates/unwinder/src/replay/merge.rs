@@ -1,6 +1,6 @@
 //! The merge: what the slices found becomes the tables of the profile, in the order of the samples.
 
-use profile::{FrameId, LocationId, Profile, SampleRow, StackId, StackRow};
+use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 
 use crate::replay::frame_key::FrameKey;
 use crate::replay::intern::Index;
@@ -38,7 +38,9 @@ impl Merged {
             let stack = row.stack.and_then(|stack| stacks.get(stack.index()).copied());
             let Profile { samples, layouts, .. } = &mut self.profile;
             let layout = merging.next(row.layout.as_u32(), &mut self.layouts, layouts);
-            samples.push(SampleRow { stack, layout, ..*row });
+            let mut row = *row;
+            (row.stack, row.layout) = (stack, layout);
+            samples.push(row);
         }
         self.count(&slice.counts);
     }

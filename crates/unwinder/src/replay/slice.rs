@@ -88,16 +88,13 @@ pub(crate) fn walk_slice(
         note_walked(&mut result.counts.needs, frames.get(n_kernel..).unwrap_or_default(), end);
         let entry = &planned.entry;
         result.counts.n_frames += frames.len() as u64;
-        result.samples.push(SampleRow {
-            time: (entry.time.0 != 0).then_some(entry.time),
-            thread: ThreadId::new(planned.thread),
-            event: EventId::new(entry.event),
-            end,
-            cpu: sample.cpu,
-            period: sample.period,
-            stack,
-            layout: LayoutId::new(layout),
-        });
+        let (thread, event) = (ThreadId::new(planned.thread), EventId::new(entry.event));
+        result.samples.push(
+            SampleRow::new(thread, event, end, stack, LayoutId::new(layout))
+                .with_time((entry.time.0 != 0).then_some(entry.time))
+                .with_cpu(sample.cpu)
+                .with_period(sample.period),
+        );
     }
     result.counts.cache_hits = walker.hits - before.0;
     result.counts.cache_misses = walker.misses - before.1;

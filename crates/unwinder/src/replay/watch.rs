@@ -70,7 +70,7 @@ impl Replayer<'_> {
     pub fn forget_before(&mut self, before: Timestamp) -> u64 {
         let samples = &mut self.merged.profile.samples;
         let rows = samples.as_slice();
-        let old = rows.partition_point(|row| row.time.is_none_or(|time| time < before));
+        let old = rows.partition_point(|row| row.time().is_none_or(|time| time < before));
         // All behind them are moved, so it is done where that is many times as many.
         if old == 0 || old < rows.len() / 8 {
             return 0;

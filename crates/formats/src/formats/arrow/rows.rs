@@ -140,8 +140,8 @@ impl<'a> SampleNames<'a> {
         let threads = || each().map(|row| self.profile.threads.get(row.thread));
         let event = |row: &SampleRow| self.profile.events.get(row.event).map(|event| event.name);
         let program = |pid: Pid| self.programs.of(pid);
-        let cpus = each().map(|row| row.cpu).collect::<UInt32Array>();
-        let weights = each().map(|row| row.period.unwrap_or(1));
+        let cpus = each().map(|row| row.cpu()).collect::<UInt32Array>();
+        let weights = each().map(|row| row.period().unwrap_or(1));
         let complete = each().map(|row| Some(row.end.is_complete())).collect::<BooleanArray>();
         // -1 is what a task has that had already exited.
         let pids = threads().map(|thread| thread.map_or(-1, |thread| thread.pid.0));
@@ -150,14 +150,14 @@ impl<'a> SampleNames<'a> {
         Ok(vec![
             Column::optional(
                 "time_ns",
-                each().map(|row| row.time.map(|time| time.0)).collect::<UInt64Array>(),
+                each().map(|row| row.time().map(|time| time.0)).collect::<UInt64Array>(),
             ),
             Column::new("pid", Int32Array::from_iter_values(pids)),
             Column::new("tid", Int32Array::from_iter_values(tids)),
             Column::optional("comm", self.comms.column(threads().map(|it| Some(it?.comm)))?),
             Column::optional("cpu", cpus),
             Column::optional("event", self.events.column(each().map(event))?),
-            Column::optional("period", each().map(|row| row.period).collect::<UInt64Array>()),
+            Column::optional("period", each().map(|row| row.period()).collect::<UInt64Array>()),
             Column::new("weight", UInt64Array::from_iter_values(weights)),
             Column::new("end", self.ends.column(each().map(|row| row.end as u8))?),
             Column::new("complete", complete),
@@ -190,16 +190,13 @@ mod tests {
         let comm = profile.strings.intern(comm.as_bytes());
         let (pid, tid) = (Pid(7), Tid(profile.threads.len() as i32));
         let thread = profile.threads.push(ThreadRow { pid, tid, comm, cgroup: None });
-        profile.samples.push(SampleRow {
-            time: None,
+        profile.samples.push(SampleRow::new(
             thread,
-            event: EventId::new(0),
-            end: EndReason::Root,
-            cpu: None,
-            period: None,
-            stack: None,
-            layout: LayoutId::new(0),
-        });
+            EventId::new(0),
+            EndReason::Root,
+            None,
+            LayoutId::new(0),
+        ));
     }
 
     #[test]

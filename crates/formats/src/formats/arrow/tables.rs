@@ -91,13 +91,13 @@ fn samples(rows: &[SampleRow], ends: &Words) -> Columns {
     Ok(vec![
         Column::optional(
             "time_ns",
-            each().map(|row| row.time.map(|time| time.0)).collect::<UInt64Array>(),
+            each().map(|row| row.time().map(|time| time.0)).collect::<UInt64Array>(),
         ),
         Column::new("thread", u32s(each().map(|row| row.thread.as_u32()))),
         Column::new("event", u32s(each().map(|row| row.event.as_u32()))),
         Column::new("end", ends.column(each().map(|row| row.end as u8))?),
-        Column::optional("cpu", each().map(|row| row.cpu).collect::<UInt32Array>()),
-        Column::optional("period", each().map(|row| row.period).collect::<UInt64Array>()),
+        Column::optional("cpu", each().map(|row| row.cpu()).collect::<UInt32Array>()),
+        Column::optional("period", each().map(|row| row.period()).collect::<UInt64Array>()),
         Column::optional(
             "stack",
             each().map(|row| row.stack.map(StackId::as_u32)).collect::<UInt32Array>(),

@@ -32,7 +32,7 @@ pub(super) struct ThreadTrack {
 
 /// Time of the first sample that has one.
 pub(super) fn first_time(profile: &Profile) -> u64 {
-    profile.samples.iter().filter_map(|sample| sample.time).map(|time| time.0).min().unwrap_or(0)
+    profile.samples.iter().filter_map(|sample| sample.time()).map(|time| time.0).min().unwrap_or(0)
 }
 
 /// The threads of the profile, ordered by the first sample of their process, then by their own, then as they appear.
@@ -43,7 +43,7 @@ pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
     let mut threads: Vec<ThreadTrack> = Vec::new();
     let mut now = first_time(profile);
     for (id, sample) in profile.samples.entries() {
-        now = sample.time.map_or(now, |time| time.0);
+        now = sample.time().map_or(now, |time| time.0);
         let Some(row) = profile.threads.get(sample.thread) else { continue };
         let (pid, tid) = (row.pid.0, row.tid.0);
         // A process has the last name of its main thread, where that has samples.
@@ -144,7 +144,7 @@ impl ThreadTrack {
         sink.raw(b",");
         let mut before = shared.origin;
         let deltas = self.rows(profile).map(|row| {
-            let now = row.time.map_or(before, |time| time.0.max(before));
+            let now = row.time().map_or(before, |time| time.0.max(before));
             std::mem::replace(&mut before, now).abs_diff(now)
         });
         sink.column("timeDeltas", deltas, push_milliseconds)?;
@@ -156,7 +156,7 @@ impl ThreadTrack {
         };
         if shared.printer.weight != StackWeight::Samples {
             sink.raw(b",");
-            let periods = self.rows(profile).map(|row| row.period.unwrap_or(1));
+            let periods = self.rows(profile).map(|row| row.period().unwrap_or(1));
             let put = |text: &mut Vec<u8>, period: u64| {
                 if nanoseconds {
                     push_milliseconds(text, period)
@@ -171,7 +171,7 @@ impl ThreadTrack {
         // A clock's period is the time that the thread ran since its last sample.
         if nanoseconds && profile.off_cpu != Some(self.event) {
             sink.raw(b",");
-            let periods = self.rows(profile).map(|row| row.period.unwrap_or(0));
+            let periods = self.rows(profile).map(|row| row.period().unwrap_or(0));
             sink.column("threadCPUDelta", periods, push_number)?;
         }
         sink.raw(
@@ -196,7 +196,7 @@ impl ThreadTrack {
         }
         let lost = profile.summary.lost_samples;
         if last && lost > 0 {
-            let time = self.rows(profile).filter_map(|row| row.time).map(|time| time.0).max();
+            let time = self.rows(profile).filter_map(|row| row.time()).map(|time| time.0).max();
             let data = format!("{{\"type\":\"lost\",\"count\":{lost}}}").into_bytes();
             markers.push((time.unwrap_or(shared.origin), shared.marker_names.1, data));
         }

@@ -112,7 +112,7 @@ impl<W: io::Write> HotspotStream<W> {
         let mut biases = BiasCache::new();
         let expected = expected.max(profile.samples.len()).max(1);
         for sample in profile.samples.as_slice().get(self.n_samples..).unwrap_or_default() {
-            self.tasks(profile, details, sample.time.unwrap_or(Timestamp(0)));
+            self.tasks(profile, details, sample.time().unwrap_or(Timestamp(0)));
             self.sample((profile, details), sample, (&walker, &mut biases));
             self.tables.stream.flush()?;
             self.n_samples += 1;
@@ -233,7 +233,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.u32(locations.len() as u32);
         locations.iter().for_each(|&id| stream.i32(id));
         stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
-        let own = [(sample.event, sample.period.unwrap_or(1))];
+        let own = [(sample.event, sample.period().unwrap_or(1))];
         let costs = extra.map_or(&[][..], |extra| &extra.costs);
         let costs = if costs.is_empty() { &own } else { costs };
         stream.u32(costs.len() as u32);
@@ -258,7 +258,7 @@ impl<W: io::Write> HotspotStream<W> {
         (pid, tid): (Pid, Tid),
         sample: &SampleRow,
     ) -> Option<&'p SampleExtra> {
-        let time = sample.time.unwrap_or(Timestamp(0));
+        let time = sample.time().unwrap_or(Timestamp(0));
         loop {
             let extra = details.extras.get(self.n_extras)?;
             let is_its = extra.time == time

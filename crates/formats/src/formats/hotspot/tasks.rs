@@ -22,8 +22,8 @@ pub(super) struct TaskRecord {
 
 impl TaskRecord {
     pub(super) fn of_sample((pid, tid): (Pid, Tid), sample: &SampleRow) -> Self {
-        let time = sample.time.map_or(0, |time| time.0);
-        Self { pid, tid, time, cpu: sample.cpu }
+        let time = sample.time().map_or(0, |time| time.0);
+        Self { pid, tid, time, cpu: sample.cpu() }
     }
 
     pub(super) fn write<W>(&self, stream: &mut Stream<W>) {

@@ -118,12 +118,12 @@ fn threads<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
 fn samples<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     let rows = profile.samples.as_slice();
     json.table("samples", rows.len());
-    json.column("time_ns", rows, |out, row| number_or_null(out, row.time.map(|time| time.0)));
+    json.column("time_ns", rows, |out, row| number_or_null(out, row.time().map(|time| time.0)));
     json.column("thread", rows, |out, row| number(out, row.thread.as_u32()));
     json.column("event", rows, |out, row| number(out, row.event.as_u32()));
     json.column("end", rows, |out, row| number(out, row.end as u8));
-    json.column("cpu", rows, |out, row| number_or_null(out, row.cpu));
-    json.column("period", rows, |out, row| number_or_null(out, row.period));
+    json.column("cpu", rows, |out, row| number_or_null(out, row.cpu()));
+    json.column("period", rows, |out, row| number_or_null(out, row.period()));
     json.column("stack", rows, |out, row| number_or_null(out, row.stack.map(StackId::as_u32)));
     json.column("layout", rows, |out, row| number(out, row.layout.as_u32()));
     json.end_table();

@@ -73,8 +73,8 @@ fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, Shape> {
         None => Shape::Count,
         Some("nanoseconds") if has_clock && profile.off_cpu != Some(event) => {
             let mut samples = profile.samples.iter().filter(|sample| sample.event == event);
-            let period = samples.clone().next().and_then(|sample| sample.period).unwrap_or(0);
-            let alike = samples.all(|it| it.time.is_some() && it.period == Some(period));
+            let period = samples.clone().next().and_then(|sample| sample.period()).unwrap_or(0);
+            let alike = samples.all(|it| it.time().is_some() && it.period() == Some(period));
             if alike { Shape::Times { period } } else { Shape::Sum { unit: "nanoseconds" } }
         }
         Some(unit) => Shape::Sum { unit },
@@ -85,7 +85,7 @@ fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, Shape> {
 impl<'a> Samples<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
         let clock = profile.recording.wall_clock;
-        let times = || profile.samples.iter().filter_map(|sample| sample.time);
+        let times = || profile.samples.iter().filter_map(|sample| sample.time());
         let utc = |time| clock.map_or(Some(0), |clock: WallClock| clock.utc(time));
         let span = times().min().zip(times().max()).and_then(|(first, last)| {
             let start = utc(first)?;
@@ -164,8 +164,8 @@ impl<'a> Samples<'a> {
         let mut identities = Strings::default();
         let mut groups: Vec<Group> = Vec::new();
         for row in rows {
-            let &SampleRow { stack, thread, cpu, end, .. } = row;
-            let key = SampleKey { stack, thread, cpu, end };
+            let &SampleRow { stack, thread, end, .. } = row;
+            let key = SampleKey { stack, thread, cpu: row.cpu(), end };
             let at = *known.entry(key).or_insert_with(|| {
                 let identity = self.identity(key, places, to);
                 let at = identities.intern(identity.bytes()).index();
@@ -176,8 +176,8 @@ impl<'a> Samples<'a> {
             });
             let Some(group) = groups.get_mut(at) else { continue };
             group.count += 1;
-            group.sum = group.sum.saturating_add(row.period.unwrap_or(1));
-            let time = row.time.and_then(|time| self.clock?.utc(time));
+            group.sum = group.sum.saturating_add(row.period().unwrap_or(1));
+            let time = row.time().and_then(|time| self.clock?.utc(time));
             group.times.extend(time);
         }
         groups

@@ -60,7 +60,7 @@ pub(super) struct PageColumns {
 
 impl PageColumns {
     pub(super) fn new(profile: &Profile, tree: &PageTree) -> Self {
-        let times = || profile.samples.iter().filter_map(|sample| sample.time).map(|time| time.0);
+        let times = || profile.samples.iter().filter_map(|sample| sample.time()).map(|time| time.0);
         let (origin, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
         // One less than what stands for no end.
         let unit = ((last - origin) / (u64::from(u32::MAX) - 2)) + 1;
@@ -115,7 +115,7 @@ impl PageColumns {
         let samples = &profile.samples;
         let mut before = 0;
         let deltas = samples.iter().map(|sample| {
-            let now = sample.time.map_or(before, |time| (time.0 - self.origin) / self.unit);
+            let now = sample.time().map_or(before, |time| (time.0 - self.origin) / self.unit);
             let now = now.max(before);
             std::mem::replace(&mut before, now).abs_diff(now)
         });
@@ -126,7 +126,7 @@ impl PageColumns {
         let events = samples.iter().map(|sample| u64::from(sample.event.as_u32()));
         column(sink, self.width("event"), events)?;
         if self.periods {
-            let periods = samples.iter().map(|sample| sample.period.unwrap_or(1) as f64);
+            let periods = samples.iter().map(|sample| sample.period().unwrap_or(1) as f64);
             column(sink, Width::F64, periods.map(f64::to_bits))?;
         }
         Ok(())
@@ -137,13 +137,13 @@ impl PageColumns {
 fn fixed_periods(profile: &Profile) -> (Table<EventId, Option<u64>>, bool) {
     let mut fixed: Table<EventId, Option<u64>> = Table::from_vec(vec![None; profile.events.len()]);
     for sample in &profile.samples {
-        if let (Some(period), Some(known @ None)) = (sample.period, fixed.get_mut(sample.event)) {
+        if let (Some(period), Some(known @ None)) = (sample.period(), fixed.get_mut(sample.event)) {
             *known = Some(period);
         }
     }
     let differ = profile.samples.iter().any(|sample| {
         let known = fixed.get(sample.event).copied().flatten();
-        known.is_some() && known != sample.period
+        known.is_some() && known != sample.period()
     });
     if differ {
         fixed.iter_mut().for_each(|known| *known = None);

@@ -53,7 +53,7 @@ fn fill_samples(
     let thread = |sample: &SampleRow| names.profile.threads.get(sample.thread);
     match column {
         ParquetColumn::TimeNs => {
-            each_sample::<Int64Type>(writer, samples, |one| Some(one.time?.0 as i64))
+            each_sample::<Int64Type>(writer, samples, |one| Some(one.time()?.0 as i64))
         }
         // -1 is what a task has that had already exited.
         ParquetColumn::Pid => each_sample::<Int32Type>(writer, samples, |one| {
@@ -66,17 +66,17 @@ fn fill_samples(
             Some(names.always(thread(one).map(|thread| thread.comm)))
         }),
         ParquetColumn::Cpu => {
-            each_sample::<Int32Type>(writer, samples, |one| Some(one.cpu? as i32))
+            each_sample::<Int32Type>(writer, samples, |one| Some(one.cpu()? as i32))
         }
         ParquetColumn::Event => each_sample::<ByteArrayType>(writer, samples, |one| {
             let event = names.profile.events.get(one.event);
             Some(names.always(event.map(|event| event.name)))
         }),
         ParquetColumn::Period => {
-            each_sample::<Int64Type>(writer, samples, |one| Some(one.period? as i64))
+            each_sample::<Int64Type>(writer, samples, |one| Some(one.period()? as i64))
         }
         ParquetColumn::Weight => {
-            each_sample::<Int64Type>(writer, samples, |one| Some(one.period.unwrap_or(1) as i64))
+            each_sample::<Int64Type>(writer, samples, |one| Some(one.period().unwrap_or(1) as i64))
         }
         ParquetColumn::End => {
             each_sample::<ByteArrayType>(writer, samples, |one| Some(names.end(one.end)))

@@ -133,7 +133,7 @@ fn head(
     top.number(field::PERIOD, period.unwrap_or(0));
     let default = first.map_or(b"samples".as_slice(), |(event, _)| event_name(profile, event));
     top.number(field::DEFAULT_SAMPLE_TYPE, names.index(default));
-    let times = || profile.samples.iter().filter_map(|sample| sample.time);
+    let times = || profile.samples.iter().filter_map(|sample| sample.time());
     if let (Some(first), Some(last)) = (times().min(), times().max()) {
         // Without it, Parca keeps the profile as one of 1970.
         let clock = profile.recording.wall_clock;
@@ -152,7 +152,7 @@ fn head(
 /// The period of an event whose samples all have the same.
 fn common_period(profile: &Profile, event: EventId) -> Option<u64> {
     let mut periods =
-        profile.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.period);
+        profile.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.period());
     let first = periods.next()??;
     periods.all(|period| period == Some(first)).then_some(first)
 }

@@ -149,7 +149,7 @@ fn one_of_everything_keeps_the_rules() {
 #[test]
 fn many_samples_keep_the_rules() {
     let profile = large::profile();
-    let weighed: u64 = profile.samples.iter().map(|sample| sample.period.unwrap_or(1)).sum();
+    let weighed: u64 = profile.samples.iter().map(|sample| sample.period().unwrap_or(1)).sum();
     let sum: u64 = weights(&profile).iter().map(|(_, weight)| weight).sum();
     assert_eq!(sum, weighed);
 }

@@ -330,7 +330,7 @@ impl<'g> Live<'g> {
     /// Samples before this time are forgotten.
     fn oldest(&self, profile: &Profile) -> Option<Timestamp> {
         let keep = u64::try_from(self.options.keep?.as_nanos()).unwrap_or(u64::MAX);
-        let newest = profile.samples.as_slice().last()?.time?;
+        let newest = profile.samples.as_slice().last()?.time()?;
         Some(Timestamp(newest.0.saturating_sub(keep)))
     }
 
@@ -350,7 +350,7 @@ impl<'g> Live<'g> {
     fn count(&mut self, profile: &Profile, host: &dyn host::Host) {
         let Self { account, clock, total, .. } = self;
         account.samples = total.samples + profile.samples.len() as u64;
-        account.newest = profile.samples.as_slice().last().and_then(|row| row.time);
+        account.newest = profile.samples.as_slice().last().and_then(|row| row.time());
         account.lag = account.newest.and_then(|newest| clock.lag(newest, host));
     }
 

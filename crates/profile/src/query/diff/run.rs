@@ -146,7 +146,7 @@ pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (Di
         run.other_events -= 1;
         let cost = by_thread.entry(sample.thread).or_default();
         *cost = cost.saturating_add(weight.cost);
-        if let Some(time) = sample.time {
+        if let Some(time) = sample.time() {
             let (first, last) = times.unwrap_or((time.0, time.0));
             times = Some((first.min(time.0), last.max(time.0)));
         }

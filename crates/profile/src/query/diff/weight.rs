@@ -16,7 +16,7 @@ pub struct DiffWeight {
 impl DiffWeight {
     /// That of a sample: its period, or 1 where it has none or where samples are counted.
     pub(super) fn of(sample: &SampleRow, by_samples: bool) -> Self {
-        let cost = sample.period.filter(|_| !by_samples).unwrap_or(1);
+        let cost = sample.period().filter(|_| !by_samples).unwrap_or(1);
         Self { samples: 1, cost, squares: u128::from(cost) * u128::from(cost) }
     }
 

@@ -87,7 +87,7 @@ impl Index {
             Keys::new(lines.iter().map(|it| module(it).unwrap_or(NONE)).collect(), modules.len()),
             Keys::new((0..lines.len() as u32).collect(), lines.len()),
         ];
-        let times = || profile.samples.iter().map(|sample| sample.time);
+        let times = || profile.samples.iter().map(|sample| sample.time());
         let recorded = profile.samples.iter().map(|sample| sample.event);
         Self {
             first_time: times().flatten().map(|time| time.0).min(),
@@ -130,7 +130,7 @@ impl Index {
         }
         let before = |bound: u64, or_at: bool| {
             rows.partition_point(|row| {
-                row.time.is_some_and(|time| time.0 < bound || (or_at && time.0 == bound))
+                row.time().is_some_and(|time| time.0 < bound || (or_at && time.0 == bound))
             })
         };
         before(from, false)..before(to, true)
@@ -261,7 +261,7 @@ fn alike(profile: &Profile) -> (Vec<Alike>, Vec<u32>, Vec<Option<StackId>>) {
         of_sample.push(at);
         if let Some(sums) = alike.get_mut(at as usize) {
             sums.samples += 1;
-            sums.period = sums.period.saturating_add(sample.period.unwrap_or(1));
+            sums.period = sums.period.saturating_add(sample.period().unwrap_or(1));
         }
     }
     alike.shrink_to_fit();

@@ -229,7 +229,7 @@ impl Wanted {
         let mut places: HashMap<u32, usize> = HashMap::new();
         let mut sums: Vec<(&Alike, u32, u64)> = Vec::new();
         for (sample, &at) in samples.iter().zip(alike) {
-            let is_within = sample.time.is_some_and(|it| (range.0..=range.1).contains(&it.0));
+            let is_within = sample.time().is_some_and(|it| (range.0..=range.1).contains(&it.0));
             let it = index.alike.get(at as usize).filter(|_| is_within).filter(passes);
             let Some(it) = it else { continue };
             let place = *places.entry(at).or_insert_with(|| {
@@ -237,7 +237,7 @@ impl Wanted {
                 sums.len() - 1
             });
             if let Some((_, samples, weight)) = sums.get_mut(place) {
-                let period = sample.period.filter(|_| by_period);
+                let period = sample.period().filter(|_| by_period);
                 *weight = weight.saturating_add(period.unwrap_or(1));
                 *samples += 1;
             }

@@ -84,7 +84,7 @@ fn rows_by_position(
         }
         for sample in batch.samples() {
             let row = SampleId::new(next);
-            let time = profile.samples.get(row).map(|it| it.time.unwrap_or_default());
+            let time = profile.samples.get(row).map(|it| it.time().unwrap_or_default());
             if time != Some(sample.time) {
                 bail!("its samples cannot be told apart");
             }

@@ -59,7 +59,7 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
 fn samples(replay: &Replay) -> Vec<Sampled> {
     let time = |time: Option<Timestamp>| time.unwrap_or_default();
     let samples = replay.profile.samples.iter();
-    samples.map(|s| (time(s.time), chain(&replay.profile, s.stack), s.end)).collect()
+    samples.map(|s| (time(s.time()), chain(&replay.profile, s.stack), s.end)).collect()
 }
 
 fn chain(profile: &Profile, mut node: Option<StackId>) -> Vec<Seen> {

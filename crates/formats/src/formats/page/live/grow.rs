@@ -23,7 +23,7 @@ impl LivePage {
         let fresh = profile.samples.as_slice().get(skipped..).unwrap_or_default();
         self.fix_periods(profile, fresh)?;
         if self.clock.origin.is_none() {
-            let first = fresh.iter().find_map(|sample| sample.time);
+            let first = fresh.iter().find_map(|sample| sample.time());
             self.clock.origin = first.map(|time| time.0);
         }
         let modules = PageModules::new(profile);
@@ -61,7 +61,7 @@ impl LivePage {
         }
         for sample in fresh {
             let Some(known) = self.fixed.get_mut(sample.event) else { continue };
-            match (*known, sample.period) {
+            match (*known, sample.period()) {
                 // The page learns it with its next tables: before, a sample counts 1, as it does without a period.
                 (None, Some(period)) if self.facts.is_empty() => *known = Some(period),
                 (None, Some(_)) => return None,
@@ -284,7 +284,7 @@ impl LivePage {
     ) -> Option<()> {
         let leaf = self.leaf(profile, modules, LiveLeaf { stack: sample.stack, end: sample.end });
         let clock = &mut self.clock;
-        if let (Some(time), Some(origin)) = (sample.time, clock.origin) {
+        if let (Some(time), Some(origin)) = (sample.time(), clock.origin) {
             let now = u32::try_from(time.0.saturating_sub(origin) / clock.unit).ok()?;
             // The last one stands for no end.
             clock.last = clock.last.max(now).min(u32::MAX - 1);
@@ -295,7 +295,7 @@ impl LivePage {
         columns.leaf.push_back(leaf.as_u32());
         columns.event.push_back(u8::try_from(sample.event.as_u32()).unwrap_or(u8::MAX));
         if self.has_periods {
-            columns.period.push_back(sample.period.unwrap_or(1) as f64);
+            columns.period.push_back(sample.period().unwrap_or(1) as f64);
         }
         Some(())
     }
@@ -326,7 +326,7 @@ impl LivePage {
 
 /// Nanoseconds from the first sample of a profile to its last.
 pub(super) fn span(profile: &Profile) -> u64 {
-    let mut times = profile.samples.iter().filter_map(|sample| sample.time);
+    let mut times = profile.samples.iter().filter_map(|sample| sample.time());
     let first = times.next();
     let last = times.next_back().or(first);
     last.zip(first).map_or(0, |(last, first)| last.0.saturating_sub(first.0))
@@ -337,6 +337,6 @@ pub(super) fn have_periods(profile: &Profile) -> bool {
     let mut known = vec![None; profile.events.len()];
     profile.samples.iter().any(|sample| {
         let Some(slot) = known.get_mut(sample.event.index()) else { return false };
-        *slot.get_or_insert(sample.period) != sample.period
+        *slot.get_or_insert(sample.period()) != sample.period()
     })
 }

@@ -107,18 +107,20 @@ fn stacks(numbers: &mut Numbers) -> Table<StackId, StackRow> {
 fn samples(numbers: &mut Numbers) -> Table<profile::SampleId, SampleRow> {
     let (order, missing) = (numbers.below(3), numbers.below(3));
     let most = numbers.below(60) + 1;
-    let rows = (0..numbers.below(300)).map(|at| SampleRow {
-        time: (missing > 0 || numbers.below(9) > 0).then(|| {
+    let rows = (0..numbers.below(300)).map(|at| {
+        let time = (missing > 0 || numbers.below(9) > 0).then(|| {
             let at = if order == 0 { numbers.below(300) } else { at };
             Timestamp((1 << 40) + u64::from(at) * 10_000_000)
-        }),
-        thread: ThreadId::new(numbers.below(6)),
-        event: EventId::new((numbers.below(9) / 2) as u16),
-        end: if numbers.below(4) == 0 { EndReason::StackExhausted } else { EndReason::Root },
-        cpu: None,
-        period: (numbers.below(9) > 0).then(|| u64::from(numbers.below(4))),
-        stack: (numbers.below(20) > 0).then(|| StackId::new(numbers.below(most))),
-        layout: LayoutId::new(0),
+        });
+        let thread = ThreadId::new(numbers.below(6));
+        let event = EventId::new((numbers.below(9) / 2) as u16);
+        let is_cut = numbers.below(4) == 0;
+        let end = if is_cut { EndReason::StackExhausted } else { EndReason::Root };
+        let period = (numbers.below(9) > 0).then(|| u64::from(numbers.below(4)));
+        let stack = (numbers.below(20) > 0).then(|| StackId::new(numbers.below(most)));
+        SampleRow::new(thread, event, end, stack, LayoutId::new(0))
+            .with_time(time)
+            .with_period(period)
     });
     rows.collect()
 }

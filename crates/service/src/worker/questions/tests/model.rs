@@ -77,7 +77,7 @@ fn stacks(
     event: Option<EventId>,
 ) -> Vec<Stack> {
     let Filter { time, threads, processes, comm, focus, ignore, hide, module, .. } = &query.filter;
-    let first = profile.samples.iter().filter_map(|sample| sample.time).min();
+    let first = profile.samples.iter().filter_map(|sample| sample.time()).min();
     let time = time.zip(first).map(|((from, to), first)| {
         let at = |seconds: f64| first.0 + (seconds.max(0.0) * 1e9) as u64;
         at(from)..=at(to)
@@ -87,7 +87,7 @@ fn stacks(
     for sample in &profile.samples {
         let Some(thread) = profile.threads.get(sample.thread) else { continue };
         let is_within = |range: &std::ops::RangeInclusive<u64>| {
-            sample.time.is_some_and(|time| range.contains(&time.0))
+            sample.time().is_some_and(|time| range.contains(&time.0))
         };
         let passes = event.map(|id| event_name(profile, id))
             == Some(event_name(profile, sample.event))
@@ -108,7 +108,7 @@ fn stacks(
             stacks.len() - 1
         });
         let by_period = query.weight != WeightChoice::Samples;
-        stacks[at].weight += if by_period { sample.period.unwrap_or(1) } else { 1 };
+        stacks[at].weight += if by_period { sample.period().unwrap_or(1) } else { 1 };
         stacks[at].samples += 1;
     }
     for stack in &mut stacks {
