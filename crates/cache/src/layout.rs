@@ -1,4 +1,4 @@
-//! The layout of a file of answers. All numbers are little-endian.
+//! The layouts of a file of answers and of one of unwind rules. All numbers are little-endian.
 //!
 //! ```text
 //!   head        magic (8 bytes), version (u32), 0 (u32), checksum of all that follows (u64)
@@ -12,11 +12,29 @@
 //!   frames      function, file (number of the string + 1, or 0), line, column, whether inlined (u32 each)
 //!   strings     where each ends (u32 each), then their bytes
 //! ```
+//!
+//! ```text
+//!   head        magic (8 bytes), version (u32), 0 (u32), checksum of all that follows (u64)
+//!               key (32 bytes)
+//!               first address (u64), numbers of addresses and of rules (u32 each)
+//!   addresses   as distances from the first one, ascending (u32 each)
+//!   numbers     of the rule of each address (u16 each)
+//!   rules       distinct (22 bytes each, which the unwinder knows)
+//! ```
 
 /// What a file of answers begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"UPanswer";
 /// The version of the layout.
 pub(crate) const VERSION: u32 = 1;
+
+/// What a file of rules begins with.
+pub(crate) const RULES_MAGIC: [u8; 8] = *b"UP-rules";
+/// The version of its layout.
+pub(crate) const RULES_VERSION: u32 = 1;
+/// Bytes of a rule.
+pub(crate) const RULE: usize = 22;
+/// The bytes of its head.
+pub(crate) const RULES_HEAD: usize = UNCHECKED + 32 + 8 + 4 * 2;
 
 /// The bytes of the head that the checksum does not cover.
 pub(crate) const UNCHECKED: usize = 24;

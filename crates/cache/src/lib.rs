@@ -1,7 +1,7 @@
 //! What earlier runs found out, kept in a folder: the answers to addresses of files, so that a run on files that were
-//! asked before neither unpacks nor reads their debug information.
+//! asked before neither unpacks nor reads their debug information; and unwind rules, which are bytes here.
 //!
-//! Answers are kept by the content of the files that they come from ([`Key`]), never by their names: a folder that all
+//! Both are kept by the content of the files that they come from ([`Key`]), never by their names: a folder that all
 //! recordings share gives the same as none. A file of the folder appears when it is complete, has a checksum and its key in
 //! it, and is checked as a whole when it is read; what is damaged, half written, of another version or of another user is
 //! not there. Several processes can use a folder at a time: the last one to write wins, and what another one learnt
@@ -14,6 +14,7 @@
 //!   answers  a file of answers
 //!   kernel   functions of the kernel, by its list of symbols
 //!   recall   which addresses have an answer; all answers together
+//!   rules    a file of unwind rules
 //! ```
 
 mod answers;
@@ -22,6 +23,7 @@ mod key;
 mod layout;
 mod place;
 mod recall;
+mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -30,4 +32,5 @@ pub use kernel::KeptKernel;
 pub use key::Key;
 pub use place::{CacheContents, CachePlace};
 pub use recall::{Fresh, Recalled};
+pub use rules::RuleRows;
 pub use store::Cache;

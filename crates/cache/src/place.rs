@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime};
 use host::{OwnFile, OwnFolder};
 
 use crate::answers::Answers;
-use crate::key::Key;
+use crate::key::{Key, Kind};
+use crate::rules::RuleRows;
 
-/// Where answers are kept, and how much of them.
+/// Where answers and rules are kept, and how much of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CachePlace {
     /// The folder. It is made when the first answers are kept.
@@ -52,8 +53,13 @@ pub(crate) const TAG: (&str, &[u8]) = (
 
 /// The files of a folder that are of a cache; others that lie there are no concern of it.
 fn own_files(folder: &OwnFolder) -> io::Result<Vec<OwnFile>> {
-    let is_own = |file: &OwnFile| file.half_done || file.name.to_str().is_some_and(Key::is_name);
+    let is_own = |file: &OwnFile| file.half_done || kind_of(file).is_some();
     Ok(folder.files()?.into_iter().filter(is_own).collect())
+}
+
+/// What a file has, by its name.
+fn kind_of(file: &OwnFile) -> Option<Kind> {
+    Key::kind_of(file.name.to_str()?)
 }
 
 /// Removes what was used longest ago, until the folder has no more than `most` bytes. What others remove meanwhile is no
@@ -83,6 +89,12 @@ pub struct CacheContents {
     pub bytes: u64,
     /// Addresses that have an answer.
     pub addresses: u64,
+    /// Files with unwind rules that can be used.
+    pub rule_files: u64,
+    /// Bytes of them.
+    pub rule_bytes: u64,
+    /// Addresses that have a rule.
+    pub rule_addresses: u64,
     /// Files that are damaged, or of another version of this program.
     pub unusable: u64,
     /// Bytes of them.
@@ -109,12 +121,16 @@ impl CacheContents {
                 found.half_done_bytes += file.size;
                 continue;
             }
-            let name = file.name.to_str().unwrap_or_default();
-            match folder.look(name).and_then(Answers::read_any) {
-                Some(answers) => {
+            match addresses_of(folder, &file) {
+                Some((Kind::Answers, addresses)) => {
                     found.files += 1;
                     found.bytes += file.size;
-                    found.addresses += answers.len() as u64;
+                    found.addresses += addresses as u64;
+                }
+                Some((Kind::Rules, addresses)) => {
+                    found.rule_files += 1;
+                    found.rule_bytes += file.size;
+                    found.rule_addresses += addresses as u64;
                 }
                 None => {
                     found.unusable += 1;
@@ -143,11 +159,29 @@ impl CacheContents {
     }
 }
 
+/// How many addresses a file has something for; `None` where it cannot be used.
+fn addresses_of(folder: &OwnFolder, file: &OwnFile) -> Option<(Kind, usize)> {
+    let kind = kind_of(file)?;
+    let bytes = folder.look(file.name.to_str()?)?;
+    let addresses = match kind {
+        Kind::Answers => Answers::read_any(bytes)?.len(),
+        Kind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
+    };
+    Some((kind, addresses))
+}
+
 /// A line for each kind of file that there is.
 impl fmt::Display for CacheContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, bytes, addresses, .. } = self;
         write!(f, "files: {files}, bytes: {bytes}, addresses with an answer: {addresses}")?;
+        if self.rule_files > 0 {
+            let Self { rule_files, rule_bytes, rule_addresses, .. } = self;
+            write!(
+                f,
+                "\nfiles of unwind rules: {rule_files}, bytes: {rule_bytes}, addresses with a rule: {rule_addresses}"
+            )?;
+        }
         for (what, files, bytes) in [
             ("damaged or of another version", self.unusable, self.unusable_bytes),
             ("not completed", self.half_done, self.half_done_bytes),

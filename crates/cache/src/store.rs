@@ -8,8 +8,10 @@ use hashbrown::HashMap;
 use host::OwnFolder;
 
 use crate::answers::Answers;
-use crate::key::Key;
+use crate::key::{Key, Kind};
+use crate::layout::RULE;
 use crate::place::{CachePlace, TAG, trim};
+use crate::rules::RuleRows;
 
 /// One file has no more than this part of what all of them may have.
 const PART: u64 = 4;
@@ -52,7 +54,7 @@ impl Cache {
             return known.clone();
         }
         // Read outside the lock: another thread may do the same, and finds the same.
-        let bytes = self.folder.read(&key.name());
+        let bytes = self.folder.read(&key.name(Kind::Answers));
         let answers = bytes.and_then(|bytes| Answers::read(bytes, key)).map(Arc::new);
         let mut run = self.run();
         if let Some(answers) = &answers {
@@ -68,10 +70,37 @@ impl Cache {
 
     /// Keeps the answers under a key, in the place of those of before.
     pub(crate) fn write(&self, key: &Key, bytes: &[u8]) {
-        let written = self.folder.write(&key.name(), &[bytes]);
+        let written = self.folder.write(&key.name(Kind::Answers), &[bytes]);
         let mut run = self.run();
         // What was written is read again where it is asked for.
         run.read.remove(key);
+        run.has_written |= written.is_ok();
+        run.note(written);
+    }
+
+    /// The rules that are kept under a key. What is damaged is not there.
+    #[must_use]
+    pub fn rules(&self, key: &Key) -> Option<RuleRows> {
+        RuleRows::read(&self.folder.read(&key.name(Kind::Rules))?, key)
+    }
+
+    /// Keeps rules of addresses, which ascend, beside those that are kept under a key, where these fit what they are of.
+    pub fn keep_rules(
+        &self,
+        key: &Key,
+        new: &[(u64, [u8; RULE])],
+        fits: impl FnOnce(&RuleRows) -> bool,
+    ) {
+        let name = key.name(Kind::Rules);
+        // What another process has written meanwhile stays.
+        let old = self.folder.look(&name).and_then(|bytes| RuleRows::read(&bytes, key));
+        let rows = old.filter(fits).unwrap_or_default().with(new);
+        let Some(bytes) = rows.write(key).filter(|it| it.len() as u64 <= self.most_of_file())
+        else {
+            return;
+        };
+        let written = self.folder.write(&name, &[&bytes]);
+        let mut run = self.run();
         run.has_written |= written.is_ok();
         run.note(written);
     }
@@ -90,7 +119,7 @@ impl Cache {
         }
         let problem = self.run().problem.take()?;
         Some(format!(
-            "{}: {problem}; names are not kept for the next run",
+            "{}: {problem}; names and unwind rules are not kept for the next run",
             self.folder.path().display()
         ))
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use address::{Avma, Svma};
+use address::{Avma, FileOffset, Pid, Svma};
 use budget::Memory;
 use host::{OwnFolder, ScratchDir};
-use module_map::Image;
+use module_map::{FileIdentity, Image, ImageStore, LoadedImage, MapEvent, Timeline};
 use profile::Strings;
 use symbolizer::{
     KernelFunction, KernelSymbols as _, Options, Request, SymbolSource, Symbols, symbolize,
@@ -16,8 +16,10 @@ use symbolizer::{
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
 use crate::answers::Answers;
+use crate::key::Kind;
+use crate::layout::RULE;
 use crate::place::trim;
-use crate::{Cache, CacheContents, CachePlace, Fresh, Key};
+use crate::{Cache, CacheContents, CachePlace, Fresh, Key, RuleRows};
 
 const KEY: Key = Key([7; Key::SIZE]);
 
@@ -85,7 +87,7 @@ fn no_damage_is_read() {
     let image = image();
     let addresses = [Svma(0x1001), Svma(0x1009), Svma(0x1030)];
     let _ = with(dir.path(), &image, &addresses);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name()).expect("kept");
+    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
     assert_eq!(Answers::read(whole.clone(), &KEY).map(|answers| answers.len()), Some(3));
     assert!(Answers::read(whole.clone(), &Key([8; Key::SIZE])).is_none());
     for len in 0..whole.len() {
@@ -105,13 +107,12 @@ fn no_damage_is_read() {
 fn tables_are_checked_beside_the_checksum() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     let _ = with(dir.path(), &image(), &[Svma(0x1001), Svma(0x1009), Svma(0x1030)]);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name()).expect("kept");
+    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
     for at in crate::layout::UNCHECKED + Key::SIZE..whole.len() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut bytes = whole.clone();
             bytes[at] = value;
-            let sum = crate::layout::checksum(&bytes[crate::layout::UNCHECKED..]);
-            bytes[16..24].copy_from_slice(&sum.to_le_bytes());
+            sign(&mut bytes);
             // Whatever it says is told without a panic.
             if let Some(answers) = Answers::read_any(bytes) {
                 for row in 0..answers.len() {
@@ -128,7 +129,7 @@ fn tables_are_checked_beside_the_checksum() {
 fn what_was_used_longest_ago_goes() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     let folder = OwnFolder::at(dir.path().to_owned());
-    let name = |number: u8| Key([number; Key::SIZE]).name();
+    let name = |number: u8| Key([number; Key::SIZE]).name(Kind::Answers);
     for number in 0..4 {
         folder.write(&name(number), &[&[0; 100]]).expect("written");
         let file = std::fs::File::open(dir.path().join(name(number))).expect("there");
@@ -168,4 +169,174 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     assert_eq!(names.map(|name| kept.address_of(name)), [Some(Avma(0x1000)), None]);
     assert!(cache(dir.path()).kernel(&KEY, &[b"_stext"]).is_none());
     assert!(cache(dir.path()).kernel(&Key([8; Key::SIZE]), &names).is_none());
+}
+
+/// A rule of which all bytes are the same.
+const fn rule(byte: u8) -> [u8; RULE] {
+    [byte; RULE]
+}
+
+/// What is kept under the key: each address with the byte of its rule.
+fn kept_rules(folder: &Path) -> Vec<(u64, u8)> {
+    let Some(RuleRows { first, offsets, numbers, rules }) = cache(folder).rules(&KEY) else {
+        return Vec::new();
+    };
+    let rows = offsets.iter().zip(&numbers);
+    let row = |(&offset, &number): (&u32, &u16)| {
+        (first + u64::from(offset), rules[usize::from(number)][0])
+    };
+    rows.map(row).collect()
+}
+
+fn keep(folder: &Path, new: &[(u64, [u8; RULE])]) {
+    let cache = cache(folder);
+    cache.keep_rules(&KEY, new, |_| true);
+    assert_eq!(cache.finish(), None);
+}
+
+#[test]
+fn rules_are_kept_beside_those_of_before() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    assert_eq!(kept_rules(dir.path()), []);
+    keep(dir.path(), &[(0x1010, rule(1)), (0x1020, rule(2)), (0x1030, rule(1))]);
+    assert_eq!(kept_rules(dir.path()), [(0x1010, 1), (0x1020, 2), (0x1030, 1)]);
+    // Lower, between, instead and higher; and what is too far away for the layout.
+    let far = 0x1000 + (1 << 32);
+    keep(
+        dir.path(),
+        &[
+            (0x1000, rule(2)),
+            (0x1018, rule(3)),
+            (0x1020, rule(1)),
+            (0x1040, rule(3)),
+            (far, rule(4)),
+        ],
+    );
+    let all = [(0x1000, 2), (0x1010, 1), (0x1018, 3), (0x1020, 1), (0x1030, 1), (0x1040, 3)];
+    assert_eq!(kept_rules(dir.path()), all);
+    let folder = OwnFolder::at(dir.path().to_owned());
+    let contents = CacheContents::of(&folder).expect("a folder");
+    // A head of 72 bytes, six for each address, 22 for each rule.
+    let bytes = 72 + 6 * 6 + 4 * 22;
+    let found = (contents.rule_files, contents.rule_bytes, contents.rule_addresses);
+    assert_eq!((found, contents.files), ((1, bytes, 6), 0));
+    let shown = contents.to_string();
+    let line = "\nfiles of unwind rules: 1, bytes: 196, addresses with a rule: 6";
+    assert_eq!(shown, format!("files: 0, bytes: 0, addresses with an answer: 0{line}"));
+    // What does not fit its file goes.
+    cache(dir.path()).keep_rules(&KEY, &[(0x1050, rule(5))], |old| old.first != 0x1000);
+    assert_eq!(kept_rules(dir.path()), [(0x1050, 5)]);
+    assert_eq!(CacheContents::clear(&folder).expect("cleared"), (1, 72 + 6 + 22));
+}
+
+#[test]
+fn no_damage_of_rules_is_read() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    keep(dir.path(), &[(0x1010, rule(1)), (0x1020, rule(2)), (0x1030, rule(1))]);
+    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Rules)).expect("kept");
+    assert!(RuleRows::read(&whole, &KEY).is_some());
+    assert!(RuleRows::read(&whole, &Key([8; Key::SIZE])).is_none());
+    for len in 0..whole.len() {
+        assert_eq!(RuleRows::read_any(&whole[..len]), None, "{len} bytes");
+    }
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        assert_eq!(RuleRows::read_any(&bytes), None, "byte {at}");
+    }
+    assert_eq!(RuleRows::read_any(&[&whole[..], &[0]].concat()), None);
+    // What is wrong though its checksum is right: addresses that do not begin at the first one or do not ascend, or lie
+    // beyond all addresses, a rule that there is not, more addresses or rules than there are.
+    let sizes = crate::layout::RULES_HEAD - 8;
+    let offsets = crate::layout::RULES_HEAD;
+    let wrong = [
+        (offsets, 1),
+        (offsets + 4, 0x20),
+        (offsets + 12, 2),
+        (sizes, 4),
+        (sizes + 3, 0xff),
+        (sizes + 4, 1),
+        (sizes + 7, 0xff),
+    ];
+    for (at, value) in wrong {
+        let mut bytes = whole.clone();
+        bytes[at] = value;
+        sign(&mut bytes);
+        assert_eq!(RuleRows::read_any(&bytes), None, "{value:#x} at {at}");
+    }
+    let mut bytes = whole;
+    bytes[sizes - 8..sizes].copy_from_slice(&u64::MAX.to_le_bytes());
+    sign(&mut bytes);
+    assert_eq!(RuleRows::read_any(&bytes), None);
+}
+
+/// Puts the right checksum into a file.
+fn sign(bytes: &mut [u8]) {
+    let sum = crate::layout::checksum(&bytes[crate::layout::UNCHECKED..]);
+    bytes[16..24].copy_from_slice(&sum.to_le_bytes());
+}
+
+#[test]
+fn a_file_of_rules_stays_within_its_size() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let place = CachePlace { most: 800, ..CachePlace::usual(dir.path().to_owned()) };
+    let cache = Cache::new(&place, &Arc::new(Memory::new(None)));
+    // A head of 72 bytes, a rule of 22, and 17 addresses of six: 196 bytes; a file may have 200.
+    let rows = |addresses: u64| -> Vec<_> { (0..addresses).map(|at| (at, rule(1))).collect() };
+    cache.keep_rules(&KEY, &rows(17), |_| true);
+    assert_eq!(kept_rules(dir.path()).len(), 17);
+    cache.keep_rules(&KEY, &rows(18), |_| true);
+    assert_eq!(kept_rules(dir.path()).len(), 17);
+    assert_eq!(cache.finish(), None);
+    // Distinct rules beyond what a number can be are left out.
+    let many = |at: u32| {
+        let mut rule = rule(0);
+        rule[..4].copy_from_slice(&at.to_le_bytes());
+        (u64::from(at), rule)
+    };
+    let many: Vec<_> = (0..70_000).map(many).collect();
+    let rows = RuleRows::default().with(&many);
+    assert_eq!((rows.offsets.len(), rows.rules.len()), (65_536, 65_536));
+}
+
+/// A file without build-id, as a run of its own opens it.
+fn opened(path: &Path) -> Arc<LoadedImage> {
+    let mut timeline = Timeline::new();
+    timeline.map(&MapEvent {
+        pid: Pid(1),
+        kernel: false,
+        start: Avma(0x1000),
+        len: 0x40,
+        offset: FileOffset(0x1000),
+        executable: true,
+        writable: false,
+        path: path.as_os_str().as_encoded_bytes(),
+        identity: FileIdentity::default(),
+    });
+    let module = timeline.modules().first().expect("one map").clone();
+    ImageStore::default().image(&module).expect("an ELF file").clone()
+}
+
+#[test]
+fn a_changed_file_has_another_key_of_rules() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let path = dir.path().join("program");
+    let mut bytes = image().bytes().to_vec();
+    let key = |bytes: &[u8], seconds: u64, version: u32| {
+        std::fs::write(&path, bytes).expect("written");
+        let file = std::fs::File::options().write(true).open(&path).expect("there");
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds);
+        file.set_modified(changed).expect("set");
+        Key::of_rules(opened(&path).image(), version).expect("a key")
+    };
+    let first = key(&bytes, 0, 1);
+    assert_eq!(key(&bytes, 0, 1), first);
+    let other_version = key(&bytes, 0, 2);
+    bytes[0x1000] ^= 1;
+    let changed = key(&bytes, 1, 1);
+    assert!(changed != first && other_version != first);
+    // What was changed just now could be changed again at the same time; what is in memory is no file.
+    std::fs::write(&path, &bytes).expect("written");
+    assert_eq!(Key::of_rules(opened(&path).image(), 1), None);
+    assert_eq!(Key::of_rules(&image(), 1), None);
 }

@@ -50,6 +50,7 @@ mod observer;
 mod options;
 mod runs;
 mod setting;
+mod stored_rules;
 mod timings;
 
 use std::sync::Arc;

@@ -57,7 +57,7 @@ pub struct Options {
     pub off_cpu: bool,
     /// What the run may take.
     pub limits: Limits,
-    /// Where names are kept for the next run, and those of runs before are found; `None` for nowhere. What comes out does
+    /// Where names and unwind rules are kept for the next run, and those of runs before are found; `None` for nowhere. What comes out does
     /// not depend on it. Runs on bundles do without.
     pub cache: Option<CachePlace>,
 }

@@ -19,6 +19,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) observer: &'a Arc<dyn Observer>,
     /// What the run holds in memory.
     pub(crate) memory: Arc<Memory>,
-    /// The names of runs before.
+    /// The names and unwind rules of runs before.
     pub(crate) cache: Option<Arc<Cache>>,
 }

@@ -14,6 +14,7 @@ use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::cfi::{
     CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row,
 };
+use crate::kept::KeptRules;
 use crate::rule::{FullRow, Rule};
 
 /// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
@@ -43,6 +44,13 @@ pub struct Engine {
 
 /// The index of rows that are not kept.
 const NOT_KEPT: u32 = u32::MAX;
+
+/// A rule that was made.
+struct Made {
+    rule: Rule,
+    /// It follows from the bytes of its file alone, and making it did nothing else: it can outlive the run.
+    is_lasting: bool,
+}
 
 /// The rows that are no simple rules.
 #[derive(Debug, Default)]
@@ -95,24 +103,49 @@ impl Engine {
         self.cache.get(key, known)
     }
 
-    /// Makes the rule of an address of a file, and caches it. A file of processors with other words has none.
+    /// Makes the rule of an address of a file, or takes it from those that are kept from run to run, and caches it. A file
+    /// of processors with other words has none.
     #[cold]
     pub(crate) fn make_rule<const WORD: u64>(
         &self,
-        file: &Arc<LoadedImage>,
-        svma: Svma,
+        (file, svma): (&Arc<LoadedImage>, Svma),
         images: &ImageStore,
         scratch: &mut CfiScratch,
+        kept: Option<&KeptRules>,
     ) -> Rule {
         let info = self.unwind_info(file);
         let rule = match info.arch.filter(|arch| arch.word() == WORD) {
             None => Rule::NoInfo,
-            Some(arch) => self.compile(&info, arch, svma, images, scratch),
+            Some(arch) => match kept {
+                Some(kept) => self.keep_or_compile(&info, arch, svma, images, scratch, kept),
+                None => self.compile(&info, arch, svma, images, scratch).rule,
+            },
         };
         if let Some(key) = RuleKey::new::<WORD>(file.serial, svma) {
             self.cache.insert(key, rule);
         }
         rule
+    }
+
+    /// The rule that is kept, or else the one that is made, which is noted where it may be kept.
+    fn keep_or_compile(
+        &self,
+        info: &UnwindInfo,
+        arch: Arch,
+        svma: Svma,
+        images: &ImageStore,
+        scratch: &mut CfiScratch,
+        kept: &KeptRules,
+    ) -> Rule {
+        let of_file = kept.of_file(&info.file);
+        if let Some(rule) = kept.find(&of_file, svma) {
+            return rule;
+        }
+        let made = self.compile(info, arch, svma, images, scratch);
+        if made.is_lasting {
+            of_file.note(svma, made.rule);
+        }
+        made.rule
     }
 
     fn compile(
@@ -122,18 +155,32 @@ impl Engine {
         svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
-    ) -> Rule {
+    ) -> Made {
         let fast = info.fast_rule(svma, arch, &mut scratch.last_cie);
         if let Some(found) = fast.filter(|found| found.is_inside) {
             // Nothing of the code is read.
-            return found.rule;
+            return Made { rule: found.rule, is_lasting: true };
         }
         if let Some(form) = signal_form(arch, svma, info.file.image()) {
-            return Rule::Full { row: self.signal_row_index(arch, form), signal: true };
+            let rule = Rule::Full { row: self.signal_row_index(arch, form), signal: true };
+            return Made { rule, is_lasting: false };
         }
         if let Some(found) = fast {
-            return found.rule;
+            return Made { rule: found.rule, is_lasting: true };
         }
+        let rule = self.compile_in_general(info, arch, svma, images, scratch);
+        Made { rule, is_lasting: false }
+    }
+
+    /// The rule of an address that the fast path has none for.
+    fn compile_in_general(
+        &self,
+        info: &UnwindInfo,
+        arch: Arch,
+        svma: Svma,
+        images: &ImageStore,
+        scratch: &mut CfiScratch,
+    ) -> Rule {
         let of_go = Some(&info.go).filter(|_| arch == Arch::X86_64);
         if let Some(rule) = of_go.and_then(|go| go.rule(info.file.image(), svma)) {
             return rule;

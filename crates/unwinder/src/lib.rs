@@ -103,6 +103,7 @@
 //! | `cache` | what makes walks quicker: rules, mappings, the previous stack of a thread |
 //! | `code` | what instructions say of a frame: where it returns to, what a call calls |
 //! | `fallback` | callers where no call frame information covers the code |
+//! | `kept` | rules from run to run: which may be kept, and how they come back |
 //! | `engine` | the rules of all files, shared by all threads |
 //! | `walk` | from the registers of a sample to the end of its chain |
 //! | `replay` | all samples of a recording: plan, walk, merge |
@@ -114,6 +115,7 @@ mod code;
 mod engine;
 mod fallback;
 mod frame;
+mod kept;
 mod repair;
 mod replay;
 mod rule;
@@ -124,6 +126,7 @@ pub use arch::Arch;
 pub use cfi::FunctionStarts;
 pub use engine::Engine;
 pub use frame::{Frame, FrameAddress};
+pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
     Filter, Join, LeftOut, OffCpuSpan, OffCpuTimes, Partial, Replay, ReplayObserver, ReplayOptions,

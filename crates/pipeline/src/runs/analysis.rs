@@ -34,7 +34,7 @@ pub struct Analysis {
     pub timings: Timings,
     /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
     pub written: Option<i128>,
-    /// Why names could not be kept for the next run, though the options ask for that. No finding: what came out is whole.
+    /// Why names and rules could not be kept for the next run, though the options ask for that. No finding: what came out is whole.
     pub not_kept: Option<String>,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
     pub(crate) sources: Box<AnalysisSources>,

@@ -222,7 +222,9 @@ impl Run<'_> {
         self.go_on()?;
         growing.expected = growing.fed;
         self.take(replayer.partial(), &files, &mut growing)?;
-        let report = growing.report;
+        let mut report = growing.report;
+        let problem = self.keep_rules();
+        report.not_kept = report.not_kept.or(problem);
         let Replay {
             mut profile, late_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);

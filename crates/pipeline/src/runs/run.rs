@@ -9,7 +9,7 @@ use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
-use unwinder::{Engine, ReplayObserver, ReplayOptions, Replayer, has_switches};
+use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, has_switches};
 
 use super::events::filter;
 use super::open::DonePages;
@@ -21,6 +21,7 @@ use crate::names::Sources;
 use crate::observer::Observer;
 use crate::options::Options;
 use crate::setting::Setting;
+use crate::stored_rules::{keep_rules, stored_rules};
 
 /// A run. It watches the replay.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub(crate) struct Run<'a> {
     pub(crate) size: Option<u64>,
     /// Gives back the pages of a plain file.
     pages: Option<DonePages>,
+    /// The unwind rules of runs before.
+    rules: Option<Arc<KeptRules>>,
 }
 
 /// What the file of a recording says of it.
@@ -46,8 +49,9 @@ pub(crate) struct RecordingFile {
 
 impl<'a> Run<'a> {
     pub(crate) fn new(setting: &'a Setting<'a>, path: PathBuf, size: Option<u64>) -> Self {
-        let Setting { options, observer, .. } = setting;
-        Self { setting, options, observer, path, size, pages: None }
+        let Setting { options, observer, memory, cache, .. } = setting;
+        let rules = cache.as_ref().map(|cache| Arc::new(stored_rules(cache, memory)));
+        Self { setting, options, observer, path, size, pages: None, rules }
     }
 
     /// The same, which gives back the pages of what was walked. In a plain file positions are offsets.
@@ -100,7 +104,15 @@ impl<'a> Run<'a> {
         files: &'r Files,
         options: &'r ReplayOptions,
     ) -> Replayer<'r> {
-        Replayer::with_engine(self.engine(), timeline, &files.images, options)
+        let replayer = Replayer::with_engine(self.engine(), timeline, &files.images, options);
+        replayer.keeping(self.rules.clone())
+    }
+
+    /// Keeps the unwind rules that were made, for the next run; gives why that could not be done.
+    pub(crate) fn keep_rules(&self) -> Option<String> {
+        let (rules, cache) = (self.rules.as_ref()?, self.setting.cache.as_ref()?);
+        keep_rules(rules, cache);
+        cache.finish()
     }
 }
 

@@ -163,7 +163,9 @@ impl Run<'_> {
         }
         add_modules(&mut profile, &timeline, &files.images);
         let sources = self.sources(&head, &timeline, &files);
-        let report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
+        let mut report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
+        let problem = self.keep_rules();
+        report.not_kept = report.not_kept.or(problem);
         timings.ended("symbolize");
         self.go_on()?;
         add_threads(&mut profile, &threads, &timeline);

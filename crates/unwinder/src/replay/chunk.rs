@@ -11,6 +11,7 @@ use profile::FindingRow;
 use rayon::prelude::*;
 
 use crate::engine::Engine;
+use crate::kept::KeptRules;
 use crate::replay::plan::{Plan, Planned};
 use crate::replay::replayer::{Join, ReplayObserver, ReplayOptions};
 use crate::replay::slice::{WalkedSlice, walk_slice};
@@ -42,7 +43,8 @@ impl PlannedChunk {
     /// what they wait for.
     pub(crate) fn walk(
         self,
-        (engine, images, options): (&Engine, &ImageStore, &ReplayOptions),
+        (engine, kept): (&Engine, Option<&KeptRules>),
+        (images, options): (&ImageStore, &ReplayOptions),
         idle: &Idle,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
@@ -57,6 +59,7 @@ impl PlannedChunk {
             }
             let cache = idle.take().unwrap_or_else(WorkerCache::new);
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
+            walker.keep_rules(kept);
             let mut result =
                 walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
             result.held = held.another(result.heap_bytes() as u64);

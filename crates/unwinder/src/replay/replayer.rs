@@ -10,6 +10,7 @@ use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
 
 use crate::engine::Engine;
+use crate::kept::KeptRules;
 use crate::repair::Code;
 use crate::replay::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
 use crate::replay::filter::{Filter, LeftOut};
@@ -115,6 +116,7 @@ pub struct Replayer<'r> {
     images: &'r ImageStore,
     options: &'r ReplayOptions,
     engine: Arc<Engine>,
+    kept: Option<Arc<KeptRules>>,
     idle: Idle,
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: Merged,
@@ -169,6 +171,7 @@ impl<'r> Replayer<'r> {
             images,
             options,
             engine,
+            kept: None,
             idle: Idle::default(),
             planner: Planner::new(timeline, &options.filter, options.off_cpu, memory),
             merged: Merged::default(),
@@ -183,6 +186,12 @@ impl<'r> Replayer<'r> {
             memory,
             held: Held::new(memory, MemoryUse::Stacks),
         }
+    }
+
+    /// Rules are taken from those that are kept, and made ones are noted there.
+    #[must_use]
+    pub fn keeping(self, kept: Option<Arc<KeptRules>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// From now on chains are repaired batch by batch, for those who watch: a sample is done when the batch after its own
@@ -250,46 +259,43 @@ impl<'r> Replayer<'r> {
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
         self.learn_modules();
-        let Self { images, options, engine, idle, planner, merged, timings, window, held, .. } =
-            self;
-        let ReplayTimings { plan, walk, merge, repair, .. } = timings;
         let (planned, walked) = (self.planned.take(), self.walked.take());
-        let code = Code { engine, images, modules: &self.modules };
-        let mut merge_all = |slices: Vec<RepairedSlice>| {
+        let before = std::mem::take(&mut self.repaired);
+        let (images, options, timings) = (self.images, self.options, &mut self.timings);
+        let rules = (&*self.engine, self.kept.as_deref());
+        let code = Code { engine: rules.0, images, modules: &self.modules };
+        let (idle, merged, held) = (&self.idle, &mut self.merged, &mut self.held);
+        let mut merge = |slices: Vec<RepairedSlice>| {
             if !slices.is_empty() {
-                timed(merge, || slices.iter().for_each(|slice| merged.add(slice)));
+                timed(&mut timings.merge, || slices.iter().for_each(|it| merged.add(it)));
                 held.set(merged.heap_bytes() as u64);
                 observer.done(merged.profile.samples.len() as u64);
             }
         };
         let repair = || {
             let Some(WalkedChunk { slices, is_last }) = walked else { return Vec::new() };
-            timed(repair, || {
-                slices.into_iter().for_each(|slice| window.push(slice));
-                window.ready_after(is_last, code)
+            timed(&mut timings.repair, || {
+                slices.into_iter().for_each(|slice| self.window.push(slice));
+                self.window.ready_after(is_last, code)
             })
         };
-        let merges_at_once = self.merges_at_once;
-        let before = std::mem::take(&mut self.repaired);
-        let ((next, walked), repaired) = rayon::join(
-            || {
-                rayon::join(
-                    || timed(plan, || place.map(|place| planner.next_chunk(place, limit))),
-                    || {
-                        let with = (&**engine, *images, *options);
-                        timed(walk, || planned.map(|chunk| chunk.walk(with, idle, observer)))
-                    },
-                )
-            },
-            || {
-                if merges_at_once {
-                    merge_all(before);
-                    merge_all(repair());
-                    return Vec::new();
-                }
-                rayon::join(repair, || merge_all(before)).0
-            },
-        );
+        let plan = || place.map(|place| self.planner.next_chunk(place, limit));
+        let walk = |chunk: PlannedChunk| chunk.walk(rules, (images, options), idle, observer);
+        let plan_and_walk = || {
+            rayon::join(
+                || timed(&mut timings.plan, plan),
+                || timed(&mut timings.walk, || planned.map(walk)),
+            )
+        };
+        let repair_and_merge = || {
+            if self.merges_at_once {
+                merge(before);
+                merge(repair());
+                return Vec::new();
+            }
+            rayon::join(repair, || merge(before)).0
+        };
+        let ((next, walked), repaired) = rayon::join(plan_and_walk, repair_and_merge);
         (self.walked, self.repaired) = (walked, repaired);
         next.filter(|plan| !plan.samples.is_empty())
     }

@@ -26,6 +26,7 @@ use crate::arch::{Arch, NARROW, WIDE};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
 use crate::frame::{Caller, Evidence, Frame, Step};
+use crate::kept::KeptRules;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
 use crate::walk::assembly::is_disproved;
@@ -62,6 +63,8 @@ pub struct Walker<'e> {
     engine: &'e Engine,
     images: &'e ImageStore,
     max_frames: usize,
+    /// The rules that are kept from run to run.
+    kept: Option<&'e KeptRules>,
     cache: WorkerCache,
     /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
     cut_at: Option<u64>,
@@ -97,6 +100,7 @@ impl<'e> Walker<'e> {
             engine,
             images,
             max_frames,
+            kept: None,
             cache,
             cut_at: None,
             left_at: None,
@@ -106,6 +110,11 @@ impl<'e> Walker<'e> {
             hits: 0,
             misses: 0,
         }
+    }
+
+    /// From now on rules are taken from those that are kept from run to run.
+    pub(crate) const fn keep_rules(&mut self, kept: Option<&'e KeptRules>) {
+        self.kept = kept;
     }
 
     /// What it has found, for the next walker.

@@ -55,7 +55,7 @@ impl Walker<'_> {
         match file_at(lookup, memory) {
             Some(file) => {
                 let scratch = &mut self.cache.scratch;
-                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch)
+                self.engine.make_rule::<WORD>((file, svma), memory.images, scratch, self.kept)
             }
             None => Rule::NoInfo,
         }

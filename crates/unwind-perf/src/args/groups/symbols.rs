@@ -28,8 +28,8 @@ pub(crate) struct SymbolArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) kallsyms: Option<PathBuf>,
 
-    /// Keep what names are found for addresses of files in DIR, and take from there what runs before found, whatever they
-    /// were of; the output is the same. DIR is made where it is not there; see unwind-perf cache
+    /// Keep what names are found for addresses of files in DIR, and unwind rules, and take from there what runs before
+    /// found, whatever they were of; the output is the same. DIR is made where it is not there; see unwind-perf cache
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cache: Option<PathBuf>,
 

@@ -1,13 +1,16 @@
-//! Names that are kept from run to run: the output is the same with them as without, whatever becomes of the folder.
+//! Names and unwind rules that are kept from run to run: the output is the same with them as without, whatever becomes of the folder.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, finish, listing, run};
 
 /// A case with names in several files.
 const CASE: &str = "plt";
+/// A case with as many addresses in one file that its rules are kept.
+const RULES_CASE: &str = "spin-lld";
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
@@ -20,7 +23,8 @@ fn printed(case: &Case, arguments: &[&str]) -> (Vec<u8>, String) {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let names = listing(folder).into_iter().filter(|name| name.ends_with(".answers"));
+    let is_entry = |name: &String| name.ends_with(".answers") || name.ends_with(".rules");
+    let names = listing(folder).into_iter().filter(is_entry);
     names.map(|name| folder.join(name)).collect()
 }
 
@@ -46,10 +50,15 @@ fn a_folder_for_all_recordings_changes_nothing() {
 
 #[test]
 fn what_is_damaged_is_asked_anew() {
+    for case in [CASE, RULES_CASE] {
+        damaged_anew(&Case::named(case));
+    }
+}
+
+fn damaged_anew(case: &Case) {
     let folder = empty_folder("cache-damaged");
-    let case = Case::named(CASE);
-    let expected = printed(&case, &["-q"]);
-    let with = || printed(&case, &["-q", "--cache", text(&folder)]);
+    let expected = printed(case, &["-q"]);
+    let with = || printed(case, &["-q", "--jobs", "1", "--cache", text(&folder)]);
     assert!(with() == expected);
     let whole: Vec<(PathBuf, Vec<u8>)> = entries(&folder)
         .into_iter()
@@ -78,6 +87,31 @@ fn what_is_damaged_is_asked_anew() {
     }
 }
 
+/// How many files of unwind rules a folder has.
+fn rule_files(folder: &Path) -> usize {
+    entries(folder).iter().filter(|entry| entry.extension().is_some_and(|it| it == "rules")).count()
+}
+
+#[test]
+fn rules_are_kept_without_names_too() {
+    let folder = empty_folder("cache-rules");
+    let case = Case::named(RULES_CASE);
+    for format in ["json", "hotspot"] {
+        let expected = printed(&case, &["-f", format, "--no-symbols"]);
+        for jobs in ["1", "2", "7"] {
+            let with = ["-f", format, "--no-symbols", "--jobs", jobs, "--cache", text(&folder)];
+            assert!(printed(&case, &with) == expected, "{format}, {jobs} jobs");
+        }
+        assert_eq!((rule_files(&folder), entries(&folder).len()), (1, 1));
+        run(&folder, &["cache", "clear", text(&folder)]).expect_status(0);
+        assert_eq!(entries(&folder), Vec::<PathBuf>::new());
+    }
+    printed(&case, &["-q", "--no-symbols", "--cache", text(&folder)]);
+    let shown = run(&folder, &["cache", "info", text(&folder)]).expect_status(0).text().to_owned();
+    let head = "files: 0, bytes: 0, addresses with an answer: 0\nfiles of unwind rules: 1, bytes: ";
+    assert!(shown.starts_with(head), "{shown}");
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
     let folder = empty_folder("cache-unwritable");
@@ -88,7 +122,7 @@ fn a_folder_that_cannot_be_written_is_told() {
     let (expected, summary) = printed(&case, &[]);
     assert!(stdout == expected);
     let told = format!(
-        "--cache {}: Not a directory (os error 20); names are not kept for the next run\n",
+        "--cache {}: Not a directory (os error 20); names and unwind rules are not kept for the next run\n",
         text(&file.join("cache"))
     );
     assert_eq!(stderr, summary + &told);
@@ -98,7 +132,7 @@ fn a_folder_that_cannot_be_written_is_told() {
 #[test]
 fn several_at_once_and_some_that_are_killed() {
     let folder = empty_folder("cache-several");
-    let case = Case::named(CASE);
+    let case = Case::named(RULES_CASE);
     let recording = case.folder.join("perf.data");
     let root = sysroot();
     let words = ["-q", "--sysroot", text(&root), "--cache", text(&folder), text(&recording)];
@@ -108,7 +142,7 @@ fn several_at_once_and_some_that_are_killed() {
     for round in 0..8 {
         let mut killed = start();
         let others = [start(), start()];
-        std::thread::sleep(std::time::Duration::from_millis(round));
+        std::thread::sleep(Duration::from_millis(round));
         killed.kill().expect("killed");
         killed.wait().expect("ended");
         for other in others {

@@ -11,7 +11,8 @@ use synth::{
     SampleRegs, UserRegs, x86_64_reg,
 };
 use unwinder::{
-    Arch, EndReason, Engine, Filter, FoundBy, Join, Replay, ReplayOptions, Replayer, Unwatched,
+    Arch, EndReason, Engine, Filter, FoundBy, Join, KeptRules, Replay, ReplayOptions, Replayer,
+    Unwatched,
 };
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
@@ -35,6 +36,16 @@ pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sample
 
 /// Replays a recording with the rules and images that there are.
 fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Replay {
+    replay_keeping(engine, images, bytes, None)
+}
+
+/// The same, with rules that are kept from run to run.
+pub(crate) fn replay_keeping(
+    engine: &Arc<Engine>,
+    images: &ImageStore,
+    bytes: Vec<u8>,
+    kept: Option<Arc<KeptRules>>,
+) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
@@ -47,7 +58,8 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
         off_cpu: false,
     };
     let engine = engine.clone();
-    let mut replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
+    let replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
+    let mut replayer = replayer.keeping(kept);
     while let Some(batch) = session.next_batch(&mut found) {
         replayer.feed(batch, &Unwatched);
     }
@@ -56,7 +68,7 @@ fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Rep
     replay
 }
 
-fn samples(replay: &Replay) -> Vec<Sampled> {
+pub(crate) fn samples(replay: &Replay) -> Vec<Sampled> {
     let time = |time: Option<Timestamp>| time.unwrap_or_default();
     let samples = replay.profile.samples.iter();
     samples.map(|s| (time(s.time()), chain(&replay.profile, s.stack), s.end)).collect()

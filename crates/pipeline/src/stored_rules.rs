@@ -1,0 +1,45 @@
+//! The unwind rules of runs before: out of the folder of kept answers, and what a run made into it.
+
+use std::sync::Arc;
+
+use address::Svma;
+use budget::Memory;
+use cache::{Cache, Key, RuleRows};
+use module_map::Image;
+use rayon::prelude::*;
+use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
+
+/// The rules that a folder has, for one run.
+pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<Memory>) -> KeptRules {
+    KeptRules::new(Box::new(Stored(Arc::clone(cache))), memory)
+}
+
+/// Keeps what a run made. Nothing is kept of a file of which bytes went missing meanwhile: it has no key any more.
+pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
+    rules.take_new().into_par_iter().for_each(|NewRules { file, rules }| {
+        if let Some(key) = Key::of_rules(file.image(), RULES) {
+            let rules = rules.into_iter().map(|(svma, RuleBytes(rule))| (svma.0, rule));
+            let fits = |old: &RuleRows| table_of(file.image(), old.clone()).is_some();
+            cache.keep_rules(&key, &rules.collect::<Vec<_>>(), fits);
+        }
+    });
+}
+
+/// The rules of a file; `None` where they cannot be of it.
+fn table_of(image: &Image, rows: RuleRows) -> Option<RuleTable> {
+    let RuleRows { first, offsets, numbers, rules } = rows;
+    let rules: Vec<RuleBytes> = rules.into_iter().map(RuleBytes).collect();
+    RuleTable::new(image, Svma(first), (offsets, numbers), &rules)
+}
+
+/// A folder as the unwinder asks it.
+#[derive(Debug)]
+struct Stored(Arc<Cache>);
+
+impl RuleStore for Stored {
+    fn rules(&self, image: &Image) -> Option<RuleTable> {
+        let key = Key::of_rules(image, RULES)?;
+        let table = self.0.rules(&key).and_then(|rows| table_of(image, rows));
+        Some(table.unwrap_or_default())
+    }
+}
