@@ -39,7 +39,13 @@ const STAGES: &[Stage] = &[
     stage(WALK, &["unwinder::replay::slice::walk_slice"]),
     part("of that, making spaces", &["module_map::process::lazy_space::LazySpace::make_all"]),
     part(RULES, &["unwinder::engine::Engine::make_rule"]),
-    stage("repair", &["unwinder::replay::window::Window::ready"]),
+    stage(
+        "repair",
+        &[
+            "unwinder::replay::window::Window::ready",
+            "unwinder::replay::window::Window::ready_after",
+        ],
+    ),
     stage("merge", &["unwinder::replay::merge::Merged::add"]),
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
     part("of that, unpacking", &["module_map::elf::compression::inflate"]),

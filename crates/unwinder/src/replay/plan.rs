@@ -159,6 +159,7 @@ impl<'r> Planner<'r> {
     }
 
     /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.
+    #[inline(never)] // A stage of its own in profiles.
     pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
         let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
         let mut spaces = ChunkSpaces::new();

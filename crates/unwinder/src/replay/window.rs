@@ -65,6 +65,7 @@ impl Window {
     }
 
     /// Repairs what can be repaired, all of it if nothing more comes, and gives out the slices that are done.
+    #[inline(never)] // A stage of its own in profiles, as the next one.
     pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<RepairedSlice> {
         done(self.repair_ready(last, code))
     }
@@ -88,6 +89,7 @@ impl Window {
     }
 
     /// The same after slices were added, which may be the last ones of their batch.
+    #[inline(never)]
     pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
         let mut ready = self.repair_ready(false, code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
