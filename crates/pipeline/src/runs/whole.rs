@@ -185,7 +185,7 @@ impl Run<'_> {
 }
 
 /// Bytes of a batch for each thread: enough slices of samples for all of them.
-const OF_THREAD: u64 = 8 << 20;
+const OF_THREAD: u64 = 16 << 20;
 /// The smallest and the largest batch of a recording that is longer.
 const LEAST: u64 = 16 << 20;
 const MOST: u64 = 64 << 20;
