@@ -37,7 +37,10 @@ const STAGES: &[Stage] = &[
     stage("plan", &["unwinder::replay::plan::Planner::next_chunk"]),
     part("of that, reading ahead", &["unwinder::replay::read_ahead::ReadAhead::fill"]),
     stage(WALK, &["unwinder::replay::slice::walk_slice"]),
-    part("of that, making spaces", &["module_map::process::lazy_space::LazySpace::make_all"]),
+    part(
+        "of that, making spaces",
+        &["module_map::process::waiting::lazy_space::LazySpace::make_all"],
+    ),
     part(RULES, &["unwinder::engine::Engine::make_rule"]),
     stage(
         "repair",

@@ -4,9 +4,9 @@ use address::{Avma, ModuleId, Pid, Timestamp};
 
 use super::event::{MapEvent, RecordedName, end_of};
 use super::infer::{Inference, infer};
-use super::known_map::{KnownMap, KnownNames};
 use super::recent::NamedMapping;
 use super::timeline::Timeline;
+use super::waiting::{KnownMap, KnownNames};
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
 use crate::module::{is_archive, kernel_name, kind_of};

@@ -8,8 +8,7 @@ use budget::Held;
 use hashbrown::HashMap;
 
 use super::laid_hints::InForce;
-use super::lazy_space::{LazySpace, MadeSpace};
-use super::waiting::WaitingMaps;
+use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
 use crate::space::Space;
 
 /// A process image: a process between two of fork, exec and exit. Its modules do not move about as a rule.

@@ -6,9 +6,9 @@ use address::{BuildId, FileOffset, Pid};
 
 use super::hint::Hint;
 use super::laid_hints::{InForce, LaidHint};
-use super::lazy_space::LazySpace;
 use super::processes::Process;
 use super::timeline::Timeline;
+use super::waiting::LazySpace;
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
 use crate::space::Mapping;

@@ -14,9 +14,9 @@ use super::jit_code::JitCode;
 use super::journal::Journal;
 use super::kernel_map::KernelMap;
 use super::laid_hints::LaidHints;
-use super::lazy_space::LazySpace;
 use super::processes::{Inheritance, Process, ProcessImage, Processes};
 use super::recent::RecentModules;
+use super::waiting::LazySpace;
 use crate::module::{Inode, Module, ModuleTable};
 use crate::space::Space;
 

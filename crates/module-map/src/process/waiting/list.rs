@@ -15,28 +15,28 @@ const WAITING: usize = size_of::<KnownMap>();
 
 /// Maps that were recorded and are not in the space yet, in their order.
 #[derive(Debug)]
-pub(super) struct WaitingMaps {
+pub(crate) struct WaitingMaps {
     maps: Vec<KnownMap>,
     held: Held,
 }
 
 impl WaitingMaps {
     /// No map.
-    pub(super) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
+    pub(crate) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
 
     #[inline]
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.maps.is_empty()
     }
 
     /// Adds a map, unless too many wait. What they take is held as `held` is.
-    pub(super) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
+    pub(crate) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
         self.extend(std::iter::once(map), held)
     }
 
     /// The same with several maps: all of them or none.
     #[inline]
-    pub(super) fn extend(
+    pub(crate) fn extend(
         &mut self,
         maps: impl ExactSizeIterator<Item = KnownMap>,
         held: &Held,
@@ -70,12 +70,12 @@ impl WaitingMaps {
     }
 
     /// The maps.
-    pub(super) fn all(&self) -> &[KnownMap] {
+    pub(crate) fn all(&self) -> &[KnownMap] {
         &self.maps
     }
 
     /// Takes all of them out. The room stays: of a process of which one sample was taken, more are likely.
-    pub(super) fn take(&mut self) -> MapList {
+    pub(crate) fn take(&mut self) -> MapList {
         let list = MapList {
             maps: self.maps.as_slice().into(),
             _held: self.held.another((self.maps.len() * WAITING) as u64),
@@ -85,15 +85,15 @@ impl WaitingMaps {
     }
 
     /// Forgets all of them.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.maps.clear();
     }
 }
 
 /// Maps that are to be put into a space.
 #[derive(Debug)]
-pub(super) struct MapList {
-    pub(super) maps: Box<[KnownMap]>,
+pub(crate) struct MapList {
+    pub(crate) maps: Box<[KnownMap]>,
     /// What they take; whoever drops them gives that back.
     _held: Held,
 }

@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::infer::infer;
 use super::known_map::KnownMap;
-use super::waiting::MapList;
+use super::list::MapList;
+use crate::process::infer::infer;
 use crate::space::{Mapping, Space};
 
 /// So many maps are listed between a space and the last one that was made, where it is not known that somebody makes it
@@ -31,20 +31,20 @@ struct Recipe {
 
 /// A space, and what else follows from its maps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MadeSpace {
-    pub(super) space: Arc<Space>,
+pub(crate) struct MadeSpace {
+    pub(crate) space: Arc<Space>,
     /// Mappings of code over which memory without file was put: where that becomes code, it is the same code.
-    pub(super) covered: Vec<Mapping>,
+    pub(crate) covered: Vec<Mapping>,
 }
 
 impl MadeSpace {
     /// The space, to be changed: what somebody else holds stays as it is.
-    pub(super) fn space_mut(&mut self) -> &mut Space {
+    pub(crate) fn space_mut(&mut self) -> &mut Space {
         Arc::make_mut(&mut self.space)
     }
 
     /// Puts maps that waited into the space, in the order in which they were recorded.
-    pub(super) fn put(&mut self, maps: &[KnownMap]) {
+    pub(crate) fn put(&mut self, maps: &[KnownMap]) {
         if maps.is_empty() {
             return;
         }
@@ -65,12 +65,12 @@ impl MadeSpace {
 
 impl LazySpace {
     /// A space that is there.
-    pub(super) fn of(made: MadeSpace) -> Self {
+    pub(crate) fn of(made: MadeSpace) -> Self {
         Self { made: OnceLock::from(made), recipe: Mutex::new(None), n_unmade: 0 }
     }
 
     /// What becomes of `base` by maps that waited.
-    pub(super) fn after(base: Arc<Self>, maps: MapList) -> Arc<Self> {
+    pub(crate) fn after(base: Arc<Self>, maps: MapList) -> Arc<Self> {
         let n_before = if base.made.get().is_some() { 0 } else { base.n_unmade };
         let n_unmade = n_before + maps.maps.len();
         let recipe = Mutex::new(Some(Recipe { base, maps }));
@@ -78,7 +78,7 @@ impl LazySpace {
     }
 
     /// Makes the space now if too many maps are listed for it: to be called where nobody may ever need it.
-    pub(super) fn bound(&self) {
+    pub(crate) fn bound(&self) {
         if self.n_unmade > MOST {
             self.made();
         }
@@ -93,12 +93,12 @@ impl LazySpace {
 
     /// The space and what else follows from its maps.
     #[inline]
-    pub(super) fn made(&self) -> &MadeSpace {
+    pub(crate) fn made(&self) -> &MadeSpace {
         self.made.get().unwrap_or_else(|| self.make_all())
     }
 
     /// Changes the space of `this`. What nobody else holds is changed in place; for others it stays as it is.
-    pub(super) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut MadeSpace) -> R) -> R {
+    pub(crate) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut MadeSpace) -> R) -> R {
         this.made();
         let own = Arc::get_mut(this).and_then(|own| own.made.take());
         let mut made = own.unwrap_or_else(|| this.made().clone());
@@ -170,7 +170,7 @@ mod tests {
     use address::{Avma, FileOffset, ModuleId, Pid};
     use budget::Held;
 
-    use super::super::waiting::WaitingMaps;
+    use super::super::list::WaitingMaps;
 
     fn mapping(at: u64) -> Mapping {
         Mapping {

@@ -3,24 +3,24 @@
 
 use address::{Avma, FileOffset, Pid};
 
-use super::event::{MapEvent, RecordedName, end_of};
-use super::recent::{NamedMapping, RecentModules};
 use crate::module::MappedKind;
+use crate::process::event::{MapEvent, RecordedName, end_of};
+use crate::process::recent::{NamedMapping, RecentModules};
 use crate::space::Mapping;
 
 /// A map of a process, with the module that it is of; [`crate::Timeline::map_known`] takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMap {
-    pub(super) pid: Pid,
-    pub(super) mapping: Mapping,
+    pub(in crate::process) pid: Pid,
+    pub(in crate::process) mapping: Mapping,
     /// Whether it is of memory without a file.
-    pub(super) is_anonymous: bool,
+    pub(in crate::process) is_anonymous: bool,
 }
 
 impl KnownMap {
     /// The map of an event, which ends at `end`.
     #[inline]
-    pub(super) fn new(event: &MapEvent<'_>, end: Avma, named: NamedMapping) -> Self {
+    pub(in crate::process) fn new(event: &MapEvent<'_>, end: Avma, named: NamedMapping) -> Self {
         // The vdso is mapped from its first byte, whatever recorders write as its offset.
         let offset = if named.kind == MappedKind::Vdso { FileOffset(0) } else { event.offset };
         let mapping = Mapping {
@@ -36,7 +36,7 @@ impl KnownMap {
 
     /// Whether nothing is inferred of it. What is inferred of code without a file is noted in the order of time.
     #[inline]
-    pub(super) const fn may_wait(&self) -> bool {
+    pub(in crate::process) const fn may_wait(&self) -> bool {
         !(self.is_anonymous && self.mapping.executable)
     }
 
@@ -52,7 +52,7 @@ impl KnownMap {
 pub struct KnownNames<'t>(&'t RecentModules);
 
 impl<'t> KnownNames<'t> {
-    pub(super) const fn new(names: &'t RecentModules) -> Self {
+    pub(in crate::process) const fn new(names: &'t RecentModules) -> Self {
         Self(names)
     }
 
@@ -67,7 +67,7 @@ impl<'t> KnownNames<'t> {
     }
 
     #[inline]
-    pub(super) fn named(
+    pub(in crate::process) fn named(
         &self,
         event: &MapEvent<'_>,
         name: &RecordedName<'_>,
