@@ -116,36 +116,22 @@ impl Engine {
         let info = self.unwind_info(file);
         let rule = match info.arch.filter(|arch| arch.word() == WORD) {
             None => Rule::NoInfo,
-            Some(arch) => match kept {
-                Some(kept) => self.keep_or_compile(&info, arch, svma, images, scratch, kept),
-                None => self.compile(&info, arch, svma, images, scratch).rule,
-            },
+            Some(arch) => {
+                let kept = kept.map(|kept| (kept, kept.of_file(&info.file)));
+                let known = kept.as_ref().and_then(|(kept, file)| kept.find(file, svma));
+                known.unwrap_or_else(|| {
+                    let made = self.compile(&info, arch, svma, images, scratch);
+                    if let Some((_, file)) = kept.filter(|_| made.is_lasting) {
+                        file.note(svma, made.rule);
+                    }
+                    made.rule
+                })
+            }
         };
         if let Some(key) = RuleKey::new::<WORD>(file.serial, svma) {
             self.cache.insert(key, rule);
         }
         rule
-    }
-
-    /// The rule that is kept, or else the one that is made, which is noted where it may be kept.
-    fn keep_or_compile(
-        &self,
-        info: &UnwindInfo,
-        arch: Arch,
-        svma: Svma,
-        images: &ImageStore,
-        scratch: &mut CfiScratch,
-        kept: &KeptRules,
-    ) -> Rule {
-        let of_file = kept.of_file(&info.file);
-        if let Some(rule) = kept.find(&of_file, svma) {
-            return rule;
-        }
-        let made = self.compile(info, arch, svma, images, scratch);
-        if made.is_lasting {
-            of_file.note(svma, made.rule);
-        }
-        made.rule
     }
 
     fn compile(

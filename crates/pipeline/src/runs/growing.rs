@@ -223,8 +223,7 @@ impl Run<'_> {
         growing.expected = growing.fed;
         self.take(replayer.partial(), &files, &mut growing)?;
         let mut report = growing.report;
-        let problem = self.keep_rules();
-        report.not_kept = report.not_kept.or(problem);
+        self.keep_rules(&mut report);
         let Replay {
             mut profile, late_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);

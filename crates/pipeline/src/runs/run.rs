@@ -17,7 +17,7 @@ use super::sample_times;
 use crate::error::Error;
 use crate::files::Files;
 use crate::limits::check_memory;
-use crate::names::Sources;
+use crate::names::{NameReport, Sources};
 use crate::observer::Observer;
 use crate::options::Options;
 use crate::setting::Setting;
@@ -108,11 +108,13 @@ impl<'a> Run<'a> {
         replayer.keeping(self.rules.clone())
     }
 
-    /// Keeps the unwind rules that were made, for the next run; gives why that could not be done.
-    pub(crate) fn keep_rules(&self) -> Option<String> {
-        let (rules, cache) = (self.rules.as_ref()?, self.setting.cache.as_ref()?);
-        keep_rules(rules, cache);
-        cache.finish()
+    /// Keeps the unwind rules that were made, for the next run; notes why that could not be done.
+    pub(crate) fn keep_rules(&self, report: &mut NameReport) {
+        if let (Some(rules), Some(cache)) = (&self.rules, &self.setting.cache) {
+            keep_rules(rules, cache);
+            let problem = cache.finish();
+            report.not_kept = report.not_kept.take().or(problem);
+        }
     }
 }
 

@@ -164,8 +164,7 @@ impl Run<'_> {
         add_modules(&mut profile, &timeline, &files.images);
         let sources = self.sources(&head, &timeline, &files);
         let mut report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
-        let problem = self.keep_rules();
-        report.not_kept = report.not_kept.or(problem);
+        self.keep_rules(&mut report);
         timings.ended("symbolize");
         self.go_on()?;
         add_threads(&mut profile, &threads, &timeline);
@@ -186,13 +185,11 @@ impl Run<'_> {
 
 /// Bytes of a batch for each thread: enough slices of samples for all of them.
 const OF_THREAD: u64 = 16 << 20;
-/// The smallest and the largest batch of a recording that is longer.
-const LEAST: u64 = 16 << 20;
-const MOST: u64 = 64 << 20;
 
-/// How a file is cut into batches, three of which are in memory: fewer threads have enough with smaller ones. What comes
-/// out is the same.
+/// How a file is cut into batches, three of which are in memory: few threads have enough with smaller ones than the usual.
+/// What comes out is the same.
 fn batches() -> EagerBatches {
+    let usual = EagerBatches::default();
     let wanted = OF_THREAD * rayon::current_num_threads() as u64;
-    EagerBatches { most_bytes: wanted.clamp(LEAST, MOST), ..EagerBatches::default() }
+    EagerBatches { most_bytes: wanted.min(usual.most_bytes), ..usual }
 }

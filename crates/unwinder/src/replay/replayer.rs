@@ -91,7 +91,7 @@ pub struct Unwatched;
 
 impl ReplayObserver for Unwatched {}
 
-/// Where the time of a replay went. Plan and merge run beside the walk of another chunk.
+/// Where the time of a replay went. Plan, repair and merge run beside the walk of another chunk.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ReplayTimings {
     /// Time of the plan, on one thread.
@@ -100,7 +100,7 @@ pub struct ReplayTimings {
     pub walk: Duration,
     /// Time of the merge, on one thread.
     pub merge: Duration,
-    /// Time of the repair, on one thread.
+    /// Time of the repair, on a few threads.
     pub repair: Duration,
     /// Frames whose unwind rule was in the cache.
     pub cache_hits: u64,

@@ -92,7 +92,8 @@ impl Run<'_> {
         self.name(replayer.partial(), &files, &mut live);
         self.go_on()?;
         self.hand_on(replayer.partial(), &files, &mut live)?;
-        let Live { report, anew, total, .. } = live;
+        let Live { mut report, anew, total, .. } = live;
+        self.keep_rules(&mut report);
         let Replay {
             mut profile, late_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);
