@@ -4,6 +4,7 @@
 //! What is found follows from the bytes, the events and that place alone, so that it does not matter who finds it.
 
 use super::counts::KindCount;
+use crate::fetch::read_soon;
 use crate::record::{HeaderRules, RecordBytes, Schema};
 use crate::record_header::{HEADER_LEN, RecordKind};
 
@@ -17,6 +18,9 @@ pub(crate) trait KeptRecords: Default + Send + 'static {
     /// Forgets all, and keeps its room.
     fn clear(&mut self);
 }
+
+/// Records of so many bytes lie too far apart for a processor that fetches what comes next.
+const LARGE: usize = 1024;
 
 /// Usual records are of types below this number.
 const KINDS: usize = RecordKind::MMAP2.0 as usize + 1;
@@ -54,6 +58,7 @@ impl<K: KeptRecords> RecordRun<K> {
         self.kept.clear();
         self.counts = Default::default();
         let mut end = start;
+        let mut sample_len = 0;
         while end < until {
             let rest = block.get(end..).unwrap_or_default();
             let Some(header) = rules.read(rest) else { break };
@@ -62,6 +67,11 @@ impl<K: KeptRecords> RecordRun<K> {
                 break;
             }
             let Some(bytes) = rest.get(..size) else { break };
+            if size >= LARGE {
+                // Samples with stacks are about as large as the one before.
+                read_soon(block, end + size + sample_len);
+                sample_len = size;
+            }
             let found = RecordBytes { position, header, bytes, payload: 0 };
             if !self.kept.keep(schema, &found) {
                 break;

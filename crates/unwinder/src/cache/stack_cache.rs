@@ -83,14 +83,18 @@ impl StackCache {
         self.ended = false;
     }
 
-    /// The words of a stack that begins at `sp` are read soon which the steps that are known have read.
+    /// The words of a stack that begins at `sp` are read soon which the steps that are known have read. Whether there is any.
     #[inline]
-    pub(crate) fn read_soon(&self, sp: u64, stack: &[u8]) {
+    pub(crate) fn read_soon(&self, sp: u64, stack: &[u8]) -> bool {
+        let mut is_any = false;
         for step in self.known.iter().rev() {
             // The return address is the last word of the frame, and what it saved is beside that.
             let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
-            perf_data::read_soon(stack, usize::try_from(offset).unwrap_or(usize::MAX));
+            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            is_any |= offset < stack.len();
+            perf_data::read_soon(stack, offset);
         }
+        is_any
     }
 
     /// Begins a chain of the walk, whose registers are all there.

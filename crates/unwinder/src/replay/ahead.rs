@@ -56,16 +56,19 @@ impl<'b> Ahead<'b> {
     }
 }
 
-/// The lines of a sample's stack are read soon that its walk reads if it goes as the one before did.
+/// The lines of a sample's stack are read soon that its walk reads if it goes as the one before did, and the first ones,
+/// since a sample's innermost frames are seldom those of the one before.
 fn stack_read_soon(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
-    /// A sample's innermost frames are seldom those of the one before.
     const FIRST: usize = 256;
+    /// More where nothing is known of the stack: most chains are shorter.
+    const UNKNOWN: usize = 2048;
     let (Some(registers), Some(stack)) = (sample.user_regs, sample.user_stack) else { return };
     if registers.abi() == RegsAbi::Bits64
         && let Some(sp) = registers.get(sp_bit)
     {
-        (0..FIRST).step_by(LINE).for_each(|at| read_soon(stack.bytes, at));
         let thread = sample.tid.map_or(0, |tid| tid.0 as u32);
-        walker.stack_read_soon(thread, sp, stack.bytes);
+        let is_known = walker.stack_read_soon(thread, sp, stack.bytes);
+        let first = if is_known { FIRST } else { UNKNOWN };
+        (0..first).step_by(LINE).for_each(|at| read_soon(stack.bytes, at));
     }
 }

@@ -122,11 +122,10 @@ impl<'e> Walker<'e> {
         self.cache
     }
 
-    /// The words of a stack are read soon that the last walk of a thread read, as far as they are there.
-    pub(crate) fn stack_read_soon(&self, thread: u32, sp: u64, stack: &[u8]) {
-        if let Some(known) = self.cache.stacks.get(thread as usize % STACKS) {
-            known.read_soon(sp, stack);
-        }
+    /// The words of a stack are read soon that the last walk of a thread read, as far as they are there. Whether any is.
+    pub(crate) fn stack_read_soon(&self, thread: u32, sp: u64, stack: &[u8]) -> bool {
+        let known = self.cache.stacks.get(thread as usize % STACKS);
+        known.is_some_and(|known| known.read_soon(sp, stack))
     }
 
     /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
@@ -251,7 +250,10 @@ impl<'e> Walker<'e> {
                     continue;
                 }
             }
-            previous.catch_up::<WORD>(&mut registers, arch);
+            // Of a frame without a caller nobody asks for registers.
+            if !matches!(rule, Rule::Outermost) {
+                previous.catch_up::<WORD>(&mut registers, arch);
+            }
             frames.push(frame);
             let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
             let step = match self.step::<WORD>(rule, place, &mut registers, memory, arch) {
