@@ -116,8 +116,8 @@ pub use record::{
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use session::{
-    Batch, EagerBatches, Input, LiveBatches, NextBatch, RawBody, RawRecord, RecordEntry,
-    SampleEntry, Session, SessionOptions, Visited, visit_records,
+    Batch, BatchReader, EagerBatches, Input, LiveBatches, NextBatch, RawBody, RawRecord,
+    RecordEntry, SampleEntry, Session, SessionOptions, Visited, visit_records,
 };
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanAhead};

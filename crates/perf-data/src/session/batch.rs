@@ -1,21 +1,19 @@
 //! A part of a recording in time that is complete: nothing that is read later belongs before its end.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use budget::Held;
 
+use super::batch_reader::BatchReader;
 use super::entries::{RecordEntry, SampleEntry};
 use crate::container::Head;
-use crate::fetch::{LINE, read_soon};
 use crate::finding::Findings;
 use crate::record::{
     Callchain, Mmap, NamedMap, Record, RecordBytes, Sample, SampleError, SimpleperfRecord,
     TimedRecord,
 };
 use crate::stream::RecordChunk;
-
-/// A sample's fields before its stack, with a short callchain and the registers of x86-64.
-const HEAD_LINES: usize = 6;
 
 /// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
 /// it can be walked on many threads while the next one is made; its bytes are freed with it.
@@ -84,7 +82,13 @@ impl Batch {
     #[must_use]
     #[inline]
     pub fn named_map(&self, position: u64) -> Option<NamedMap<'_>> {
-        self.head.schema.named_map(&self.found(position)?)
+        self.named_map_in(self.at(position), position)
+    }
+
+    /// The same, of the bytes from that position on.
+    #[inline]
+    pub(super) fn named_map_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<NamedMap<'b>> {
+        self.head.schema.named_map(&self.found_in(bytes, position)?)
     }
 
     /// Decodes the record at a position of [`Self::record_entries`].
@@ -95,7 +99,11 @@ impl Batch {
 
     #[inline]
     fn found(&self, position: u64) -> Option<RecordBytes<'_>> {
-        let bytes = self.at(position);
+        self.found_in(self.at(position), position)
+    }
+
+    #[inline]
+    fn found_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<RecordBytes<'b>> {
         let header = self.head.schema.header_rules().read(bytes)?;
         let bytes = bytes.get(..header.size as usize)?;
         Some(RecordBytes { position, header, bytes, payload: 0 })
@@ -108,28 +116,27 @@ impl Batch {
     /// Where the entry is not of this batch.
     #[inline]
     pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
-        let mut sample =
-            self.head.schema.sample(self.at(entry.position), entry.position, entry.event)?;
+        self.sample_in(self.at(entry.position), entry)
+    }
+
+    /// The same, of the bytes from its position on.
+    #[inline]
+    pub(super) fn sample_in<'b>(
+        &'b self,
+        bytes: &'b [u8],
+        entry: &SampleEntry,
+    ) -> Result<Sample<'b>, SampleError> {
+        let mut sample = self.head.schema.sample(bytes, entry.position, entry.event)?;
         if !self.chains.is_empty() {
             sample.user_callchain = self.user_callchain(entry.position);
         }
         Ok(sample)
     }
 
-    /// The first fields of a sample are read soon.
-    #[inline]
-    pub fn head_read_soon(&self, entry: &SampleEntry) {
-        let bytes = self.at(entry.position);
-        (0..HEAD_LINES).for_each(|line| read_soon(bytes, LINE * line));
-    }
-
-    /// What is behind the stack of a sample is read soon. Its header is read now.
-    #[inline]
-    pub fn end_read_soon(&self, entry: &SampleEntry) {
-        let bytes = self.at(entry.position);
-        if let Some(len) = self.head.schema.record_len(bytes) {
-            read_soon(bytes, len.saturating_sub(8));
-        }
+    /// What reads samples and records one after another.
+    #[must_use]
+    pub const fn reader(&self) -> BatchReader<'_> {
+        BatchReader::new(self)
     }
 
     fn user_callchain(&self, position: u64) -> Option<Callchain<'_>> {
@@ -143,33 +150,47 @@ impl Batch {
 
     /// The bytes from a position to the end of its chunk; empty where there is none.
     #[inline]
-    fn at(&self, position: u64) -> &[u8] {
+    pub(super) fn at(&self, position: u64) -> &[u8] {
+        let (positions, bytes) = self.chunk(position).unwrap_or_default();
+        let at = usize::try_from(position - positions.start).ok();
+        at.and_then(|at| bytes.get(at..)).unwrap_or_default()
+    }
+
+    /// The chunk to read at a position: the positions that it is for, and its bytes. These may go on with what the next
+    /// chunk has whole.
+    #[inline]
+    pub(super) fn chunk(&self, position: u64) -> Option<(Range<u64>, &[u8])> {
         let index = self.chunks.partition_point(|chunk| chunk.start <= position);
-        let chunk = index.checked_sub(1).and_then(|index| self.chunks.get(index));
-        let at = |chunk: &'_ RecordChunk| usize::try_from(position - chunk.start).ok();
-        chunk.and_then(|chunk| chunk.bytes.get(at(chunk)?..)).unwrap_or_default()
+        let chunk = self.chunks.get(index.checked_sub(1)?)?;
+        let until = self.chunks.get(index).map_or(u64::MAX, |next| next.start);
+        Some((chunk.start..until, &chunk.bytes))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bytes::Endian;
 
-    #[test]
-    fn bytes_by_position() {
-        let chunk = |start: u64, bytes: &[u8]| RecordChunk { start, bytes: bytes.to_vec().into() };
-        let batch = |chunks: Vec<RecordChunk>| Batch {
+    /// A batch without samples and records, with these bytes at these positions.
+    pub(crate) fn batch_of(chunks: &[(u64, &[u8])]) -> Batch {
+        let chunk =
+            |&(start, bytes): &(u64, &[u8])| RecordChunk { start, bytes: bytes.to_vec().into() };
+        Batch {
             head: Arc::new(Head::of_stream(Endian::Little)),
             samples: Vec::new(),
             records: Vec::new(),
-            chunks,
+            chunks: chunks.iter().map(chunk).collect(),
             chains: Vec::new(),
             starts_over: false,
             held: Held::NOWHERE,
-        };
-        let one = batch(vec![chunk(100, b"abc")]);
-        let two = batch(vec![chunk(100, b"abc"), chunk(200, b"de")]);
+        }
+    }
+
+    #[test]
+    fn bytes_by_position() {
+        let one = batch_of(&[(100, b"abc")]);
+        let two = batch_of(&[(100, b"abc"), (200, b"de")]);
         for batch in [&one, &two] {
             assert_eq!(batch.at(101), b"bc");
             assert_eq!(batch.at(99), b"");
@@ -177,6 +198,6 @@ mod tests {
         }
         assert_eq!(two.at(201), b"e");
         assert_eq!(two.at(u64::MAX), b"");
-        assert_eq!(batch(Vec::new()).at(0), b"");
+        assert_eq!(batch_of(&[]).at(0), b"");
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 mod batch;
+mod batch_reader;
 mod chains;
 mod entries;
 mod gather;
@@ -22,6 +23,7 @@ mod visit;
 mod waiting;
 
 pub use batch::Batch;
+pub use batch_reader::BatchReader;
 pub use entries::{RecordEntry, SampleEntry};
 pub use input::Input;
 pub use options::{EagerBatches, LiveBatches, SessionOptions};

@@ -1,14 +1,14 @@
 //! The samples of a slice, decoded one by one, ahead of the walk: what is read of the next ones is on its way to the cache
 //! while one is walked.
 
-use perf_data::{Batch, LINE, RegsAbi, Sample, read_soon};
+use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, read_soon};
 
 use crate::replay::plan::Planned;
 use crate::walk::Walker;
 
 /// Samples of a batch in the order of a plan.
 pub(crate) struct Ahead<'b> {
-    batch: &'b Batch,
+    reader: BatchReader<'b>,
     planned: &'b [Planned],
     /// The bit of the stack pointer in the recorder's mask, if stacks are walked.
     sp_bit: Option<u32>,
@@ -27,32 +27,34 @@ const END: usize = 1;
 impl<'b> Ahead<'b> {
     /// Before the first sample.
     pub(crate) fn new(batch: &'b Batch, planned: &'b [Planned], sp_bit: Option<u32>) -> Self {
+        let mut reader = batch.reader();
         let first = planned.iter().take(HEAD);
-        first.for_each(|planned| batch.head_read_soon(&planned.entry));
-        let decoded = [planned.first().and_then(|it| batch.sample(&it.entry).ok()), None];
-        Self { batch, planned, sp_bit, decoded, next: 0 }
+        first.for_each(|planned| reader.head_read_soon(&planned.entry));
+        let decoded = [planned.first().and_then(|it| reader.sample(&it.entry).ok()), None];
+        Self { reader, planned, sp_bit, decoded, next: 0 }
     }
 
     /// The next sample of the plan; `None` where it cannot be decoded.
     pub(crate) fn next(&mut self, walker: &Walker<'_>) -> Option<&Sample<'b>> {
-        let Self { batch, planned, next, .. } = *self;
+        let Self { reader, planned, decoded, next, .. } = self;
         let entry = |index: usize| planned.get(index).map(|planned| &planned.entry);
-        self.next += 1;
-        if let Some(entry) = entry(self.next + HEAD) {
-            batch.head_read_soon(entry);
+        let given_out = *next;
+        *next += 1;
+        if let Some(entry) = entry(*next + HEAD) {
+            reader.head_read_soon(entry);
         }
-        if let Some(entry) = entry(self.next + END) {
-            batch.end_read_soon(entry);
+        if let Some(entry) = entry(*next + END) {
+            reader.end_read_soon(entry);
         }
-        let following = &mut self.decoded[self.next % 2];
-        *following = match entry(self.next).map(|entry| batch.sample(entry)) {
+        let following = &mut decoded[*next % 2];
+        *following = match entry(*next).map(|entry| reader.sample(entry)) {
             Some(Ok(sample)) => Some(sample),
             _ => None,
         };
         if let (Some(following), Some(sp_bit)) = (following, self.sp_bit) {
             stack_read_soon(following, sp_bit, walker);
         }
-        self.decoded[next % 2].as_ref()
+        self.decoded[given_out % 2].as_ref()
     }
 }
 

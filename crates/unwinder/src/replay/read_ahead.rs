@@ -2,7 +2,7 @@
 //! them. Most are maps of files that were mapped before, and they come in rows of one process.
 
 use module_map::{KnownMap, KnownNames};
-use perf_data::{Batch, RecordEntry, TimedRecord};
+use perf_data::{Batch, BatchReader, RecordEntry, TimedRecord};
 use rayon::prelude::*;
 
 use crate::replay::apply::known_map;
@@ -13,6 +13,8 @@ const FIRST: usize = 1024;
 const MOST: usize = 4096;
 /// So many are read as one, and a row ends there.
 const AT_ONCE: usize = 256;
+/// So many records before it is read, one is asked for.
+const SOON: usize = 8;
 
 /// The next records: a row of maps of one process, or another record.
 #[derive(Clone, Copy)]
@@ -99,8 +101,12 @@ impl<'b> ReadAhead<'b> {
         let parts = records.par_chunks_mut(AT_ONCE).zip(left.par_chunks(AT_ONCE));
         let read = parts.map(|(records, entries)| {
             let mut others = Vec::new();
-            for (record, entry) in records.iter_mut().zip(entries) {
-                *record = read(batch, entry, names, &mut others);
+            let mut reader = batch.reader();
+            for (index, (record, entry)) in records.iter_mut().zip(entries).enumerate() {
+                if let Some(soon) = entries.get(index + SOON) {
+                    reader.map_read_soon(soon.position);
+                }
+                *record = read((batch, &mut reader), entry, names, &mut others);
             }
             find_rows(records);
             others
@@ -110,12 +116,12 @@ impl<'b> ReadAhead<'b> {
 }
 
 fn read<'b>(
-    batch: &'b Batch,
+    (batch, reader): (&'b Batch, &mut BatchReader<'b>),
     entry: &RecordEntry,
     names: KnownNames<'_>,
     others: &mut Vec<TimedRecord<'b>>,
 ) -> ReadMap {
-    if let Some(named) = batch.named_map(entry.position) {
+    if let Some(named) = reader.named_map(entry.position) {
         let executable = named.is_executable();
         return ReadMap { map: known_map(&named, names), executable, ..ReadMap::OTHER };
     }
