@@ -3,7 +3,7 @@
 use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 
 use crate::replay::frame_key::FrameKey;
-use crate::replay::intern::Index;
+use crate::replay::intern::{Hashed, Hashes, Index};
 use crate::replay::layout::{Layouts, Merging};
 use crate::replay::repaired::{RepairedSlice, SliceCounts};
 
@@ -11,6 +11,8 @@ use crate::replay::repaired::{RepairedSlice, SliceCounts};
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) profile: Profile,
+    /// What hashes locations; the other values come with their hashes.
+    hashes: Hashes,
     locations: Index<FrameKey, LocationId>,
     frames: Index<FrameKey, FrameId>,
     stacks: Index<StackRow, StackId>,
@@ -27,11 +29,11 @@ impl Merged {
     pub(crate) fn add(&mut self, slice: &RepairedSlice) {
         let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
         let mut stacks = Vec::with_capacity(slice.stacks.len());
-        for row in &slice.stacks {
+        for &Hashed { value: row, hash } in &slice.stacks {
             // Invariant of a slice: a row is behind its parent and its frame is there.
             let Some(&frame) = frames.get(row.frame.index()) else { break };
             let parent = row.parent.and_then(|parent| stacks.get(parent.index()).copied());
-            stacks.push(self.stack(StackRow { parent, frame }));
+            stacks.push(self.stack(Hashed { value: StackRow { parent, frame }, hash }));
         }
         let mut merging = Merging::new(&slice.layouts);
         for row in &slice.samples {
@@ -57,17 +59,18 @@ impl Merged {
     }
 
     #[inline]
-    fn stack(&mut self, row: StackRow) -> StackId {
+    fn stack(&mut self, row: Hashed<StackRow>) -> StackId {
         let stacks = &mut self.profile.stacks;
-        self.stacks.intern(row, || stacks.push(row))
+        self.stacks.intern(row, || stacks.push(row.value))
     }
 
     #[inline]
-    fn frame(&mut self, key: FrameKey) -> FrameId {
-        let Self { profile: Profile { locations, frames, .. }, .. } = self;
+    fn frame(&mut self, key: Hashed<FrameKey>) -> FrameId {
+        let Self { profile: Profile { locations, frames, .. }, hashes, .. } = self;
         self.frames.intern(key, || {
-            let location =
-                self.locations.intern(key.of_location(), || locations.push(key.location()));
+            let key = key.value;
+            let location = hashes.hashed(key.of_location());
+            let location = self.locations.intern(location, || locations.push(key.location()));
             frames.push(key.frame(location))
         })
     }

@@ -5,6 +5,7 @@ use budget::Held;
 use profile::{FrameId, SampleRow, StackId, StackNeeds, StackRow};
 
 use crate::replay::frame_key::FrameKey;
+use crate::replay::intern::{Hashed, Hashes};
 use crate::replay::layout::SampleLayouts;
 use crate::replay::slice::WalkedSlice;
 
@@ -12,9 +13,10 @@ use crate::replay::slice::WalkedSlice;
 #[derive(Debug)]
 pub(crate) struct RepairedSlice {
     /// The frames, some twice, in the order of the nodes that have them first.
-    pub(crate) frames: Vec<FrameKey>,
-    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children.
-    pub(crate) stacks: Vec<StackRow>,
+    pub(crate) frames: Vec<Hashed<FrameKey>>,
+    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children. The hash
+    /// is that of the chain.
+    pub(crate) stacks: Vec<Hashed<StackRow>>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     pub(crate) counts: SliceCounts,
@@ -39,8 +41,8 @@ pub(crate) struct SliceCounts {
 
 impl RepairedSlice {
     /// Takes of a slice what its samples have: not the chains that repair replaced.
-    pub(crate) fn of(slice: WalkedSlice) -> Self {
-        let mut rows = UsedRows::of(&slice);
+    pub(crate) fn of(slice: WalkedSlice, hashes: &Hashes) -> Self {
+        let mut rows = UsedRows::of(&slice, hashes);
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
         let UsedRows { frames, stacks, .. } = rows;
@@ -56,8 +58,8 @@ impl RepairedSlice {
 
     /// What its tables take, in bytes.
     const fn heap_bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<FrameKey>()
-            + self.stacks.capacity() * size_of::<StackRow>()
+        self.frames.capacity() * size_of::<Hashed<FrameKey>>()
+            + self.stacks.capacity() * size_of::<Hashed<StackRow>>()
             + self.samples.capacity() * size_of::<SampleRow>()
     }
 }
@@ -65,8 +67,9 @@ impl RepairedSlice {
 /// The rows of a slice that its samples have, as they are found.
 struct UsedRows<'s> {
     slice: &'s WalkedSlice,
-    frames: Vec<FrameKey>,
-    stacks: Vec<StackRow>,
+    hashes: &'s Hashes,
+    frames: Vec<Hashed<FrameKey>>,
+    stacks: Vec<Hashed<StackRow>>,
     /// For each frame and node of the slice its id here, once a sample has it.
     known_frames: Vec<Option<FrameId>>,
     known_stacks: Vec<Option<StackId>>,
@@ -75,10 +78,11 @@ struct UsedRows<'s> {
 }
 
 impl<'s> UsedRows<'s> {
-    fn of(slice: &'s WalkedSlice) -> Self {
+    fn of(slice: &'s WalkedSlice, hashes: &'s Hashes) -> Self {
         let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
         Self {
             slice,
+            hashes,
             frames: Vec::with_capacity(n_frames),
             stacks: Vec::with_capacity(n_stacks),
             known_frames: vec![None; n_frames],
@@ -89,7 +93,7 @@ impl<'s> UsedRows<'s> {
 
     /// The id here of a node of the slice. Outwards to a node that is known, then inwards again.
     fn stack(&mut self, innermost: StackId) -> Option<StackId> {
-        let Self { slice, frames, stacks, known_frames, known_stacks, chain } = self;
+        let Self { slice, hashes, frames, stacks, known_frames, known_stacks, chain } = self;
         let mut at = Some(innermost);
         let mut parent = None;
         while let Some(node) = at {
@@ -101,16 +105,19 @@ impl<'s> UsedRows<'s> {
             chain.push((node, row));
             at = row.parent;
         }
+        let known = |id: StackId| stacks.get(id.index()).map_or(0, |row| row.hash);
+        let mut hash = parent.map_or(0, known);
         for (node, row) in chain.drain(..).rev() {
             let slot = known_frames.get_mut(row.frame.index())?;
             let frame = match *slot {
                 Some(frame) => frame,
                 None => {
-                    frames.push(*slice.frames.values().get(row.frame.index())?);
+                    frames.push(hashes.hashed(*slice.frames.values().get(row.frame.index())?));
                     *slot.insert(FrameId::new(frames.len() as u32 - 1))
                 }
             };
-            stacks.push(StackRow { parent, frame });
+            hash = hashes.of_chain(hash, frames.get(frame.index())?.hash);
+            stacks.push(Hashed { value: StackRow { parent, frame }, hash });
             parent = Some(StackId::new(stacks.len() as u32 - 1));
             *known_stacks.get_mut(node.index())? = parent;
         }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
+use crate::replay::intern::Hashes;
 use crate::replay::lane::{Lane, Position, Repairs, WindowSlices};
 use crate::replay::lengthen::Lengthening;
 use crate::replay::repaired::RepairedSlice;
@@ -38,6 +39,8 @@ pub(crate) struct Window {
     frames: usize,
     /// Where batches are repaired one by one: so many of those that wait are of batches before the last.
     before_last: Option<usize>,
+    /// What hashes the rows of slices that are done: the same for all that are merged.
+    hashes: Hashes,
 }
 
 impl Window {
@@ -54,7 +57,8 @@ impl Window {
     /// Forgets all that was learned. Nothing may wait.
     pub(crate) fn begin_anew(&mut self) {
         let before_last = self.before_last.map(|_| 0);
-        *self = Self { before_last, ..Self::new(self.join, self.max_frames) };
+        let hashes = std::mem::take(&mut self.hashes);
+        *self = Self { before_last, hashes, ..Self::new(self.join, self.max_frames) };
     }
 
     /// Adds a slice.
@@ -67,7 +71,8 @@ impl Window {
     /// Repairs what can be repaired, all of it if nothing more comes, and gives out the slices that are done.
     #[inline(never)] // A stage of its own in profiles, as the next one.
     pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<RepairedSlice> {
-        done(self.repair_ready(last, code))
+        let ready = self.repair_ready(last, code);
+        self.done(ready)
     }
 
     fn repair_ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
@@ -99,7 +104,12 @@ impl Window {
             }
             self.before_last = Some(self.waiting);
         }
-        done(ready)
+        self.done(ready)
+    }
+
+    /// Slices whose samples are done, as the merge takes them.
+    fn done(&self, slices: Vec<WalkedSlice>) -> Vec<RepairedSlice> {
+        slices.into_par_iter().map(|slice| RepairedSlice::of(slice, &self.hashes)).collect()
     }
 
     /// Repairs the first samples of a window and gives out the slices that are done.
@@ -208,9 +218,4 @@ fn in_order(
         let next = lanes.iter_mut().filter_map(|lane| Some((lane.peek()?.0.at, lane)));
         next.min_by_key(|(at, _)| *at)?.1.next()
     })
-}
-
-/// Slices whose samples are done, as the merge takes them.
-fn done(slices: Vec<WalkedSlice>) -> Vec<RepairedSlice> {
-    slices.into_par_iter().map(RepairedSlice::of).collect()
 }
