@@ -54,7 +54,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-pub use allocator::give_back_large_memory;
+pub use allocator::FreedMemory;
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};
 pub use error::HostError;
