@@ -49,6 +49,9 @@ pub(crate) struct StackCache {
     is_kept: bool,
 }
 
+/// Below a return address are so many bytes of saved registers, which may begin in the line before.
+const SAVED: usize = 48;
+
 /// Where the previous stack led.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
@@ -88,11 +91,12 @@ impl StackCache {
     pub(crate) fn read_soon(&self, sp: u64, stack: &[u8]) -> bool {
         let mut is_any = false;
         for step in self.known.iter().rev() {
-            // The return address is the last word of the frame, and what it saved is beside that.
+            // The return address is the last word of the frame.
             let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
             let offset = usize::try_from(offset).unwrap_or(usize::MAX);
             is_any |= offset < stack.len();
             perf_data::read_soon(stack, offset);
+            perf_data::read_soon(stack, offset.wrapping_sub(SAVED));
         }
         is_any
     }
