@@ -10,6 +10,7 @@ mod rules;
 mod scheduler;
 mod settle;
 mod start;
+mod step;
 mod switch;
 mod uncovered;
 mod vdso;
@@ -25,11 +26,10 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, NARROW, WIDE};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
-use crate::frame::{Caller, Evidence, Frame, Step};
+use crate::frame::Frame;
 use crate::kept::KeptRules;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
-use crate::walk::assembly::is_disproved;
 use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
 use crate::walk::settle::settle;
 use crate::walk::start::initial_registers;
@@ -228,9 +228,7 @@ impl<'e> Walker<'e> {
             }
             let is_first = frames.len() == first;
             let Some((at, mapping)) = self.mapping_of(lookup, (is_first, is_leaf), space) else {
-                if is_first {
-                    frames.push(Frame::nowhere(lookup, found_by));
-                }
+                frames.extend(is_first.then(|| Frame::nowhere(lookup, found_by)));
                 return EndReason::NotMapped;
             };
             lookup = at;
@@ -344,93 +342,6 @@ impl<'e> Walker<'e> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
-
-    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_plain`](crate::rule::SimpleRule) before.
-    fn step<const WORD: u64>(
-        &mut self,
-        rule: Rule,
-        place: Uncovered<'_>,
-        registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Arch,
-    ) -> Result<Step, EndReason> {
-        let Uncovered { lookup, svma, is_leaf, .. } = place;
-        let sp = registers.sp(arch);
-        if WORD == NARROW
-            && arch == Arch::X86
-            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
-        {
-            return step;
-        }
-        let (pc, signal, evidence) = match rule {
-            Rule::Simple(rule) => {
-                let read = match rule.run::<WORD>(registers, memory, arch) {
-                    Ok(read) => read,
-                    Err(why) => {
-                        self.cut_at =
-                            rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
-                    }
-                };
-                // What can be followed by what is on the stack.
-                let by_stack =
-                    rule.return_address() != 0 && rule.cfa_register != arch.return_address();
-                let evidence = (by_stack && !rule.signal).then_some(Evidence::Simple(rule, read));
-                (read.return_address, rule.signal, evidence)
-            }
-            Rule::Full { row, signal } => {
-                let row = self.full_row(row, svma, lookup, memory);
-                let row = row.ok_or(EndReason::BadUnwindInfo)?;
-                let run = match row.run(registers, memory, arch) {
-                    Ok(run) => run,
-                    // Nothing has changed as yet.
-                    Err(why) if registers.sp(arch) == sp && !signal => {
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
-                    }
-                    Err(why) => {
-                        self.cut_at = Some(registers.sp(arch))
-                            .filter(|&moved| moved > sp && is_cut(why, signal));
-                        return Err(why);
-                    }
-                };
-                (run, signal, None)
-            }
-            Rule::Outermost => {
-                return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
-            }
-            Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
-                return self.step_without_rule(rule, &place, registers, memory, arch);
-            }
-        };
-        let moved = registers.sp(arch);
-        // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in
-        // vfork.
-        let advanced = moved > sp || (is_leaf && moved == sp);
-        if !advanced && !signal {
-            return Err(EndReason::NoProgress);
-        }
-        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, memory, arch) {
-            return Err(EndReason::BadUnwindInfo);
-        }
-        Ok(Step { caller: self.caller_at(pc, signal, arch)?, evidence })
-    }
-
-    /// The caller that a rule leads to; `None` where there is none.
-    #[inline(always)]
-    fn caller_at(&self, pc: u64, signal: bool, arch: Arch) -> Result<Option<Caller>, EndReason> {
-        // Code that a process or thread begins with has 0 where a return address would be.
-        let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
-        if pc.is_none() && self.is_guessed {
-            return Err(EndReason::NotMapped);
-        }
-        Ok(pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi }))
-    }
-}
-
-/// Whether a step failed because the slot of the return address is not among the bytes of the stack. The frame that a
-/// signal interrupted has no such slot.
-fn is_cut(why: EndReason, signal: bool) -> bool {
-    why == EndReason::StackExhausted && !signal
 }
 
 /// The opened file that is mapped at an address.

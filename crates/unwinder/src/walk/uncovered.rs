@@ -11,7 +11,8 @@ use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
 use crate::frame::{Caller, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
-use crate::walk::{Walker, file_at, is_cut};
+use crate::walk::step::is_cut;
+use crate::walk::{Walker, file_at};
 
 /// A frame whose caller has to be found without a rule.
 pub(super) struct Uncovered<'w> {
