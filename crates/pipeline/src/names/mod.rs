@@ -191,10 +191,16 @@ fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
 fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
     let mut lost = LostNames::default();
     lost.add_findings(std::mem::take(&mut named.symbols.findings));
+    // Looking for a path takes longer than all else here.
+    let mut of_files = HashMap::new();
     for Nameless { location, address, why, file } in nameless {
         if !matches!(named.sources.get(*location as usize), Some(NameSource::List(_))) {
-            lost.add_address(file.image().path(), *address, *why);
+            let known = of_files.entry((file.serial, *why)).or_insert((file, 0, *address));
+            (known.1, known.2) = (known.1 + 1, known.2.min(*address));
         }
+    }
+    for ((_, why), (file, count, lowest)) in of_files {
+        lost.add_addresses(file.image().path(), (count, lowest), why);
     }
     lost
 }

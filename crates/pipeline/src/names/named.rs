@@ -75,22 +75,11 @@ impl<'p> Named<'p> {
         &mut self,
         find: impl Fn(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
     ) {
-        self.name_each(find);
-    }
-
-    /// The same, for one who remembers what it was asked: the locations come in their order.
-    pub(crate) fn name_each<'n>(
-        &mut self,
-        mut find: impl FnMut(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
-    ) {
         let mut lent: HashMap<(*const u8, usize, u64), u32> = HashMap::new();
         for (location, source) in self.locations.iter().zip(&mut self.sources) {
             let Some((name, start)) = find(location, *source) else { continue };
             let listed = &mut self.listed;
-            let mut add = |name: Cow<'_, [u8]>| {
-                listed.push(ListedFunction { name: name.into_owned(), start });
-                listed.len() as u32 - 1
-            };
+            let mut add = |name: Cow<'_, [u8]>| list(listed, name.into_owned(), start);
             let at = match name {
                 Cow::Borrowed(known) => *lent
                     .entry((known.as_ptr(), known.len(), start))
@@ -98,6 +87,24 @@ impl<'p> Named<'p> {
                 Cow::Owned(_) => add(name),
             };
             *source = NameSource::List(at);
+        }
+    }
+
+    /// The location of that index, if nothing names it as yet.
+    pub(super) fn nameless(&self, at: u32) -> Option<LocationRow> {
+        let source = self.sources.get(at as usize)?;
+        self.locations.get(at as usize).filter(|_| source.is_nothing()).copied()
+    }
+
+    /// A function for [`Self::take_listed`].
+    pub(super) fn list(&mut self, name: Vec<u8>, start: u64) -> u32 {
+        list(&mut self.listed, name, start)
+    }
+
+    /// The location of that index is in a function of [`Self::list`].
+    pub(super) fn take_listed(&mut self, at: u32, function: u32) {
+        if let Some(source) = self.sources.get_mut(at as usize) {
+            *source = NameSource::List(function);
         }
     }
 
@@ -187,6 +194,12 @@ impl<'p> Named<'p> {
             }
         }
     }
+}
+
+/// Adds a function; gives its index.
+fn list(listed: &mut Vec<ListedFunction>, name: Vec<u8>, start: u64) -> u32 {
+    listed.push(ListedFunction { name, start });
+    listed.len() as u32 - 1
 }
 
 /// Names the gap among the locations, where nothing is looked up.

@@ -1,10 +1,10 @@
 //! Names for functions that have none but whose start is known from unwind information: the module and the address of
 //! the start, as the file states it (`cc1plus+0x45a0`). So what is of one function stays together.
 
-use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use address::Svma;
+use address::{ModuleId, Svma};
 use budget::Budget;
 use hashbrown::HashMap;
 use module_map::{ImageStore, LoadedImage, Timeline};
@@ -20,7 +20,8 @@ pub(super) struct NamelessPlace {
     pub(super) file: Arc<LoadedImage>,
 }
 
-/// Names locations by where their functions begin; gives the indexes of those that it could name.
+/// Names locations by where their functions begin; gives the indexes of those that it could name, in their order. `places`
+/// are those of one file after the other, of each by address.
 pub(super) fn name_by_start(
     named: &mut Named<'_>,
     places: &[NamelessPlace],
@@ -28,25 +29,32 @@ pub(super) fn name_by_start(
 ) -> Vec<u32> {
     let budget: Budget = images.options().budget;
     let mut files: HashMap<u32, FunctionStarts> = HashMap::new();
-    let mut starts: HashMap<u32, Svma> = HashMap::new();
-    for NamelessPlace { location, address, file } in places {
-        let known = files
-            .entry(file.serial)
-            .or_insert_with(|| FunctionStarts::new(Arc::clone(file), &budget));
-        if let Some(start) = known.start_of(*address, images) {
-            starts.insert(*location, start);
+    // The function of the place before, and its file: mostly it is that of the next place, too.
+    let mut last: Option<(u32, Range<Svma>)> = None;
+    let mut names: HashMap<(Option<ModuleId>, Svma), Option<u32>> = HashMap::new();
+    let mut done = Vec::new();
+    for NamelessPlace { location: at, address, file } in places {
+        let Some(location) = named.nameless(*at) else { continue };
+        let is_last = |(serial, range): &(u32, Range<Svma>)| {
+            *serial == file.serial && range.contains(address)
+        };
+        if !last.as_ref().is_some_and(is_last) {
+            let starts = files.entry(file.serial);
+            let starts = starts.or_insert_with(|| FunctionStarts::new(Arc::clone(file), &budget));
+            let range = starts.range_of(*address, images);
+            last = range.map(|(start, end)| (file.serial, start..end));
+        }
+        let Some((_, Range { start, .. })) = last else { continue };
+        let name = names.entry((location.module, start));
+        let name = name.or_insert_with(|| {
+            name_of(&location, start, timeline).map(|name| named.list(name, start.0))
+        });
+        if let Some(name) = *name {
+            named.take_listed(*at, name);
+            done.push(*at);
         }
     }
-    let mut done = Vec::new();
-    // The index of the location that is asked for.
-    let mut next = 0_u32..;
-    named.name_each(|location, source| {
-        let index = next.next()?;
-        let start = starts.get(&index).filter(|_| source.is_nothing())?;
-        let name = name_of(location, *start, timeline)?;
-        done.push(index);
-        Some((Cow::Owned(name), start.0))
-    });
+    done.sort_unstable();
     done
 }
 

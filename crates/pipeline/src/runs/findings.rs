@@ -20,9 +20,14 @@ pub(crate) fn account(
     names: &NameReport,
     recorded_until: Option<i128>,
 ) {
-    profile.summary.losses = losses(profile, timeline, images);
-    if names.looked_up {
-        profile.summary.nameless = nameless(profile, &names.by_start, timeline, images);
+    let shown = (&*profile, &*timeline);
+    let (losses, nameless) = rayon::join(
+        || losses(shown.0, shown.1, images),
+        || names.looked_up.then(|| nameless(shown.0, &names.by_start, shown.1, images)),
+    );
+    profile.summary.losses = losses;
+    if let Some(nameless) = nameless {
+        profile.summary.nameless = nameless;
     }
     let summary = &mut profile.summary;
     add_counts(summary, counts);

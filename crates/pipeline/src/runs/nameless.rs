@@ -3,7 +3,7 @@
 use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
 use module_map::{ImageStore, LoadError, MappedKind, Timeline};
-use profile::query::stack_weights;
+use profile::query::frame_weights;
 use profile::{FoundBy, LocationId, ModuleKind, NamelessModule, Profile};
 
 /// Frames without a name by module, those with most first. `by_start`: locations whose name is but where their function
@@ -16,11 +16,10 @@ pub(super) fn nameless(
 ) -> Vec<NamelessModule> {
     let by_start: HashSet<LocationId> = by_start.iter().copied().collect();
     let mut counts: HashMap<Option<ModuleId>, u64> = HashMap::new();
-    for (stack, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
-        let Some(frame) = profile.frames.get(stack.frame) else { continue };
+    for (frame, &weight) in profile.frames.iter().zip(&frame_weights(profile)) {
         let Some(location) = profile.locations.get(frame.location) else { continue };
         let has_name = location.n_inlines > 0 && !by_start.contains(&frame.location);
-        if !has_name && frame.found_by != FoundBy::Gap {
+        if !has_name && weight > 0 && frame.found_by != FoundBy::Gap {
             *counts.entry(location.module).or_default() += weight;
         }
     }

@@ -1,6 +1,6 @@
 //! How the frames of all samples were found, and how many chains go on with frames of other samples.
 
-use crate::id::StackId;
+use crate::id::{FrameId, StackId};
 use crate::profile::Profile;
 use crate::reason::FoundBy;
 use crate::tables::{StackRow, Table};
@@ -21,10 +21,8 @@ pub struct FoundCounts {
 pub fn found_counts(profile: &Profile) -> FoundCounts {
     let mut counts = FoundCounts { frames: [0; FoundBy::ALL.len()], joined: 0, with_gap: 0 };
     let found_by = |row: &StackRow| profile.frames.get(row.frame).map(|frame| frame.found_by);
-    for (row, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
-        if let Some(word) = found_by(row) {
-            counts.frames[word as usize] += weight;
-        }
+    for (frame, weight) in profile.frames.iter().zip(&frame_weights(profile)) {
+        counts.frames[frame.found_by as usize] += weight;
     }
     if !FoundBy::ALL.iter().any(|&word| word.is_joined() && counts.frames[word as usize] > 0) {
         return counts;
@@ -61,6 +59,18 @@ pub fn stack_weights(profile: &Profile) -> Table<StackId, u64> {
         let weight = weights.get(id).copied().unwrap_or(0);
         let parent = parent.filter(|&parent| parent < id);
         if let Some(sum) = parent.and_then(|parent| weights.get_mut(parent)) {
+            *sum += weight;
+        }
+    }
+    weights
+}
+
+/// By frame: how often samples have it.
+#[must_use]
+pub fn frame_weights(profile: &Profile) -> Table<FrameId, u64> {
+    let mut weights: Table<FrameId, u64> = Table::from_vec(vec![0; profile.frames.len()]);
+    for (stack, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
+        if let Some(sum) = weights.get_mut(stack.frame) {
             *sum += weight;
         }
     }

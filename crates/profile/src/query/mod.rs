@@ -16,7 +16,7 @@ mod weights;
 pub use annotation::{AddressCost, Annotation, CodePlace, LineCost, address_costs, annotate};
 pub use call_tree::{CallId, CallLabel, CallNode, CallTree, TreeOptions};
 pub use costs::{FunctionCost, function_costs};
-pub use found::{FoundCounts, found_counts, stack_weights};
+pub use found::{FoundCounts, found_counts, frame_weights, stack_weights};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };

@@ -9,7 +9,7 @@ use std::io;
 
 use crate::printer::Printer;
 use crate::render::inline_rows::InlineRows;
-use profile::query::found_counts;
+use profile::query::{FoundCounts, found_counts};
 use profile::{
     EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
 };
@@ -30,7 +30,8 @@ pub struct Json {
 
 impl Printer for Json {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let rows = InlineRows::new(profile, self.inlines);
+        let (rows, found) =
+            rayon::join(|| InlineRows::new(profile, self.inlines), || found_counts(profile));
         let mut json = JsonDocument::default();
         json.raw("{\"meta\":{\"schema\":\"unwind-perf-stacks\",\"version\":");
         json.value(|out| number(out, VERSION));
@@ -48,7 +49,7 @@ impl Printer for Json {
         });
         tables::add(&mut json, profile, &rows);
         json.raw(",\n\"summary\":");
-        summary(&mut json, profile);
+        summary(&mut json, profile, &found);
         json.raw("}\n");
         json.write(out)
     }
@@ -66,7 +67,7 @@ pub(crate) fn recording_json(profile: &Profile) -> String {
 #[cfg(feature = "arrow")]
 pub(crate) fn summary_json(profile: &Profile) -> String {
     let mut json = JsonDocument::default();
-    summary(&mut json, profile);
+    summary(&mut json, profile, &found_counts(profile));
     json.into_text()
 }
 
@@ -118,9 +119,8 @@ fn words(json: &mut JsonDocument<'_>) {
 }
 
 /// The account of the run.
-fn summary(json: &mut JsonDocument<'_>, profile: &Profile) {
+fn summary(json: &mut JsonDocument<'_>, profile: &Profile, found: &FoundCounts) {
     let summary = &profile.summary;
-    let found = found_counts(profile);
     let counters = [
         ("samples", summary.samples),
         ("samples_joined", found.joined),
