@@ -102,5 +102,5 @@ pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use request::{
     ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };
-pub use run::{prefetch, symbolize};
+pub use run::{prefetch, prefetch_on_pool, symbolize};
 pub use stored::StoredSplits;

@@ -14,6 +14,7 @@ use std::sync::mpsc::{Sender, channel};
 use cache::{Cache, Key};
 use hashbrown::HashSet;
 use module_map::{ImageStore, LoadedImage, MappedKind};
+use rayon::prelude::*;
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
@@ -23,10 +24,8 @@ use crate::setting::Setting;
 /// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Prefetch {
-    /// Locations that were looked at.
-    locations: usize,
-    /// Whether locations of a module were seen, by its index.
-    modules: Vec<bool>,
+    /// So many modules with frames were looked at.
+    modules: usize,
     /// The serials of files that were begun.
     begun: HashSet<u32>,
     /// To the thread of the files, which is started with the first.
@@ -35,7 +34,7 @@ pub(crate) struct Prefetch {
 }
 
 impl Prefetch {
-    /// Begins with what a replay has found since the last call.
+    /// Begins with what a replay has found since the last call, by threads of its own.
     pub(crate) fn look(
         &mut self,
         partial: &Partial<'_>,
@@ -44,26 +43,44 @@ impl Prefetch {
         recording: &Path,
     ) {
         let Setting { options, cache, .. } = setting;
+        for file in self.new_files(partial, images, setting, recording) {
+            self.send(file, images, (&options.names, cache.as_ref()));
+        }
+    }
+
+    /// What a replay whose samples are all walked has found since the last call, for the threads of the pool.
+    pub(crate) fn rest<'s>(
+        &mut self,
+        partial: &Partial<'_>,
+        images: &Arc<ImageStore>,
+        setting: &Setting<'s>,
+        recording: &Path,
+    ) -> Rest<'s> {
+        let files = self.new_files(partial, images, setting, recording);
+        let Setting { options, cache, .. } = setting;
+        Rest { files, images: Arc::clone(images), names: &options.names, cache: cache.clone() }
+    }
+
+    /// The files that are to be begun; the kernel's list is begun here.
+    fn new_files(
+        &mut self,
+        partial: &Partial<'_>,
+        images: &Arc<ImageStore>,
+        setting: &Setting<'_>,
+        recording: &Path,
+    ) -> Vec<Arc<LoadedImage>> {
+        let mut files = Vec::new();
+        let Setting { options, cache, .. } = setting;
         // With one job nothing is done beside other work.
         if !options.names.look_up || rayon::current_num_threads() < 2 {
-            return;
+            return files;
         }
         // A download could delay one that a walk waits for. What is unpacked in advance counts against a limit.
         let may_unpack = images.options().fetcher.is_none() && options.limits.memory.is_none();
         let modules = partial.timeline.modules();
-        self.modules.resize(modules.len(), false);
-        let locations = partial.profile.locations.as_slice();
-        let new = locations.get(self.locations..).unwrap_or_default();
-        self.locations = locations.len();
-        for id in new.iter().filter_map(|location| location.module) {
-            let (Some(seen), Some(module)) =
-                (self.modules.get_mut(id.index()), modules.get(id.index()))
-            else {
-                continue;
-            };
-            if std::mem::replace(seen, true) {
-                continue;
-            }
+        let new = partial.met.get(self.modules..).unwrap_or_default();
+        self.modules = partial.met.len();
+        for module in new.iter().filter_map(|id| modules.get(id.index())) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.names.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, images };
@@ -75,9 +92,10 @@ impl Prefetch {
                     self.list = places.prefetch(partial.timeline);
                 }
             } else if let Some(Ok(file)) = images.outcome(module).filter(|_| may_unpack) {
-                self.begin_file(file, images, (&options.names, cache.as_ref()));
+                files.extend(self.begun.insert(file.serial).then(|| Arc::clone(file)));
             }
         }
+        files
     }
 
     /// The kernel's list, where it was begun.
@@ -85,30 +103,53 @@ impl Prefetch {
         self.list.take()
     }
 
-    fn begin_file(
+    /// To the thread of the files.
+    fn send(
         &mut self,
-        file: &Arc<LoadedImage>,
+        file: Arc<LoadedImage>,
         images: &Arc<ImageStore>,
         (names, cache): (&NameOptions, Option<&Arc<Cache>>),
     ) {
-        if !self.begun.insert(file.serial) {
-            return;
-        }
         let files = self.files.get_or_insert_with(|| {
             let (files, begun) = channel::<Arc<LoadedImage>>();
             let (images, names, cache) = (Arc::clone(images), names.clone(), cache.cloned());
-            let begin = move |file: &LoadedImage| begin(file, &images, &names, cache.as_deref());
-            std::thread::spawn(move || begun.iter().for_each(|file| begin(&file)));
+            let begin = move |file: Arc<LoadedImage>| {
+                begin(&file, &images, (&names, cache.as_deref()), symbolizer::prefetch);
+            };
+            std::thread::spawn(move || begun.iter().for_each(begin));
             files
         });
         // The thread ends with the sender, never before it.
-        let _ = files.send(Arc::clone(file));
+        let _ = files.send(file);
+    }
+}
+
+/// What was not begun when the walk had ended.
+pub(crate) struct Rest<'s> {
+    files: Vec<Arc<LoadedImage>>,
+    images: Arc<ImageStore>,
+    names: &'s NameOptions,
+    cache: Option<Arc<Cache>>,
+}
+
+impl Rest<'_> {
+    /// Begins with it on the pool, and returns when it is done.
+    pub(crate) fn unpack(self) {
+        let Self { files, images, names, cache } = self;
+        files.into_par_iter().with_max_len(1).for_each(|file| {
+            begin(&file, &images, (names, cache.as_deref()), symbolizer::prefetch_on_pool);
+        });
     }
 }
 
 /// Finds the separate files, and unpacks what names are in. What runs before found out of a file is read instead: mostly
 /// that is all that is needed.
-fn begin(file: &LoadedImage, images: &ImageStore, names: &NameOptions, cache: Option<&Cache>) {
+fn begin(
+    file: &LoadedImage,
+    images: &ImageStore,
+    (names, cache): (&NameOptions, Option<&Cache>),
+    unpack: impl Fn(&SymbolSource<'_>),
+) {
     if let Some(cache) = cache {
         let options = names.symbol_options(images);
         let key = Key::of(&SymbolSource::of_files(file, images), &options);
@@ -116,5 +157,5 @@ fn begin(file: &LoadedImage, images: &ImageStore, names: &NameOptions, cache: Op
             return;
         }
     }
-    symbolizer::prefetch(&SymbolSource::of_loaded(file, images));
+    unpack(&SymbolSource::of_loaded(file, images));
 }

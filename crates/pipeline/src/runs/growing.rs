@@ -284,7 +284,7 @@ impl Run<'_> {
         growing: &mut Growing<'_>,
     ) -> Result<(), Error> {
         let start = Instant::now();
-        let Partial { profile, timeline, threads } = partial;
+        let Partial { profile, timeline, threads, .. } = partial;
         let due = growing.due(profile);
         let Growing { head, report, first_location, handed_on, expected, .. } = growing;
         let first = *first_location;

@@ -97,7 +97,11 @@ impl Run<'_> {
                 return Ok(None);
             }
             if next.is_none() {
-                let replay = replayer.finish(self);
+                replayer.settle(self);
+                let walked = replayer.partial();
+                let rest = prefetch.rest(&walked, &files.images, self.setting, self.path());
+                // What the last repair and merge need no thread for.
+                let (replay, ()) = rayon::join(|| replayer.finish(self), || rest.unpack());
                 timings.ended("replay");
                 return Ok(Some(Replayed { session, found, files, timeline, replay, prefetch }));
             }
@@ -128,7 +132,10 @@ impl Run<'_> {
                 self.walked(done..first);
                 done = first.max(done);
             }
-            prefetch.look(&replayer.partial(), &files.images, self.setting, self.path());
+            // Two threads have no time for it before the end of the walk.
+            if rayon::current_num_threads() > 2 {
+                prefetch.look(&replayer.partial(), &files.images, self.setting, self.path());
+            }
             timings.ended("replay");
             self.go_on()?;
             if quick && replayer.saw_replaced_file() {

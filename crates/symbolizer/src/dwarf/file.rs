@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use budget::{Budget, Held, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
-use module_map::Image;
+use module_map::{Image, Section};
 use rayon::prelude::*;
 
 use crate::bytes::{ByteCursor, NameText};
@@ -48,14 +48,10 @@ const NAMES: [&str; 9] = [
     ".debug_addr",
 ];
 
-/// Unpacks what [`DwarfSections::load`] will ask for; whether it will find anything.
-pub(crate) fn prefetch(image: &Image) -> bool {
-    let found = image.section(".debug_info").is_some();
-    if found {
-        let sections = NAMES.iter().filter_map(|name| image.section(name));
-        sections.for_each(|section| section.unpack_early(image));
-    }
-    found
+/// The sections that [`DwarfSections::load`] will ask for; `None` where it will not find anything.
+pub(crate) fn sections_to_load(image: &Image) -> Option<Vec<&Section>> {
+    image.section(".debug_info")?;
+    Some(NAMES.iter().filter_map(|name| image.section(name)).collect())
 }
 
 impl<'a> DwarfSections<'a> {

@@ -42,7 +42,7 @@ mod walk;
 
 pub(crate) use candidates::{CANDIDATES, Candidates};
 pub(crate) use die_names::DwarfPair;
-pub(crate) use file::{DwarfFile, DwarfSections, prefetch};
+pub(crate) use file::{DwarfFile, DwarfSections, sections_to_load};
 pub(crate) use line_header::FilePath;
 pub(crate) use lines::SharedLines;
 pub(crate) use scopes::ScopeName;

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use budget::MemoryUse;
 use hashbrown::HashMap;
-use module_map::Image;
+use module_map::{Image, Section};
 use profile::Strings;
 use rayon::prelude::*;
 
@@ -85,12 +85,25 @@ fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
 }
 
 /// Does what [`symbolize`] does for a file whatever addresses are asked of it: unpacks its debug information. To be
-/// called while other work is waited for, on one thread; what is unpacked is held until [`symbolize`] takes it.
+/// called while other work is waited for; what is unpacked is held until [`symbolize`] takes it.
 pub fn prefetch(source: &SymbolSource<'_>) {
-    if !source.debug.is_some_and(dwarf::prefetch) {
-        dwarf::prefetch(source.image);
-    }
-    source.alt.map(dwarf::prefetch);
+    sections(source).into_iter().for_each(|(section, image)| section.unpack_early(image));
+}
+
+/// The same by all threads of the current pool.
+pub fn prefetch_on_pool(source: &SymbolSource<'_>) {
+    let sections = sections(source).into_par_iter().with_max_len(1);
+    sections.for_each(|(section, image)| section.unpack_early(image));
+}
+
+/// The sections with the debug information of a file, each with the image that has it.
+fn sections<'a>(source: &SymbolSource<'a>) -> Vec<(&'a Section, &'a Image)> {
+    let of = |image: &'a Image| Some((image, dwarf::sections_to_load(image)?));
+    let main = source.debug.and_then(of).or_else(|| of(source.image));
+    let images = main.into_iter().chain(source.alt.and_then(of));
+    images
+        .flat_map(|(image, sections)| sections.into_iter().map(move |section| (section, image)))
+        .collect()
 }
 
 fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {

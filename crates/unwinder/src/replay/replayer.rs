@@ -15,6 +15,7 @@ use crate::repair::Code;
 use crate::replay::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
 use crate::replay::filter::{Filter, LeftOut};
 use crate::replay::merge::Merged;
+use crate::replay::met::MetModules;
 use crate::replay::off_cpu::OffCpuTimes;
 use crate::replay::plan::{Plan, Planner};
 use crate::replay::position::PlanPosition;
@@ -124,6 +125,8 @@ pub struct Replayer<'r> {
     head: Option<Arc<Head>>,
     /// What was planned and is to be walked next.
     planned: Option<PlannedChunk>,
+    /// The modules of what was walked.
+    pub(crate) met: MetModules,
     /// What was walked and is to be repaired next.
     walked: Option<WalkedChunk>,
     /// What was walked and waits for its repair.
@@ -178,6 +181,7 @@ impl<'r> Replayer<'r> {
             timings: ReplayTimings::default(),
             head: None,
             planned: None,
+            met: MetModules::default(),
             walked: None,
             window: Window::new(options.join, options.max_frames),
             repaired: Vec::new(),
@@ -296,6 +300,8 @@ impl<'r> Replayer<'r> {
             rayon::join(repair, || merge(before)).0
         };
         let ((next, walked), repaired) = rayon::join(plan_and_walk, repair_and_merge);
+        let slices = walked.iter().flat_map(|chunk| &chunk.slices);
+        slices.for_each(|slice| self.met.add(&slice.modules));
         (self.walked, self.repaired) = (walked, repaired);
         next.filter(|plan| !plan.samples.is_empty())
     }
@@ -311,8 +317,11 @@ impl<'r> Replayer<'r> {
         self.learn_modules();
         let Self { images, engine, merged, timings, window, modules, .. } = self;
         let code = Code { engine, images, modules };
-        let ready = timed(&mut timings.repair, || window.ready(true, code));
-        timed(&mut timings.merge, || ready.iter().for_each(|slice| merged.add(slice)));
+        let (mut merging, mut both) = (Duration::ZERO, Duration::ZERO);
+        let merge = |slice| timed(&mut merging, || merged.add(&slice));
+        timed(&mut both, || window.finish(code, merge));
+        timings.merge += merging;
+        timings.repair += both.saturating_sub(merging);
         self.held.set(merged.heap_bytes() as u64);
     }
 

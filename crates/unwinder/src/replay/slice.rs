@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use address::{Avma, Bias};
+use address::{Avma, Bias, ModuleId};
 use budget::Held;
 use module_map::{LazySpace, ProcessImage, Space};
 use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
@@ -16,6 +16,7 @@ use crate::replay::ahead::Ahead;
 use crate::replay::chain::{Chain, LastChain, SliceScratch};
 use crate::replay::frame_key::{FrameKey, PlacedFrame};
 use crate::replay::layout::SampleLayouts;
+use crate::replay::met::modules_of;
 use crate::replay::needs::note_walked;
 use crate::replay::plan::Planned;
 use crate::replay::recent::Recent;
@@ -35,6 +36,8 @@ pub(crate) struct WalkedSlice {
     /// For each sample what its walk saw of the stack.
     pub(crate) seen: SeenSamples,
     pub(crate) counts: SliceCounts,
+    /// The modules of its frames.
+    pub(crate) modules: Vec<ModuleId>,
     /// What it takes.
     pub(crate) held: Held,
 }
@@ -98,6 +101,7 @@ pub(crate) fn walk_slice(
     }
     result.counts.cache_hits = walker.hits - before.0;
     result.counts.cache_misses = walker.misses - before.1;
+    result.modules = modules_of(result.frames.values());
     result
 }
 
@@ -329,7 +333,6 @@ fn again(
 
 #[cfg(test)]
 mod tests {
-    use address::ModuleId;
     use profile::FoundBy;
 
     use super::*;

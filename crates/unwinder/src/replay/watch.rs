@@ -1,11 +1,12 @@
 //! A replay that is looked at while it goes on: what is known so far, for output that is written before the end.
 
-use address::Timestamp;
+use address::{ModuleId, Timestamp};
 use module_map::Timeline;
 use perf_data::Batch;
 use profile::Profile;
 
 use crate::replay::chunk::CHUNK;
+use crate::replay::met::MetModules;
 use crate::replay::position::PlanPosition;
 use crate::replay::replayer::{ReplayObserver, Replayer};
 use crate::replay::threads::Thread;
@@ -21,6 +22,8 @@ pub struct Partial<'a> {
     pub profile: &'a mut Profile,
     /// The timeline as the plan has moved it, which is further than the samples.
     pub timeline: &'a Timeline,
+    /// Modules with frames, in the order in which walks met them: also of samples that are not in the tables yet.
+    pub met: &'a [ModuleId],
     /// Threads that have samples, in order of first appearance; those of planned samples among them.
     pub threads: &'a [Thread],
 }
@@ -32,6 +35,7 @@ impl Replayer<'_> {
         Partial {
             profile: &mut self.merged.profile,
             timeline: self.planner.timeline(),
+            met: self.met.modules(),
             threads: self.planner.threads(),
         }
     }
@@ -87,6 +91,7 @@ impl Replayer<'_> {
         self.merged.begin_anew();
         self.planner.begin_anew();
         self.window.begin_anew();
+        self.met = MetModules::default();
     }
 
     /// What the tables and what is known of threads take, in bytes.

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
+use crate::replay::in_order::InOrder;
 use crate::replay::intern::Hashes;
 use crate::replay::lane::{Lane, Position, Repairs, WindowSlices};
 use crate::replay::lengthen::Lengthening;
@@ -68,23 +69,34 @@ impl Window {
         self.slices.push_back(slice);
     }
 
-    /// Repairs what can be repaired, all of it if nothing more comes, and gives out the slices that are done.
+    /// Repairs all that waits, since nothing more comes, and hands each slice on as soon as it and those before it are
+    /// done: that is merged while the others get their new stacks.
     #[inline(never)] // A stage of its own in profiles, as the next one.
-    pub(crate) fn ready(&mut self, last: bool, code: Code<'_>) -> Vec<RepairedSlice> {
-        let ready = self.repair_ready(last, code);
-        self.done(ready)
+    pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
+        let ready = self.repair_ready(code);
+        self.done(ready).into_iter().for_each(&mut merge);
+        let found = self.find(self.waiting, self.waiting, code);
+        let slices: Vec<_> = self.slices.drain(..).enumerate().collect();
+        (self.waiting, self.frames, self.done) = (0, 0, 0);
+        self.before_last = self.before_last.map(|_| 0);
+        let (max_frames, hashes) = (self.max_frames, &self.hashes);
+        let merging = InOrder::new(slices.len(), merge);
+        slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
+            lengthen((number, &mut slice), &found, max_frames);
+            merging.put(number, RepairedSlice::of(slice, hashes));
+        });
     }
 
-    fn repair_ready(&mut self, last: bool, code: Code<'_>) -> Vec<WalkedSlice> {
+    /// Repairs what can be repaired before more comes.
+    fn repair_ready(&mut self, code: Code<'_>) -> Vec<WalkedSlice> {
         let mut ready = Vec::new();
         if self.join == Join::Off {
             (self.waiting, self.frames) = (0, 0);
             ready.extend(self.slices.drain(..));
         }
-        while self.is_full() || (last && self.waiting > 0) {
+        while self.is_full() {
             let window = self.size();
-            let repaired = if self.is_full() { window.div_ceil(4) * REPAIRED } else { window };
-            let repaired = repaired.min(window);
+            let repaired = (window.div_ceil(4) * REPAIRED).min(window);
             self.give_out((window, repaired), code, &mut ready);
         }
         while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
@@ -96,7 +108,7 @@ impl Window {
     /// The same after slices were added, which may be the last ones of their batch.
     #[inline(never)]
     pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
-        let mut ready = self.repair_ready(false, code);
+        let mut ready = self.repair_ready(code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
             let repaired = before.min(self.waiting);
             if repaired > 0 {
@@ -165,6 +177,14 @@ impl Window {
 
     /// Repairs the first samples of a window: lane by lane, then all of them in their order get their new stacks.
     fn repair(&mut self, window: usize, repaired: usize, code: Code<'_>) {
+        let found = self.find(window, repaired, code);
+        let max_frames = self.max_frames;
+        let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
+        slices.into_par_iter().for_each(|slice| lengthen(slice, &found, max_frames));
+    }
+
+    /// What the chains of the first samples of a window are continued with, by lanes.
+    fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
         let lanes = self.positions(window);
         let slices = &self.slices;
         let window = WindowSlices { slices, repaired, code };
@@ -175,15 +195,7 @@ impl Window {
         let gaps = self.join == Join::Gaps;
         let pairs = self.lanes.par_iter_mut().zip(&lanes);
         let found = pairs.map(|(lane, positions)| lane.forwards(window, positions, &trials, gaps));
-        let found: Vec<Repairs> = found.collect();
-        let max_frames = self.max_frames;
-        let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
-        slices.into_par_iter().for_each(|(number, slice)| {
-            let mut lengthening = Lengthening::new(max_frames);
-            for (position, repaired, callers) in in_order(&found, number) {
-                lengthening.lengthen(slice, position.index, repaired, callers);
-            }
-        });
+        found.collect()
     }
 
     /// The samples of the window in their order, by lanes.
@@ -205,6 +217,14 @@ impl Window {
             }
         }
         lanes
+    }
+}
+
+/// The chains of a slice of that number get the stacks that were found for them.
+fn lengthen((number, slice): (usize, &mut WalkedSlice), found: &[Repairs], max_frames: usize) {
+    let mut lengthening = Lengthening::new(max_frames);
+    for (position, repaired, callers) in in_order(found, number) {
+        lengthening.lengthen(slice, position.index, repaired, callers);
     }
 }
 

@@ -194,7 +194,7 @@ impl Run<'_> {
         files: &Files,
         live: &mut Live<'_>,
     ) -> Result<(), Error> {
-        let Partial { profile, timeline, threads } = partial;
+        let Partial { profile, timeline, threads, .. } = partial;
         add_modules(profile, timeline, &files.images);
         add_threads(profile, threads, timeline);
         live.count(profile, &**self.setting.host);
