@@ -45,8 +45,9 @@ const STAGES: &[Stage] = &[
     stage(
         "repair",
         &[
-            "unwinder::replay::window::Window::ready",
-            "unwinder::replay::window::Window::ready_after",
+            "unwinder::replay::window::Window::find",
+            "unwinder::replay::window::lengthen",
+            "unwinder::replay::repaired::RepairedSlice::of",
         ],
     ),
     stage("merge", &["unwinder::replay::merge::Merged::add"]),

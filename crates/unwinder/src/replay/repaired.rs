@@ -41,6 +41,7 @@ pub(crate) struct SliceCounts {
 
 impl RepairedSlice {
     /// Takes of a slice what its samples have: not the chains that repair replaced.
+    #[inline(never)] // A stage of its own in profiles.
     pub(crate) fn of(slice: WalkedSlice, hashes: &Hashes) -> Self {
         let mut rows = UsedRows::of(&slice, hashes);
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));

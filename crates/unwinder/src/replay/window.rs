@@ -71,7 +71,6 @@ impl Window {
 
     /// Repairs all that waits, since nothing more comes, and hands each slice on as soon as it and those before it are
     /// done: that is merged while the others get their new stacks.
-    #[inline(never)] // A stage of its own in profiles, as the next one.
     pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
         let ready = self.repair_ready(code);
         self.done(ready).into_iter().for_each(&mut merge);
@@ -106,7 +105,6 @@ impl Window {
     }
 
     /// The same after slices were added, which may be the last ones of their batch.
-    #[inline(never)]
     pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
         let mut ready = self.repair_ready(code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
@@ -184,6 +182,7 @@ impl Window {
     }
 
     /// What the chains of the first samples of a window are continued with, by lanes.
+    #[inline(never)] // A stage of its own in profiles, as the next one.
     fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
         let lanes = self.positions(window);
         let slices = &self.slices;
@@ -221,6 +220,7 @@ impl Window {
 }
 
 /// The chains of a slice of that number get the stacks that were found for them.
+#[inline(never)]
 fn lengthen((number, slice): (usize, &mut WalkedSlice), found: &[Repairs], max_frames: usize) {
     let mut lengthening = Lengthening::new(max_frames);
     for (position, repaired, callers) in in_order(found, number) {
