@@ -3,8 +3,9 @@
 //! what was not begun, or is not done, is done by the look-up.
 //!
 //! ```text
-//!   pool      | walk w1 | walk w2 | walk w3 | ... | look-up
-//!   here                | files and list of w1, of w2 ...
+//!   pool           | walk w1 | walk w2 | ... | last repair and merge | look-up
+//!   here, look               | files and list of w1, of w2 ...
+//!   pool, rest                               | files, list of w1 ...
 //! ```
 
 use std::path::Path;
@@ -21,7 +22,8 @@ use unwinder::Partial;
 use crate::options::NameOptions;
 use crate::setting::Setting;
 
-/// What was begun. Threads of their own do the work, since the pool's would not be free for the walk meanwhile.
+/// What was begun. Beside the walk threads of their own do the work, since the pool's would not be free for the walk
+/// meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Prefetch {
     /// So many modules with frames were looked at.
