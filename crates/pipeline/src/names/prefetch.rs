@@ -135,10 +135,12 @@ pub(crate) struct Rest<'s> {
 }
 
 impl Rest<'_> {
-    /// Begins with it on the pool, and returns when it is done.
-    pub(crate) fn unpack(self) {
+    /// Begins with it on the pool, and returns when it is done; files that are left when the run is cancelled stay as they
+    /// are.
+    pub(crate) fn unpack(self, is_cancelled: impl Fn() -> bool + Sync) {
         let Self { files, images, names, cache } = self;
-        files.into_par_iter().with_max_len(1).for_each(|file| {
+        let wanted = files.into_par_iter().with_max_len(1).filter(|_| !is_cancelled());
+        wanted.for_each(|file| {
             begin(&file, &images, (names, cache.as_deref()), symbolizer::prefetch_on_pool);
         });
     }

@@ -101,7 +101,8 @@ impl Run<'_> {
                 let walked = replayer.partial();
                 let rest = prefetch.rest(&walked, &files.images, self.setting, self.path());
                 // What the last repair and merge need no thread for.
-                let (replay, ()) = rayon::join(|| replayer.finish(self), || rest.unpack());
+                let (replay, ()) =
+                    rayon::join(|| replayer.finish(self), || rest.unpack(|| self.is_cancelled()));
                 timings.ended("replay");
                 return Ok(Some(Replayed { session, found, files, timeline, replay, prefetch }));
             }
