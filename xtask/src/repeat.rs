@@ -41,6 +41,8 @@ const EXIT: u32 = 4;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
+/// perf writes those itself, at the end of a recording and without a time.
+const LOST_SAMPLES: u32 = 13;
 /// From here on records are written by perf and not by the kernel.
 const USER: u32 = 64;
 
@@ -169,13 +171,31 @@ struct Round<'s> {
     span: &'s Span,
 }
 
+impl Round<'_> {
+    /// How much later it begins than the first.
+    const fn start(&self) -> u64 {
+        self.number * (self.span.last - self.span.first + PAUSE)
+    }
+
+    /// How much later a record is than `time`, or none where it has no time here either. What perf notes of processes
+    /// that were there before comes in front of the round; what was lost is told at its end, where any time would be too
+    /// late for the batches that were made.
+    fn later(&self, kind: u32, time: u64) -> Option<u64> {
+        match (time, kind) {
+            (0, LOST_SAMPLES) => None,
+            (0, _) => Some(self.start() + self.span.first - 1),
+            _ => Some(self.start()),
+        }
+    }
+}
+
 fn write_round(
     records: &[u8],
     layout: &Layout,
     round: Round<'_>,
     output: &mut impl Write,
 ) -> Result<()> {
-    let later = round.number * (round.span.last - round.span.first + PAUSE);
+    let later = round.start();
     let pids = u32::try_from(round.number)? * PIDS;
     let mut changed = Vec::new();
     each(records, |kind, record| {
@@ -197,9 +217,9 @@ fn write_round(
         }
         if let Some(fields) = layout.of(kind, record.len()) {
             shift_pids(&mut changed, fields.process, pids)?;
-            let time = word(record, fields.time)?;
-            let from = if time == 0 { round.span.first - 1 } else { 0 };
-            add(&mut changed, fields.time, later + from)?;
+            if let Some(later) = round.later(kind, word(record, fields.time)?) {
+                add(&mut changed, fields.time, later)?;
+            }
         }
         Ok(output.write_all(&changed)?)
     })
@@ -294,5 +314,15 @@ mod tests {
         let (end, later) = (section(&once, DATA).unwrap().end, section(&thrice, DATA).unwrap().end);
         assert_eq!(later, end + more);
         assert_eq!(word(&thrice, later).unwrap(), word(&once, end).unwrap() + more as u64);
+    }
+
+    #[test]
+    fn what_has_no_time_comes_first_but_for_what_was_lost() {
+        let span = Span { first: 1_000, last: 5_000 };
+        let round = Round { number: 2, span: &span };
+        assert_eq!(round.later(MMAP2, 1_500), Some(2_008_000));
+        assert_eq!(round.later(MMAP2, 0), Some(2_008_999));
+        assert_eq!(round.later(LOST_SAMPLES, 0), None);
+        assert_eq!(round.later(LOST_SAMPLES, 4_000), Some(2_008_000));
     }
 }
