@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) seen: u32,
     /// The last of them, counted in samples of the stack.
     pub(crate) last: u32,
-    /// Where it is kept as it is now, if it is.
+    /// Where it is kept as it is now, if it is; of one that is kept, where the one outside of it is.
     pub(super) kept: Option<NonZeroU32>,
 }
 

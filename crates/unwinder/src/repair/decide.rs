@@ -3,8 +3,7 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::call_site::can_have_called;
-use crate::repair::gap::Gap;
-use crate::repair::kept::Calls;
+use crate::repair::gap::{Behind, Gap, Lists};
 use crate::repair::learned::Learned;
 use crate::repair::memory::Sight;
 use crate::repair::paths::Paths;
@@ -24,9 +23,9 @@ pub(crate) struct Repaired {
 }
 
 /// A chain that is to be continued.
-pub(crate) struct CutChain<'a, 's> {
+pub(crate) struct CutChain<'a, 'c, 's> {
     /// The sample.
-    sight: &'a mut Sight<'s>,
+    sight: &'c mut Sight<'s>,
     /// Where its last frame is.
     last: Place,
     /// The stack pointer of its first frame.
@@ -43,10 +42,10 @@ pub(crate) struct CutChain<'a, 's> {
     gaps: bool,
 }
 
-impl<'a, 's> CutChain<'a, 's> {
+impl<'a, 'c, 's> CutChain<'a, 'c, 's> {
     /// The chain of a sample that has frames.
     pub(crate) fn new(
-        sight: &'a mut Sight<'s>,
+        sight: &'c mut Sight<'s>,
         gaps: bool,
         (stack, learned): (u32, &'a Learned),
     ) -> Self {
@@ -70,19 +69,21 @@ impl<'a, 's> CutChain<'a, 's> {
     /// The callers are added to `places`; `None` where nothing is known.
     pub(crate) fn repair(
         mut self,
-        [past, future]: [View<'_>; 2],
+        [past, future]: [View<'a>; 2],
+        lists: &mut Lists<'a>,
         places: &mut Vec<Place>,
     ) -> Option<Repaired> {
         let first = places.len();
         let mut repaired = Repaired::default();
-        self.go_outwards([past, future], &mut repaired, places);
+        self.go_outwards([past, future], lists, &mut repaired, places);
         repaired.len = places.len() - first;
         (repaired.len > 0).then_some(repaired)
     }
 
     fn go_outwards(
         &mut self,
-        [past, future]: [View<'_>; 2],
+        [past, future]: [View<'a>; 2],
+        lists: &mut Lists<'a>,
         repaired: &mut Repaired,
         places: &mut Vec<Place>,
     ) {
@@ -108,18 +109,18 @@ impl<'a, 's> CutChain<'a, 's> {
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
         let sure = places.len() - first;
-        let gap = Gap::new([&past, &future], (self.sp, told));
+        let gap = Gap::new([&past, &future], lists, (self.sp, told));
         let mut calls = gap.calls();
         let way = |end| self.only_way(cfa?, end, future.trials, places);
         if calls.innermost().and_then(way).is_none() {
             calls = match self.gaps {
                 true => gap.without_returning(calls),
-                false => Calls::default(),
+                false => Behind::NONE,
             };
             repaired.gap = calls.innermost().map(|_| sure);
         }
-        repaired.root = calls.get(0).map(|call| call.cfa.saturating_sub(self.sp));
-        places.extend(calls.iter().rev().map(|call| call.caller));
+        repaired.root = calls.outermost().map(|call| call.cfa.saturating_sub(self.sp));
+        places.extend(calls.callers());
     }
 
     /// Adds the callers on the only way that is known from the last frame, which begins at `cfa`, to the callee of `end`,

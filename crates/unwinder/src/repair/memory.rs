@@ -6,15 +6,15 @@ use hashbrown::HashMap;
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::functions::{Code, Functions};
-use crate::repair::kept::{Calls, Kept, Key};
+use crate::repair::kept::{Kept, Key};
 use crate::repair::learned::Learned;
 use crate::repair::seen::{Seen, SeenEnd, Stack};
-use crate::repair::start::Starts;
+use crate::repair::start::{KeptStart, Root, StartCalls, Starts};
 use crate::repair::trials::Trials;
 use crate::repair::view::View;
 
 /// The memory of one direction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Memory {
     index: HashMap<Stack, u32>,
     stacks: Vec<Remembered>,
@@ -32,8 +32,8 @@ struct Remembered {
     stack: Stack,
     /// The calls under way, outermost first.
     calls: Vec<Call>,
-    /// What was kept of them last.
-    kept: Key,
+    /// What is known of its root, if chains reached it.
+    root: Option<Root>,
     /// So many were outside of the last sample's frames.
     beside: usize,
     /// How many samples of the stack there were.
@@ -87,9 +87,15 @@ pub(crate) struct Known {
 }
 
 impl Memory {
-    /// A memory that also learns what evidence is worth, and the ways that were seen.
-    pub(crate) fn learning() -> Self {
-        Self { learned: Some(Learned::default()), ..Self::default() }
+    /// A memory that keeps what so many calls take.
+    pub(crate) fn with_room(calls: usize) -> Self {
+        let (index, stacks, samples, starts, learned) = Default::default();
+        Self { index, stacks, samples, starts, learned, kept: Kept::with_room(calls) }
+    }
+
+    /// The same, that also learns what evidence is worth, and the ways that were seen.
+    pub(crate) fn learning(calls: usize) -> Self {
+        Self { learned: Some(Learned::default()), ..Self::with_room(calls) }
     }
 
     /// Forgets all, and has room for what so many samples show as a rule.
@@ -107,9 +113,16 @@ impl Memory {
         }
     }
 
-    /// What the stacks start with.
-    pub(crate) const fn starts(&self) -> &Starts {
-        &self.starts
+    /// What the stack of a sample starts with, as far as it was known then and is known now.
+    #[cfg(test)]
+    pub(crate) fn start(&self, known: &Known) -> Option<StartCalls<'_>> {
+        self.starts.get(known.start)
+    }
+
+    /// Whether chains of a sample's stack reached roots in different places: its thread has several stacks.
+    pub(crate) fn has_several(&self, known: &Known) -> bool {
+        let remembered = self.stacks.get(known.stack as usize);
+        remembered.and_then(|it| it.root).is_some_and(|root| root.several)
     }
 
     /// What was learned, if this memory learns.
@@ -122,8 +135,7 @@ impl Memory {
         let seen = sight.seen;
         let (first, last) = seen.frames.first().zip(seen.frames.last())?;
         let index = self.stack(seen.stack());
-        let Self { stacks, starts, .. } = self;
-        let remembered = stacks.get_mut(index as usize)?;
+        let remembered = self.stacks.get_mut(index as usize)?;
         let calls = &mut remembered.calls;
         // What is below the stack pointer has returned.
         while calls.last().is_some_and(|call| call.cfa <= first.sp) {
@@ -145,43 +157,63 @@ impl Memory {
                 stack: index,
                 link: Link::Gap,
                 now: remembered.samples,
-                start: starts.current(seen.stack()),
+                start: remembered.root.map(|root| root.start),
             },
         };
         comparison.known.link = comparison.link(calls, sight);
         Some(comparison)
     }
 
-    /// The calls outside of a sample's frames.
-    pub(crate) fn outside(&self, comparison: &Comparison) -> Calls<'_> {
-        let remembered = self.stacks.get(comparison.known.stack as usize);
-        let calls = remembered.and_then(|it| it.calls.get(..comparison.outside));
-        Calls::Now(calls.unwrap_or_default())
+    /// Forgets what was kept, and has room for what so many samples show as a rule.
+    pub(crate) fn begin_keeping(&mut self, n_samples: usize) {
+        let calls = self.stacks.iter_mut().flat_map(|it| &mut it.calls);
+        calls.for_each(|call| call.kept = None);
+        self.kept.begin_anew(n_samples);
+        self.starts.begin_keeping();
     }
 
-    /// Keeps the calls outside of a sample's frames for later: the key of [`Self::kept`].
-    pub(crate) fn keep(&mut self, comparison: &Comparison) -> Key {
-        let remembered = self.stacks.get_mut(comparison.known.stack as usize);
-        let Some(Remembered { calls, kept, .. }) = remembered else { return Key::default() };
-        let outside = calls.get_mut(..comparison.outside).unwrap_or_default();
-        *kept = self.kept.keep(outside, *kept);
-        *kept
+    /// Keeps the calls outside of a sample's frames for later; `None` where there is no room.
+    pub(crate) fn keep(&mut self, comparison: &Comparison) -> Option<Key> {
+        let remembered = self.stacks.get_mut(comparison.known.stack as usize)?;
+        let outside = remembered.calls.get_mut(..comparison.outside)?;
+        self.kept.has_room(outside.len()).then(|| self.kept.keep(outside))
     }
 
-    /// What is known of a sample's stack, with the calls outside of it and how far weak evidence can be relied on.
-    pub(crate) fn view<'a>(
+    /// What was kept is read soon.
+    pub(crate) fn fetch(&self, calls: Key) {
+        self.kept.fetch(calls);
+    }
+
+    /// Keeps what the stack of a sample starts with, as it is known now.
+    pub(crate) fn keep_start(&mut self, known: &Known) -> Option<KeptStart> {
+        self.starts.keep(known.start)
+    }
+
+    /// What was known of a sample's stack: with the calls outside of it, what it starts with as far as that is known now,
+    /// and how far weak evidence can be relied on.
+    pub(crate) fn view<'a>(&'a self, known: &Known, calls: Key, trials: &'a Trials) -> View<'a> {
+        self.view_from(self.starts.get(known.start), known, calls, trials)
+    }
+
+    /// The same, with what the stack started with as it was known at that time.
+    pub(crate) fn view_of_then<'a>(
         &'a self,
-        known: &Known,
-        calls: Calls<'a>,
+        (known, start): (&Known, Option<KeptStart>),
+        calls: Key,
         trials: &'a Trials,
     ) -> View<'a> {
-        let Known { link, now, start, .. } = *known;
-        View { calls, link, trials, start: self.starts.get(start), now, sure: true }
+        self.view_from(self.starts.kept(start), known, calls, trials)
     }
 
-    /// Calls that were kept, as they were at that time.
-    pub(crate) fn kept(&self, key: Key) -> Calls<'_> {
-        self.kept.calls(key)
+    fn view_from<'a>(
+        &'a self,
+        start: Option<StartCalls<'a>>,
+        known: &Known,
+        calls: Key,
+        trials: &'a Trials,
+    ) -> View<'a> {
+        let Known { link, now, .. } = *known;
+        View { calls: self.kept.calls(calls), link, trials, start, now, sure: true }
     }
 
     /// Takes in a sample that was compared.
@@ -203,15 +235,17 @@ impl Memory {
         comparison.renew(calls.get_mut(outside..).unwrap_or_default(), sight, learned);
         comparison.add(calls, sight, learned);
         if sight.seen.end == SeenEnd::Root {
-            starts.note(remembered.stack, calls);
+            remembered.root = starts.note(remembered.root, calls);
         }
         *samples += 1;
         remembered.samples += 1;
         remembered.last = *samples;
     }
 
-    /// Forgets the stacks that had no sample for the longest time, where there are many, and the outer calls of deep ones.
+    /// Forgets the stacks that had no sample for the longest time, where there are many, the outer calls of deep ones, and
+    /// what was kept.
     pub(crate) fn forget_old(&mut self) {
+        self.begin_keeping(0);
         for Remembered { calls, .. } in &mut self.stacks {
             calls.drain(..calls.len().saturating_sub(CALLS));
         }
@@ -220,16 +254,15 @@ impl Memory {
             self.stacks.truncate(STACKS);
             self.index = (0..).zip(&self.stacks).map(|(at, it)| (it.stack, at)).collect();
         }
-        let index = &self.index;
-        self.starts.retain(|stack| index.contains_key(stack));
+        self.starts.retain(self.stacks.iter_mut().filter_map(|it| it.root.as_mut()));
     }
 
     fn stack(&mut self, stack: Stack) -> u32 {
         let stacks = &mut self.stacks;
         *self.index.entry(stack).or_insert_with(|| {
             let calls = Vec::with_capacity(USUAL_CALLS);
-            let (kept, beside, samples, last) = Default::default();
-            stacks.push(Remembered { stack, calls, kept, beside, samples, last });
+            let (root, beside, samples, last) = Default::default();
+            stacks.push(Remembered { stack, calls, root, beside, samples, last });
             stacks.len() as u32 - 1
         })
     }

@@ -44,7 +44,9 @@ mod view;
 
 pub(crate) use decide::{CutChain, Repaired};
 pub(crate) use functions::{Code, Functions};
+pub(crate) use gap::Lists;
 pub(crate) use kept::Key;
 pub(crate) use memory::{Known, Memory, Sight};
 pub(crate) use seen::{Seen, SeenEnd, SeenFrame, StackOwner};
+pub(crate) use start::KeptStart;
 pub(crate) use trials::Trials;

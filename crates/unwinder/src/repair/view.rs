@@ -3,7 +3,7 @@
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
 use crate::repair::kept::Calls;
-use crate::repair::start::Start;
+use crate::repair::start::StartCalls;
 use crate::repair::trials::Trials;
 
 /// What one direction says of a sample.
@@ -16,7 +16,7 @@ pub(crate) struct View<'a> {
     /// How far weak evidence can be relied on.
     pub(crate) trials: &'a Trials,
     /// What the stack starts with.
-    pub(crate) start: Option<&'a Start>,
+    pub(crate) start: Option<StartCalls<'a>>,
     /// How many samples of the stack were taken in before this one.
     pub(crate) now: u32,
     /// Whether all that was taken from this direction so far is proven by it alone.

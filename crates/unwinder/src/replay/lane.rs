@@ -1,15 +1,16 @@
 //! A part of the threads, whose samples are repaired beside those of the others: nothing is joined across threads.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 
 use hashbrown::HashMap;
 use perf_data::read_soon;
+use rayon::prelude::*;
 
-use crate::frame::Place;
 use crate::repair::{
-    Code, CutChain, Functions, Key, Known, Memory, Repaired, Seen, SeenEnd, Sight, StackOwner,
-    Trials,
+    Code, Functions, KeptStart, Key, Known, Memory, Seen, SeenEnd, Sight, StackOwner, Trials,
 };
+use crate::replay::repairs::{Deciding, Repairs};
 use crate::replay::slice::WalkedSlice;
 
 /// A sample: its place in the window, the number of its slice among those that wait, and its index in it.
@@ -28,60 +29,82 @@ pub(crate) struct WindowSlices<'w> {
     pub(crate) code: Code<'w>,
 }
 
-/// What is known of some threads. What is remembered of the past is kept from one window to the next.
-#[derive(Debug)]
-pub(crate) struct Lane {
-    past: Memory,
-    /// What the samples of the window show, from the last one to the first.
-    future: Memory,
-    /// For each sample what those after it say, if it is to be repaired.
-    laters: Vec<Option<Later>>,
-    functions: Functions,
-}
-
-impl Default for Lane {
-    fn default() -> Self {
-        let (past, laters, functions) = Default::default();
-        Self { past, future: Memory::learning(), laters, functions }
-    }
-}
-
-/// What chains of a lane are continued with.
+/// What is known of some threads.
 #[derive(Debug, Default)]
-pub(crate) struct Repairs {
-    /// The chains in the order of their samples, each with where its callers begin.
-    chains: Vec<(Position, Repaired, usize)>,
-    /// The callers that were found for them, one chain's after the other's.
-    places: Vec<Place>,
+pub(crate) struct Lane {
+    past: Past,
+    future: Future,
+    /// What the threads that continue chains know of functions.
+    functions: Mutex<Vec<Functions>>,
 }
 
-impl Repairs {
-    /// The chains of a slice in the order of their samples, each with its callers, innermost first.
-    pub(crate) fn of_slice(
-        &self,
-        slice: usize,
-    ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
-        let first = self.chains.partition_point(|(position, ..)| position.slice < slice);
-        let chains = self.chains.get(first..).unwrap_or_default().iter();
-        let of_slice = chains.take_while(move |(position, ..)| position.slice == slice);
-        of_slice.filter_map(|&(position, repaired, start)| {
-            let callers = self.places.get(start..)?.get(..repaired.len)?;
-            Some((position, repaired, callers))
-        })
+/// What samples show from the first to the last. It is remembered from one window to the next.
+#[derive(Debug)]
+struct Past {
+    memory: Memory,
+    functions: Functions,
+    /// So many samples of the window were gone through.
+    done: usize,
+    /// What those that were gone through last say of the ones after them, for chains that were cut off.
+    said: Vec<Option<Before>>,
+}
+
+/// What the samples of a window show, from the last to the first.
+#[derive(Debug)]
+struct Future {
+    memory: Memory,
+    functions: Functions,
+    /// What they say of those before them, for chains that were cut off and are to be repaired.
+    said: Vec<Option<Later>>,
+}
+
+/// So many calls are kept of the samples of a window: some 45 MB. Programs need one to twelve for each sample. What is
+/// more is not known to samples before.
+const KEPT_OF_FUTURE: usize = 1 << 19;
+/// Of the past fewer: where there is no room, all that was kept is put to use first.
+const KEPT_OF_PAST: usize = 1 << 16;
+
+impl Default for Past {
+    fn default() -> Self {
+        let (functions, done, said) = Default::default();
+        Self { memory: Memory::with_room(KEPT_OF_PAST), functions, done, said }
     }
+}
+
+impl Default for Future {
+    fn default() -> Self {
+        let (functions, said) = Default::default();
+        Self { memory: Memory::learning(KEPT_OF_FUTURE), functions, said }
+    }
+}
+
+/// What the samples before one say of it: how it compares, what they remember outside of it, what its stack starts with,
+/// and whether its thread has several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub(super) known: Known,
+    pub(super) outside: Key,
+    pub(super) start: Option<KeptStart>,
+    pub(super) several: bool,
 }
 
 /// What the samples after one say of it: how it compares, and what they remember outside of it.
 #[derive(Clone, Copy, Debug)]
-struct Later {
-    known: Known,
-    outside: Key,
+pub(super) struct Later {
+    pub(super) known: Known,
+    pub(super) outside: Key,
 }
 
 impl<'w> WindowSlices<'w> {
     /// What was seen of a sample with user frames.
-    fn sample(&self, position: Position) -> Option<Seen<'w>> {
+    pub(super) fn sample(&self, position: Position) -> Option<Seen<'w>> {
         self.slices.get(position.slice)?.seen.get(position.index)
+    }
+
+    /// Those of the window's samples that are to be repaired.
+    fn to_repair(self, positions: &[Position]) -> &[Position] {
+        let n = positions.partition_point(|position| position.at < self.repaired);
+        positions.get(..n).unwrap_or_default()
     }
 
     /// What is looked at of a sample is read soon.
@@ -94,11 +117,18 @@ impl<'w> WindowSlices<'w> {
         }
     }
 
+    /// The first frame of a sample and the last one are read soon.
+    pub(super) fn fetch_ends(&self, position: Position) {
+        if let Some(seen) = self.sample(position) {
+            [0, seen.frames.len() - 1].into_iter().for_each(|at| read_soon(seen.frames, at));
+        }
+    }
+
     /// The threads that have chains to be continued, and where the innermost end of those is.
     fn wanted(&self, positions: &[Position]) -> HashMap<StackOwner, u64> {
         let mut wanted = HashMap::new();
-        let repaired = positions.iter().take_while(|position| position.at < self.repaired);
-        for seen in repaired.filter_map(|position| self.sample(*position)) {
+        let to_repair = self.to_repair(positions).iter();
+        for seen in to_repair.filter_map(|position| self.sample(*position)) {
             if let SeenEnd::Cut(cfa) = seen.end {
                 let cfa = cfa.unwrap_or(u64::MAX);
                 wanted
@@ -112,70 +142,108 @@ impl<'w> WindowSlices<'w> {
 }
 
 impl Lane {
-    /// Goes through samples from the last to the first: what they show, and what it says of those that were cut off and
-    /// are to be repaired.
-    pub(crate) fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
-        let Self { future, laters, functions, .. } = self;
-        let wanted = window.wanted(positions);
-        future.begin_anew(positions.len());
-        laters.clear();
-        laters.resize(positions.len(), None);
-        for (at, (&position, slot)) in positions.iter().zip(laters).enumerate().rev() {
-            window.fetch(positions.get(at.wrapping_sub(1)));
-            let Some(seen) = window.sample(position) else { continue };
-            let Some(&ways_from) = wanted.get(&seen.owner) else { continue };
-            let mut sight = Sight { seen, functions, code: window.code, ways_from };
-            let Some(comparison) = future.compare(&mut sight) else { continue };
-            if matches!(seen.end, SeenEnd::Cut(_)) && position.at < window.repaired {
-                *slot = Some(Later { known: comparison.known, outside: future.keep(&comparison) });
-            }
-            future.take_in(&comparison, &mut sight);
-        }
+    /// Goes through the samples of a window in both directions beside each other.
+    pub(crate) fn look(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
+        let Self { past, future, .. } = self;
+        past.done = 0;
+        let to_repair = window.to_repair(positions);
+        rayon::join(|| future.backwards(window, positions), || past.forwards(window, to_repair));
     }
 
     /// What was learned backwards.
     pub(crate) fn trials(&self) -> Option<&Trials> {
-        self.future.learned().map(|learned| &learned.trials)
+        self.future.memory.learned().map(|learned| &learned.trials)
     }
 
-    /// Goes through the samples that are to be repaired from the first to the last, and continues the chains that were
-    /// cut off as far as what both directions remember decides. Behind a gap only if `gaps` says so.
-    pub(crate) fn forwards(
+    /// Continues the chains that were cut off, of the samples that are to be repaired, as far as what both directions
+    /// remember decides. Behind a gap only if `gaps` says so.
+    pub(crate) fn decide(
         &mut self,
         window: WindowSlices<'_>,
         positions: &[Position],
         trials: &Trials,
         gaps: bool,
-    ) -> Repairs {
-        let Self { past, future, laters, functions } = self;
-        let mut all = Repairs::default();
-        all.places.reserve(8 * positions.len());
-        all.chains.reserve(positions.len());
-        for (at, (&position, slot)) in positions.iter().zip(laters).enumerate() {
-            window.fetch(positions.get(at + 1));
-            if position.at >= window.repaired {
+    ) -> Vec<Repairs> {
+        let positions = window.to_repair(positions);
+        let mut all = Vec::new();
+        let mut first = 0;
+        loop {
+            let Self { past, future, functions } = self;
+            let (from, to) = (first, past.done);
+            let deciding = Deciding {
+                window,
+                past: &past.memory,
+                future: &future.memory,
+                trials,
+                gaps,
+                functions,
+            };
+            let positions_then = positions.get(from..to).unwrap_or_default();
+            let later = future.said.get(from..to).unwrap_or_default();
+            all.par_extend(deciding.all(positions_then, &past.said, later));
+            if to >= positions.len() || to <= from && from > 0 {
                 break;
             }
-            let Some(seen) = window.sample(position) else { continue };
-            let (code, ways_from) = (window.code, u64::MAX);
-            let mut sight = Sight { seen, functions, code, ways_from };
-            let Some(comparison) = past.compare(&mut sight) else { continue };
-            if let (Some(later), Some(learned)) = (slot, future.learned()) {
-                let several = |memory: &Memory| memory.starts().has_several(seen.stack());
-                let (before, after) = (past.outside(&comparison), future.kept(later.outside));
-                let views = [
-                    past.view(&comparison.known, before, trials),
-                    future.view(&later.known, after, trials),
-                ];
-                let gaps = gaps && !several(past) && !several(future);
-                let chain = CutChain::new(&mut sight, gaps, (later.known.stack, learned));
-                let start = all.places.len();
-                let repaired = chain.repair(views, &mut all.places);
-                all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
-            }
-            past.take_in(&comparison, &mut sight);
+            first = to;
+            past.forwards(window, positions);
         }
-        past.forget_old();
+        self.past.memory.forget_old();
         all
+    }
+}
+
+impl Future {
+    /// Goes through samples from the last to the first: what they show, and what it says of those that were cut off and
+    /// are to be repaired.
+    fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
+        let Self { memory, functions, said } = self;
+        let wanted = window.wanted(positions);
+        memory.begin_anew(positions.len());
+        said.clear();
+        said.resize(window.to_repair(positions).len(), None);
+        for (at, &position) in positions.iter().enumerate().rev() {
+            window.fetch(positions.get(at.wrapping_sub(1)));
+            let Some(seen) = window.sample(position) else { continue };
+            let Some(&ways_from) = wanted.get(&seen.owner) else { continue };
+            let mut sight = Sight { seen, functions, code: window.code, ways_from };
+            let Some(comparison) = memory.compare(&mut sight) else { continue };
+            if matches!(seen.end, SeenEnd::Cut(_))
+                && let Some(slot) = said.get_mut(at)
+            {
+                let outside = memory.keep(&comparison).unwrap_or_default();
+                *slot = Some(Later { known: comparison.known, outside });
+            }
+            memory.take_in(&comparison, &mut sight);
+        }
+    }
+}
+
+impl Past {
+    /// Goes on through samples from the first to the last, to the end or as long as there is room for what they say of
+    /// those that were cut off. What was said of the ones before is forgotten.
+    fn forwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
+        let Self { memory, functions, done, said } = self;
+        said.clear();
+        memory.begin_keeping(positions.len() - *done);
+        while let Some(&position) = positions.get(*done) {
+            window.fetch(positions.get(*done + 1));
+            let mut before = None;
+            if let Some(seen) = window.sample(position) {
+                let mut sight = Sight { seen, functions, code: window.code, ways_from: u64::MAX };
+                if let Some(comparison) = memory.compare(&mut sight) {
+                    let known = comparison.known;
+                    if matches!(seen.end, SeenEnd::Cut(_)) {
+                        // It is compared once more, then.
+                        let Some(outside) = memory.keep(&comparison) else { return };
+                        let start = memory.keep_start(&known);
+                        let several = memory.has_several(&known);
+                        before = Some(Before { known, outside, start, several });
+                    }
+                    memory.take_in(&comparison, &mut sight);
+                }
+            }
+            said.push(before);
+            *done += 1;
+        }
     }
 }

@@ -32,6 +32,7 @@ mod read_ahead;
 mod recent;
 mod recorded;
 mod repaired;
+mod repairs;
 mod replayer;
 mod seen;
 mod slice;

@@ -9,9 +9,10 @@ use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
 use crate::replay::in_order::InOrder;
 use crate::replay::intern::Hashes;
-use crate::replay::lane::{Lane, Position, Repairs, WindowSlices};
+use crate::replay::lane::{Lane, Position, WindowSlices};
 use crate::replay::lengthen::Lengthening;
 use crate::replay::repaired::RepairedSlice;
+use crate::replay::repairs::Repairs;
 use crate::replay::replayer::Join;
 use crate::replay::slice::WalkedSlice;
 
@@ -181,20 +182,19 @@ impl Window {
         slices.into_par_iter().for_each(|slice| lengthen(slice, &found, max_frames));
     }
 
-    /// What the chains of the first samples of a window are continued with, by lanes.
+    /// What the chains of the first samples of a window are continued with, by lanes and parts of these.
     #[inline(never)] // A stage of its own in profiles, as the next one.
     fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
         let lanes = self.positions(window);
         let slices = &self.slices;
         let window = WindowSlices { slices, repaired, code };
         let pairs = self.lanes.par_iter_mut().zip(&lanes);
-        pairs.for_each(|(lane, positions)| lane.backwards(window, positions));
+        pairs.for_each(|(lane, positions)| lane.look(window, positions));
         let mut trials = Trials::default();
         self.lanes.iter().filter_map(Lane::trials).for_each(|it| trials.add(it));
         let gaps = self.join == Join::Gaps;
         let pairs = self.lanes.par_iter_mut().zip(&lanes);
-        let found = pairs.map(|(lane, positions)| lane.forwards(window, positions, &trials, gaps));
-        found.collect()
+        pairs.flat_map(|(lane, positions)| lane.decide(window, positions, &trials, gaps)).collect()
     }
 
     /// The samples of the window in their order, by lanes.
@@ -228,14 +228,15 @@ fn lengthen((number, slice): (usize, &mut WalkedSlice), found: &[Repairs], max_f
     }
 }
 
-/// What all lanes found for samples of that slice, in the order of the samples.
+/// What was found for samples of that slice, in the order of the samples.
 fn in_order(
-    lanes: &[Repairs],
+    found: &[Repairs],
     slice: usize,
 ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
-    let mut lanes: Vec<_> = lanes.iter().map(|lane| lane.of_slice(slice).peekable()).collect();
+    let mut parts: Vec<_> = found.iter().map(|part| part.of_slice(slice).peekable()).collect();
+    parts.retain_mut(|part| part.peek().is_some());
     std::iter::from_fn(move || {
-        let next = lanes.iter_mut().filter_map(|lane| Some((lane.peek()?.0.at, lane)));
+        let next = parts.iter_mut().filter_map(|part| Some((part.peek()?.0.at, part)));
         next.min_by_key(|(at, _)| *at)?.1.next()
     })
 }

@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::frame::Place;
 use crate::repair::memory::Comparison;
 use crate::repair::{
-    Code, CutChain, Functions, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
+    Code, CutChain, Functions, Lists, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
 };
 use crate::state::Saved;
 
@@ -120,6 +120,9 @@ fn saved_of(value: u64) -> Saved {
     saved
 }
 
+/// More calls than a test keeps.
+const ROOM: usize = 1 << 10;
+
 /// What is known of the code: nothing, unless a test has files.
 pub(super) struct World {
     pub(super) engine: Engine,
@@ -157,32 +160,43 @@ impl World {
 
     /// What each sample that was cut off is continued with.
     fn repair(&mut self, samples: &[Sample], gaps: bool) -> Vec<String> {
-        let mut future = Memory::learning();
+        let mut future = Memory::learning(ROOM);
         let later = samples.iter().rev().map(|sample| {
-            self.observe(&mut future, sample, |future, after, _| (*after, future.keep(after)))
+            self.observe(&mut future, sample, |future, after, _| (after.known, future.keep(after)))
         });
         let mut later: Vec<_> = later.collect();
         later.reverse();
-        let mut past = Memory::default();
+        let mut past = Memory::with_room(ROOM);
+        let before = samples.iter().map(|sample| {
+            self.observe(&mut past, sample, |past, before, _| {
+                let known = before.known;
+                let several = past.has_several(&known);
+                (known, past.keep_start(&known), past.keep(before), several)
+            })
+        });
+        let before: Vec<_> = before.collect();
         let learned = future.learned().expect("what was learned");
         let mut all = Vec::new();
-        for (sample, (after, key)) in samples.iter().zip(later) {
-            let text = self.observe(&mut past, sample, |past, before, sight| {
-                if !matches!(sample.end, SeenEnd::Cut(_)) {
-                    return String::new();
-                }
-                let several =
-                    [&*past, &future].iter().any(|it| it.starts().has_several(sight.seen.stack()));
-                let views = [
-                    past.view(&before.known, past.outside(before), &learned.trials),
-                    future.view(&after.known, future.kept(key), &learned.trials),
-                ];
-                let chain = CutChain::new(sight, gaps && !several, (after.known.stack, learned));
-                let mut places = Vec::new();
-                let repaired = chain.repair(views, &mut places);
-                repaired.map_or(String::new(), |repaired| shown(&repaired, &places))
-            });
-            all.push(text);
+        for (sample, (before, later)) in samples.iter().zip(before.into_iter().zip(later)) {
+            if !matches!(sample.end, SeenEnd::Cut(_)) {
+                all.push(String::new());
+                continue;
+            }
+            let (before, start, outside, several) = before;
+            let (after, key) = later;
+            let Self { engine, images, modules, functions } = self;
+            let code = Code { engine, images, modules };
+            let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
+            let several = several || future.has_several(&after);
+            let [outside, key] = [outside, key].map(|key| key.expect("room for calls"));
+            let views = [
+                past.view_of_then((&before, start), outside, &learned.trials),
+                future.view(&after, key, &learned.trials),
+            ];
+            let chain = CutChain::new(&mut sight, gaps && !several, (after.stack, learned));
+            let mut places = Vec::new();
+            let repaired = chain.repair(views, &mut Lists::default(), &mut places);
+            all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &places)));
         }
         all
     }
