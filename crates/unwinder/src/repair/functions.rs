@@ -2,20 +2,34 @@
 //! its own for the cold part of a function.
 
 use address::{ModuleId, Svma};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use module_map::{ImageStore, Module};
+use std::hash::BuildHasher;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::frame::Place;
 
-/// The starts of functions, each looked up once.
+/// The starts of functions, each looked up once as long as there are not too many.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
     starts: HashMap<(ModuleId, u64), Option<u64>>,
     /// Which description is the last one that begins at an address or before it.
-    descriptions: HashMap<(ModuleId, u64), Option<usize>>,
+    descriptions: HashTable<Described>,
+    hasher: DefaultHashBuilder,
 }
+
+/// An address, and the number of its description.
+#[derive(Clone, Copy, Debug)]
+struct Described {
+    relative: u64,
+    module: ModuleId,
+    description: Option<NonZeroU32>,
+}
+
+/// So many addresses are remembered, which take half a megabyte; then all are forgotten. A window has fewer as a rule.
+const ADDRESSES: usize = 7 << 12;
 
 /// Where functions are looked for.
 #[derive(Clone, Copy)]
@@ -39,17 +53,33 @@ impl Functions {
     }
 
     /// The description of the function, by the table that files have for looking it up: what is in it is not read.
-    fn description(&mut self, place: &Place, code: Code<'_>) -> Option<usize> {
-        let module = place.module?;
-        *self.descriptions.entry((module, place.relative)).or_insert_with(|| {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
-            code.engine.unwind_info(file).listed(Svma(place.relative))
-        })
+    fn description(&mut self, place: &Place, code: Code<'_>) -> Option<NonZeroU32> {
+        let Place { relative, module: Some(module), .. } = *place else { return None };
+        let Self { descriptions, hasher, .. } = self;
+        let hash = |module: ModuleId, relative: u64| hasher.hash_one((module, relative));
+        let hash_of = |known: &Described| hash(known.module, known.relative);
+        if descriptions.len() == ADDRESSES {
+            descriptions.clear();
+        }
+        let is_it = |known: &Described| (known.module, known.relative) == (module, relative);
+        let known =
+            descriptions.entry(hash(module, relative), is_it, hash_of).or_insert_with(|| {
+                let listed = || {
+                    let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+                    code.engine.unwind_info(file).listed(Svma(relative))
+                };
+                let number = listed().and_then(|at| u32::try_from(at + 1).ok());
+                Described { relative, module, description: number.and_then(NonZeroU32::new) }
+            });
+        known.get().description
     }
 
     /// Where the function begins, in its module.
     pub(crate) fn start(&mut self, place: &Place, code: Code<'_>) -> Option<u64> {
         let module = place.module?;
+        if self.starts.len() == ADDRESSES {
+            self.starts.clear();
+        }
         *self.starts.entry((module, place.relative)).or_insert_with(|| {
             let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
             code.engine.function_start(file, Svma(place.relative), code.images)

@@ -169,7 +169,6 @@ impl Memory {
         let calls = self.stacks.iter_mut().flat_map(|it| &mut it.calls);
         calls.for_each(|call| call.kept = None);
         self.kept.begin_anew(n_samples);
-        self.starts.begin_keeping();
     }
 
     /// Keeps the calls outside of a sample's frames for later; `None` where there is no room.
@@ -185,7 +184,7 @@ impl Memory {
     }
 
     /// Keeps what the stack of a sample starts with, as it is known now.
-    pub(crate) fn keep_start(&mut self, known: &Known) -> Option<KeptStart> {
+    pub(crate) fn keep_start(&self, known: &Known) -> Option<KeptStart> {
         self.starts.keep(known.start)
     }
 

@@ -5,12 +5,18 @@ use crate::repair::call::Call;
 /// The calls that a thread starts with.
 #[derive(Clone, Debug, Default)]
 struct Start {
-    /// Outermost first.
+    /// Those of the first chain that reached the root, outermost first.
     calls: Vec<Call>,
-    /// How many samples showed them.
+    /// So many of them all had in common that did.
+    common: usize,
+    /// How many samples showed these.
     seen: u32,
-    /// Where the calls are kept as they are now, if they are.
-    kept: Option<u32>,
+}
+
+impl Start {
+    fn calls(&self) -> &[Call] {
+        self.calls.get(..self.common).unwrap_or_default()
+    }
 }
 
 /// The calls that a thread starts with, as they are known at some time.
@@ -22,20 +28,17 @@ pub(crate) struct StartCalls<'a> {
     pub(crate) seen: u32,
 }
 
-/// What is kept of a start, as it was at that time.
+/// A start as it was known at some time: the calls only become fewer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptStart {
     at: u32,
+    common: u32,
     seen: u32,
 }
 
 /// The starts of all threads.
 #[derive(Debug, Default)]
-pub(crate) struct Starts {
-    all: Vec<Start>,
-    /// Calls of starts as they were when they were kept.
-    kept: Vec<Vec<Call>>,
-}
+pub(crate) struct Starts(Vec<Start>);
 
 /// What is known of the root of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -59,16 +62,12 @@ impl Starts {
         let Some(outermost) = calls.first() else { return root };
         let mut changes = 0;
         if let Some(root) = root
-            && let Some(start) = self.all.get_mut(root.start as usize)
+            && let Some(start) = self.0.get_mut(root.start as usize)
             && let Some(first) = start.calls.first()
         {
             if first.is_same(outermost) {
-                let pairs = start.calls.iter().zip(calls);
-                let common = pairs.take_while(|(one, other)| one.is_same(other)).count();
-                if common < start.calls.len() {
-                    start.calls.truncate(common);
-                    start.kept = None;
-                }
+                let pairs = start.calls().iter().zip(calls);
+                start.common = pairs.take_while(|(one, other)| one.is_same(other)).count();
                 start.seen = start.seen.saturating_add(1);
                 return Some(root);
             }
@@ -79,48 +78,39 @@ impl Starts {
                 return Some(Root { several: true, changes, ..root });
             }
         }
-        let root = Root { start: self.all.len() as u32, changes, several: false };
-        self.all.push(Start { calls: calls.to_vec(), seen: 1, kept: None });
+        let root = Root { start: self.0.len() as u32, changes, several: false };
+        self.0.push(Start { calls: calls.to_vec(), common: calls.len(), seen: 1 });
         Some(root)
     }
 
-    /// Forgets all starts but those of these roots, and what was kept.
+    /// Forgets all starts but those of these roots.
     pub(super) fn retain<'r>(&mut self, roots: impl Iterator<Item = &'r mut Root>) {
-        let old = std::mem::take(&mut self.all);
+        let old = std::mem::take(&mut self.0);
         for root in roots {
-            let start = old.get(root.start as usize).cloned().unwrap_or_default();
-            root.start = self.all.len() as u32;
-            self.all.push(start);
+            let mut start = old.get(root.start as usize).cloned().unwrap_or_default();
+            start.calls.truncate(start.common);
+            root.start = self.0.len() as u32;
+            self.0.push(start);
         }
-        self.begin_keeping();
     }
 
     /// A start, as it is known now.
     pub(crate) fn get(&self, index: Option<u32>) -> Option<StartCalls<'_>> {
-        let Start { calls, seen, .. } = self.all.get(index? as usize)?;
-        Some(StartCalls { calls, seen: *seen })
+        let start = self.0.get(index? as usize)?;
+        Some(StartCalls { calls: start.calls(), seen: start.seen })
     }
 
-    /// Forgets what was kept.
-    pub(crate) fn begin_keeping(&mut self) {
-        self.kept.clear();
-        self.all.iter_mut().for_each(|start| start.kept = None);
-    }
-
-    /// Keeps a start as it is known now.
-    pub(crate) fn keep(&mut self, index: Option<u32>) -> Option<KeptStart> {
-        let Self { all, kept, .. } = self;
-        let Start { calls, seen, kept: place } = all.get_mut(index? as usize)?;
-        let at = *place.get_or_insert_with(|| {
-            kept.push(calls.clone());
-            kept.len() as u32 - 1
-        });
-        Some(KeptStart { at, seen: *seen })
+    /// Keeps a start as it is known now, until others are forgotten.
+    pub(crate) fn keep(&self, index: Option<u32>) -> Option<KeptStart> {
+        let at = index?;
+        let Start { common, seen, .. } = *self.0.get(at as usize)?;
+        Some(KeptStart { at, common: common as u32, seen })
     }
 
     /// A start that was kept.
     pub(crate) fn kept(&self, start: Option<KeptStart>) -> Option<StartCalls<'_>> {
-        let KeptStart { at, seen } = start?;
-        self.kept.get(at as usize).map(|calls| StartCalls { calls, seen })
+        let KeptStart { at, common, seen } = start?;
+        let calls = self.0.get(at as usize)?.calls.get(..common as usize)?;
+        Some(StartCalls { calls, seen })
     }
 }

@@ -223,8 +223,10 @@ impl Past {
     /// those that were cut off. What was said of the ones before is forgotten.
     fn forwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
         let Self { memory, functions, done, said } = self;
+        let n_left = positions.len() - *done;
         said.clear();
-        memory.begin_keeping(positions.len() - *done);
+        said.reserve(n_left);
+        memory.begin_keeping(n_left);
         while let Some(&position) = positions.get(*done) {
             window.fetch(positions.get(*done + 1));
             let mut before = None;

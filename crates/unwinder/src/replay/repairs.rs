@@ -95,6 +95,8 @@ impl<'w> Deciding<'w> {
                 self.decide((position, said), &mut functions, &mut lists, &mut all.places);
             all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
         }
+        all.chains.shrink_to_fit();
+        all.places.shrink_to_fit();
         self.functions().push(functions);
         all
     }
