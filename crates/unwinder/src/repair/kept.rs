@@ -31,7 +31,7 @@ impl Key {
 }
 
 impl Kept {
-    /// Keeps so many calls at once; 88 bytes each.
+    /// Keeps so many calls at once; 80 bytes each.
     pub(super) const fn with_room(most: usize) -> Self {
         Self { calls: Vec::new(), most }
     }

@@ -58,7 +58,7 @@ struct Future {
     said: Vec<Option<Later>>,
 }
 
-/// So many calls are kept of the samples of a window: some 45 MB. Programs need one to twelve for each sample. What is
+/// So many calls are kept of the samples of a window: some 42 MB. Programs need one to twelve for each sample. What is
 /// more is not known to samples before.
 const KEPT_OF_FUTURE: usize = 1 << 19;
 /// Of the past fewer: where there is no room, all that was kept is put to use first.
@@ -178,9 +178,9 @@ impl Lane {
                 gaps,
                 functions,
             };
-            let positions_then = positions.get(from..to).unwrap_or_default();
+            let these = positions.get(from..to).unwrap_or_default();
             let later = future.said.get(from..to).unwrap_or_default();
-            all.par_extend(deciding.all(positions_then, &past.said, later));
+            all.par_extend(deciding.all(these, &past.said, later));
             if to >= positions.len() || to <= from && from > 0 {
                 break;
             }

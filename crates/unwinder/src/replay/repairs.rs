@@ -10,6 +10,8 @@ use crate::replay::lane::{Before, Later, Position, WindowSlices};
 
 /// So many samples are decided by one thread at a time.
 const TOGETHER: usize = 512;
+/// There is room for so many callers of theirs from the start, which take 3 MB, if both directions know as many.
+const PLACES: usize = 1 << 17;
 /// What is looked at of the sample after so many others is read soon.
 const AHEAD: usize = 4;
 
@@ -79,7 +81,7 @@ impl<'w> Deciding<'w> {
             |(before, later): (Before, Later)| before.outside.len().max(later.outside.len());
         let mut all = Repairs {
             chains: Vec::with_capacity(chains().count()),
-            places: Vec::with_capacity(chains().map(longest).sum()),
+            places: Vec::with_capacity(PLACES.min(chains().map(longest).sum())),
         };
         for (at, &position) in positions.iter().enumerate() {
             if let Some((&position, (before, later))) =
