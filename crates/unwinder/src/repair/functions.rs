@@ -28,7 +28,7 @@ struct Described {
     description: Option<NonZeroU32>,
 }
 
-/// So many addresses are remembered, which take half a megabyte; then all are forgotten. A window has fewer as a rule.
+/// So many addresses are remembered, which take half a megabyte to one; then all are forgotten. A window has fewer as a rule.
 const ADDRESSES: usize = 7 << 12;
 
 /// Where functions are looked for.

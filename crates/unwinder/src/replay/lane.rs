@@ -181,7 +181,8 @@ impl Lane {
             let these = positions.get(from..to).unwrap_or_default();
             let later = future.said.get(from..to).unwrap_or_default();
             all.par_extend(deciding.all(these, &past.said, later));
-            if to >= positions.len() || to <= from && from > 0 {
+            // Each turn gets further, since one list alone always has room.
+            if to >= positions.len() || to == from {
                 break;
             }
             first = to;
