@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::found::{io_error, stamp_of};
 use crate::{
     ByteStream, Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostFinding,
-    HostText, Origin,
+    HostText, Origin, RecordedFile,
 };
 
 /// Answers as another host does, but for one path, which stands for a file that is open already.
@@ -80,6 +80,13 @@ impl Host for HandedHost {
         }
         let metadata = self.file.metadata().map_err(|source| self.io(source))?;
         Ok(FileStat { kind: FileKind::Regular, stamp: stamp_of(&metadata) })
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        if !self.is_handed(path, origin) {
+            return self.inner.recorded_file(path, origin);
+        }
+        RecordedFile::of(&self.file).map_err(|source| self.io(source))
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {

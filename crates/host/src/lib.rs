@@ -43,6 +43,7 @@ mod memory;
 mod new_file;
 mod own_folder;
 mod real;
+mod recorded_file;
 mod refusing;
 mod scratch;
 mod stat;
@@ -64,6 +65,7 @@ pub use memory::MemoryHost;
 pub use new_file::{NewFile, replace_file};
 pub use own_folder::{OwnFile, OwnFolder};
 pub use real::RealHost;
+pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
 pub use scratch::ScratchDir;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
@@ -91,6 +93,9 @@ pub enum Origin<'r> {
     },
     /// A fixed place: `/proc/kallsyms`.
     System,
+    /// A file that a living process has mapped, by `/proc/PID/map_files` or `/proc/PID/exe`: the path is made of numbers of a
+    /// recording, and its link is followed wherever it leads.
+    Process,
 }
 
 impl<'r> Origin<'r> {
@@ -99,7 +104,7 @@ impl<'r> Origin<'r> {
     pub const fn root(self) -> Option<&'r Path> {
         match self {
             Self::Recording { root } | Self::Stored { root } => Some(root),
-            Self::User | Self::System => None,
+            Self::User | Self::System | Self::Process => None,
         }
     }
 }
@@ -161,6 +166,18 @@ pub trait Host: Debug + Send + Sync {
     /// # Errors
     /// Where nothing is there, the machine does not say, or the path is refused for its origin.
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError>;
+
+    /// The identity of a regular file as a map record states it. `stat` shows other devices on some file systems.
+    ///
+    /// # Errors
+    /// As for [`Host::open`].
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        let FileStat { kind, stamp } = self.stat(path, origin)?;
+        if kind != FileKind::Regular {
+            return Err(HostError::NotRegular { path: path.to_owned() });
+        }
+        Ok(RecordedFile::of_stamp(&stamp))
+    }
 
     /// The entries of a folder by name, [`LIST_LIMIT`] at most. Symbolic links are not followed.
     ///

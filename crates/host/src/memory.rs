@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::{
     ByteStream, Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
-    HostFile, HostText, Origin, READ_LIMIT,
+    HostFile, HostText, Origin, READ_LIMIT, RecordedFile,
 };
 
 /// A host that serves from memory. Folders are there where files are below them; there are no links.
@@ -21,6 +21,8 @@ pub struct MemoryHost(RwLock<State>);
 #[derive(Debug, Default)]
 struct State {
     files: BTreeMap<PathBuf, Node>,
+    /// Identities of files that differ from their stamps.
+    recorded: BTreeMap<PathBuf, RecordedFile>,
     variables: BTreeMap<String, OsString>,
     vdso: Option<Vec<u8>>,
     n_inserted: u64,
@@ -64,6 +66,11 @@ impl MemoryHost {
             let content = Content::from(bytes);
             state.files.insert(path, Node::File(HostFile { content, stamp }, owner));
         });
+    }
+
+    /// Sets the identity of the file at a path, as map records state it.
+    pub fn set_recorded(&self, path: impl Into<PathBuf>, identity: RecordedFile) {
+        self.change(|state| state.recorded.insert(path.into(), identity));
     }
 
     /// Puts a FIFO at a path.
@@ -164,6 +171,13 @@ impl Host for MemoryHost {
             None => return Err(HostError::missing(asked)),
         };
         Ok(FileStat { kind, stamp })
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        let stamp = self.open(path, origin)?.stamp;
+        let at = resolved(path, origin).unwrap_or(Cow::Borrowed(path));
+        let stated = self.state().recorded.get(&*at).copied();
+        Ok(stated.unwrap_or_else(|| RecordedFile::of_stamp(&stamp)))
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {

@@ -15,7 +15,7 @@ use crate::confined::open_inside;
 use crate::found::{Found, io_error, stamp_of};
 use crate::{
     ByteStream, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
-    HostText, LIST_LIMIT, Origin, READ_LIMIT,
+    HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
 };
 
 /// The machine that this process runs on. It remembers nothing from question to question.
@@ -76,6 +76,11 @@ impl Host for RealHost {
         };
         let metadata = metadata.map_err(|source| io_error(path, source))?;
         Ok(FileStat { kind: kind_of(metadata.file_type()), stamp: stamp_of(&metadata) })
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        let (file, _) = Found::at(path, origin)?.open()?;
+        RecordedFile::of(&file).map_err(|source| io_error(path, source))
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {

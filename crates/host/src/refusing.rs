@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::{
     ByteStream, DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostFinding, HostText,
-    Origin,
+    Origin, RecordedFile,
 };
 
-/// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`], without looking
+/// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`] or [`Origin::Process`], without looking
 /// whether anything is there.
 ///
 /// For recordings of strangers it has nothing of this machine's own either: nothing below `/proc`, `/sys`, `/dev` and
@@ -44,7 +44,7 @@ impl RefusingHost {
             Origin::User => self.foreign && is_own(),
             Origin::System => self.foreign,
             Origin::Stored { root } => self.foreign && is_own() && !is_below_own(root),
-            Origin::Recording { .. } => true,
+            Origin::Recording { .. } | Origin::Process => true,
         };
         if refused { Err(HostError::Refused { path: path.to_owned() }) } else { Ok(&*self.inner) }
     }
@@ -78,6 +78,10 @@ impl Host for RefusingHost {
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
         self.allowed(path, origin)?.stat(path, origin)
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        self.allowed(path, origin)?.recorded_file(path, origin)
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {

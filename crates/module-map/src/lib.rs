@@ -81,13 +81,14 @@ mod space;
 
 pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue};
 pub use files::{
-    Archive, DEBUG_DIR, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind,
-    FileOptions, ImageLimits, ImageStore, LoadError, LoadedImage, SharedImages,
+    Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,
+    FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, LoadError, LoadedImage,
+    SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
-pub use module::{FileIdentity, Inode, MappedKind, Module, kernel_module_name};
+pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};
 pub use process::{
-    CgroupId, CommId, Hint, HintError, HintScope, Inference, KnownMap, KnownNames, LazySpace,
-    MapEvent, ProcessImage, RecordedName, Timeline,
+    CgroupId, CommId, FilesOfPaths, Hint, HintError, HintScope, Inference, KnownMap, KnownNames,
+    LazySpace, MapEvent, ProcessImage, RecordedName, Timeline,
 };
 pub use space::{Mapping, Space};

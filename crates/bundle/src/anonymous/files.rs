@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use address::BuildId;
+use address::{BuildId, ModuleId};
 use hashbrown::{HashMap, HashSet};
 use module_map::Image;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId};
@@ -48,16 +48,26 @@ pub(super) struct Profiles<'p> {
 
 /// A file that is stood for: where it is, and what it is like.
 struct StoodFor {
-    paths: Vec<Vec<u8>>,
+    /// Paths, with the modules that have them.
+    paths: Vec<(Vec<u8>, ModuleId)>,
     image: Image,
     addresses: BTreeMap<u64, NamedAddress>,
+}
+
+/// A file that stands for another one.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    pub(super) path: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
+    /// The module that it is the file of.
+    pub(super) module: ModuleId,
 }
 
 /// What stands for the files.
 #[derive(Debug, Default)]
 pub(super) struct StandIns {
     /// Files by their paths.
-    pub(super) files: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(super) files: Vec<StandIn>,
     pub(super) vdso: Option<Vec<u8>>,
     pub(super) kernel: KernelList,
     pub(super) scripts: ScriptLists,
@@ -88,11 +98,12 @@ impl StandIns {
         for StoodFor { paths, image, addresses } in stood_for {
             let addresses: Vec<_> = addresses.into_values().collect();
             let bytes = stand_in(&image, &addresses);
-            for path in paths {
+            for (path, module) in paths {
+                let bytes = bytes.clone();
                 if path.starts_with(b"[vdso]") {
-                    made.vdso = Some(bytes.clone());
+                    made.vdso = Some(bytes);
                 } else {
-                    made.files.push((path, bytes.clone()));
+                    made.files.push(StandIn { path, bytes, module });
                 }
             }
         }
@@ -149,10 +160,10 @@ fn file_of_modules(
 ) -> Vec<Option<usize>> {
     let mut by_id: HashMap<(Option<BuildId>, Vec<u8>), usize> = HashMap::new();
     let mut paths: HashSet<Vec<u8>> = HashSet::new();
-    let file_of = |module: &profile::ModuleRow| {
+    let file_of = |(id, module): (ModuleId, &profile::ModuleRow)| {
         let opened = module.opened.filter(|_| module.kind == ModuleKind::Elf)?;
         let image = open(of.shown.strings.get(opened))?;
-        let same = image.build_id() == module.build_id || image.build_id().is_none();
+        let same = module.build_id.is_none() || image.build_id() == module.build_id;
         if !same {
             return None;
         }
@@ -164,11 +175,11 @@ fn file_of_modules(
             stood_for.len() - 1
         });
         if paths.insert(path.clone()) {
-            stood_for.get_mut(at)?.paths.push(path);
+            stood_for.get_mut(at)?.paths.push((path, id));
         }
         Some(at)
     };
-    of.shown.modules.iter().map(file_of).collect()
+    (0..).map(ModuleId).zip(&of.shown.modules).map(file_of).collect()
 }
 
 impl Profiles<'_> {

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use address::Avma;
 use hashbrown::HashSet;
-use host::MemoryHost;
+use host::{MemoryHost, RecordedFile};
 use module_map::Image;
 use profile::Profile;
 
 use super::Pseudonyms;
-use super::files::{Profiles, StandIns};
+use super::files::{Profiles, StandIn, StandIns};
 
 /// What the recording is called there.
 pub const RECORDING: &str = "perf.data";
@@ -31,6 +31,8 @@ pub struct AnonymousMachine<'p> {
     pub as_shown: &'p HashSet<Vec<u8>>,
     /// A symbol of the kernel and its address, by which the recording says where it lay.
     pub kernel_reference: Option<(&'p [u8], Avma)>,
+    /// The recorded identity of the file of each module, if there is one.
+    pub identities: &'p [Option<RecordedFile>],
     /// When the recording was written, in nanoseconds since 1970.
     pub written: Option<i128>,
 }
@@ -48,8 +50,11 @@ impl AnonymousMachine<'_> {
         let made = StandIns::new(Profiles { shown, raw, names, as_shown }, open);
         let host = MemoryHost::new();
         let path = |bytes: Vec<u8>| PathBuf::from(OsString::from_vec(bytes));
-        for (at, bytes) in made.files {
-            host.insert(path(at), bytes);
+        for StandIn { path: at, bytes, module } in made.files {
+            let at = path(at);
+            host.insert(&at, bytes);
+            let identity = self.identities.get(module.index()).copied().flatten();
+            identity.into_iter().for_each(|identity| host.set_recorded(&at, identity));
         }
         for (pid, text) in made.scripts.texts() {
             host.insert(format!("/tmp/perf-{pid}.map"), text);

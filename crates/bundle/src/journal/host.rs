@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::{
-    ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin, Reads,
+    ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin,
+    Reads, RecordedFile,
 };
 
 use super::taken::Taken;
@@ -41,6 +42,7 @@ pub(super) struct PlaceNotes {
     /// Each opening of it; of large files with what was read of them.
     pub(super) opened: Vec<(HostFile, Option<Reads>)>,
     pub(super) text: Option<HostText>,
+    pub(super) recorded: Option<RecordedFile>,
     pub(super) entries: Option<Vec<DirEntry>>,
     pub(super) failure: Option<Failure>,
 }
@@ -117,6 +119,11 @@ impl Host for JournalHost {
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
         let stat = self.inner.stat(path, origin);
         self.note(path, origin, stat, |place, stat| place.stat = Some(*stat))
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        let recorded = self.inner.recorded_file(path, origin);
+        self.note(path, origin, recorded, |place, recorded| place.recorded = Some(*recorded))
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
-use host::{Content, DirEntry, FileKind, FileStamp, HostFile};
+use host::{Content, DirEntry, FileKind, FileStamp, HostFile, RecordedFile};
 
 use super::host::{Asked, Notes, PlaceNotes};
 use crate::manifest::{Failure, Owner};
@@ -29,6 +29,8 @@ pub(crate) struct TakenPlace {
     pub(crate) root: Option<PathBuf>,
     pub(crate) found: TakenFound,
     pub(crate) entries: Option<Vec<DirEntry>>,
+    /// Its identity as map records state it, if it was requested.
+    pub(crate) recorded: Option<RecordedFile>,
 }
 
 /// What is at a path.
@@ -107,7 +109,7 @@ impl Contents {
     /// What was found at a place. An answer with bytes counts more than one that there is nothing: files come while a run
     /// goes on, from servers.
     fn place(&mut self, (path, root): Asked, notes: PlaceNotes) -> TakenPlace {
-        let PlaceNotes { stat, opened, text, entries, failure } = notes;
+        let PlaceNotes { stat, opened, text, recorded, entries, failure } = notes;
         let stamp = opened.last().map(|(file, _)| file.stamp);
         let regular = stat.filter(|stat| stat.kind == FileKind::Regular);
         let stamp = stamp.or_else(|| regular.map(|stat| stat.stamp));
@@ -124,10 +126,11 @@ impl Contents {
                 TakenFound::File { stamp, owner, content }
             }
             (None, None, Some(stat), _) => TakenFound::Other(stat.kind),
+            (None, None, None, _) if recorded.is_some() => TakenFound::Other(FileKind::Regular),
             (None, None, None, Some(failure)) => TakenFound::Failed(failure),
             // It was listed.
             (None, None, None, None) => TakenFound::Other(FileKind::Directory),
         };
-        TakenPlace { path, root, found, entries }
+        TakenPlace { path, root, found, entries, recorded }
     }
 }

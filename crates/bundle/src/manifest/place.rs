@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use host::{DirEntry, FileKind, FileOwner, HostError};
+use host::{DirEntry, FileKind, FileOwner, HostError, RecordedFile};
 use serde::{Deserialize, Serialize};
 
 use super::Bytes;
@@ -19,6 +19,39 @@ pub(crate) struct Place {
     /// What is in it, where it is a folder that was listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) entries: Option<Vec<Entry>>,
+    /// The identity of a regular file as map records state it, if it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recorded: Option<Identity>,
+}
+
+/// The identity of a file as map records state it; see [`RecordedFile`].
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    major: u32,
+    minor: u32,
+    inode: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    unique: bool,
+    modified: i64,
+    changed: i64,
+}
+
+impl From<RecordedFile> for Identity {
+    fn from(file: RecordedFile) -> Self {
+        let RecordedFile { major, minor, inode, generation, is_unique, modified, changed } = file;
+        let time = |at| i64::try_from(at).unwrap_or(i64::MAX);
+        let (modified, changed) = (time(modified), time(changed));
+        Self { major, minor, inode, generation, unique: is_unique, modified, changed }
+    }
+}
+
+impl From<Identity> for RecordedFile {
+    fn from(it: Identity) -> Self {
+        let Identity { major, minor, inode, generation, unique, modified, changed } = it;
+        let (modified, changed) = (modified.into(), changed.into());
+        Self { major, minor, inode, generation, is_unique: unique, modified, changed }
+    }
 }
 
 /// What is at a path.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use hashbrown::HashMap;
 use host::{
     ByteStream, Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
-    HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads,
+    HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads, RecordedFile,
 };
 
 use crate::manifest::{Bytes, Found, Manifest, Place};
@@ -133,6 +133,15 @@ impl Host for BundleHost {
                 Ok(FileStat { kind: (*kind).into(), stamp: FileStamp::default() })
             }
             Found::Failed { why } => Err(why.error(path)),
+        }
+    }
+
+    fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
+        let place = self.place(path, origin)?;
+        match (place.recorded, &place.found) {
+            (Some(recorded), _) => Ok(recorded.into()),
+            (None, Found::Failed { why }) => Err(why.error(path)),
+            (None, _) => Err(self.unknown(path)),
         }
     }
 

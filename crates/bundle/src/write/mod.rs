@@ -189,6 +189,7 @@ fn places(taken: &[TakenPlace]) -> Vec<Place> {
             TakenFound::Failed(why) => Found::Failed { why: why.clone() },
         },
         entries: place.entries.as_ref().map(|it| it.iter().map(Into::into).collect()),
+        recorded: place.recorded.map(Into::into),
     };
     taken.iter().map(place).collect()
 }

@@ -7,7 +7,7 @@ use address::BuildId;
 
 use super::candidates::{FileCandidate, cached_vdso, places_by_id, user_files};
 use super::fetch::FetchKind;
-use super::load_error::LoadError;
+use super::identity::LoadError;
 use super::loaded::LoadedImage;
 use super::shared::Form;
 use super::store::ImageStore;

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use address::{BuildId, FileOffset};
 use host::{Host, HostError, Origin};
 
-use super::live::live_path;
 use super::options::FileOptions;
 use crate::elf::{Image, entry_named};
-use crate::module::{MappedKind, Module, is_archive, path_on_disk};
+use crate::module::{Module, is_archive, path_on_disk};
 
 /// A path that may lead to a file, who named it, and the folder that it must not leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +24,7 @@ enum NamedBy {
     User,
     Recording { root: PathBuf },
     Stored { root: PathBuf },
+    Process,
 }
 
 impl FileCandidate {
@@ -41,6 +41,11 @@ impl FileCandidate {
     /// A path that a build-id leads to, below `root`.
     pub(crate) fn stored(root: &Path, path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::Stored { root: root.to_owned() } }
+    }
+
+    /// A link of `/proc/PID` to a file that the process has mapped.
+    pub(crate) const fn of_process(path: PathBuf) -> Self {
+        Self { path, named_by: NamedBy::Process }
     }
 
     /// A path that an ELF file names, seen from where that file is.
@@ -77,46 +82,53 @@ impl FileCandidate {
             NamedBy::User => Origin::User,
             NamedBy::Recording { root } => Origin::Recording { root },
             NamedBy::Stored { root } => Origin::Stored { root },
+            NamedBy::Process => Origin::Process,
         }
     }
 }
 
-/// All places where the module's file may be, the best first.
-pub(crate) fn candidates(options: &FileOptions, module: &Module) -> Vec<FileCandidate> {
-    let recorded = recorded_path(module);
-    let id = module.identity.build_id;
-    let mut found = Vec::new();
-    // What has no path that can be opened is found by its content alone.
-    let by_path = module.kind == MappedKind::File;
-    let is_named = |path: &&PathBuf| by_path && path.file_name() == recorded.file_name();
-    found.extend(user_files(options, is_named));
-    if id.is_some() {
-        found.extend(user_files(options, |path| !is_named(path)));
+/// The files of the recorded name that the user named: one by one, else in folders.
+pub(crate) fn named_by_user(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
+    let is_named = |path: &&PathBuf| path.file_name() == recorded.file_name();
+    let named: Vec<FileCandidate> = user_files(options, is_named).collect();
+    if named.is_empty() { options.extra.named(recorded.file_name()).collect() } else { named }
+}
+
+/// The places of a build-id in the build-id caches and the debug directories; `recorded` is the path that caches of older
+/// recorders have it under.
+pub(crate) fn places_of_id(
+    options: &FileOptions,
+    id: BuildId,
+    recorded: Option<&PathBuf>,
+) -> Vec<FileCandidate> {
+    let mut found = cached(options, id, "elf");
+    if let Some(recorded) = recorded {
+        let entry = |dir: &PathBuf| below(dir, recorded).join(id.to_string()).join("elf");
+        let entry = |dir: &PathBuf| FileCandidate::recorded(dir, entry(dir));
+        found.extend(options.build_id_dirs.iter().map(entry));
     }
-    if by_path {
-        found.extend(options.extra.named(recorded.file_name()));
-        found.extend(extra_archives(options, &recorded));
-        found.extend(places(options, &recorded));
-        found.extend(live_path(options, module));
-    }
-    if let Some(id) = id {
-        found.extend(cached(options, id, "elf"));
-        if by_path {
-            let entry = |dir: &PathBuf| below(dir, &recorded).join(id.to_string()).join("elf");
-            let entry = |dir: &PathBuf| FileCandidate::recorded(dir, entry(dir));
-            found.extend(options.build_id_dirs.iter().map(entry));
-        }
-        found.extend(options.debug_dirs.iter().map(|dir| {
-            let entry = dir.join(".build-id").join(split_id(id));
-            FileCandidate::stored(options.root_of_debug_dir(dir), entry)
-        }));
-    }
-    if by_path {
-        found.extend(options.debug_dirs.iter().map(|dir| {
-            FileCandidate::recorded(options.root_of_debug_dir(dir), below(dir, &recorded))
-        }));
-    }
+    found.extend(debug_dirs_by_id(options, id));
     found
+}
+
+/// The places of a recorded path below the debug directories.
+pub(crate) fn places_of_debug_files<'o>(
+    options: &'o FileOptions,
+    recorded: &'o Path,
+) -> impl Iterator<Item = FileCandidate> + 'o {
+    options.debug_dirs.iter().map(move |dir| {
+        FileCandidate::recorded(options.root_of_debug_dir(dir), below(dir, recorded))
+    })
+}
+
+fn debug_dirs_by_id(
+    options: &FileOptions,
+    id: BuildId,
+) -> impl Iterator<Item = FileCandidate> + '_ {
+    options.debug_dirs.iter().map(move |dir| {
+        let entry = dir.join(".build-id").join(split_id(id));
+        FileCandidate::stored(options.root_of_debug_dir(dir), entry)
+    })
 }
 
 /// The places that a build-id alone leads to.
@@ -124,11 +136,7 @@ pub(crate) fn places_by_id(
     options: &FileOptions,
     id: BuildId,
 ) -> impl Iterator<Item = FileCandidate> + '_ {
-    let debug_dirs = options.debug_dirs.iter().map(move |dir| {
-        let entry = dir.join(".build-id").join(split_id(id));
-        FileCandidate::stored(options.root_of_debug_dir(dir), entry)
-    });
-    cached(options, id, "elf").into_iter().chain(debug_dirs)
+    cached(options, id, "elf").into_iter().chain(debug_dirs_by_id(options, id))
 }
 
 /// The files that the user named, as far as they are wanted.
@@ -180,7 +188,7 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
 }
 
 /// The archives in the user's folders that have the name of the one that a path leads into, with what is in them.
-fn extra_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
+pub(crate) fn in_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let recorded = FileCandidate::of_user(recorded.to_owned());
     let Some((archive, name)) = recorded.split_archive() else { return Vec::new() };
     let found = options.extra.named(archive.path.file_name());

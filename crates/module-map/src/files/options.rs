@@ -21,6 +21,8 @@ pub struct FileOptions {
     pub host: Arc<dyn Host>,
     /// Files that the user named; used for the module of the same build-id, or else of the same file name.
     pub modules: Vec<PathBuf>,
+    /// Recorded paths or names, and the files that the user gave for them.
+    pub given: Vec<(Vec<u8>, PathBuf)>,
     /// Prefixes of recorded paths and what to put in their place; tried before the sysroots.
     pub path_map: Vec<(Vec<u8>, Vec<u8>)>,
     /// Directories to be put before every recorded path. When there is one, the recorded path itself is not tried.
@@ -38,6 +40,8 @@ pub struct FileOptions {
     /// Whether the recording was made by the running kernel: only then can a vdso without build-id be taken from it,
     /// and only then can a process still live.
     pub trust_running_kernel: bool,
+    /// When the recording ended, in nanoseconds since 1970; `None` if it is not known.
+    pub recorded_until: Option<i128>,
     /// The release of the recorded kernel, for the directories of its modules.
     pub kernel_release: Option<Vec<u8>>,
     /// What each file, and all of them, may make of themselves.
@@ -54,6 +58,7 @@ impl Default for FileOptions {
         Self {
             host: Arc::new(RealHost),
             modules: Vec::new(),
+            given: Vec::new(),
             path_map: Vec::new(),
             sysroots: Vec::new(),
             build_id_dirs: Vec::new(),
@@ -62,6 +67,7 @@ impl Default for FileOptions {
             perf_map_dirs: Vec::new(),
             trust_perf_maps: false,
             trust_running_kernel: false,
+            recorded_until: None,
             kernel_release: None,
             budget: Budget::default(),
             memory: Arc::default(),
@@ -105,7 +111,7 @@ impl FileOptions {
     /// A number that agrees where two runs look for separate debug files in the same places.
     pub(crate) fn debug_search(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (&self.modules, &self.path_map, &self.sysroots).hash(&mut hasher);
+        (&self.modules, &self.given, &self.path_map, &self.sysroots).hash(&mut hasher);
         (&self.build_id_dirs, &self.debug_dirs, &self.extra).hash(&mut hasher);
         self.fetcher.is_some().hash(&mut hasher);
         hasher.finish()

@@ -2,12 +2,19 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::load_error::LoadError;
+use super::identity::{FileProof, LoadError};
 use super::loaded::LoadedImage;
 use crate::module::{GrowTable, Module, TimelineId};
 
+/// An opened file, and the proof that it is the recorded one.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundImage {
+    pub(crate) image: Arc<LoadedImage>,
+    pub(crate) proof: FileProof,
+}
+
 /// A file, or why there is none.
-pub(crate) type ImageOutcome = Result<Arc<LoadedImage>, LoadError>;
+pub(crate) type ImageOutcome = Result<FoundImage, LoadError>;
 
 /// The outcomes of a run. A run has one timeline as a rule, and a second one where its replay had to begin again.
 #[derive(Debug, Default)]

@@ -8,15 +8,13 @@ use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
-use super::candidates::{FileCandidate, below, candidates, places, recorded_path};
-use super::fetch::FetchKind;
+use super::candidates::{FileCandidate, below, places};
 use super::findings::{FileFinding, FileFindingKind, FileFindings};
+use super::identity::{FileProof, LoadError, live_root};
 use super::kernel_files::ModuleLists;
-use super::live::live_root;
-use super::load_error::LoadError;
 use super::loaded::{LoadedImage, mark_of};
 use super::options::FileOptions;
-use super::outcomes::{ImageOutcome, Outcomes};
+use super::outcomes::{FoundImage, ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug_file, kernel_files};
 use crate::elf::{ElfData, Image, ImageError, LeftOut};
@@ -121,24 +119,42 @@ impl ImageStore {
     /// # Errors
     /// The reason why no file can be used for it.
     pub fn image(&self, module: &Module) -> Result<&Arc<LoadedImage>, &LoadError> {
-        self.outcomes.get_or_init(module, || self.load(module)).as_ref()
+        let outcome = self.outcomes.get_or_init(module, || self.load(module));
+        outcome.as_ref().map(|found| &found.image)
     }
 
     /// What came of looking for a module's image; `None` where nobody asked.
     pub fn outcome(&self, module: &Module) -> Option<Result<&Arc<LoadedImage>, &LoadError>> {
-        self.outcomes.get(module).map(Result::as_ref)
+        Some(self.outcomes.get(module)?.as_ref().map(|found| &found.image))
+    }
+
+    /// The proof that the file of a module is the recorded one; `None` if no file is used, or nobody asked for it.
+    pub fn proof(&self, module: &Module) -> Option<FileProof> {
+        Some(self.outcomes.get(module)?.as_ref().ok()?.proof)
+    }
+
+    /// The build-id of the recorded file, if it is proven: that of the map record, or of a file that is used with a proof.
+    #[must_use]
+    pub fn proven_build_id(&self, module: &Module) -> Option<BuildId> {
+        let identity = module.identity;
+        if let Some(id) = identity.build_id.filter(|_| !identity.is_listed) {
+            return Some(id);
+        }
+        match self.outcomes.get(module) {
+            Some(Ok(found)) if found.proof == FileProof::None => None,
+            Some(Ok(found)) => found.image.image().build_id(),
+            Some(Err(LoadError::OtherFile { .. })) => None,
+            Some(Err(_)) | None => identity.build_id,
+        }
     }
 
     fn load(&self, module: &Module) -> ImageOutcome {
         let bytes = (size_of::<ImageOutcome>() + module.path.len()) as u64;
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
         if let Some(image) = self.provided(module) {
-            return Ok(image);
+            return Ok(FoundImage { image, proof: FileProof::Given });
         }
         match module.kind {
-            MappedKind::File if module.identity.replaced => {
-                Err(LoadError::Replaced(recorded_path(module)))
-            }
             MappedKind::File => self.load_file(module),
             MappedKind::Vdso => self.load_vdso(module),
             MappedKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
@@ -236,52 +252,6 @@ impl ImageStore {
             image.image().build_id().is_some_and(|found| found.matches(&wanted))
         });
         fits.then_some(image)
-    }
-
-    fn load_file(&self, module: &Module) -> ImageOutcome {
-        let wanted = module.identity.build_id;
-        // In an archive the same library lies at other offsets.
-        let known = wanted.filter(|_| module.part.is_none());
-        if let Some(image) = known.and_then(|id| self.known_by_id(id)) {
-            return Ok(image);
-        }
-        let form = module.part.map_or(Form::Whole, Form::Part);
-        let found = candidates(&self.options, module).into_iter();
-        self.first_of(found, wanted, form)?.ok_or_else(|| LoadError::Missing(recorded_path(module)))
-    }
-
-    /// The first candidate that has code and is of the build-id that is wanted; the last one is from a server. `None`
-    /// where none exists.
-    pub(super) fn first_of(
-        &self,
-        found: impl Iterator<Item = FileCandidate>,
-        wanted: Option<BuildId>,
-        form: Form,
-    ) -> Result<Option<Arc<LoadedImage>>, LoadError> {
-        let mut refused = None;
-        let fetched = || {
-            let path = self.options.fetched(wanted?, FetchKind::Executable)?;
-            Some(FileCandidate::of_user(path))
-        };
-        for candidate in found.chain(std::iter::once_with(fetched).flatten()) {
-            match self.open(&candidate, form) {
-                Ok(loaded) => match (wanted, loaded.image().build_id()) {
-                    (Some(recorded), found) if !found.is_some_and(|id| id.matches(&recorded)) => {
-                        let path = candidate.path;
-                        refused.get_or_insert(LoadError::BuildId { path, recorded, found });
-                    }
-                    // A debug file of that id has no code: it serves symbols, not unwinding.
-                    _ if loaded.image().is_stripped_of_code() => {}
-                    _ => return Ok(Some(loaded)),
-                },
-                Err(error) => {
-                    if !error.is_missing() {
-                        refused.get_or_insert(LoadError::Unusable(error));
-                    }
-                }
-            }
-        }
-        refused.map_or(Ok(None), Err)
     }
 
     /// Opens a file that is no module's own: a debug file, for example.

@@ -7,9 +7,9 @@ use address::BuildId;
 use host::HostError;
 
 use super::candidates::cached_vdso;
-use super::load_error::LoadError;
+use super::identity::{FileProof, LoadError};
 use super::loaded::LoadedImage;
-use super::outcomes::ImageOutcome;
+use super::outcomes::{FoundImage, ImageOutcome};
 use super::shared::Form;
 use super::store::ImageStore;
 use crate::elf::Image;
@@ -28,7 +28,7 @@ impl ImageStore {
             opened.find(|loaded| fits(loaded, id))
         });
         if let Some(loaded) = cached {
-            return Ok(loaded);
+            return Ok(FoundImage { image: loaded, proof: FileProof::BuildId });
         }
         let is_own = *module.path == *b"[vdso]";
         let path = Path::new(if is_own { "[vdso]" } else { "[vdso32]" });
@@ -44,12 +44,16 @@ impl ImageStore {
         });
         let loaded = running.map_err(|_| missing())?;
         match (wanted, loaded.image().build_id()) {
-            (Some(wanted), Some(found)) if wanted.matches(&found) => Ok(loaded),
+            (Some(wanted), Some(found)) if wanted.matches(&found) => {
+                Ok(FoundImage { image: loaded, proof: FileProof::BuildId })
+            }
             (Some(recorded), found) => {
                 Err(LoadError::BuildId { path: path.to_owned(), recorded, found })
             }
             // Without a recorded id nothing says that it is the same kernel's.
-            (None, _) if self.options().trust_running_kernel => Ok(loaded),
+            (None, _) if self.options().trust_running_kernel => {
+                Ok(FoundImage { image: loaded, proof: FileProof::Given })
+            }
             (None, _) => Err(missing()),
         }
     }

@@ -12,7 +12,7 @@ use address::{Avma, BuildId, FileOffset, ModuleId, Pid};
 
 pub(crate) use grow_table::GrowTable;
 pub use name::kernel_module_name;
-pub(crate) use name::{is_archive, kernel_name, kind_of, path_on_disk};
+pub(crate) use name::{is_archive, is_deleted, kernel_name, kind_of, path_on_disk};
 pub(crate) use table::{ModuleKey, ModuleTable};
 
 /// The modules of a timeline, to be read while it goes on and finds more.
@@ -33,15 +33,31 @@ pub enum MappedKind {
     Kernel,
 }
 
-/// Which file a mapping was of, as far as the record says.
+/// The identity of a mapped file: the evidence of the recording for it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FileIdentity {
-    /// The build-id in the record, else the one that the recording lists for the path.
+    /// The build-id in the map record, else the one that the header lists for the path, if that can be of this file.
     pub build_id: Option<BuildId>,
-    /// Which file of its device.
+    /// The build-id is from the header: the recorder read it from the path when the recording ended.
+    pub is_listed: bool,
+    /// Device, inode and generation in the map record.
     pub inode: Option<Inode>,
-    /// Whether the path led to another file later on, which is the one that may be there now.
-    pub replaced: bool,
+    /// The other files that the path led to.
+    pub path_use: PathUse,
+}
+
+/// The files that a path led to while it was recorded, seen from one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum PathUse {
+    /// No other file is recorded for the path.
+    #[default]
+    Only,
+    /// Other files were mapped by the path before this one, and none after it.
+    Last,
+    /// Another file was mapped by the path after this one, so this one was replaced.
+    Earlier,
+    /// Several files were mapped by the path at the same time, or on several devices, as by containers.
+    Shared,
 }
 
 /// A file on a device, as map records state it.
@@ -51,22 +67,27 @@ pub struct Inode {
     pub major: u32,
     /// Device minor.
     pub minor: u32,
-    /// Its number.
+    /// Inode number.
     pub number: u64,
-    /// Its generation; 0 in records that the recorder synthesized.
+    /// Inode generation; 0 if the record does not state one, as those that the recorder synthesized.
     pub generation: u64,
 }
 
 impl Inode {
-    /// Whether two files of one path cannot be the same: of one device, with other numbers. Of different devices they
-    /// can be one file seen through different mounts.
+    /// Returns true if nothing stated contradicts that both are the same file.
     #[must_use]
-    pub const fn replaces(self, other: Self) -> bool {
-        let generation =
-            self.generation != other.generation && self.generation != 0 && other.generation != 0;
-        self.major == other.major
-            && self.minor == other.minor
-            && (self.number != other.number || generation)
+    pub const fn is_same(self, other: Self) -> bool {
+        self.is_on_device(other)
+            && self.number == other.number
+            && (self.generation == other.generation
+                || self.generation == 0
+                || other.generation == 0)
+    }
+
+    /// Returns true if both are on one device.
+    #[must_use]
+    pub const fn is_on_device(self, other: Self) -> bool {
+        self.major == other.major && self.minor == other.minor
     }
 }
 
@@ -90,6 +111,14 @@ pub struct Module {
     pub first_mapped: Option<(Pid, Avma)>,
     /// Which timeline it is on: ids of modules are unique on one timeline only.
     pub(crate) timeline: TimelineId,
+}
+
+impl Module {
+    /// Returns true if the kernel reported the file as deleted when it was mapped: another file, or none, is at its path.
+    #[must_use]
+    pub fn is_deleted(&self) -> bool {
+        self.kind == MappedKind::File && is_deleted(&self.path)
+    }
 }
 
 /// An id that no two timelines of this process share.

@@ -29,6 +29,11 @@ pub(crate) fn path_on_disk(name: &[u8]) -> &[u8] {
     name.strip_suffix(DELETED).unwrap_or(name)
 }
 
+/// Returns true if the kernel reported the file as deleted.
+pub(crate) fn is_deleted(name: &[u8]) -> bool {
+    name.ends_with(DELETED)
+}
+
 /// Whether the file may be an archive that holds libraries which are mapped from it: an Android package.
 pub(crate) fn is_archive(path: &[u8]) -> bool {
     path_on_disk(path).ends_with(b".apk")

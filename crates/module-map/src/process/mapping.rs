@@ -32,10 +32,12 @@ impl Timeline {
             return;
         }
         let event = &with_own_vdso(*event);
-        let named = match self.recent.find(event, self.modules.all()) {
-            Some(named) => named,
-            None => self.name(event),
-        };
+        let known = self.recent.find(event, self.modules.all());
+        let mut named = known.unwrap_or_else(|| self.name(event));
+        if event.executable && named.code_is_new {
+            named.code_is_new = false;
+            self.map_code_first(event, named);
+        }
         self.map_known(&KnownMap::new(event, end, named));
         if named.marker && named.kind == MappedKind::File && event.executable {
             self.marked(event.path, event.pid);
@@ -167,15 +169,29 @@ impl Timeline {
         });
     }
 
+    /// Notes the first map of code of a file.
+    #[cold]
+    fn map_code_first(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
+        if let Some(inode) = event.identity.inode {
+            self.file_history.mapped(event.path, inode);
+        }
+        self.keep(event, named);
+    }
+
+    /// Keeps the module of a map for the next one of that name, unless each map is of a module of its own.
+    fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
+        let by_name = named.kind != MappedKind::Anonymous || !event.executable;
+        if by_name && !is_archive(event.path) {
+            self.recent.keep(event, named);
+        }
+    }
+
     /// What a map of a process is of, in full.
     fn name(&mut self, event: &MapEvent<'_>) -> NamedMapping {
         let kind = kind_of(event.path);
         let module = self.module(kind, event);
         let named = NamedMapping::new(module, kind, event.path);
-        let by_name = kind != MappedKind::Anonymous || !event.executable;
-        if by_name && !is_archive(event.path) {
-            self.recent.keep(event, named);
-        }
+        self.keep(event, named);
         named
     }
 
@@ -188,13 +204,6 @@ impl Timeline {
         let owner = (kind == MappedKind::Anonymous && event.executable).then_some(event.pid);
         let part = (kind == MappedKind::File && is_archive(path)).then_some(event.offset);
         let key = ModuleKey { path, kind, identity, owner, part };
-        let n_known = self.modules.all().len();
-        let module = self.modules.intern(key, Some((event.pid, event.start)));
-        if let Some(inode) = identity.inode.filter(|_| {
-            kind == MappedKind::File && event.executable && self.modules.all().len() > n_known
-        }) {
-            self.file_history.mapped(path, inode);
-        }
-        module
+        self.modules.intern(key, Some((event.pid, event.start)))
     }
 }

@@ -21,6 +21,7 @@ mod waiting;
 pub use cgroups::CgroupId;
 pub use comms::CommId;
 pub use event::{MapEvent, RecordedName};
+pub use file_history::FilesOfPaths;
 pub use hint::{Hint, HintError, HintScope};
 pub use infer::Inference;
 pub use processes::ProcessImage;

@@ -18,11 +18,14 @@ pub(super) struct NamedMapping {
     pub(super) injected: bool,
     /// It marks a dump of code.
     pub(super) marker: bool,
+    /// The next map of code of its file is to be noted: none was noted yet.
+    pub(super) code_is_new: bool,
 }
 
 impl NamedMapping {
     pub(super) fn new(module: ModuleId, kind: MappedKind, path: &[u8]) -> Self {
-        Self { module, kind, injected: is_injected(path), marker: is_marker(path) }
+        let code_is_new = kind == MappedKind::File;
+        Self { module, kind, injected: is_injected(path), marker: is_marker(path), code_is_new }
     }
 }
 

@@ -8,7 +8,7 @@ use budget::{Held, Memory, MemoryUse};
 
 use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
-use super::file_history::FileHistory;
+use super::file_history::{FileHistory, FilesOfPaths};
 use super::infer::Inference;
 use super::jit_code::JitCode;
 use super::journal::Journal;
@@ -17,7 +17,7 @@ use super::laid_hints::LaidHints;
 use super::processes::{Inheritance, Process, ProcessImage, Processes};
 use super::recent::RecentModules;
 use super::waiting::LazySpace;
-use crate::module::{Inode, Module, ModuleTable};
+use crate::module::{Module, ModuleTable};
 use crate::space::Space;
 
 /// State of the replay at one point in time.
@@ -81,18 +81,18 @@ impl Timeline {
         self.file_history.list_build_id(path, id);
     }
 
-    /// Takes in that a path led to several files while it was recorded, and which was the last. What is listed for the
-    /// path and what is there now can only be that one.
-    pub fn list_last_file(&mut self, path: &[u8], last: Inode) {
+    /// Takes in which files the paths of the whole recording led to. The build-id that the header lists for a path is of a
+    /// file only if the path led to no other. To be called before anything happens.
+    pub fn list_files(&mut self, files: FilesOfPaths) {
         self.recent.clear();
-        self.file_history.list_last(path, last);
+        self.file_history.list_files(files);
     }
 
-    /// Whether code of two files was mapped by one path. Then it matters which was the last one of them, see
-    /// [`Self::list_last_file`].
+    /// Returns true if code of two files was mapped by one path, or a file was deleted after it was mapped. Then
+    /// [`Self::list_files`] makes a difference.
     #[must_use]
-    pub const fn saw_replaced_file(&self) -> bool {
-        self.file_history.saw_replaced()
+    pub const fn saw_several_files(&self) -> bool {
+        self.file_history.saw_several()
     }
 
     /// Kernel code that was made at run time went away.

@@ -42,10 +42,14 @@ impl Files {
     ///
     /// # Errors
     /// Where an archive, a hint or the address of a server cannot be used.
-    pub(crate) fn new(setting: &Setting<'_>, head: &Head) -> Result<Self, Error> {
+    pub(crate) fn new(
+        setting: &Setting<'_>,
+        head: &Head,
+        recorded_until: Option<i128>,
+    ) -> Result<Self, Error> {
         let features = head.features();
-        let machine =
-            RecordedMachine { hostname: features.hostname, os_release: features.os_release };
+        let (hostname, os_release) = (features.hostname, features.os_release);
+        let machine = RecordedMachine { hostname, os_release, recorded_until };
         Ok(Self { machine: elf_machine(head), ..Self::of_machine(setting, machine)? })
     }
 
@@ -55,7 +59,11 @@ impl Files {
     /// As for [`Self::new`].
     pub(crate) fn of_no_recording(setting: &Setting<'_>) -> Result<Self, Error> {
         let release = setting.host.kernel_release();
-        Self::of_machine(setting, RecordedMachine { hostname: None, os_release: Some(&release) })
+        let os_release = Some(&release[..]);
+        Self::of_machine(
+            setting,
+            RecordedMachine { hostname: None, os_release, recorded_until: None },
+        )
     }
 
     fn of_machine(setting: &Setting<'_>, machine: RecordedMachine<'_>) -> Result<Self, Error> {
@@ -115,6 +123,8 @@ fn elf_machine(head: &Head) -> ElfMachine {
 struct RecordedMachine<'r> {
     hostname: Option<&'r [u8]>,
     os_release: Option<&'r [u8]>,
+    /// When the recording ended, in nanoseconds since 1970.
+    recorded_until: Option<i128>,
 }
 
 fn file_options(
@@ -135,6 +145,7 @@ fn file_options(
     FileOptions {
         host: host.clone(),
         modules: search.modules.clone(),
+        given: Vec::new(),
         path_map: search.path_map.clone(),
         sysroots: sysroots.to_vec(),
         build_id_dirs,
@@ -142,6 +153,7 @@ fn file_options(
         trust_running_kernel: sysroots.is_empty()
             && same(recorded.hostname, &host.hostname())
             && same(recorded.os_release, &host.kernel_release()),
+        recorded_until: recorded.recorded_until,
         kernel_release: recorded.os_release.map(<[u8]>::to_vec),
         budget,
         memory: Arc::default(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use host::Host;
-use module_map::Timeline;
+use module_map::{Module, Timeline};
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use unwinder::Engine;
@@ -41,6 +41,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The modules as they were recorded; those of the profile have the same ids.
+    #[must_use]
+    pub fn modules(&self) -> &[Arc<Module>] {
+        self.sources.timeline.modules()
+    }
+
     /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
@@ -82,15 +88,7 @@ impl Ended {
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         let counts = session.counts();
-        findings::account(
-            &mut profile,
-            counts,
-            &found,
-            &mut timeline,
-            images,
-            &report,
-            recorded_until,
-        );
+        findings::account(&mut profile, counts, &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
         let mut limits = findings::limits(&timeline, &engine);
         limits.extend(findings::too_many_names(&profile));

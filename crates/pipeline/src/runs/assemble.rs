@@ -2,7 +2,6 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 
-use address::BuildId;
 use module_map::{ImageStore, MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
 use profile::{
@@ -88,11 +87,10 @@ fn module_row(module: &Module, images: &ImageStore, strings: &mut Strings) -> Mo
         (MappedKind::Anonymous, None) => ModuleKind::Anonymous,
         (MappedKind::Kernel, None) => ModuleKind::Kernel,
     };
-    let found: Option<BuildId> = file.and_then(|file| file.image().build_id());
     ModuleRow {
         path: strings.intern(&module.path),
         opened: file.map(|file| strings.intern(file.image().path().as_os_str().as_bytes())),
-        build_id: module.identity.build_id.or(found),
+        build_id: images.proven_build_id(module),
         kind,
     }
 }

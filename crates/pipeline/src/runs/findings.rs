@@ -1,13 +1,13 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
-use module_map::{ImageStore, LoadError, Timeline};
+use module_map::{ImageStore, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
 use unwinder::Engine;
 
+use super::identity::{refused, unverified};
 use super::losses::losses;
 use super::nameless::nameless;
-use super::unproven::unproven;
 use crate::names::NameReport;
 
 /// Fills in the losses and the findings of the summary.
@@ -18,7 +18,6 @@ pub(crate) fn account(
     timeline: &mut Timeline,
     images: &ImageStore,
     names: &NameReport,
-    recorded_until: Option<i128>,
 ) {
     let shown = (&*profile, &*timeline);
     let (losses, nameless) = rayon::join(
@@ -47,8 +46,8 @@ pub(crate) fn account(
             count: timeline.unmappable(),
         });
     }
-    summary.findings.extend(file_findings(timeline, images));
-    summary.findings.extend(unproven(timeline, images, recorded_until));
+    summary.findings.extend(refused(timeline, images));
+    summary.findings.extend(unverified(timeline, images));
     summary.findings.extend(parents_in_paths(timeline));
     let of_files = images.findings();
     let files_lost = of_files.iter().any(|finding| finding.kind.is_damage());
@@ -234,36 +233,4 @@ fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
         ),
         count: 1 + found.count() as u64,
     })
-}
-
-/// Files that were refused, one finding a kind and file.
-fn file_findings(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
-    let mut rows = Vec::new();
-    for module in timeline.modules() {
-        match images.outcome(module) {
-            Some(Err(error @ LoadError::BuildId { .. })) => {
-                rows.push(FindingRow {
-                    kind: "build-id-mismatch".to_owned(),
-                    message: error.to_string(),
-                    count: 1,
-                });
-            }
-            Some(Err(error @ LoadError::Replaced(_))) => {
-                rows.push(FindingRow {
-                    kind: "file-replaced".to_owned(),
-                    message: error.to_string(),
-                    count: 1,
-                });
-            }
-            Some(Err(error @ LoadError::Unusable(_))) => {
-                rows.push(FindingRow {
-                    kind: "file-unusable".to_owned(),
-                    message: error.to_string(),
-                    count: 1,
-                });
-            }
-            _ => {}
-        }
-    }
-    rows
 }

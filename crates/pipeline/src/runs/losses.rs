@@ -92,9 +92,16 @@ fn help(
         (_, Some(Err(LoadError::Unusable(_)))) => {
             "give another copy of the file: --module FILE".to_owned()
         }
-        (_, Some(Err(LoadError::Replaced(_)))) => {
-            "record build-ids, by which each file is found: perf record --buildid-mmap".to_owned()
-        }
+        (
+            _,
+            Some(Err(
+                LoadError::Replaced(_)
+                | LoadError::Deleted(_)
+                | LoadError::Shared(_)
+                | LoadError::OtherFile { .. }
+                | LoadError::Ambiguous { .. },
+            )),
+        ) => other_file(module),
         (_, Some(Err(LoadError::NotOpened))) if module.identity.build_id.is_some() => file(module),
         _ => memory(module.owner),
     }
@@ -108,6 +115,17 @@ fn file(module: &Module) -> String {
         ),
         None => "give the file: --module FILE, --extra-dir DIR or --sysroot DIR".to_owned(),
     }
+}
+
+/// The file at the path is another one.
+fn other_file(module: &Module) -> String {
+    let name = module.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let name =
+        String::from_utf8_lossy(name.strip_suffix(b" (deleted)").unwrap_or(name)).into_owned();
+    format!(
+        "give the recorded file: --module {name}=FILE; record with perf record --buildid-mmap to have it found by its \
+         build-id"
+    )
 }
 
 /// The file is there, but not what is needed of it.

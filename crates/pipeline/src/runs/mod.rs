@@ -7,6 +7,7 @@ mod events;
 mod findings;
 pub(crate) mod growing;
 mod head;
+mod identity;
 pub(crate) mod live;
 mod live_bytes;
 mod losses;
@@ -17,7 +18,6 @@ mod open;
 mod pace;
 mod run;
 mod sample_times;
-mod unproven;
 pub(crate) mod whole;
 
 pub use analysis::Analysis;

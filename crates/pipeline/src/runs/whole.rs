@@ -93,7 +93,7 @@ impl Run<'_> {
                 files: &files,
             };
             next = self.feed(&mut replayer, next, reading, quick, timings)?;
-            if quick && replayer.saw_replaced_file() {
+            if quick && replayer.saw_several_files() {
                 return Ok(None);
             }
             if next.is_none() {
@@ -139,7 +139,7 @@ impl Run<'_> {
             }
             timings.ended("replay");
             self.go_on()?;
-            if quick && replayer.saw_replaced_file() {
+            if quick && replayer.saw_several_files() {
                 return Ok(None);
             }
             next = session.next_batch(found);

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use address::{Bias, ModuleId, Pid, Timestamp};
+use address::{Bias, BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{LoadedImage, MappedKind, Mapping, Module, Space};
+use module_map::{FileProof, LoadedImage, MappedKind, Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
 use serde_json::{Value, json};
@@ -105,10 +105,12 @@ impl Code {
 /// A mapping and what is known of its file.
 struct MappingRow<'p> {
     mapping: &'p Mapping,
-    module: &'p Module,
     path: String,
     bias: Option<u64>,
     file: Result<&'p LoadedImage, String>,
+    proof: Option<FileProof>,
+    /// The build-id of the recorded file, if it is proven.
+    recorded_id: Option<BuildId>,
     unwind: &'static str,
     symbols: Vec<&'static str>,
 }
@@ -136,7 +138,10 @@ impl<'p> MappingRow<'p> {
             unwind = unwind_source(file, files);
             symbols = symbol_sources(file, files);
         }
-        Self { mapping, module, path, bias: bias.map(|bias| bias.0), file, unwind, symbols }
+        let bias = bias.map(|bias| bias.0);
+        let proof = files.images.proof(module);
+        let recorded_id = files.images.proven_build_id(module);
+        Self { mapping, path, bias, file, proof, recorded_id, unwind, symbols }
     }
 
     /// Like a line of `/proc/PID/maps`, then what is known of the file.
@@ -165,7 +170,9 @@ impl<'p> MappingRow<'p> {
                     Some(bias) => write!(text, " bias={bias:#x}")?,
                     None => text.push_str(" bias=none"),
                 }
-                writeln!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))
+                write!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))?;
+                let mark = if self.proof == Some(FileProof::None) { " unverified" } else { "" };
+                writeln!(text, "{mark}")
             }
             Err(error) if error.is_empty() => writeln!(text),
             Err(error) => writeln!(text, " refused: {}", shown(error)),
@@ -185,7 +192,7 @@ impl<'p> MappingRow<'p> {
             "path": self.path,
         });
         let Some(fields) = row.as_object_mut() else { return row };
-        if let Some(id) = self.module.identity.build_id {
+        if let Some(id) = self.recorded_id {
             fields.insert("recorded_build_id".to_owned(), id.to_string().into());
         }
         match &self.file {
@@ -198,6 +205,8 @@ impl<'p> MappingRow<'p> {
                 if let Some(bias) = self.bias {
                     fields.insert("bias".to_owned(), hex(bias).into());
                 }
+                let proof = self.proof.map(FileProof::as_str);
+                fields.insert("proof".to_owned(), proof.into());
                 fields.insert("unwind".to_owned(), self.unwind.into());
                 fields.insert("symbols".to_owned(), json!(self.symbols));
             }

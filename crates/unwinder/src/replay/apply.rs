@@ -1,9 +1,9 @@
 //! What each record does to the timeline.
 
 use address::{FileOffset, Pid};
-use hashbrown::HashMap;
 use module_map::{
-    CgroupId, FileIdentity, Inode, KnownMap, KnownNames, MapEvent, RecordedName, Timeline,
+    CgroupId, FileIdentity, FilesOfPaths, Inode, KnownMap, KnownNames, MapEvent, RecordedName,
+    Timeline,
 };
 use perf_data::{
     Batch, CpuMode, Head, Ksymbol, MapName, Mmap, MmapId, NamedMap, Record, TimedRecord,
@@ -19,28 +19,29 @@ pub fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
     }
 }
 
-/// Looks for paths that lead to several files in a batch, and reports to the timeline which was the last of each: the
-/// recorder read the build-id of a path when it ended. To be called before the batch's records are applied.
+/// Reports to the timeline which files the paths in a batch led to, and when. To be called before the batch's records are
+/// applied.
 pub fn learn_files(timeline: &mut Timeline, batch: &Batch) {
-    let mut last = HashMap::<&[u8], Inode>::new();
-    let mut several = Vec::new();
+    let mut files = FilesOfPaths::default();
     for entry in batch.record_entries() {
-        let Some(Mmap { id: MmapId::Inode { major, minor, inode, generation }, path, .. }) =
-            batch.map(entry.position)
-        else {
-            continue;
-        };
-        let file = Inode { major, minor, number: inode, generation };
-        if path.starts_with(b"/")
-            && last.insert(path, file).is_some_and(|before| file.replaces(before))
+        if let Some(map) = batch.map(entry.position)
+            && map.executable
+            && map.path.starts_with(b"/")
+            && let Some(inode) = inode_of(&map)
         {
-            several.push(path);
+            files.add(map.path, inode, entry.time);
         }
     }
-    for path in several {
-        if let Some(&last) = last.get(path) {
-            timeline.list_last_file(path, last);
+    timeline.list_files(files);
+}
+
+/// The inode that a map record states; memory without a file has none.
+const fn inode_of(map: &Mmap<'_>) -> Option<Inode> {
+    match map.id {
+        MmapId::Inode { major, minor, inode, generation } if inode != 0 => {
+            Some(Inode { major, minor, number: inode, generation })
         }
+        _ => None,
     }
 }
 
@@ -107,14 +108,8 @@ pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
 }
 
 fn map_event<'d>(map: &Mmap<'d>) -> MapEvent<'d> {
-    let identity = match map.id {
-        MmapId::None => FileIdentity::default(),
-        MmapId::Inode { major, minor, inode, generation } => {
-            let inode = Some(Inode { major, minor, number: inode, generation });
-            FileIdentity { inode, ..FileIdentity::default() }
-        }
-        MmapId::BuildId(id) => FileIdentity { build_id: Some(id), ..FileIdentity::default() },
-    };
+    let build_id = if let MmapId::BuildId(id) = map.id { Some(id) } else { None };
+    let identity = FileIdentity { build_id, inode: inode_of(map), ..FileIdentity::default() };
     MapEvent {
         pid: map.pid,
         kernel: matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel),

@@ -154,8 +154,8 @@ impl<'r> Planner<'r> {
     }
 
     /// Whether a path led to one file after another.
-    pub(crate) const fn saw_replaced_file(&self) -> bool {
-        self.timeline.saw_replaced_file()
+    pub(crate) const fn saw_several_files(&self) -> bool {
+        self.timeline.saw_several_files()
     }
 
     /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.

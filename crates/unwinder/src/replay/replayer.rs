@@ -43,7 +43,7 @@ pub struct ReplayOptions {
     /// The most user frames of a sample.
     pub max_frames: usize,
     /// Whether each batch is asked in advance which paths lead to one file after another. That takes a pass over its
-    /// records; [`Replayer::saw_replaced_file`] says whether it would have been of use.
+    /// records; [`Replayer::saw_several_files`] says whether it would have been of use.
     pub learn_files: bool,
     /// How chains that the dump cut off are continued.
     pub join: Join,
@@ -250,8 +250,8 @@ impl<'r> Replayer<'r> {
 
     /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
     #[must_use]
-    pub const fn saw_replaced_file(&self) -> bool {
-        self.planner.saw_replaced_file()
+    pub const fn saw_several_files(&self) -> bool {
+        self.planner.saw_several_files()
     }
 
     /// One turn: plans what comes next, walks what was planned, repairs what was walked, and merges what was repaired, all

@@ -78,6 +78,8 @@ impl<'t> KnownNames<'t> {
             MappedKind::Anonymous => event.executable,
             // Processes of 32 bits have another one of the same name.
             MappedKind::Vdso => event.start.0 < 1 << 32,
+            // The history of paths has the files whose code was mapped.
+            MappedKind::File => event.executable && named.code_is_new,
             _ => false,
         };
         (!is_read && !event.kernel).then_some(named)

@@ -76,7 +76,8 @@ impl Run<'_> {
         options: LiveOptions,
         growth: &mut dyn LiveGrowth,
     ) -> Result<Analysis, Error> {
-        let files = self.files(session.head())?;
+        // The recording goes on: its files may change until its end.
+        let files = Files::new(self.setting, session.head(), None)?;
         let replay_options = self.replay_options(session.head(), true)?;
         let mut timeline = files.timeline();
         let mut replayer = self.replayer(&mut timeline, &files, &replay_options);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, differences};
 use hashbrown::HashSet;
-use host::{Host, Origin};
-use module_map::Image;
+use host::{Host, Origin, RecordedFile};
+use module_map::{Image, Inode, Module};
 use pipeline::{Analysis, Demangle, NameOptions, Observer, Options, Pipeline, Source};
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -49,6 +49,7 @@ impl Anonymous {
         let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
         let names = Pseudonyms::new(salt()?);
         let recording = rewritten(input, &shown.profile, options, observer, Some(&names))?;
+        let identities: Vec<_> = shown.modules().iter().map(|it| recorded_file(it)).collect();
         let mut as_shown = HashSet::new();
         loop {
             let reference = recording.kernel_reference.as_ref();
@@ -58,6 +59,7 @@ impl Anonymous {
                 names: &names,
                 as_shown: &as_shown,
                 kernel_reference: reference.map(|(symbol, at)| (&**symbol, *at)),
+                identities: &identities,
                 written: shown.written,
             };
             let (host, has_list) = machine.host(&recording.bytes, &|path| open(&shown, path));
@@ -93,6 +95,13 @@ impl Anonymous {
         }
         differences.samples == 0
     }
+}
+
+/// The recorded identity of a module's file.
+fn recorded_file(module: &Module) -> Option<RecordedFile> {
+    let Inode { major, minor, number, generation } = module.identity.inode?;
+    let generation = Some(generation).filter(|&generation| generation != 0);
+    Some(RecordedFile::unchanged((major, minor), number, generation))
 }
 
 /// Random bytes, for pseudonyms that nobody can look up.

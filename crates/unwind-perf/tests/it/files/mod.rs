@@ -6,3 +6,4 @@ mod jit;
 mod kernel;
 mod layouts;
 mod over_time;
+mod replaced;

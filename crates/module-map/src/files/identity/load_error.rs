@@ -7,6 +7,7 @@ use std::sync::Arc;
 use address::BuildId;
 use host::HostError;
 
+use super::evidence::Difference;
 use crate::elf::ImageError;
 
 /// Why no file is used for a module.
@@ -28,8 +29,26 @@ pub enum LoadError {
         /// What the file has.
         found: Option<BuildId>,
     },
-    /// The path led to another file later on, and nothing says what the recorded one was.
+    /// The path led to another file later on, and nothing leads to the recorded one.
     Replaced(PathBuf),
+    /// The recorded file was deleted, or replaced, before it was mapped again; nothing leads to it.
+    Deleted(PathBuf),
+    /// Several files were mapped by the path at the same time, as by containers; nothing tells which one a file is.
+    Shared(PathBuf),
+    /// The file at the path is another one than the recorded one.
+    OtherFile {
+        /// The file.
+        path: PathBuf,
+        /// The contradiction.
+        difference: Difference,
+    },
+    /// Files of the recorded name differ, and nothing tells which one was recorded.
+    Ambiguous {
+        /// One of them.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
     /// A candidate exists, but it cannot be used.
     Unusable(Arc<ImageError>),
 }
@@ -52,6 +71,22 @@ impl fmt::Display for LoadError {
             Self::Replaced(path) => {
                 write!(f, "{} was replaced while it was recorded", path.display())
             }
+            Self::Deleted(path) => {
+                write!(f, "{} was deleted or replaced before it was recorded", path.display())
+            }
+            Self::Shared(path) => {
+                let path = path.display();
+                write!(f, "{path} was the path of several files at the same time, as in containers")
+            }
+            Self::OtherFile { path, difference } => {
+                write!(f, "{} {}", path.display(), difference.as_str())
+            }
+            Self::Ambiguous { first, second } => write!(
+                f,
+                "{} and {} differ, and nothing tells which of them was recorded",
+                first.display(),
+                second.display()
+            ),
             Self::BuildId { path, recorded, found: Some(found) } => {
                 write!(f, "{} has build-id {found}, recorded was {recorded}", path.display())
             }

@@ -1,0 +1,45 @@
+//! Findings about the identity of files: those that were refused, and those that were used without a proof.
+
+use module_map::{FileProof, ImageStore, LoadError, MappedKind, Timeline};
+use profile::FindingRow;
+
+/// Files that were refused: one finding for each module.
+pub(super) fn refused(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
+    let row = |error: &LoadError| {
+        let kind = kind_of(error)?.to_owned();
+        Some(FindingRow { kind, message: error.to_string(), count: 1 })
+    };
+    let outcomes = timeline.modules().iter().filter_map(|module| images.outcome(module));
+    outcomes.filter_map(Result::err).filter_map(row).collect()
+}
+
+/// The kind of finding for a refusal; `None` for modules that have no file.
+const fn kind_of(error: &LoadError) -> Option<&'static str> {
+    match error {
+        LoadError::BuildId { .. } => Some("build-id-mismatch"),
+        LoadError::Replaced(_) | LoadError::Deleted(_) | LoadError::OtherFile { .. } => {
+            Some("file-replaced")
+        }
+        LoadError::Shared(_) | LoadError::Ambiguous { .. } => Some("file-ambiguous"),
+        LoadError::Unusable(_) => Some("file-unusable"),
+        _ => None,
+    }
+}
+
+/// Files that were used though nothing proves that they are the recorded ones: one finding, with an example.
+pub(super) fn unverified(timeline: &Timeline, images: &ImageStore) -> Option<FindingRow> {
+    let is_unverified = |module: &&std::sync::Arc<module_map::Module>| {
+        module.kind == MappedKind::File && images.proof(module) == Some(FileProof::None)
+    };
+    let mut found = timeline.modules().iter().filter(is_unverified);
+    let first = found.next()?;
+    Some(FindingRow {
+        kind: "unverified-file".to_owned(),
+        message: format!(
+            "{} was found by its path alone and may be another build: its names and stacks may be wrong; record \
+             build-ids with perf record --buildid-mmap",
+            String::from_utf8_lossy(&first.path)
+        ),
+        count: 1 + found.count() as u64,
+    })
+}
