@@ -91,7 +91,7 @@ pub use demangle::{Demangle, demangle, demangle_in};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
-pub use jit::{JitSymbol, PerfMap, read_perf_map};
+pub use jit::{JitSymbol, PerfMap, PerfMapAge, read_perf_map};
 pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
     KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,

@@ -57,7 +57,9 @@ impl AnonymousMachine<'_> {
             identity.into_iter().for_each(|identity| host.set_recorded(&at, identity));
         }
         for (pid, text) in made.scripts.texts() {
-            host.insert(format!("/tmp/perf-{pid}.map"), text);
+            // Not older than its process.
+            let written = self.written.unwrap_or(i64::MAX.into());
+            host.insert_written(format!("/tmp/perf-{pid}.map"), text, written);
         }
         let facts = [
             ("/proc/sys/kernel/hostname", shown.recording.hostname),

@@ -13,6 +13,10 @@ const MAX_MESSAGES: usize = 5;
 pub enum FileFindingKind {
     /// A map of a JIT compiler that another user owns.
     ForeignPerfMap,
+    /// A map of a JIT compiler that is older than its process.
+    StalePerfMap,
+    /// A map of a JIT compiler of which nothing tells whether it is older than its process.
+    UndatedPerfMap,
     /// A map of a JIT compiler with lines that cannot be read.
     PerfMap,
     /// A file that is larger than what is read of one.
@@ -37,6 +41,8 @@ impl FileFindingKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ForeignPerfMap => "perf-map-not-trusted",
+            Self::StalePerfMap => "perf-map-stale",
+            Self::UndatedPerfMap => "perf-map-undated",
             Self::PerfMap => "perf-map-damaged",
             Self::TooLarge => "file-too-large",
             Self::LeftOut => "file-part-left-out",
@@ -51,7 +57,7 @@ impl FileFindingKind {
     /// Whether names, lines or frames may be missing because of it, and nobody chose that.
     #[must_use]
     pub const fn is_damage(self) -> bool {
-        !matches!(self, Self::ForeignPerfMap)
+        !matches!(self, Self::ForeignPerfMap | Self::StalePerfMap | Self::UndatedPerfMap)
     }
 }
 

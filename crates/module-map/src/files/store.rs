@@ -181,6 +181,14 @@ impl ImageStore {
         Some(self.options.host.text(&found.path, found.origin()))
     }
 
+    /// When the same file was written last, in nanoseconds since 1970.
+    #[must_use]
+    pub fn data_file_written(&self, path: &Path, pid: Pid) -> Option<i128> {
+        let found = self.data_file(path, pid)?;
+        let stat = self.options.host.stat(&found.path, found.origin()).ok()?;
+        Some(stat.stamp.modified)
+    }
+
     fn data_file(&self, path: &Path, pid: Pid) -> Option<FileCandidate> {
         let host = &self.options.host;
         let mut found = places(&self.options, path);

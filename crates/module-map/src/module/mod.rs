@@ -105,6 +105,8 @@ pub struct Module {
     pub identity: FileIdentity,
     /// Whose anonymous memory it is; `None` for everything that has a name of its own.
     pub owner: Option<Pid>,
+    /// The module of the parent process whose memory this was before a fork.
+    pub inherited_from: Option<ModuleId>,
     /// For archives, which hold several files: the offset that was mapped.
     pub part: Option<FileOffset>,
     /// Who mapped it first, and where.

@@ -54,6 +54,16 @@ impl ModuleTable {
 
     /// The module of that key, made where it is new; `first` says who mapped it then, and where.
     pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> ModuleId {
+        self.intern_inherited(key, first, None)
+    }
+
+    /// The same for memory that a process inherited by a fork, with the module that its parent has it as.
+    pub(crate) fn intern_inherited(
+        &mut self,
+        key: ModuleKey<'_>,
+        first: Option<(Pid, Avma)>,
+        inherited_from: Option<ModuleId>,
+    ) -> ModuleId {
         let Self { modules, shared, index, hasher, timeline, held } = self;
         let of = |&at: &u32| modules.get(at as usize).map(|module| ModuleKey::from(&**module));
         let hash = hasher.hash_one(key);
@@ -70,6 +80,7 @@ impl ModuleTable {
             kind: key.kind,
             identity: key.identity,
             owner: key.owner,
+            inherited_from,
             part: key.part,
             first_mapped: first,
             timeline: *timeline,

@@ -27,6 +27,11 @@ pub(super) struct JitCode {
 }
 
 impl JitCode {
+    /// The time that the timeline has come to.
+    pub(super) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// No code; what is to come is held as `held` is.
     pub(super) fn new(held: Held) -> Self {
         Self { pending: Pending::new(held), ..Self::default() }

@@ -143,6 +143,7 @@ impl Timeline {
         }
         let Self { processes, hints, journal, inferences, .. } = self;
         let Some(process) = processes.get_mut(pid) else { return };
+        process.has_code |= is_anonymous && mapping.executable;
         process.change(|made, in_force| {
             let mut mapping = mapping;
             if is_anonymous {
@@ -190,7 +191,8 @@ impl Timeline {
     fn name(&mut self, event: &MapEvent<'_>) -> NamedMapping {
         let kind = kind_of(event.path);
         let module = self.module(kind, event);
-        let named = NamedMapping::new(module, kind, event.path);
+        let mut named = NamedMapping::new(module, kind, event.path);
+        named.is_memory |= kind == MappedKind::Unopened && event.identity.build_id.is_none();
         self.keep(event, named);
         named
     }

@@ -7,6 +7,7 @@ mod event;
 mod file_history;
 mod hint;
 mod infer;
+mod inherited_code;
 mod jit_code;
 mod journal;
 mod kernel_map;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::Pid;
+use address::{Pid, Timestamp};
 use budget::Held;
 use hashbrown::HashMap;
 
@@ -24,11 +24,26 @@ pub(super) struct Process {
     pub(super) image: ProcessImage,
     pub(super) threads: u32,
     pub(super) hints: InForce,
+    /// It has executable memory without a file, which may be code that was compiled at run time.
+    pub(super) has_code: bool,
+    /// Such memory is still that of its parent.
+    pub(super) inherits_code: bool,
+    /// When the process began, or executed its program; 0 if that was before the recording.
+    pub(super) began: Timestamp,
 }
 
 impl Process {
     pub(super) const fn new(space: Arc<LazySpace>, image: ProcessImage) -> Self {
-        Self { space, waiting: WaitingMaps::NONE, image, threads: 1, hints: Vec::new() }
+        Self {
+            space,
+            waiting: WaitingMaps::NONE,
+            image,
+            threads: 1,
+            hints: Vec::new(),
+            has_code: false,
+            inherits_code: false,
+            began: Timestamp(0),
+        }
     }
 
     /// Its space, in which all of its maps are going to be; nothing is put into it now.
@@ -60,7 +75,8 @@ impl Process {
 
     /// What a child begins with.
     pub(super) fn inheritance(&mut self) -> Inheritance {
-        Inheritance { space: self.bounded_space().clone(), hints: self.hints.clone() }
+        let has_code = self.has_code;
+        Inheritance { space: self.bounded_space().clone(), hints: self.hints.clone(), has_code }
     }
 }
 
@@ -69,6 +85,7 @@ impl Process {
 pub(super) struct Inheritance {
     pub(super) space: Arc<LazySpace>,
     pub(super) hints: InForce,
+    pub(super) has_code: bool,
 }
 
 /// How many processes that have exited keep their spaces, for samples that come late.
@@ -104,6 +121,10 @@ impl Processes {
 
     pub(super) fn contains(&self, pid: Pid) -> bool {
         self.known.contains_key(&pid)
+    }
+
+    pub(super) fn get(&self, pid: Pid) -> Option<&Process> {
+        self.known.get(&pid)
     }
 
     pub(super) fn get_mut(&mut self, pid: Pid) -> Option<&mut Process> {

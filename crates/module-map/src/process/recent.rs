@@ -14,6 +14,8 @@ use crate::module::{FileIdentity, MappedKind, Module};
 pub(super) struct NamedMapping {
     pub(super) module: ModuleId,
     pub(super) kind: MappedKind,
+    /// It is memory without a file, or of a file whose name leads nowhere: code in it is found by address.
+    pub(super) is_memory: bool,
     /// It is the name of memory that is executable whatever its protection is.
     pub(super) injected: bool,
     /// It marks a dump of code.
@@ -25,7 +27,9 @@ pub(super) struct NamedMapping {
 impl NamedMapping {
     pub(super) fn new(module: ModuleId, kind: MappedKind, path: &[u8]) -> Self {
         let code_is_new = kind == MappedKind::File;
-        Self { module, kind, injected: is_injected(path), marker: is_marker(path), code_is_new }
+        let is_memory = kind == MappedKind::Anonymous;
+        let (injected, marker) = (is_injected(path), is_marker(path));
+        Self { module, kind, is_memory, injected, marker, code_is_new }
     }
 }
 

@@ -109,6 +109,9 @@ impl Timeline {
             self.nothing_inherited()
         };
         self.start(pid, tid, (parent, parent_thread), inherited);
+        if pid != parent {
+            self.began(pid);
+        }
     }
 
     /// A process or thread was there before the recording began, which the recorder states by a synthesized FORK. A
@@ -121,7 +124,8 @@ impl Timeline {
     }
 
     fn nothing_inherited(&self) -> Inheritance {
-        Inheritance { space: self.processes.empty().clone(), hints: Vec::new() }
+        let space = self.processes.empty().clone();
+        Inheritance { space, hints: Vec::new(), has_code: false }
     }
 
     fn start(
@@ -143,8 +147,9 @@ impl Timeline {
         }
         self.hints.forked(pid);
         let name = self.comms.name(comm).to_vec();
-        let Inheritance { space, hints } = inherited;
-        let process = self.begin(pid, &name, space, &hints);
+        let Inheritance { space, hints, has_code } = inherited;
+        let mut process = self.begin(pid, &name, space, &hints);
+        (process.has_code, process.inherits_code) = (has_code, has_code);
         self.processes.insert(pid, process);
     }
 
@@ -156,6 +161,7 @@ impl Timeline {
             self.hints.executed(pid);
             let process = self.begin(pid, name, self.processes.empty().clone(), &[]);
             self.processes.insert(pid, process);
+            self.began(pid);
         } else if tid.0 == pid.0 && !self.hints.is_empty() {
             self.renamed(pid, name);
         }
@@ -178,6 +184,9 @@ impl Timeline {
     /// The same, not made yet: whoever needs the space makes it, on any thread and at any time.
     #[inline]
     pub fn current(&mut self, pid: Pid) -> (&Arc<LazySpace>, ProcessImage) {
+        if self.process(pid).inherits_code {
+            self.own_code(pid);
+        }
         let process = self.process(pid);
         let image = process.image;
         (process.space(), image)

@@ -3,6 +3,7 @@
 
 mod gap;
 mod in_files;
+mod in_memory;
 mod kernel_list;
 mod named;
 mod prefetch;
@@ -13,18 +14,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use address::{Avma, BuildId, FileOffset, Pid, Svma};
+use address::{Avma, BuildId, FileOffset, Svma};
 use cache::Cache;
 use hashbrown::HashMap;
-use module_map::{FileFindingKind, ImageStore, LoadedImage, MappedKind, Timeline};
+use module_map::{ImageStore, LoadedImage, MappedKind, Timeline};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
-    KernelNames, LostNames, PerfMap, RecordedKernel, SymbolObserver, SymbolStage, SymbolTimings,
-    read_perf_map,
+    KernelNames, LostNames, RecordedKernel, SymbolObserver, SymbolStage, SymbolTimings,
 };
+use unwinder::Thread;
 
 use self::gap::gap_location;
 use self::in_files::Nameless;
@@ -80,6 +81,8 @@ pub(crate) struct Sources<'a> {
     /// The recording's path; a kernel's symbol list can lie beside it.
     pub(crate) recording: &'a Path,
     pub(crate) timeline: &'a Timeline,
+    /// The threads of samples.
+    pub(crate) threads: &'a [Thread],
     pub(crate) images: &'a ImageStore,
     pub(crate) observer: &'a dyn Observer,
     /// The names of runs before.
@@ -95,6 +98,8 @@ pub(crate) fn resolve(
     prefetched: Option<KernelListPrefetch>,
 ) -> NameReport {
     let Sources { options, head, recording, timeline, images, .. } = sources;
+    let in_memory =
+        if options.look_up { sources.places_in_memory(profile, first) } else { HashMap::new() };
     let Profile { locations, frames, inlines, strings, .. } = profile;
     let gap = gap_location(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
@@ -129,7 +134,7 @@ pub(crate) fn resolve(
         Some(Err(reason)) => Some(reason.to_string()).filter(|_| kernel.files.is_empty()),
         None => None,
     };
-    sources.jit(&mut named);
+    sources.jit(&mut named, &in_memory);
     if head.is_simpleperf() {
         let files = features.simpleperf_files.iter().map(device_file);
         sources.device(&mut named, &DeviceSymbols::new(files, options.demangle));
@@ -207,7 +212,7 @@ fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
 
 impl Sources<'_> {
     fn kernel(&self, named: &mut Named<'_>, kernel: &KernelNames) {
-        named.name(|location, source| {
+        named.name(|_, location, source| {
             if self.kind_of(location) != Some(MappedKind::Kernel) || !source.is_nothing() {
                 return None;
             }
@@ -218,42 +223,13 @@ impl Sources<'_> {
 
     /// What nothing else named, by the names of the recording itself.
     fn device(&self, named: &mut Named<'_>, symbols: &DeviceSymbols<'_>) {
-        named.name(|location, source| {
+        named.name(|_, location, source| {
             if !source.is_nothing() || self.file_of(location).is_some() {
                 return None;
             }
             let module = self.timeline.modules().get(location.module?.index())?;
             let (name, start) = symbols.lookup(module, location.relative)?;
             Some((Cow::Owned(name), start))
-        });
-    }
-
-    fn jit(&self, named: &mut Named<'_>) {
-        let modules = self.timeline.modules();
-        let owner_of = |location: &LocationRow| modules.get(location.module?.index())?.owner;
-        let mut texts: HashMap<Pid, Vec<u8>> = HashMap::new();
-        for pid in named.locations.iter().filter_map(owner_of) {
-            texts.entry(pid).or_insert_with(|| read_perf_map(pid, self.images).unwrap_or_default());
-        }
-        let maps: HashMap<Pid, PerfMap<'_>> =
-            texts.iter().map(|(&pid, text)| (pid, PerfMap::parse(text))).collect();
-        for (pid, map) in maps.iter().filter(|(_, map)| map.left_out() > 0) {
-            let lines = map.left_out();
-            let message = format!(
-                "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
-            );
-            self.images.note(FileFindingKind::LeftOut, message);
-        }
-        for (pid, map) in maps.iter().filter(|(_, map)| map.skipped() > 0) {
-            let lines = map.skipped();
-            let message = format!(
-                "the perf map of process {pid} has lines that cannot be read: {lines}; their code has no names"
-            );
-            self.images.note(FileFindingKind::PerfMap, message);
-        }
-        named.name(|location, _| {
-            let symbol = maps.get(&owner_of(location)?)?.lookup(Avma(location.relative))?;
-            Some((Cow::Borrowed(symbol.name), symbol.start.0))
         });
     }
 

@@ -69,15 +69,15 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// Asks `find` for the name of each location, and the start of its function; it is given where names are already.
+    /// Asks `find` for the name of each location, by its number, and the start of its function; it is given where names are already.
     /// Locations that are lent the same name of the same function share it: names may be long.
     pub(crate) fn name<'n>(
         &mut self,
-        find: impl Fn(&LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
+        find: impl Fn(usize, &LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
     ) {
         let mut lent: HashMap<(*const u8, usize, u64), u32> = HashMap::new();
-        for (location, source) in self.locations.iter().zip(&mut self.sources) {
-            let Some((name, start)) = find(location, *source) else { continue };
+        for (at, (location, source)) in self.locations.iter().zip(&mut self.sources).enumerate() {
+            let Some((name, start)) = find(at, location, *source) else { continue };
             let listed = &mut self.listed;
             let mut add = |name: Cow<'_, [u8]>| list(listed, name.into_owned(), start);
             let at = match name {
@@ -233,7 +233,7 @@ mod tests {
         let (mut strings, mut inlines) = (Strings::default(), Table::new());
         let mut locations = locations();
         let mut named = Named::new(&mut locations, GAP);
-        named.name(|location, _| {
+        named.name(|_, location, _| {
             Some((Cow::Borrowed(&b"main"[..]), location.module.map(|_| 0x10)?))
         });
         named.fill_in(&mut strings, &mut inlines);

@@ -1,9 +1,11 @@
 //! What came of a recording, and how a run is put into it at its end.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use address::BuildId;
 use host::Host;
-use module_map::{Module, Timeline};
+use module_map::{FileProof, Module, Timeline};
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use unwinder::Engine;
@@ -41,6 +43,19 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The files that were opened for modules: path, and the build-id that is in the file.
+    pub fn opened_files(&self) -> impl Iterator<Item = (&Path, Option<BuildId>)> {
+        let images = &self.sources.files.images;
+        let opened = self.modules().iter().filter_map(|module| images.outcome(module)?.ok());
+        opened.map(|file| (file.image().path(), file.image().build_id()))
+    }
+
+    /// The proof that the file of a module is the recorded one; `None` if no file was used.
+    #[must_use]
+    pub fn proof(&self, module: &Module) -> Option<FileProof> {
+        self.sources.files.images.proof(module)
+    }
+
     /// The modules as they were recorded; those of the profile have the same ids.
     #[must_use]
     pub fn modules(&self) -> &[Arc<Module>] {

@@ -290,7 +290,8 @@ impl Run<'_> {
         let first = *first_location;
         add_modules(profile, timeline, &files.images);
         let list = growing.prefetch.take_list();
-        report.add(resolve(profile, first, self.sources(head, timeline, files), list));
+        let sources = self.sources(head, (timeline, threads), files);
+        report.add(resolve(profile, first, sources, list));
         add_threads(profile, threads, timeline);
         *handed_on = profile.samples.len();
         *first_location = profile.locations.next_id();

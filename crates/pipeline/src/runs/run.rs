@@ -9,7 +9,7 @@ use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
-use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, has_switches};
+use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 
 use super::events::filter;
 use super::open::DonePages;
@@ -139,7 +139,7 @@ impl Run<'_> {
     pub(crate) fn sources<'a>(
         &'a self,
         head: &'a Head,
-        timeline: &'a Timeline,
+        (timeline, threads): (&'a Timeline, &'a [Thread]),
         files: &'a Files,
     ) -> Sources<'a> {
         Sources {
@@ -147,6 +147,7 @@ impl Run<'_> {
             head,
             recording: &self.path,
             timeline,
+            threads,
             images: &files.images,
             observer: &**self.observer,
             cache: self.setting.cache.as_deref(),

@@ -170,7 +170,7 @@ impl Run<'_> {
             add_off_cpu(&mut profile, times)?;
         }
         add_modules(&mut profile, &timeline, &files.images);
-        let sources = self.sources(&head, &timeline, &files);
+        let sources = self.sources(&head, (&timeline, &threads), &files);
         let mut report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
         self.keep_rules(&mut report);
         timings.ended("symbolize");

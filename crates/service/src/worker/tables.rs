@@ -8,7 +8,6 @@ use formats::{Page, PageCode};
 use hashbrown::HashSet;
 use host::{Host, Origin};
 use pipeline::Analysis;
-use profile::Profile;
 use serde::Serialize;
 
 use super::about::{About, about};
@@ -42,19 +41,17 @@ pub(super) fn write(
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())
         .map_err(|error| not_written(&error))?;
-    answer(&Made { about: about(profile, analysis.is_damaged), used: used(profile, host) })
+    answer(&Made { about: about(profile, analysis.is_damaged), used: used(analysis, host) })
 }
 
 /// The files that were opened for modules, as they are now.
-fn used(profile: &Profile, host: &dyn Host) -> Vec<UsedFile> {
+fn used(analysis: &Analysis, host: &dyn Host) -> Vec<UsedFile> {
     let mut seen = HashSet::new();
     let mut files = Vec::new();
-    let opened = profile.modules.iter().filter_map(|it| Some((it.opened?, it.build_id)));
-    for (opened, id) in opened {
-        if !seen.insert(opened) {
+    for (path, id) in analysis.opened_files() {
+        if !seen.insert(path) {
             continue;
         }
-        let Ok(path) = std::str::from_utf8(profile.strings.get(opened)) else { continue };
         // A folder that the operator named may be relative to where the service was started, as the worker is.
         let Ok(path) = std::path::absolute(path) else { continue };
         // What is made of other files or lies in memory has no file of its own.

@@ -6,14 +6,16 @@ use address::Pid;
 use host::{FileOwner, Host, HostError, HostText, Origin};
 use module_map::{FileFindingKind, ImageStore};
 
+use super::age::PerfMapAge;
 use super::perf_map::PerfMap;
 
 /// The text of the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
-/// `/tmp`. What is not read is noted. Only a regular file is read.
+/// `/tmp`, and an earlier process of the same id may have left one there. A file that is not used is noted. Only a regular
+/// file is read.
 ///
 /// A process in a container writes the file into its own `/tmp` and under the id that it has inside.
 #[must_use]
-pub fn read_perf_map(pid: Pid, images: &ImageStore) -> Option<Vec<u8>> {
+pub fn read_perf_map(pid: Pid, age: PerfMapAge, images: &ImageStore) -> Option<Vec<u8>> {
     let options = images.options();
     let host = &*options.host;
     let read = || {
@@ -21,7 +23,8 @@ pub fn read_perf_map(pid: Pid, images: &ImageStore) -> Option<Vec<u8>> {
         for dir in &options.perf_map_dirs {
             let (path, origin) = (dir.join(&name), Origin::Stored { root: dir });
             if host.is_file(&path, origin) {
-                return Some((path.clone(), host.text(&path, origin)));
+                // The user named the folder.
+                return Some((path.clone(), host.text(&path, origin), None));
             }
         }
         let mut paths = vec![Path::new("/tmp").join(name)];
@@ -31,11 +34,14 @@ pub fn read_perf_map(pid: Pid, images: &ImageStore) -> Option<Vec<u8>> {
         // Not mapped: its process may still write it.
         paths.into_iter().find_map(|path| {
             let text = images.read_data_file(&path, pid)?;
-            Some((path, text))
+            let written = images.data_file_written(&path, pid);
+            Some((path, text, written))
         })
     };
-    let (path, text) = read()?;
-    trusted(&path, text, images)
+    let (path, text, written) = read()?;
+    let text = trusted(&path, text, images)?;
+    let is_used = written.is_none_or(|written| age.allows(pid, &path, written, images));
+    is_used.then_some(text)
 }
 
 /// The text, where its owner is trusted.

@@ -117,7 +117,7 @@ impl ImageStore {
         }
         match self.first_of(unproven.into_iter(), None, form)? {
             Some(image) => Ok(FoundImage { image, proof: FileProof::None }),
-            None => Err(refused.unwrap_or_else(|| absent(module))),
+            None => Err(refused.filter(|_| !module.is_deleted()).unwrap_or_else(|| absent(module))),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::space::Mapping;
 pub struct KnownMap {
     pub(in crate::process) pid: Pid,
     pub(in crate::process) mapping: Mapping,
-    /// Whether it is of memory without a file.
+    /// It is memory without a file, or of a file whose name leads nowhere.
     pub(in crate::process) is_anonymous: bool,
 }
 
@@ -31,7 +31,7 @@ impl KnownMap {
             executable: event.executable || named.injected,
             writable: event.writable,
         };
-        Self { pid: event.pid, mapping, is_anonymous: named.kind == MappedKind::Anonymous }
+        Self { pid: event.pid, mapping, is_anonymous: named.is_memory }
     }
 
     /// Whether nothing is inferred of it. What is inferred of code without a file is noted in the order of time.

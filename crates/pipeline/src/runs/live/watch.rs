@@ -177,12 +177,12 @@ impl Run<'_> {
     /// Looks up the names of all new locations.
     fn name(&self, partial: Partial<'_>, files: &Files, live: &mut Live<'_>) {
         let start = Instant::now();
-        let Partial { profile, timeline, .. } = partial;
+        let Partial { profile, timeline, threads, .. } = partial;
         let first = live.named;
         if first == profile.locations.next_id() {
             return;
         }
-        let sources = self.sources(&live.head, timeline, files);
+        let sources = self.sources(&live.head, (timeline, threads), files);
         live.report.add(resolve(profile, first, sources, live.prefetch.take_list()));
         live.named = profile.locations.next_id();
         live.look_up = Some((Instant::now(), start.elapsed()));

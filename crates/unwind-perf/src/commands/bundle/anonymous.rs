@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, differences};
 use hashbrown::HashSet;
 use host::{Host, Origin, RecordedFile};
-use module_map::{Image, Inode, Module};
+use module_map::{FileProof, Image, Inode, Module};
 use pipeline::{Analysis, Demangle, NameOptions, Observer, Options, Pipeline, Source};
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -49,7 +49,8 @@ impl Anonymous {
         let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
         let names = Pseudonyms::new(salt()?);
         let recording = rewritten(input, &shown.profile, options, observer, Some(&names))?;
-        let identities: Vec<_> = shown.modules().iter().map(|it| recorded_file(it)).collect();
+        let modules = shown.modules().iter();
+        let identities: Vec<_> = modules.map(|it| recorded_file(it, shown.proof(it))).collect();
         let mut as_shown = HashSet::new();
         loop {
             let reference = recording.kernel_reference.as_ref();
@@ -97,11 +98,12 @@ impl Anonymous {
     }
 }
 
-/// The recorded identity of a module's file.
-fn recorded_file(module: &Module) -> Option<RecordedFile> {
+/// The identity of the file that stands for that of a module: what was proven then, is.
+fn recorded_file(module: &Module, proof: Option<FileProof>) -> Option<RecordedFile> {
     let Inode { major, minor, number, generation } = module.identity.inode?;
     let generation = Some(generation).filter(|&generation| generation != 0);
-    Some(RecordedFile::unchanged((major, minor), number, generation))
+    let file = RecordedFile::unchanged((major, minor), number, generation);
+    Some(RecordedFile { is_unique: proof != Some(FileProof::None), ..file })
 }
 
 /// Random bytes, for pseudonyms that nobody can look up.

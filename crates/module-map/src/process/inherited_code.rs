@@ -1,0 +1,48 @@
+//! Code without a file after a fork: parent and child go on compiling, each into its own copy of the memory.
+
+use address::{Pid, Timestamp};
+
+use super::timeline::Timeline;
+use crate::module::ModuleKey;
+use crate::space::Mapping;
+
+impl Timeline {
+    /// A process began, or executed a program, now.
+    pub(super) fn began(&mut self, pid: Pid) {
+        let now = self.jit.now();
+        if let Some(process) = self.processes.get_mut(pid) {
+            process.began = now;
+        }
+    }
+
+    /// When a process began, or executed its program; `None` if that was before the recording, or the process is forgotten.
+    #[must_use]
+    pub fn began_at(&self, pid: Pid) -> Option<Timestamp> {
+        self.processes.get(pid).map(|process| process.began).filter(|began| began.0 != 0)
+    }
+
+    /// Gives a process modules of its own for the code that it inherited by a fork. Done when the first sample of the
+    /// process is planned: most children execute a program before that.
+    #[cold]
+    pub(super) fn own_code(&mut self, pid: Pid) {
+        let Self { processes, modules, .. } = self;
+        let Some(process) = processes.get_mut(pid) else { return };
+        process.inherits_code = false;
+        process.change(|made, _| {
+            let space = made.space_mut();
+            let inherited: Vec<Mapping> = space.mappings().collect();
+            for mapping in inherited {
+                let Some(parent) = modules.all().get(mapping.module.index()).cloned() else {
+                    continue;
+                };
+                if parent.owner.is_none_or(|owner| owner == pid) {
+                    continue;
+                }
+                let key = ModuleKey { owner: Some(pid), ..ModuleKey::from(&*parent) };
+                let first = Some((pid, mapping.start));
+                let module = modules.intern_inherited(key, first, Some(parent.id));
+                space.map(Mapping { module, ..mapping });
+            }
+        });
+    }
+}

@@ -1,0 +1,148 @@
+//! Names of code that is in memory: by address, from the map that its process wrote, whatever kind of memory it is.
+
+use std::borrow::Cow;
+
+use address::{Avma, ModuleId, Pid};
+use hashbrown::{HashMap, HashSet};
+use module_map::{FileFindingKind, LoadError, MappedKind};
+use profile::{LocationId, LocationRow, Profile, StackId};
+use symbolizer::{PerfMap, PerfMapAge, read_perf_map};
+
+use super::Sources;
+use super::named::Named;
+
+/// Where code is in processes that ran it.
+pub(super) type Places = Vec<(Pid, Avma)>;
+
+/// Places that are kept of one location: processes that share code have it at a few addresses.
+const MOST_PLACES: usize = 4;
+/// Generations of forks of which maps are searched.
+const MOST_FORKS: usize = 16;
+
+/// The texts of the maps of processes.
+type Maps<'t> = HashMap<Pid, PerfMap<'t>>;
+
+impl Sources<'_> {
+    /// Where the locations from `first` on are in processes, if they are in shared memory or in a file that was unlinked: in
+    /// no file that is proven. Keyed by their number after `first`.
+    pub(super) fn places_in_memory(
+        &self,
+        profile: &Profile,
+        first: LocationId,
+    ) -> HashMap<usize, Places> {
+        let mut places = HashMap::new();
+        let new = profile.locations.as_slice().get(first.index()..).unwrap_or_default();
+        let modules: HashSet<ModuleId> = new
+            .iter()
+            .filter_map(|location| location.module)
+            .filter(|&module| self.is_in_memory(module))
+            .collect();
+        if modules.is_empty() {
+            return places;
+        }
+        let mut seen: HashSet<(Pid, StackId)> = HashSet::new();
+        for sample in &profile.samples {
+            let Some(thread) = self.threads.get(sample.thread.index()) else { continue };
+            let mut next = sample.stack;
+            // The nodes further out of one that was visited were visited with it.
+            while let Some(node) = next.filter(|&node| seen.insert((thread.pid, node)))
+                && let Some(row) = profile.stacks.get(node)
+            {
+                next = row.parent.filter(|&parent| parent < node);
+                let Some(frame) = profile.frames.get(row.frame) else { continue };
+                let at = frame.location.index().checked_sub(first.index());
+                let location = profile.locations.get(frame.location);
+                let is_wanted = |location: &LocationRow| {
+                    location.module.is_some_and(|module| modules.contains(&module))
+                };
+                let (Some(at), true) = (at, location.is_some_and(is_wanted)) else { continue };
+                let Some(address) = profile.frame_address(sample, row.frame) else { continue };
+                let known: &mut Places = places.entry(at).or_default();
+                if known.len() < MOST_PLACES && !known.contains(&(thread.pid, address)) {
+                    known.push((thread.pid, address));
+                }
+            }
+        }
+        places
+    }
+
+    /// Returns true if code of a module is found by address: no file that is proven covers it.
+    fn is_in_memory(&self, module: ModuleId) -> bool {
+        let Some(module) = self.timeline.modules().get(module.index()) else { return false };
+        match (module.kind, self.images.outcome(module)) {
+            (MappedKind::Unopened, Some(Err(_)) | None) => true,
+            (MappedKind::File, Some(Err(LoadError::Deleted(_) | LoadError::Missing(_)))) => true,
+            _ => false,
+        }
+    }
+
+    /// Names the code of just-in-time compilers by the maps of their processes. `in_memory` has the addresses of code that
+    /// is in memory with a name.
+    pub(super) fn jit(&self, named: &mut Named<'_>, in_memory: &HashMap<usize, Places>) {
+        let mut pids: HashSet<Pid> = HashSet::new();
+        for location in named.locations.iter() {
+            pids.extend(self.owners(location));
+        }
+        pids.extend(in_memory.values().flatten().map(|place| place.0));
+        let texts: Vec<(Pid, Vec<u8>)> =
+            pids.into_iter().filter_map(|pid| Some((pid, self.perf_map(pid)?))).collect();
+        let maps: Maps<'_> = texts.iter().map(|(pid, text)| (*pid, PerfMap::parse(text))).collect();
+        if maps.is_empty() {
+            return;
+        }
+        self.note_maps(&maps);
+        let lookup = |pid: Pid, address: Avma| maps.get(&pid)?.lookup(address);
+        named.name(|at, location, source| {
+            let own = || {
+                // Code from before a fork is in the map of the parent.
+                self.owners(location).find_map(|pid| lookup(pid, Avma(location.relative)))
+            };
+            let shared = || {
+                let places = in_memory.get(&at).filter(|_| source.is_nothing())?;
+                places.iter().find_map(|&(pid, address)| Some((lookup(pid, address)?, address)))
+            };
+            if let Some(symbol) = own() {
+                return Some((Cow::Borrowed(symbol.name), symbol.start.0));
+            }
+            let (symbol, address) = shared()?;
+            let within = address.0.wrapping_sub(symbol.start.0);
+            Some((Cow::Borrowed(symbol.name), location.relative.wrapping_sub(within)))
+        });
+    }
+
+    /// The processes whose memory a location is in: the own one, then those that it was forked from.
+    fn owners(&self, location: &LocationRow) -> impl Iterator<Item = Pid> {
+        let modules = self.timeline.modules();
+        let module = location.module.and_then(|module| modules.get(module.index()));
+        let chain = std::iter::successors(module, move |module| {
+            modules.get(module.inherited_from?.index())
+        });
+        chain.take(MOST_FORKS).filter_map(|module| module.owner)
+    }
+
+    /// The text of the map of a process, if it can be of that process.
+    fn perf_map(&self, pid: Pid) -> Option<Vec<u8>> {
+        let clock = self.head.features().clock_data;
+        let began = clock.zip(self.timeline.began_at(pid)).map(|(clock, began)| {
+            i128::from(clock.wall_ns) + i128::from(began.0) - i128::from(clock.time.0)
+        });
+        read_perf_map(pid, PerfMapAge { began }, self.images)
+    }
+
+    fn note_maps(&self, maps: &Maps<'_>) {
+        for (pid, map) in maps.iter().filter(|(_, map)| map.left_out() > 0) {
+            let lines = map.left_out();
+            let message = format!(
+                "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
+            );
+            self.images.note(FileFindingKind::LeftOut, message);
+        }
+        for (pid, map) in maps.iter().filter(|(_, map)| map.skipped() > 0) {
+            let lines = map.skipped();
+            let message = format!(
+                "the perf map of process {pid} has lines that cannot be read: {lines}; their code has no names"
+            );
+            self.images.note(FileFindingKind::PerfMap, message);
+        }
+    }
+}
