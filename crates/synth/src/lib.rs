@@ -22,8 +22,8 @@ pub use convert::byte_swapped::big_endian_copy;
 pub use convert::containers::RecordingParts;
 pub use convert::stack_cut::cut_stacks;
 pub use elf::{
-    ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const, gnu_build_id_note,
-    gnu_debuglink,
+    DynamicTables, ElfBuilder, ElfClass, HashTables, Section, Segment, Symbol, SymbolPlace,
+    elf_const, gnu_build_id_note, gnu_debuglink,
 };
 pub use go::{GoFunctionSpec, GoTableBuilder, GoTableBytes};
 pub use perf::attr::{EventAttr, attr_flag, branch_sample, read_format, sample_type};

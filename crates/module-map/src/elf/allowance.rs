@@ -92,6 +92,12 @@ impl FileAllowance {
         self.left_out.push(LeftOut { what: what.to_owned(), why });
     }
 
+    /// Notes that something cannot be read.
+    pub(crate) fn note_damaged(&mut self, what: &str) {
+        let why = "is damaged".to_owned();
+        self.left_out.push(LeftOut { what: what.to_owned(), why });
+    }
+
     /// What was left out so far.
     pub(crate) fn into_left_out(self) -> Vec<LeftOut> {
         self.left_out

@@ -7,9 +7,10 @@ use address::{BuildId, FileOffset, Svma};
 use budget::Budget;
 use host::Content;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _, SectionHeader as _};
-use object::{CompressionFormat, Object as _, ObjectSection as _, SectionFlags, elf};
+use object::{CompressionFormat, Object as _, ObjectSection as _, ReadRef, SectionFlags, elf};
 
 use super::bytes::FileBytes;
+use super::headerless::{self, LoadedFile, ProgramHeader, Unsectioned};
 use super::prefetch::SectionPrefetch;
 use super::zip::stored_entry;
 use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Section, Segment};
@@ -25,6 +26,8 @@ pub(crate) struct ElfData {
     pub(super) build_id: Option<BuildId>,
     pub(super) segments: Vec<Segment>,
     pub(super) sections: Vec<Section>,
+    /// Whether the file states section headers that cannot be read.
+    pub(super) sections_lost: bool,
     /// What is not there for anybody, because there is too much of it.
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -91,34 +94,26 @@ impl ElfData {
         bytes: FileBytes,
         mut allowance: FileAllowance,
     ) -> Result<Self, ImageError> {
-        let parse_error = |source| ImageError::NotElf { path: path.to_owned(), source };
-        let file = object::File::parse(bytes.as_slice()).map_err(parse_error)?;
-        if file.format() != object::BinaryFormat::Elf {
-            return Err(ImageError::OtherFormat { path: path.to_owned() });
-        }
-        let machine = ElfMachine::of(&file, bytes.as_slice());
-        let segments = file.segments().map(|segment| Segment::of(&segment)).collect();
-        let sections = sections_of(&file, &mut allowance);
-        // Each section of notes is gone through; many may state the same bytes.
-        let build_id = if note_bytes(&file) <= 4 * bytes.as_slice().len() as u64 {
-            file.build_id().ok().flatten().and_then(BuildId::new)
-        } else {
-            None
+        let all = bytes.as_slice();
+        let headers = match object::File::parse(all) {
+            Ok(file) if file.format() != object::BinaryFormat::Elf => {
+                return Err(ImageError::OtherFormat { path: path.to_owned() });
+            }
+            Ok(file) => Headers::read(&file, all, &mut allowance),
+            Err(source) => Headers::read_unsectioned(all, &mut allowance)
+                .ok_or_else(|| ImageError::NotElf { path: path.to_owned(), source })?,
         };
-        let relocatable = file.kind() == object::ObjectKind::Relocatable;
-        let little_endian = file.is_little_endian();
-        let entry = Svma(file.entry());
-        drop(file);
         Ok(Self {
             bytes,
             base: FileOffset(0),
-            machine,
-            relocatable,
-            little_endian,
-            entry,
-            build_id,
-            segments,
-            sections,
+            machine: headers.machine,
+            relocatable: headers.relocatable,
+            little_endian: headers.little_endian,
+            entry: headers.entry,
+            build_id: headers.build_id,
+            segments: headers.segments,
+            sections: headers.sections,
+            sections_lost: headers.sections_lost,
             left_out: allowance.into_left_out(),
         })
     }
@@ -133,8 +128,76 @@ impl ElfData {
     }
 }
 
+fn build_id<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> Option<BuildId> {
+    // Each section of notes is gone through; many may state the same bytes.
+    if note_bytes(file) > 4 * bytes.len() as u64 {
+        return None;
+    }
+    file.build_id().ok().flatten().and_then(BuildId::new)
+}
+
+/// What the headers of a file state.
+struct Headers {
+    machine: ElfMachine,
+    relocatable: bool,
+    little_endian: bool,
+    entry: Svma,
+    build_id: Option<BuildId>,
+    segments: Vec<Segment>,
+    sections: Vec<Section>,
+    sections_lost: bool,
+}
+
+impl Headers {
+    fn read<'d, R: ReadRef<'d>>(
+        file: &object::File<'d, R>,
+        bytes: &[u8],
+        allowance: &mut FileAllowance,
+    ) -> Self {
+        let segments: Vec<Segment> = file.segments().map(|segment| Segment::of(&segment)).collect();
+        let build_id = build_id(file, bytes);
+        let machine = ElfMachine::of(file, bytes);
+        let little_endian = file.is_little_endian();
+        let mut sections = sections_of(file, allowance);
+        if sections.iter().all(|section| section.name.is_empty()) {
+            let is_wide = file.is_64();
+            let loaded = LoadedFile { bytes, segments: &segments, machine, is_wide, little_endian };
+            sections = headerless::sections(&loaded, &other_headers(file));
+        }
+        Self {
+            machine,
+            relocatable: file.kind() == object::ObjectKind::Relocatable,
+            little_endian,
+            entry: Svma(file.entry()),
+            build_id,
+            segments,
+            sections,
+            sections_lost: false,
+        }
+    }
+
+    /// Those of a file whose section headers cannot be read, if all its segments are there.
+    fn read_unsectioned(bytes: &[u8], allowance: &mut FileAllowance) -> Option<Self> {
+        let header = headerless::header_without_sections(bytes)?;
+        let file = object::File::parse(Unsectioned::new(&header, bytes)).ok()?;
+        let headers = Self::read(&file, bytes, allowance);
+        let is_there = |segment: &Segment| {
+            let end = segment.offset.0.checked_add(segment.file_size);
+            end.is_some_and(|end| end <= bytes.len() as u64)
+        };
+        let is_whole = !headers.segments.is_empty() && headers.segments.iter().all(is_there);
+        is_whole.then(|| {
+            allowance.note_damaged("the table of section headers");
+            Self { sections_lost: true, ..headers }
+        })
+    }
+}
+
 /// The sections that have names, each counted: many may share the end of one long name, or state the same bytes.
-fn sections_of(file: &object::File<'_>, allowance: &mut FileAllowance) -> Vec<Section> {
+fn sections_of<'d, R: ReadRef<'d>>(
+    file: &object::File<'d, R>,
+    allowance: &mut FileAllowance,
+) -> Vec<Section> {
     let mut sections = Vec::new();
     for section in file.sections() {
         let Ok(name) = section.name_bytes() else { continue };
@@ -147,7 +210,7 @@ fn sections_of(file: &object::File<'_>, allowance: &mut FileAllowance) -> Vec<Se
 }
 
 /// How many bytes of notes the headers state.
-fn note_bytes(file: &object::File<'_>) -> u64 {
+fn note_bytes<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> u64 {
     match file {
         object::File::Elf32(file) => note_bytes_of(file),
         object::File::Elf64(file) => note_bytes_of(file),
@@ -155,7 +218,7 @@ fn note_bytes(file: &object::File<'_>) -> u64 {
     }
 }
 
-fn note_bytes_of<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> u64 {
+fn note_bytes_of<'d, Elf: FileHeader, R: ReadRef<'d>>(file: &ElfFile<'d, Elf, R>) -> u64 {
     let endian = file.endian();
     let segments = file.elf_program_headers().iter();
     let segments = segments.filter(|header| header.p_type(endian) == elf::PT_NOTE);
@@ -165,8 +228,32 @@ fn note_bytes_of<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> u64 {
     sizes.chain(sections.map(|header| header.sh_size(endian).into())).fold(0, u64::saturating_add)
 }
 
-fn section_of(
-    section: &object::Section<'_, '_>,
+/// The program headers that are not `PT_LOAD`.
+fn other_headers<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<ProgramHeader> {
+    match file {
+        object::File::Elf32(file) => other_headers_of(file),
+        object::File::Elf64(file) => other_headers_of(file),
+        _ => Vec::new(),
+    }
+}
+
+fn other_headers_of<'d, Elf: FileHeader, R: ReadRef<'d>>(
+    file: &ElfFile<'d, Elf, R>,
+) -> Vec<ProgramHeader> {
+    let endian = file.endian();
+    let headers = file.elf_program_headers().iter();
+    let others = headers.filter(|header| header.p_type(endian) != elf::PT_LOAD);
+    let other = |header: &Elf::ProgramHeader| ProgramHeader {
+        kind: header.p_type(endian).0,
+        offset: header.p_offset(endian).into(),
+        svma: Svma(header.p_vaddr(endian).into()),
+        file_size: header.p_filesz(endian).into(),
+    };
+    others.map(other).collect()
+}
+
+fn section_of<'d, R: ReadRef<'d>>(
+    section: &object::Section<'d, '_, R>,
     name: &[u8],
     allowance: &mut FileAllowance,
 ) -> Option<Section> {

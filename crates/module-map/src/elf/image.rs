@@ -203,7 +203,14 @@ impl Image {
         &self.data.segments
     }
 
-    /// All named sections, in file order.
+    /// Whether the file states section headers that cannot be read, as if it were cut off.
+    #[must_use]
+    pub fn has_lost_sections(&self) -> bool {
+        self.data.sections_lost
+    }
+
+    /// All named sections, in file order; of a file without section headers, those that its program headers and its
+    /// dynamic section lead to.
     #[must_use]
     pub fn sections(&self) -> &[Section] {
         &self.data.sections

@@ -1,6 +1,6 @@
 //! The processor that an ELF file was made for.
 
-use object::{Object as _, elf};
+use object::{Object as _, ReadRef, elf};
 
 /// The processor that an ELF file was made for, as far as this project distinguishes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -61,7 +61,7 @@ impl ElfMachine {
     }
 
     /// The processor of a parsed file, whose bytes are `bytes`.
-    pub(super) fn of(file: &object::File<'_>, bytes: &[u8]) -> Self {
+    pub(super) fn of<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> Self {
         match file.architecture() {
             object::Architecture::X86_64 => Self::X86_64,
             object::Architecture::Aarch64 => Self::Aarch64,

@@ -6,6 +6,7 @@ mod bytes;
 mod compression;
 mod data;
 mod error;
+mod headerless;
 mod identity;
 mod image;
 mod linked;

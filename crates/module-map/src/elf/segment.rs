@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use address::{FileOffset, Svma};
-use object::{ObjectSegment as _, SegmentFlags, elf};
+use object::{ObjectSegment as _, ReadRef, SegmentFlags, elf};
 
 /// A `PT_LOAD` program header.
 ///
@@ -26,7 +26,7 @@ pub struct Segment {
 
 impl Segment {
     /// A program header as the parser gives it.
-    pub(super) fn of(segment: &object::Segment<'_, '_>) -> Self {
+    pub(super) fn of<'d, R: ReadRef<'d>>(segment: &object::Segment<'d, '_, R>) -> Self {
         let (offset, file_size) = segment.file_range();
         let flags = match segment.flags() {
             SegmentFlags::Elf { p_flags, .. } => p_flags.0,

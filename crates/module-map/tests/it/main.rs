@@ -3,6 +3,7 @@
 
 mod bounds;
 mod files;
+mod headerless;
 mod hints;
 mod hostile;
 mod kernel;

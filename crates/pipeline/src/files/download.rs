@@ -84,6 +84,9 @@ pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
     if !image.build_id().is_some_and(|found| found.matches(&id)) {
         return Err(io::Error::other("what it sent has another build-id"));
     }
+    if image.has_lost_sections() {
+        return Err(io::Error::other("what it sent is damaged or cut off"));
+    }
     let is_inside = |section: &module_map::Section| section.end().is_some_and(|end| end <= size);
     if image.sections().iter().filter(|section| section.has_bytes()).all(is_inside) {
         Ok(())

@@ -3,9 +3,11 @@
 //! A section inside a loadable segment is placed by its address, so a file in which addresses
 //! and offsets differ (lld, mold) is as easy to state as one in which they agree (bfd).
 
+mod dynamic;
 mod layout;
 mod payload;
 
+pub use dynamic::{DynamicTables, HashTables};
 pub use payload::{gnu_build_id_note, gnu_debuglink};
 
 use crate::bytes::Endian;
@@ -35,8 +37,10 @@ pub mod elf_const {
     pub const EM_RISCV: u16 = 243;
     pub const EM_LOONGARCH: u16 = 258;
     pub const PT_LOAD: u32 = 1;
+    pub const PT_DYNAMIC: u32 = 2;
     pub const PT_NOTE: u32 = 4;
     pub const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
+    pub const PT_ARM_EXIDX: u32 = 0x7000_0001;
     pub const PF_X: u32 = 1;
     pub const PF_W: u32 = 2;
     pub const PF_R: u32 = 4;

@@ -51,6 +51,34 @@ fn without_a_header() {
     check(&mut program.load(), None);
 }
 
+/// The sections of call frame information are found by the program header, too.
+#[test]
+fn without_section_headers() {
+    let program = program();
+    let mut elf = program.elf();
+    elf.section_headers = false;
+    let mut world = World::new(Arch::X86_64, &elf.build());
+    check(&mut world, Some(EndReason::NoUnwindInfo));
+    let header = elf.sections.iter().find(|section| section.name == ".eh_frame_hdr");
+    let size = header.map_or(0, |section| section.bytes.len() as u64);
+    elf.segments.push(synth::Segment {
+        p_type: elf_const::PT_GNU_EH_FRAME,
+        ..synth::Segment::load_rodata(HEADER, HEADER, size)
+    });
+    let mut world = World::new(Arch::X86_64, &elf.build());
+    check(&mut world, None);
+    let starts = |address: u64| {
+        let module = world.timeline.modules().iter().next().expect("the program");
+        let file = world.images.image(module).expect("it is there");
+        let starts = unwinder::FunctionStarts::new(file.clone(), &world.images.options().budget);
+        starts.start_of(address::Svma(address - BASE), &world.images).map(|start| start.0 + BASE)
+    };
+    assert_eq!(
+        [TEST + 8, IN_MAIN, crate::world::FREE].map(starts),
+        [Some(TEST), Some(crate::world::MAIN), None]
+    );
+}
+
 #[test]
 fn headers_in_other_encodings_are_passed_over() {
     // Version, encoding of the pointer, of the count, of the table.

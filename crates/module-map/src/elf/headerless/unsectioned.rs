@@ -1,0 +1,50 @@
+//! A file whose section headers cannot be read, seen without them: the loader does not read them either, and packers write
+//! some that lead nowhere.
+
+use std::ops::Range;
+
+use object::ReadRef;
+
+/// Bytes of a file, in which the header states no section headers.
+#[derive(Clone, Copy)]
+pub(in crate::elf) struct Unsectioned<'f> {
+    header: &'f [u8],
+    bytes: &'f [u8],
+}
+
+/// The header of a file without what it states of section headers; `None` if it is no ELF header.
+///
+/// Source: gABI, "ELF Header": `e_shoff`, `e_shnum`, `e_shstrndx` of both classes.
+pub(in crate::elf) fn header_without_sections(bytes: &[u8]) -> Option<Vec<u8>> {
+    const CLASS_64: u8 = 2;
+    let is_wide = *bytes.get(4)? == CLASS_64;
+    let (size, table, numbers) =
+        if is_wide { (64, 0x28..0x30, 0x3c..0x40) } else { (52, 0x20..0x24, 0x30..0x34) };
+    let mut header = bytes.get(..size)?.to_vec();
+    for place in [table, numbers] {
+        header.get_mut(place)?.fill(0);
+    }
+    header.starts_with(b"\x7fELF").then_some(header)
+}
+
+impl<'f> Unsectioned<'f> {
+    /// The file with that header in place of its own.
+    pub(in crate::elf) const fn new(header: &'f [u8], bytes: &'f [u8]) -> Self {
+        Self { header, bytes }
+    }
+}
+
+impl<'f> ReadRef<'f> for Unsectioned<'f> {
+    fn len(self) -> Result<u64, ()> {
+        ReadRef::len(self.bytes)
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'f [u8], ()> {
+        let header = offset == 0 && size <= self.header.len() as u64;
+        (if header { self.header } else { self.bytes }).read_bytes_at(offset, size)
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'f [u8], ()> {
+        self.bytes.read_bytes_at_until(range, delimiter)
+    }
+}
