@@ -128,6 +128,20 @@ impl ElfData {
     }
 }
 
+/// The build-id of a file, by its headers and notes alone; `None` if it is no ELF file or has none.
+pub(crate) fn build_id_of(bytes: &[u8]) -> Option<BuildId> {
+    if !bytes.starts_with(b"\x7fELF") {
+        return None;
+    }
+    match object::File::parse(bytes) {
+        Ok(file) => build_id(&file, bytes),
+        Err(_) => {
+            let header = headerless::header_without_sections(bytes)?;
+            build_id(&object::File::parse(Unsectioned::new(&header, bytes)).ok()?, bytes)
+        }
+    }
+}
+
 fn build_id<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> Option<BuildId> {
     // Each section of notes is gone through; many may state the same bytes.
     if note_bytes(file) > 4 * bytes.len() as u64 {

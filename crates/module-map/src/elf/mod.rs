@@ -20,7 +20,7 @@ mod zip;
 
 pub(crate) use allowance::{FileAllowance, LeftOut};
 pub(crate) use compression::{FileCompression, unpack};
-pub(crate) use data::ElfData;
+pub(crate) use data::{ElfData, build_id_of};
 pub use error::ImageError;
 pub(crate) use identity::MadeOf;
 pub use image::Image;

@@ -30,6 +30,7 @@ impl ImageStore {
         let lists = (&self.module_lists, may_hold);
         let found = kernel_files::candidates(self.options(), lists, name, id)
             .into_iter()
+            .chain(self.files_with_id(id))
             .chain(fetched)
             .find_map(|candidate| {
                 let loaded = self.open(&candidate, Form::Kernel).ok()?;
@@ -69,7 +70,8 @@ impl ImageStore {
         let found = user_files(self.options(), |_| true)
             .chain(known)
             .chain(places_by_id(self.options(), id))
-            .chain(cached_vdso(self.options(), id));
+            .chain(cached_vdso(self.options(), id))
+            .chain(self.files_with_id(id));
         self.first_of(found, Some(id), Form::Whole)?.ok_or_else(|| {
             LoadError::Missing(PathBuf::from(String::from_utf8_lossy(name).into_owned()))
         })

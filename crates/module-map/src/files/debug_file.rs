@@ -19,6 +19,7 @@ pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
     by_build_id(image, store)
         .or_else(|| by_link(image, store))
         .or_else(|| by_path(image, store))
+        .or_else(|| by_content(image, store))
         .or_else(|| fetched(image, store))
         .map(Arc::new)
 }
@@ -48,7 +49,8 @@ pub(crate) fn find_alt(
     }
     found.extend(debug_candidates(id, options));
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
-    let mut found = found.into_iter().chain(fetched.map(FileCandidate::of_user));
+    let found = found.into_iter().chain(store.files_with_id(id));
+    let mut found = found.chain(fetched.map(FileCandidate::of_user));
     let fits =
         |alt: &Image| alt.build_id().or_else(|| sup_id(alt)).is_some_and(|own| own.matches(&id));
     let opened = |candidate: FileCandidate| store.open_image(&candidate).ok();
@@ -70,6 +72,7 @@ pub(crate) fn find_by_id(id: BuildId, store: &ImageStore) -> Option<Image> {
     let options = store.options();
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
     let named = user_files(options, |_| true).chain(debug_candidates(id, options));
+    let named = named.chain(store.files_with_id(id));
     open_by_id(named.chain(fetched.map(FileCandidate::of_user)), id, store)
 }
 
@@ -145,12 +148,20 @@ fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
     open_by_id(found, id, store)
 }
 
+/// A file below the folders that the user named, whatever it is called.
+fn by_content(image: &Image, store: &ImageStore) -> Option<Image> {
+    let id = image.build_id().filter(|_| !has_debug_info(image))?;
+    let others = store.files_with_id(id).filter(|candidate| candidate.path != image.path());
+    open_by_id(others, id, store)
+}
+
+/// What has its debug information inside needs no other file.
+fn has_debug_info(image: &Image) -> bool {
+    image.section(".debug_info").is_some()
+}
+
 fn fetched(image: &Image, store: &ImageStore) -> Option<Image> {
-    let id = image.build_id()?;
-    // What has its debug information inside needs no other file.
-    if image.section(".debug_info").is_some() {
-        return None;
-    }
+    let id = image.build_id().filter(|_| !has_debug_info(image))?;
     let path = store.options().fetched(id, FetchKind::DebugInfo);
     open_by_id(path.map(FileCandidate::of_user), id, store)
 }

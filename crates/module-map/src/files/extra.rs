@@ -35,6 +35,16 @@ impl ExtraFiles {
         let found = name.and_then(|name| self.0.get(name));
         found.into_iter().flatten().cloned().map(FileCandidate::of_user)
     }
+
+    /// All files, by name; those of one name as [`Self::named`] has them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.values().flatten()
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Folders that are being listed.

@@ -2,6 +2,7 @@
 //! was recorded; with the separate debug files that belong to it.
 
 mod archive;
+mod by_content;
 mod by_id;
 mod candidates;
 mod debug_file;

@@ -31,6 +31,9 @@ pub struct FileOptions {
     pub build_id_dirs: Vec<PathBuf>,
     /// Directories of separate debug files, `/usr/lib/debug` by default.
     pub debug_dirs: Vec<PathBuf>,
+    /// Those of them that the user named, other than `/usr/lib/debug`: files in and below them are found by their
+    /// build-ids, whatever they are called. So are those of `extra`.
+    pub named_debug_dirs: Vec<PathBuf>,
     /// Files below further directories, by their names.
     pub extra: ExtraFiles,
     /// Directories with the maps of JIT compilers, `perf-PID.map`.
@@ -63,6 +66,7 @@ impl Default for FileOptions {
             sysroots: Vec::new(),
             build_id_dirs: Vec::new(),
             debug_dirs: Vec::new(),
+            named_debug_dirs: Vec::new(),
             extra: ExtraFiles::default(),
             perf_map_dirs: Vec::new(),
             trust_perf_maps: false,
@@ -113,6 +117,7 @@ impl FileOptions {
         let mut hasher = DefaultHasher::new();
         (&self.modules, &self.given, &self.path_map, &self.sysroots).hash(&mut hasher);
         (&self.build_id_dirs, &self.debug_dirs, &self.extra).hash(&mut hasher);
+        self.named_debug_dirs.hash(&mut hasher);
         self.fetcher.is_some().hash(&mut hasher);
         hasher.finish()
     }

@@ -93,7 +93,11 @@ fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Opt
     found.extend(
         debug.map(|debug| FileCandidate::beside(debug, options, with_suffix(debug.path(), ".dwp"))),
     );
+    // A debug file of any name has the package of the program beside it.
+    let named = debug.and_then(|debug| Some(debug.path().with_file_name(wanted.file_name()?)));
+    found.extend(debug.zip(named).map(|(debug, path)| FileCandidate::beside(debug, options, path)));
     found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
+    found.extend(options.extra.named(wanted.file_name()));
     for dir in &options.debug_dirs {
         let root = options.root_of_debug_dir(dir);
         let by_path = with_suffix(&below(dir, owner.path()), ".dwp");
@@ -111,6 +115,7 @@ fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Opti
     let stated = Path::new(OsStr::from_bytes(dir)).join(name);
     let mut found: Vec<FileCandidate> =
         user_files(options, |path| path.file_name() == name.file_name()).collect();
+    found.extend(options.extra.named(name.file_name()));
     found.extend(places(options, &stated));
     if let Some(beside) = owner.path().parent() {
         let flat = name.file_name().map(|name| beside.join(name));

@@ -8,6 +8,7 @@ use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
+use super::by_content::FilesByContent;
 use super::candidates::{FileCandidate, below, places};
 use super::findings::{FileFinding, FileFindingKind, FileFindings};
 use super::identity::{FileProof, LoadError, live_root};
@@ -31,6 +32,7 @@ pub struct ImageStore {
     run: Mutex<RunImages>,
     outcomes: Outcomes,
     pub(super) module_lists: ModuleLists,
+    pub(super) contents: FilesByContent,
     findings: FileFindings,
     /// The files that are mapped; others may cut them short.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
@@ -77,6 +79,7 @@ impl ImageStore {
             run: Mutex::default(),
             outcomes: Outcomes::default(),
             module_lists: ModuleLists::default(),
+            contents: FilesByContent::default(),
             findings: FileFindings::default(),
             mapped: Mutex::default(),
             held: Arc::new(held),

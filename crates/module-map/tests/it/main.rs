@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 mod bounds;
+mod by_content;
 mod files;
 mod headerless;
 mod hints;

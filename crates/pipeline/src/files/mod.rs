@@ -141,6 +141,10 @@ fn file_options(
         [] => sysroots.iter().map(|root| root.join(DEBUG_DIR.trim_start_matches('/'))).collect(),
         dirs => dirs.to_vec(),
     };
+    // That of a system has the standard layout, and very many files.
+    let is_system = |dir: &PathBuf| dir.ends_with(DEBUG_DIR.trim_start_matches('/'));
+    let named_debug_dirs =
+        search.debug_dirs.iter().filter(|dir| !is_system(dir)).cloned().collect();
     let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
     FileOptions {
         host: host.clone(),
@@ -150,6 +154,7 @@ fn file_options(
         sysroots: sysroots.to_vec(),
         build_id_dirs,
         debug_dirs,
+        named_debug_dirs,
         trust_running_kernel: sysroots.is_empty()
             && same(recorded.hostname, &host.hostname())
             && same(recorded.os_release, &host.kernel_release()),

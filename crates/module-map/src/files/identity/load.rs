@@ -74,7 +74,9 @@ impl ImageStore {
         if by_path {
             found.extend(places_of_debug_files(options, &recorded));
         }
-        let image = self.first_of(found.into_iter(), Some(id), form_of(module))?;
+        let by_content = (module.part.is_none()).then_some(id).into_iter();
+        let found = found.into_iter().chain(by_content.flat_map(|id| self.files_with_id(id)));
+        let image = self.first_of(found, Some(id), form_of(module))?;
         found_or_missing(image, FileProof::BuildId, module)
     }
 

@@ -24,11 +24,12 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) buildid_dir: Vec<PathBuf>,
 
-    /// Directory of separate debug files; can be repeated [default: /usr/lib/debug]
+    /// Directory of separate debug files, below which files with the recorded build-ids may have any name; can be
+    /// repeated [default: /usr/lib/debug]
     #[arg(long, value_name = "DIR")]
     pub(crate) debug_dir: Vec<PathBuf>,
 
-    /// Look for files with the recorded names in DIR and in the directories below it; can be repeated
+    /// Look for files with the recorded names or build-ids in DIR and in the directories below it; can be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) extra_dir: Vec<PathBuf>,
 
