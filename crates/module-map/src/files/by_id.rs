@@ -25,7 +25,8 @@ impl ImageStore {
             return Ok(image);
         }
         let mut error = None;
-        let fetched = self.options().fetched(id, FetchKind::DebugInfo).map(FileCandidate::of_user);
+        let fetched = || self.options().fetched(id, FetchKind::DebugInfo);
+        let fetched = std::iter::once_with(fetched).flatten().map(FileCandidate::of_user);
         let may_hold: kernel_files::MayHold<'_> = &|path, bytes| self.may_hold(path, bytes);
         let lists = (&self.module_lists, may_hold);
         let found = kernel_files::candidates(self.options(), lists, name, id)

@@ -187,6 +187,21 @@ fn servers_are_asked_last_and_not_believed() {
 }
 
 #[test]
+fn servers_are_not_asked_for_a_kernel_that_is_at_hand() {
+    let (_, options) = machine(&[("/dir/vmlinux", &elf(7))]);
+    let server = Arc::new(Server("/none".into(), Mutex::default()));
+    let options = FileOptions { modules: vec!["/dir/vmlinux".into()], ..options };
+    let store = ImageStore::new(FileOptions { fetcher: Some(Fetcher(server.clone())), ..options });
+    let kernel = |id: u8| {
+        let id = BuildId::from_hex(&hex(id)).expect("an id");
+        store.kernel_file(b"[kernel.kallsyms]", id).is_ok()
+    };
+    assert_eq!([kernel(7), kernel(8)], [true, false]);
+    let asked = server.1.lock().expect("no panic").clone();
+    assert_eq!(asked, [(BuildId::from_hex(&hex(8)).expect("an id"), FetchKind::DebugInfo)]);
+}
+
+#[test]
 fn a_debug_file_is_no_program() {
     let mut stripped = ElfBuilder::x86_64();
     stripped.sections = vec![
