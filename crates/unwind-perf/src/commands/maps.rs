@@ -228,6 +228,8 @@ fn unwind_source(file: &LoadedImage, files: &Files) -> &'static str {
     } else if file.debug(&files.images).is_some_and(|debug| debug.section(".debug_frame").is_some())
     {
         "debug_frame of the debug file"
+    } else if file.mini(&files.images).is_some_and(|mini| mini.section(".debug_frame").is_some()) {
+        "debug_frame of .gnu_debugdata"
     } else {
         "none"
     }

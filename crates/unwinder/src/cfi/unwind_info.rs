@@ -30,6 +30,8 @@ pub(crate) struct UnwindInfo {
     header: Option<HeaderTable>,
     eh_index: OnceLock<FdeIndex>,
     debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
+    /// That of `.gnu_debugdata`, which is unpacked for addresses that nothing else describes.
+    mini_frame: OnceLock<Option<OwnedDebugFrame>>,
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
@@ -94,6 +96,7 @@ impl UnwindInfo {
             header,
             eh_index: OnceLock::new(),
             debug_frames: OnceLock::new(),
+            mini_frame: OnceLock::new(),
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
             go: GoRules::new(budget, image.bytes().len() as u64),
             file,
@@ -138,7 +141,8 @@ impl UnwindInfo {
     }
 
     /// The description that covers an address: from `.eh_frame` by its header's table, by an index of ours where the
-    /// header is missing or not usable, then from `.debug_frame` of the file or of its debug file.
+    /// header is missing or not usable, then from `.debug_frame` of the file, of its debug file, or of the file that is
+    /// compressed in `.gnu_debugdata`.
     pub(crate) fn find(
         &self,
         svma: Svma,
@@ -214,12 +218,24 @@ impl UnwindInfo {
                 .filter_map(|file| self.debug_frame(file))
                 .collect()
         });
-        frames.iter().find_map(|frame| {
-            let offset = frame.index.lookup(svma)?;
-            let section = self.debug_section(&frame.data);
-            let found = fde_at(&section, &self.bases, offset);
-            Some(found.map(|fde| FoundFde::Debug(fde, section, &frame.data)))
-        })
+        let found = frames.iter().find_map(|frame| self.find_in(frame, svma));
+        found.or_else(|| self.find_in(self.mini_frame(images)?, svma))
+    }
+
+    fn mini_frame(&self, images: &ImageStore) -> Option<&OwnedDebugFrame> {
+        let find = || self.debug_frame(self.file.mini(images)?);
+        self.mini_frame.get_or_init(find).as_ref()
+    }
+
+    fn find_in<'f>(
+        &'f self,
+        frame: &'f OwnedDebugFrame,
+        svma: Svma,
+    ) -> Option<Result<FoundFde<'f>, gimli::Error>> {
+        let offset = frame.index.lookup(svma)?;
+        let section = self.debug_section(&frame.data);
+        let found = fde_at(&section, &self.bases, offset);
+        Some(found.map(|fde| FoundFde::Debug(fde, section, &frame.data)))
     }
 
     fn debug_frame(&self, image: &Image) -> Option<OwnedDebugFrame> {

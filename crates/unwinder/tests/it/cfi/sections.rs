@@ -187,6 +187,57 @@ fn debug_frame_in_the_debug_file() {
     check(&mut file.load(), Some(EndReason::NoUnwindInfo));
 }
 
+/// `.debug_frame` of these functions.
+fn debug_frame(functions: &[(u64, u64, Cie, CfiOps)]) -> Section {
+    let mut debug = CfiBuilder::new(CfiKind::DebugFrame, Endian::Little, 0);
+    for (start, len, cie, ops) in functions {
+        let cie = debug.cie(&Cie { augmentation: String::new(), ..cie.clone() });
+        debug.fde(cie, &fde(start + BASE, *len, ops.clone()));
+    }
+    Section::new(".debug_frame", elf_const::SHT_PROGBITS, debug.build().bytes)
+}
+
+/// `.gnu_debugdata` with call frame information of these functions. It is not compressed, which is known by its first
+/// bytes.
+fn mini_debug_info(functions: &[(u64, u64, Cie, CfiOps)]) -> Section {
+    let mut elf = Program::empty(Arch::X86_64).elf();
+    elf.sections.push(debug_frame(functions));
+    Section::new(".gnu_debugdata", elf_const::SHT_PROGBITS, elf.build())
+}
+
+#[test]
+fn debug_frame_in_the_mini_debug_info() {
+    let program = program();
+    let mut file = Program::empty(Arch::X86_64);
+    file.sections.push(mini_debug_info(&program.functions));
+    check(&mut file.load(), None);
+    // The file's own has precedence: where the mini debug info says something else, nobody asks it.
+    let wrong: Vec<_> = program
+        .functions
+        .iter()
+        .map(|(start, len, cie, _)| (*start, *len, cie.clone(), ops().def_cfa_offset(0x100)))
+        .collect();
+    let mut file = Program::empty(Arch::X86_64);
+    file.sections.push(mini_debug_info(&wrong));
+    file.sections.push(debug_frame(&program.functions));
+    check(&mut file.load(), None);
+}
+
+#[test]
+fn mini_debug_info_is_unpacked_only_for_what_nothing_else_describes() {
+    let whole = program();
+    for (missing, unpacked) in [(0, false), (1, true)] {
+        let (inside, outside) = whole.functions.split_at(whole.functions.len() - missing);
+        let mut file = Program::empty(Arch::X86_64);
+        file.functions = inside.to_vec();
+        file.sections.push(mini_debug_info(outside));
+        let mut world = file.load();
+        let before = world.images.held().left();
+        check(&mut world, None);
+        assert_eq!(world.images.held().left() < before, unpacked, "{missing}");
+    }
+}
+
 #[test]
 fn eh_frame_versions_lengths_and_address_encodings() {
     let encodings = [0x1b, 0x00, 0x03, 0x0b, 0x1c];
