@@ -122,6 +122,16 @@ pub enum Error {
         /// What was named.
         url: String,
     },
+    /// A variable of the environment that limits downloads has another value than a whole number.
+    #[error("{name}={value}: expected a whole number of {unit} (0: no limit)")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it counts.
+        unit: &'static str,
+    },
     /// There is no folder in which fetched files could be kept.
     #[error("no directory to keep fetched files in: set HOME")]
     NoCacheFolder,

@@ -75,7 +75,7 @@ pub use files::Files;
 pub use left_out::LeftOut;
 pub use module_map::ImageLimits;
 pub use names::NameReport;
-pub use observer::{Download, Observer, Stage, Unobserved};
+pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
 pub use perf_data::Head;
 pub use runs::growing::{Grown, Growth, Steps, StreamOptions};

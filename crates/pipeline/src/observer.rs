@@ -1,6 +1,7 @@
 //! The observer of a run: it learns how far the run has come, and is asked whether the run is still wanted.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// What a run does at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,6 +29,17 @@ pub struct Download<'a> {
     pub ended: bool,
 }
 
+/// A server that a run waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting<'a> {
+    /// The server's address.
+    pub server: &'a str,
+    /// The file: kind and build-id.
+    pub name: &'a str,
+    /// Time that the server has to send something; `None` is no limit.
+    pub limit: Option<Duration>,
+}
+
 /// Watches a run. All methods may be called from several threads, and return soon: the work waits for them.
 pub trait Observer: Debug + Send + Sync {
     /// A stage began.
@@ -41,6 +53,9 @@ pub trait Observer: Debug + Send + Sync {
 
     /// A download has come further.
     fn download(&self, _download: &Download<'_>) {}
+
+    /// A request lasts longer than a second. Called once for each server of a run.
+    fn waiting(&self, _waiting: &Waiting<'_>) {}
 
     /// Whether the run is to stop. Asked for every few hundred samples and between files; once it says yes, the run
     /// ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.

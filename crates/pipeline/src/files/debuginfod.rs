@@ -3,39 +3,34 @@
 //! is not believed: what comes is kept only where it is an ELF file of the wanted build-id, complete, and of a size that
 //! such files have.
 //!
-//! Source: debuginfod(8), "WEBAPI": `/buildid/BUILDID/debuginfo`, `/buildid/BUILDID/executable`, `X-DEBUGINFOD-SIZE`;
-//! `debuginfod_find_debuginfo(3)`, "CACHE".
+//! Source: `debuginfod_find_debuginfo(3)`, "CACHE".
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use address::BuildId;
-use budget::{Budget, Resource};
+use budget::Budget;
 use hashbrown::HashMap;
 use host::{FileKind, FileStat, Host, Origin, replace_file};
-use module_map::{Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind, Image};
+use module_map::{Fetch, FetchKind, Fetcher, FileFinding, Image};
 
 use crate::error::Error;
-use crate::files::download::{Download as Body, check};
-use crate::observer::{Download, Observer};
+use crate::files::limits::DownloadLimits;
+use crate::files::request::{NotGiven, Request, Requests, no_time};
+use crate::files::servers::Server;
+use crate::observer::Observer;
 use crate::options::FileSearch;
 
-/// A server has that long to begin its answer.
-const FIRST_BYTE: Duration = Duration::from_secs(30);
-/// All requests of a run together; what is not there by then is done without.
-const WHOLE_RUN: Duration = Duration::from_secs(600);
 /// That long nobody is asked again for what no server has. Source: `debuginfod_find_debuginfo(3)`, `cache_miss_s`.
 const MISS: Duration = Duration::from_secs(600);
-/// A file above that size is not kept.
-const LARGEST: u64 = 8 << 30;
 /// All that is fetched in a run, in bytes as they are kept.
 const LARGEST_IN_ALL: u64 = 32 << 30;
-/// A server that failed so often is not asked again in a run.
-const FAILURES: u64 = 3;
 
 /// The fetcher that asks the servers that are named; none where there are none, and nothing is kept of them.
+///
+/// # Errors
+/// Where a server is no address, the environment has limits that are no numbers, or no folder can keep files.
 pub(crate) fn fetcher(
     search: &FileSearch,
     host: &Arc<dyn Host>,
@@ -50,24 +45,18 @@ pub(crate) fn fetcher(
     if let Some(url) = urls.iter().find(|url| !is_address(url)) {
         return Err(Error::NotAServer { url: url.clone() });
     }
-    let servers = urls.iter().map(|url| url.trim_end_matches('/').to_owned()).collect();
+    let limits = match urls.as_slice() {
+        [] => DownloadLimits::default(),
+        _ => DownloadLimits::of_environment(&**host)?,
+    };
+    let servers = urls.iter().map(|url| Server::new(url)).collect();
     let cache = cache_dir(&**host).ok_or(Error::NoCacheFolder)?;
-    let agent = ureq::Agent::config_builder()
-        .timeout_connect(Some(Duration::from_secs(10)))
-        .timeout_recv_response(Some(FIRST_BYTE))
-        .timeout_global(Some(WHOLE_RUN))
-        .user_agent("unwind-perf")
-        .build()
-        .new_agent();
     Ok(Some(Fetcher(Arc::new(Client {
         host: host.clone(),
-        servers,
         cache,
-        agent,
-        began: Instant::now(),
-        state: Mutex::default(),
+        requests: Requests::new(limits, budget),
+        state: Mutex::new(State { servers, ..State::default() }),
         observer: observer.clone(),
-        budget,
     }))))
 }
 
@@ -82,35 +71,23 @@ fn cache_dir(host: &dyn Host) -> Option<PathBuf> {
 
 struct Client {
     host: Arc<dyn Host>,
-    servers: Vec<String>,
     cache: PathBuf,
-    agent: ureq::Agent,
-    began: Instant,
+    requests: Requests,
     state: Mutex<State>,
-    /// Told how far downloads have come.
+    /// Told how far downloads have come, and what is waited for.
     observer: Arc<dyn Observer>,
-    /// What packed answers may become.
-    budget: Budget,
 }
 
 /// What a run knows so far.
 #[derive(Default)]
 struct State {
+    /// In the order in which they are asked.
+    servers: Vec<Server>,
     asked: HashMap<(BuildId, FetchKind), Option<PathBuf>>,
     /// Bytes that were fetched.
     fetched: u64,
-    /// What went wrong with each server: the first time, and how often.
-    failed: HashMap<String, (String, u64)>,
-}
-
-/// Why a server did not give a file.
-enum NotGiven {
-    /// It says that it has none.
-    NotThere,
-    /// The user stopped the run.
-    Stopped,
-    /// What went wrong.
-    Failed(String),
+    /// Time that requests took.
+    spent: Duration,
 }
 
 impl Fetch for Client {
@@ -129,15 +106,7 @@ impl Fetch for Client {
     }
 
     fn findings(&self) -> Vec<FileFinding> {
-        let state = self.state();
-        let mut failed: Vec<_> = state.failed.iter().collect();
-        failed.sort();
-        let finding = |(server, (error, count)): (&String, &(String, u64))| FileFinding {
-            kind: FileFindingKind::Server,
-            message: format!("{server} failed: {error}; files may be missing"),
-            count: *count,
-        };
-        failed.into_iter().map(finding).collect()
+        self.state().servers.iter().filter_map(Server::finding).collect()
     }
 }
 
@@ -166,23 +135,35 @@ impl Client {
 
     /// Asks the servers, one after the other.
     fn ask(&self, state: &mut State, id: BuildId, kind: FetchKind, path: &Path) -> bool {
+        let State { servers, fetched, spent, .. } = state;
         // Where nobody is to be asked, nothing is noted.
-        let mut is_nowhere = !self.servers.is_empty();
-        for server in &self.servers {
-            if state.failed.get(server).is_some_and(|(_, count)| *count >= FAILURES) {
+        let mut is_nowhere = !servers.is_empty();
+        for server in servers {
+            if !server.is_asked() {
                 is_nowhere = false;
                 continue;
             }
-            match self.get(server, id, kind, path, LARGEST_IN_ALL.saturating_sub(state.fetched)) {
+            let begin = Instant::now();
+            let limits = &self.requests.limits;
+            let time = limits.run.map(|run| run.saturating_sub(*spent));
+            let given = if time.is_some_and(|time| time.is_zero()) {
+                Err(NotGiven::Failed(no_time(limits)))
+            } else {
+                let bytes = LARGEST_IN_ALL.saturating_sub(*fetched);
+                let request = Request { server: &server.url, id, kind, path, time, bytes };
+                self.requests.send(&request, &*self.observer, &mut server.is_announced)
+            };
+            *spent += begin.elapsed();
+            match given {
                 Ok(bytes) => {
-                    state.fetched += bytes;
+                    *fetched += bytes;
                     return true;
                 }
                 Err(NotGiven::NotThere) => {}
                 Err(NotGiven::Stopped) => return false,
-                Err(NotGiven::Failed(error)) => {
+                Err(reason) => {
                     is_nowhere = false;
-                    state.failed.entry(server.clone()).or_insert((error, 0)).1 += 1;
+                    server.failed(&reason);
                 }
             }
         }
@@ -191,77 +172,5 @@ impl Client {
             let _ = replace_file(path, |_| Ok(()));
         }
         false
-    }
-
-    /// Fetches a file from a server; returns its size.
-    fn get(
-        &self,
-        server: &str,
-        id: BuildId,
-        kind: FetchKind,
-        path: &Path,
-        left: u64,
-    ) -> Result<u64, NotGiven> {
-        let Some(time) = WHOLE_RUN.checked_sub(self.began.elapsed()) else {
-            return Err(NotGiven::Failed("there is no time left for it".to_owned()));
-        };
-        let name = format!("{} {id}", kind.as_str());
-        let url = format!("{server}/buildid/{id}/{}", kind.as_str());
-        let download = Download { name: &name, url: &url, done: 0, total: 0, ended: false };
-        let request = self.agent.get(&url).config().timeout_global(Some(time)).build();
-        let given = match request.call() {
-            Ok(mut response) => {
-                let body = body_of(&response, left, &self.budget);
-                let total = response.body().content_length().unwrap_or(0);
-                let report = |done: u64| {
-                    let total = total.max(done);
-                    self.observer.download(&Download { done, total, ..download });
-                    !self.observer.is_cancelled()
-                };
-                keep(&body, response.body_mut().as_reader(), path, id, &report)
-            }
-            Err(ureq::Error::StatusCode(404)) => Err(NotGiven::NotThere),
-            Err(error) => Err(NotGiven::Failed(error.to_string())),
-        };
-        self.observer.download(&Download { ended: true, ..download });
-        given
-    }
-}
-
-/// What the head of an answer says of its body.
-fn body_of(response: &ureq::http::Response<ureq::Body>, left: u64, budget: &Budget) -> Body {
-    let header = |name| response.headers().get(name)?.to_str().ok();
-    let packed = header("content-encoding").is_some_and(|value| value != "identity");
-    let stated = header("x-debuginfod-size").and_then(|size| size.trim().parse().ok());
-    let length = response.body().content_length();
-    // Of a packed body the length is that of the packed one.
-    let limit = budget.limit(Resource::UnpackedBytes);
-    let most = length.filter(|_| packed).map_or(LARGEST, |length| limit.of(length));
-    let most = most.min(LARGEST).min(left);
-    Body { size: stated.or_else(|| length.filter(|_| !packed)), most }
-}
-
-/// Puts what a server sends into the cache, where it is what was asked for.
-fn keep(
-    expected: &Body,
-    mut body: impl io::Read,
-    path: &Path,
-    id: BuildId,
-    report: &dyn Fn(u64) -> bool,
-) -> Result<u64, NotGiven> {
-    let mut stopped = false;
-    let mut written = 0;
-    let kept = replace_file(path, |file| {
-        written = expected.copy(&mut body, file, &mut |done| {
-            stopped = !report(done);
-            !stopped
-        })?;
-        file.flush()?;
-        check(file.path(), written, id)
-    });
-    match kept {
-        Ok(()) => Ok(written),
-        Err(_) if stopped => Err(NotGiven::Stopped),
-        Err(error) => Err(NotGiven::Failed(error.to_string())),
     }
 }

@@ -1,8 +1,9 @@
-//! What a server sends: no more than was stated or is sensible, an ELF file from its first bytes on, and in the end a whole
-//! one of the wanted build-id.
+//! What a server sends: no more than was stated or is sensible, not too slowly, an ELF file from its first bytes on, and
+//! in the end a whole one of the wanted build-id.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use address::BuildId;
 use host::{Origin, RealHost};
@@ -10,6 +11,42 @@ use module_map::Image;
 
 /// Bytes between two reports.
 const REPORTED: u64 = 256 << 10;
+
+/// Bytes that a server has to send in each [`answer`](super::limits::DownloadLimits::answer) time.
+///
+/// Source: `debuginfod-client-config(7)`, `DEBUGINFOD_TIMEOUT`.
+pub(crate) const LEAST: u64 = 100 << 10;
+
+/// A body that ends with an error if it comes too slowly.
+#[derive(Debug)]
+pub(crate) struct Paced<R> {
+    body: R,
+    /// Time for each [`LEAST`] bytes; `None` is no limit.
+    time: Option<Duration>,
+    /// When the current time began, and the bytes that came since.
+    since: Instant,
+    bytes: u64,
+}
+
+impl<R> Paced<R> {
+    pub(crate) fn new(body: R, time: Option<Duration>) -> Self {
+        Self { body, time, since: Instant::now(), bytes: 0 }
+    }
+}
+
+impl<R: Read> Read for Paced<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.body.read(buffer)?;
+        self.bytes += n as u64;
+        if n > 0 && self.time.is_some_and(|time| self.since.elapsed() >= time) {
+            if self.bytes < LEAST {
+                return Err(io::Error::from(io::ErrorKind::TimedOut));
+            }
+            (self.since, self.bytes) = (Instant::now(), 0);
+        }
+        Ok(n)
+    }
+}
 
 /// What is known of a body before it comes.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,12 @@
 mod debuginfod;
 #[cfg(feature = "debuginfod")]
 mod download;
+#[cfg(feature = "debuginfod")]
+mod limits;
+#[cfg(feature = "debuginfod")]
+mod request;
+#[cfg(feature = "debuginfod")]
+mod servers;
 mod source_files;
 
 use std::os::unix::ffi::OsStrExt as _;

@@ -9,17 +9,17 @@ use address::{Bias, BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{FileProof, LoadedImage, MappedKind, Mapping, Module, Space};
 use perf_data::Record;
-use pipeline::{Files, MapReplay, Observer, Options, Unobserved};
+use pipeline::{Files, MapReplay, Observer, Options};
 use serde_json::{Value, json};
 
 use crate::args::{MapsArgs, pipeline, source, time_of, with_argument};
-use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
+use crate::terminal::{Status, WaitLines, print_findings, shown, shown_json, status_of};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     let at = args.at.as_deref().map(time_of).transpose()?;
     let options = Options { files: args.files.search()?, ..Options::default() };
-    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let observer: Arc<dyn Observer> = Arc::new(WaitLines);
     let maps = pipeline().maps(source(&args.input), &options, &observer);
     let mut maps = maps.map_err(with_argument)?;
     let mut pids = Vec::new();

@@ -7,7 +7,7 @@ use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
 use hashbrown::HashSet;
 use module_map::MappedKind;
 use perf_data::{Batch, Head};
-use pipeline::{Download, Grown, Growth, Observer, Stage};
+use pipeline::{Download, Grown, Growth, Observer, Stage, Waiting};
 use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
@@ -48,6 +48,10 @@ impl Observer for StreamObserver {
 
     fn done(&self, samples: u64) {
         self.progress.done(samples);
+    }
+
+    fn waiting(&self, waiting: &Waiting<'_>) {
+        self.progress.waiting(waiting);
     }
 
     fn is_cancelled(&self) -> bool {

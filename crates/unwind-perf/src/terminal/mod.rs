@@ -15,7 +15,7 @@ pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
 };
 pub(crate) use incomplete::Completeness;
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, WaitLines};
 pub(crate) use shown::{shown, shown_json};
 pub(crate) use status::{Status, exit_code, is_closed_pipe};
 pub(crate) use summary::{print_other_events, print_summary};

@@ -5,7 +5,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::{Download, Observer, Stage};
+use pipeline::{Download, Observer, Stage, Waiting};
+
+use super::findings::print_note;
+use super::shown::shown;
 
 /// The progress of a run: a stage at a time, and downloads.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub(crate) struct Progress {
     download: OnceLock<ProgressBar>,
     /// Where lines are wanted, when the last one was printed.
     line: Option<Mutex<Option<Instant>>>,
+    /// Nothing but errors is to be printed.
+    quiet: bool,
 }
 
 /// Lines come this far apart, unless a stage begins.
@@ -28,7 +33,7 @@ impl Progress {
             if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar, download: OnceLock::new(), line: lines.then(Mutex::default) }
+        Self { bar, download: OnceLock::new(), line: lines.then(Mutex::default), quiet }
     }
 
     /// A stage of unknown length began.
@@ -96,6 +101,31 @@ impl Observer for Progress {
         bar.set_message(download.name.to_owned());
         bar.set_position(download.done);
     }
+
+    fn waiting(&self, waiting: &Waiting<'_>) {
+        if self.quiet {
+            return;
+        }
+        self.bar.suspend(|| print_note(&wait_line(waiting)));
+    }
+}
+
+/// Reports waits for servers, and nothing else of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitLines;
+
+impl Observer for WaitLines {
+    fn waiting(&self, waiting: &Waiting<'_>) {
+        print_note(&wait_line(waiting));
+    }
+}
+
+fn wait_line(waiting: &Waiting<'_>) -> String {
+    let Waiting { server, name, limit } = waiting;
+    let limit = limit.map_or_else(String::new, |limit| {
+        format!("; it has {} s to answer (DEBUGINFOD_TIMEOUT)", limit.as_secs())
+    });
+    format!("waiting for {}: {name}{limit}", shown(server))
 }
 
 fn style(template: &str) -> ProgressStyle {

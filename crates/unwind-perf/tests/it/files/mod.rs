@@ -1,6 +1,7 @@
 //! The files that a recording names: which are used, and what they give.
 
 mod debug_files;
+mod downloads;
 mod identity;
 mod jit;
 mod kernel;
