@@ -88,7 +88,7 @@ pub use files::{
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};
 pub use process::{
-    CgroupId, CommId, FilesOfPaths, Hint, HintError, HintScope, Inference, KnownMap, KnownNames,
-    LazySpace, MapEvent, ProcessImage, RecordedName, Timeline,
+    CgroupId, CommId, FilesOfPaths, Guest, Hint, HintError, HintScope, Inference, KnownMap,
+    KnownNames, LazySpace, MapEvent, ProcessImage, RecordedName, Timeline,
 };
 pub use space::{Mapping, Space};

@@ -116,6 +116,25 @@ impl CpuMode {
             _ => Self::Unknown,
         }
     }
+
+    /// The lowest three bits of a record's `misc`.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        match self {
+            Self::Unknown => 0,
+            Self::Kernel => 1,
+            Self::User => 2,
+            Self::Hypervisor => 3,
+            Self::GuestKernel => 4,
+            Self::GuestUser => 5,
+        }
+    }
+
+    /// Returns true for the modes of a virtual machine, whose addresses say nothing of the host's kernel and processes.
+    #[must_use]
+    pub const fn is_guest(self) -> bool {
+        matches!(self, Self::GuestKernel | Self::GuestUser)
+    }
 }
 
 /// `struct perf_event_header`.

@@ -74,6 +74,9 @@ words! {
         /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
         /// the recorded stack bytes ended. Nothing tells whether it has all frames.
         Recorded = "recorded",
+        /// The sample was taken in a virtual machine. Its callers there were not recorded; the registers and the stack of
+        /// the process that runs the machine are no part of its chain.
+        Guest = "guest",
     }
 }
 
@@ -82,7 +85,7 @@ impl EndReason {
     /// unwound.
     #[must_use]
     pub const fn is_complete(self) -> bool {
-        matches!(self, Self::Root | Self::KernelOnly)
+        matches!(self, Self::Root | Self::KernelOnly | Self::Guest)
     }
 
     /// Whether the outermost frame of such a chain is one that nothing called, as far as that can be known: those that
@@ -153,9 +156,9 @@ mod tests {
 
     #[test]
     fn across_a_gap_there_is_a_root_but_not_all_frames() {
-        let complete = ["root", "kernel-only"];
+        let complete = ["root", "kernel-only", "guest"];
         assert_eq!(those(EndReason::ALL, EndReason::is_complete), complete);
-        let rooted = ["root", "root-across-gap", "kernel-only", "recorded"];
+        let rooted = ["root", "root-across-gap", "kernel-only", "recorded", "guest"];
         assert_eq!(those(EndReason::ALL, EndReason::is_rooted), rooted);
     }
 

@@ -115,9 +115,12 @@ fn build_ids(entries: &[BuildIdEntry<'_>], names: Option<&Pseudonyms>) -> Vec<u8
         let name = names.map_or_else(|| entry.name.to_vec(), |names| names.mapped(entry.name));
         let size = FIXED + (name.len() + 1).next_multiple_of(NAME_ALIGN);
         let Ok(size) = u16::try_from(size) else { continue };
-        let mode = if entry.cpu_mode == CpuMode::Kernel { 1 } else { 2 };
+        let mode = match entry.cpu_mode {
+            CpuMode::Unknown => CpuMode::User,
+            mode => mode,
+        };
         let exact = if entry.exact { HAS_SIZE } else { 0 };
-        section.u32(0).u16(mode | exact).u16(size).i32(entry.pid.0);
+        section.u32(0).u16(mode.bits() | exact).u16(size).i32(entry.pid.0);
         let mut bytes = [0; 20];
         for (to, from) in bytes.iter_mut().zip(id.as_bytes()) {
             *to = *from;

@@ -162,7 +162,7 @@ impl ImageStore {
             MappedKind::Vdso => self.load_vdso(module),
             MappedKind::Unopened if module.identity.build_id.is_some() => self.load_file(module),
             MappedKind::Unopened => Err(LoadError::NotOpened),
-            MappedKind::Anonymous | MappedKind::Kernel => Err(LoadError::NoFile),
+            _ => Err(LoadError::NoFile),
         }
     }
 

@@ -31,6 +31,27 @@ pub enum MappedKind {
     Anonymous,
     /// The kernel, one of its modules, or code that it made at run time.
     Kernel,
+    /// The kernel of a virtual machine, or one of its modules. No file or list of this machine is looked for.
+    GuestKernel,
+    /// A process of a virtual machine; likewise.
+    GuestUser,
+    /// The hypervisor that this machine runs on; likewise.
+    Hypervisor,
+}
+
+impl MappedKind {
+    /// Returns true for memory that no file is looked for: a frame there has its address in the process or the kernel.
+    #[must_use]
+    pub const fn is_without_file(self) -> bool {
+        match self {
+            Self::File | Self::Unopened | Self::Vdso => false,
+            Self::Anonymous
+            | Self::Kernel
+            | Self::GuestKernel
+            | Self::GuestUser
+            | Self::Hypervisor => true,
+        }
+    }
 }
 
 /// The identity of a mapped file: the evidence of the recording for it.

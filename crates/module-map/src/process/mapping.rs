@@ -91,6 +91,25 @@ impl Timeline {
         });
     }
 
+    /// A mapping of a guest came into being: of its kernel if `event.kernel`, else of a process of it. `event.pid` is the
+    /// process of the host that runs the guest, or not positive for all guests.
+    pub fn map_guest(&mut self, event: &MapEvent<'_>) {
+        let Some(end) = end_of(event.start, event.len) else {
+            self.unmappable += 1;
+            return;
+        };
+        let (path, kind) = match event.kernel {
+            true => (kernel_name(event.path).0, MappedKind::GuestKernel),
+            false => (event.path, MappedKind::GuestUser),
+        };
+        // What the header lists by path can be a file of the host.
+        let key = ModuleKey { path, kind, identity: event.identity, owner: None, part: None };
+        let module = self.modules.intern(key, None);
+        let MapEvent { start, offset, executable, writable, .. } = *event;
+        let mapping = Mapping { start, end, offset, module, executable, writable };
+        self.guests.map(event.pid, event.kernel, mapping);
+    }
+
     /// Mappings of one process came into being, one after the other up to `now`, of which all is known.
     ///
     /// `false`, and nothing happens, where each of them is to be taken by itself, at its own time: [`Self::map_known`]

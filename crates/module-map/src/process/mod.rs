@@ -25,6 +25,7 @@ pub use event::{MapEvent, RecordedName};
 pub use file_history::FilesOfPaths;
 pub use hint::{Hint, HintError, HintScope};
 pub use infer::Inference;
+pub use kernel_map::Guest;
 pub use processes::ProcessImage;
 pub use timeline::Timeline;
 pub use waiting::{KnownMap, KnownNames, LazySpace};

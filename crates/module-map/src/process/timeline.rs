@@ -12,12 +12,12 @@ use super::file_history::{FileHistory, FilesOfPaths};
 use super::infer::Inference;
 use super::jit_code::JitCode;
 use super::journal::Journal;
-use super::kernel_map::KernelMap;
+use super::kernel_map::{Guest, Guests, KernelMap};
 use super::laid_hints::LaidHints;
 use super::processes::{Inheritance, Process, ProcessImage, Processes};
 use super::recent::RecentModules;
 use super::waiting::LazySpace;
-use crate::module::{Module, ModuleTable};
+use crate::module::{MappedKind, Module, ModuleTable};
 use crate::space::Space;
 
 /// State of the replay at one point in time.
@@ -28,6 +28,7 @@ pub struct Timeline {
     cgroups: Cgroups,
     pub(super) file_history: FileHistory,
     pub(super) kernel: KernelMap,
+    pub(super) guests: Guests,
     pub(super) modules: ModuleTable,
     pub(super) recent: RecentModules,
     pub(super) hints: LaidHints,
@@ -61,6 +62,7 @@ impl Timeline {
         let empty = Arc::new(Space::of(modules.shared().clone(), &held));
         Self {
             kernel: KernelMap::new(empty.clone()),
+            guests: Guests::new(empty.clone()),
             processes: Processes::new(empty, held.another(0)),
             comms: Comms::new(held.another(0)),
             cgroups: Cgroups::default(),
@@ -202,6 +204,18 @@ impl Timeline {
     #[must_use]
     pub fn kernel(&self) -> Arc<Space> {
         self.kernel.space.clone()
+    }
+
+    /// Code of a guest or of the hypervisor was sampled: from now on [`Self::guest`] has a module for it.
+    pub fn sampled_guest(&mut self, kind: MappedKind) {
+        self.guests.sampled(kind, &mut self.modules);
+    }
+
+    /// The spaces of the guest that a process runs, as they are now; `None` if nothing of guests was recorded.
+    #[must_use]
+    #[inline]
+    pub fn guest(&self, pid: Pid) -> Option<&Arc<Guest>> {
+        self.guests.get(pid)
     }
 
     /// The symbol by whose address the recording says how far the kernel was moved when it booted (`_text` or

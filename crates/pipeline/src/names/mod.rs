@@ -253,9 +253,7 @@ impl Sources<'_> {
             let offset = file.image().offset_of_svma(Svma(location.relative));
             return offset.map(|FileOffset(offset)| offset);
         }
-        match self.kind_of(location)? {
-            MappedKind::File | MappedKind::Unopened | MappedKind::Vdso => Some(location.relative),
-            MappedKind::Anonymous | MappedKind::Kernel => None,
-        }
+        let kind = self.kind_of(location)?;
+        (!kind.is_without_file()).then_some(location.relative)
     }
 }

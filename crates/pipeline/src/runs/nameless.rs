@@ -52,6 +52,9 @@ fn help(
             "run as root or set kernel.kptr_restrict to 0, or name a list: --kallsyms FILE"
                 .to_owned()
         }
+        (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, _) => {
+            "code outside of this machine's kernel and processes, of which the recording has addresses alone".to_owned()
+        }
         (MappedKind::Anonymous, _) => {
             "let the JIT compiler write a perf-PID.map or a jitdump".to_owned()
         }

@@ -6,7 +6,7 @@ use module_map::{MappedKind, Module, Timeline, kernel_module_name};
 
 /// Whether a module of kernel code is the kernel itself, not one that it loaded.
 pub(super) fn is_kernel_itself(module: &Module) -> bool {
-    module.path.starts_with(b"[kernel") || module.path.starts_with(b"[guest.kernel")
+    module.path.starts_with(b"[kernel")
 }
 
 /// The build-id of the kernel by the records of its maps.

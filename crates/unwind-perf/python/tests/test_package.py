@@ -59,7 +59,7 @@ class Tables(unittest.TestCase):
             for row, line in zip(rows, lines):
                 self.assertEqual(row.pop("recording"), "perf.data")
                 self.assertEqual(row.pop("weight"), line.get("period", 1))
-                self.assertEqual(row.pop("complete"), line["end"] in ("root", "kernel-only"))
+                self.assertEqual(row.pop("complete"), line["end"] in ("root", "kernel-only", "guest"))
                 row.pop("host"), row.pop("build_id")
                 row["frames"] = [as_text(frame) for frame in row["frames"]]
                 self.assertEqual({key: value for key, value in row.items() if value is not None}, line)

@@ -58,7 +58,7 @@ class Recording:
         if self.samples.num_rows == 0:
             return 0.0
         ends = pc.value_counts(self.samples["end"].combine_chunks().cast("string"))
-        complete: int = sum(one["counts"].as_py() for one in ends if one["values"].as_py() in ("root", "kernel-only"))
+        complete: int = sum(one["counts"].as_py() for one in ends if one["values"].as_py() in ("root", "kernel-only", "guest"))
         return float(complete) / float(self.samples.num_rows)
 
     def to_table(self) -> "pa.Table":

@@ -124,14 +124,22 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     Ok((rows.into_list(), maps.findings))
 }
 
-/// The sampled address and those of the recorded callchain, each with whether it is the kernel's.
+/// The sampled address and those of the recorded callchain, each with whether it is the kernel's; those of guests and of
+/// the hypervisor are in no module of the host.
 fn addresses(sample: &Sample<'_>) -> Vec<(bool, Avma)> {
-    let in_kernel = sample.cpu_mode == CpuMode::Kernel;
-    let mut all: Vec<_> = sample.ip.map(|ip| (in_kernel, ip)).into_iter().collect();
+    let of_sample = match sample.cpu_mode {
+        CpuMode::Kernel => Some(true),
+        CpuMode::User | CpuMode::Unknown => Some(false),
+        CpuMode::Hypervisor | CpuMode::GuestKernel | CpuMode::GuestUser => None,
+    };
+    let sampled = of_sample.zip(sample.ip);
+    let mut all: Vec<_> = sampled.into_iter().collect();
     let chains = sample.callchain.iter().flat_map(|chain| chain.frames());
-    all.extend(chains.map(|(context, address)| match context {
-        CallchainContext::Unmarked => (in_kernel, address),
-        context => (context == CallchainContext::Kernel, address),
+    all.extend(chains.filter_map(|(context, address)| match context {
+        CallchainContext::Unmarked => Some((of_sample?, address)),
+        CallchainContext::Kernel => Some((true, address)),
+        CallchainContext::User => Some((false, address)),
+        _ => None,
     }));
     all.extend(
         sample.user_callchain.iter().flat_map(|chain| chain.frames()).map(|it| (false, it.1)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use address::{Bias, BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{FileProof, LoadedImage, MappedKind, Mapping, Module, Space};
+use module_map::{FileProof, LoadedImage, Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options};
 use serde_json::{Value, json};
@@ -27,7 +27,8 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
         let past = |time: Timestamp| at.is_some_and(|at| time > at);
         for record in batch.records().filter(|record| !past(record.time)) {
             if let Record::Mmap(map) = &record.record {
-                pids.push(map.pid);
+                // The process that runs a guest has none of its maps.
+                pids.extend((!map.cpu_mode.is_guest()).then_some(map.pid));
             } else if let Record::Fork(task) = &record.record {
                 pids.push(task.pid);
             }
@@ -123,9 +124,10 @@ impl<'p> MappingRow<'p> {
         files: &'p Files,
     ) -> Self {
         let path = String::from_utf8_lossy(&module.path).into_owned();
-        let file = match module.kind {
-            MappedKind::Anonymous | MappedKind::Kernel => Err(String::new()),
-            _ => files.images.image(module).map(|file| &**file).map_err(ToString::to_string),
+        let file = if module.kind.is_without_file() {
+            Err(String::new())
+        } else {
+            files.images.image(module).map(|file| &**file).map_err(ToString::to_string)
         };
         let image = file.as_ref().ok().map(|file| file.image());
         let bias = image.and_then(|image| {

@@ -157,10 +157,7 @@ fn resolve(
         ..cached
     };
     let Ok(file) = images.image(module) else {
-        return match module.kind {
-            MappedKind::File | MappedKind::Unopened | MappedKind::Vdso => by_offset(whole),
-            MappedKind::Anonymous | MappedKind::Kernel => whole,
-        };
+        return if module.kind.is_without_file() { whole } else { by_offset(whole) };
     };
     let by_file = |cached: CachedMapping, bias: u64| CachedMapping {
         address: AddressKind::Svma,

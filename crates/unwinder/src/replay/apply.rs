@@ -26,6 +26,7 @@ pub fn learn_files(timeline: &mut Timeline, batch: &Batch) {
     for entry in batch.record_entries() {
         if let Some(map) = batch.map(entry.position)
             && map.executable
+            && !map.cpu_mode.is_guest()
             && map.path.starts_with(b"/")
             && let Some(inode) = inode_of(&map)
         {
@@ -104,7 +105,11 @@ const fn recorded_name<'d>(map: &NamedMap<'d>) -> RecordedName<'d> {
 }
 
 pub(crate) fn apply_map(timeline: &mut Timeline, map: &Mmap<'_>) {
-    timeline.map(&map_event(map));
+    let event = map_event(map);
+    match map.cpu_mode.is_guest() {
+        true => timeline.map_guest(&event),
+        false => timeline.map(&event),
+    }
 }
 
 fn map_event<'d>(map: &Mmap<'d>) -> MapEvent<'d> {

@@ -19,6 +19,7 @@ mod filter;
 mod frame_key;
 mod in_order;
 mod intern;
+mod kernel_frames;
 mod lane;
 mod layout;
 mod lengthen;

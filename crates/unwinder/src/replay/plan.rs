@@ -16,6 +16,7 @@ use crate::replay::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
 use crate::replay::filter::{Filter, LeftOut, matches_pattern};
+use crate::replay::kernel_frames::guest_kind;
 use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
 use crate::replay::position::PlanPosition;
 use crate::replay::read_ahead::ReadMap;
@@ -183,7 +184,11 @@ impl<'r> Planner<'r> {
                 self.left_out.add(entry, thread);
                 continue;
             };
-            let kernel = spaces.of_kernel(self.timeline.kernel_space());
+            if let Some(kind) = guest_kind(entry.cpu_mode()) {
+                self.timeline.sampled_guest(kind);
+            }
+            let guest = self.timeline.guest(entry.pid);
+            let kernel = spaces.of_kernel(self.timeline.kernel_space(), guest);
             let (space, process_image) = self.timeline.current(entry.pid);
             let space = spaces.of_process(entry.pid, space);
             self.sampled[place_of(entry.pid)] = entry.time;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use address::{Avma, Bias, ModuleId};
 use budget::Held;
 use module_map::{LazySpace, ProcessImage, Space};
-use perf_data::{Batch, CallchainContext, CpuMode, Head, RegsAbi, Sample};
+use perf_data::{Batch, CpuMode, Head, RegsAbi, Sample};
 use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId,
 };
@@ -15,6 +15,7 @@ use crate::frame::{Frame, Place};
 use crate::replay::ahead::Ahead;
 use crate::replay::chain::{Chain, LastChain, SliceScratch};
 use crate::replay::frame_key::{FrameKey, PlacedFrame};
+use crate::replay::kernel_frames::kernel_frames;
 use crate::replay::layout::SampleLayouts;
 use crate::replay::met::modules_of;
 use crate::replay::needs::note_walked;
@@ -72,9 +73,12 @@ pub(crate) fn walk_slice(
             continue;
         };
         frames.clear();
-        kernel_frames(sample, kernel, &mut frames);
+        let in_guest = kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();
-        let mut end = user_frames(sample, machine, space, walker, &mut frames);
+        let mut end = match in_guest {
+            true => EndReason::Guest,
+            false => user_frames(sample, machine, space, walker, &mut frames),
+        };
         let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
             let space = filled.space(planned, space, later);
@@ -218,40 +222,6 @@ impl Filled {
         }
         &self.0.get_or_insert_with(|| (versions, own.before(space))).1
     }
-}
-
-/// The kernel part of the recorded chain. Its first address was running, the others are return addresses. A sample of user
-/// mode has none: where the processor stated a precise address, the chain is from shortly afterwards.
-fn kernel_frames(sample: &Sample<'_>, kernel: &Space, frames: &mut Vec<Frame>) {
-    let in_kernel =
-        matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel | CpuMode::Hypervisor);
-    let chain = sample.callchain.iter().filter(|_| sample.cpu_mode != CpuMode::User);
-    let chain = chain.flat_map(|chain| chain.frames());
-    for (context, ip) in chain {
-        let kernel_context = match context {
-            CallchainContext::Kernel
-            | CallchainContext::Hypervisor
-            | CallchainContext::GuestKernel => true,
-            CallchainContext::Unmarked => in_kernel,
-            _ => false,
-        };
-        if kernel_context {
-            let (lookup, found_by) = if frames.is_empty() {
-                (ip, FoundBy::Sampled)
-            } else {
-                (ip.sub(1), FoundBy::Callchain)
-            };
-            frames.push(kernel_frame(lookup, found_by, kernel));
-        }
-    }
-    if let (true, true, Some(ip)) = (frames.is_empty(), in_kernel, sample.ip) {
-        frames.push(kernel_frame(ip, FoundBy::Sampled, kernel));
-    }
-}
-
-fn kernel_frame(lookup: Avma, found_by: FoundBy, kernel: &Space) -> Frame {
-    let module = kernel.lookup(lookup).map(|mapping| mapping.module);
-    Frame::of_kernel(module, lookup, found_by)
 }
 
 /// The user part: the replayed stack, continued with a recorded chain where its bytes ended; else the recorded chain,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use address::Pid;
-use module_map::{LazySpace, Space};
+use module_map::{Guest, LazySpace, Space};
 use rayon::prelude::*;
 
 /// The spaces of a chunk, each once as far as samples that follow each other have the same ones.
 #[derive(Debug, Default)]
 pub(crate) struct Spaces {
     processes: Vec<Arc<LazySpace>>,
-    kernels: Vec<Arc<Space>>,
+    kernels: Vec<(Arc<Space>, Option<Arc<Guest>>)>,
 }
 
 impl Spaces {
@@ -25,11 +25,20 @@ impl Spaces {
         self.processes.into_par_iter().with_min_len(256).for_each(drop);
     }
 
-    /// A space of the kernel.
+    /// The spaces outside of processes.
     #[inline]
-    pub(crate) fn kernel(&self, index: u32) -> Option<&Arc<Space>> {
-        self.kernels.get(index as usize)
+    pub(crate) fn kernel(&self, index: u32) -> Option<KernelSpaces<'_>> {
+        let (host, guest) = self.kernels.get(index as usize)?;
+        Some(KernelSpaces { host, guest: guest.as_deref() })
     }
+}
+
+/// The spaces that a sample needs outside of processes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelSpaces<'s> {
+    pub(crate) host: &'s Space,
+    /// Of the guest that the sample's process runs; `None` if nothing of guests was recorded.
+    pub(crate) guest: Option<&'s Guest>,
 }
 
 /// How many processes have a place for their last space.
@@ -55,17 +64,23 @@ impl ChunkSpaces {
         index(last, &mut self.all.processes, space)
     }
 
-    /// The index of the space of the kernel.
+    /// The index of the spaces outside of processes.
     #[inline]
-    pub(crate) fn of_kernel(&mut self, space: &Arc<Space>) -> u32 {
-        let mut last = self.all.kernels.len().saturating_sub(1) as u32;
-        index(&mut last, &mut self.all.kernels, space)
+    pub(crate) fn of_kernel(&mut self, host: &Arc<Space>, guest: Option<&Arc<Guest>>) -> u32 {
+        let kernels = &mut self.all.kernels;
+        let is_last = kernels.last().is_some_and(|(known, of_guest)| {
+            Arc::ptr_eq(known, host) && of_guest.as_ref().map(Arc::as_ptr) == guest.map(Arc::as_ptr)
+        });
+        if !is_last {
+            kernels.push((host.clone(), guest.cloned()));
+        }
+        kernels.len() as u32 - 1
     }
 }
 
 /// The index of a space that may be the last one.
 #[inline]
-fn index<T>(last: &mut u32, all: &mut Vec<Arc<T>>, space: &Arc<T>) -> u32 {
+fn index(last: &mut u32, all: &mut Vec<Arc<LazySpace>>, space: &Arc<LazySpace>) -> u32 {
     if all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {
         *last = all.len() as u32;
         all.push(space.clone());

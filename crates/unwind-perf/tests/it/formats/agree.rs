@@ -98,7 +98,7 @@ fn folded_stacks_are_the_lines_of_ndjson() {
         let event = Some(json["strings"][event].clone());
         for sample in samples.iter().filter(|sample| Some(&sample["event"]) == event.as_ref()) {
             let mut stack = sample["comm"].as_str().expect("a name").to_owned();
-            if !["root", "kernel-only", "recorded"]
+            if !["root", "kernel-only", "recorded", "guest"]
                 .contains(&sample["end"].as_str().expect("a word"))
             {
                 stack += ";[truncated]";

@@ -130,7 +130,8 @@ fn rows_are_the_lines_of_ndjson() {
             assert_eq!(
                 fields.remove("complete"),
                 Some(json!(
-                    ["root", "kernel-only"].contains(&line["end"].as_str().expect("a word"))
+                    ["root", "kernel-only", "guest"]
+                        .contains(&line["end"].as_str().expect("a word"))
                 ))
             );
             for frame in fields["frames"].as_array_mut().expect("a list") {

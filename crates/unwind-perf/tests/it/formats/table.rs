@@ -61,7 +61,10 @@ fn rows_are_the_lines_of_ndjson() {
             let complete = fields.remove("complete").expect("a flag");
             assert_eq!(
                 complete,
-                json!(["root", "kernel-only"].contains(&line["end"].as_str().expect("a word")))
+                json!(
+                    ["root", "kernel-only", "guest"]
+                        .contains(&line["end"].as_str().expect("a word"))
+                )
             );
             assert_eq!(row, line, "{name}");
         }

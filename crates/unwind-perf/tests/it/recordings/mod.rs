@@ -3,6 +3,7 @@
 mod completeness;
 mod containers;
 mod device;
+mod guests;
 mod hostile;
 mod losses;
 mod many_samples;
