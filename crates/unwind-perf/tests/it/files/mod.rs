@@ -3,6 +3,7 @@
 mod debug_files;
 mod downloads;
 mod identity;
+mod in_memory;
 mod jit;
 mod kernel;
 mod layouts;
