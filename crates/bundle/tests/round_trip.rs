@@ -10,6 +10,7 @@ use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
 use host::{
     FileKind, FileOwner, Host, HostError, HostFinding, MemoryHost, Origin, RealHost, ScratchDir,
 };
+use options::FileSearch;
 
 /// What a recording names.
 fn root() -> Origin<'static> {
@@ -181,7 +182,7 @@ fn others_find_files_by_the_names_that_the_recording_has() {
     ask("/tmp/perf-7.map", root());
     let facts = Facts {
         recording: "/r/perf.data".into(),
-        search: vec![("--sysroot".to_owned(), "/sys".into())],
+        search: FileSearch { sysroots: vec!["/sys".into()], ..FileSearch::default() },
         ..Facts::default()
     };
     let file = |recorded: &str, opened: &str| (recorded.into(), opened.into());

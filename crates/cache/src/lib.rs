@@ -30,7 +30,7 @@ mod tests;
 
 pub use kernel::KeptKernel;
 pub use key::Key;
-pub use place::{CacheContents, CachePlace};
+pub use place::{CacheContents, CachePlace, make_folder};
 pub use recall::{Fresh, Recalled};
 pub use rules::RuleRows;
 pub use store::Cache;

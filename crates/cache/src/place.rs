@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use host::{OwnFile, OwnFolder};
@@ -12,32 +11,15 @@ use crate::key::{Key, Kind};
 use crate::rules::RuleRows;
 
 /// Where answers and rules are kept, and how much of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CachePlace {
-    /// The folder. It is made when the first answers are kept.
-    pub folder: PathBuf,
-    /// Bytes that its files have at most, once a run has ended.
-    pub most: u64,
-}
+pub use options::CachePlace;
 
-impl CachePlace {
-    /// Bytes that are kept unless somebody says how many.
-    pub const USUAL_SIZE: u64 = 1 << 30;
-
-    /// A folder of the usual size.
-    #[must_use]
-    pub const fn usual(folder: PathBuf) -> Self {
-        Self { folder, most: Self::USUAL_SIZE }
-    }
-
-    /// Makes the folder now, for a process that may make none later.
-    ///
-    /// # Errors
-    /// Where it cannot be made or written.
-    pub fn make(&self) -> io::Result<()> {
-        let (name, text) = TAG;
-        OwnFolder::at(self.folder.clone()).write(name, &[text])
-    }
+/// Makes the folder of a cache now, for a process that may make none later.
+///
+/// # Errors
+/// Where it cannot be made or written.
+pub fn make_folder(place: &CachePlace) -> io::Result<()> {
+    let (name, text) = TAG;
+    OwnFolder::at(place.folder.clone()).write(name, &[text])
 }
 
 /// What a writer that was killed left behind goes after so long.

@@ -9,6 +9,7 @@ use address::{BuildId, FileOffset, Svma};
 use budget::Memory;
 use host::{HandedHost, Host, HostError, Origin};
 use module_map::{Image, ImageError, LoadedImage};
+use options::NameOptions;
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
@@ -20,7 +21,6 @@ use crate::code::NoCode;
 use crate::error::Error;
 use crate::files::Files;
 use crate::limits::check_memory;
-use crate::options::NameOptions;
 use crate::setting::Setting;
 
 /// The files of a machine by their build-ids.

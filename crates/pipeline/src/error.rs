@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use budget::MemoryExceeded;
 use host::HostError;
+use options::HintError;
 
 /// A run has no result. The cause, where there is one, is the [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
@@ -132,6 +133,27 @@ pub enum Error {
         /// What it counts.
         unit: &'static str,
     },
+    /// The servers of the environment are wanted, and it names none.
+    #[error("no debuginfod server is named, and DEBUGINFOD_URLS is not set")]
+    NoServers,
+    /// A file with hints cannot be read.
+    #[error("cannot read {}", path.display())]
+    MapFile {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A line of a file with hints is not a hint.
+    #[error("{}, line {line}", path.display())]
+    MapFileLine {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// The cause.
+        source: HintError,
+    },
     /// There is no folder in which fetched files could be kept.
     #[error("no directory to keep fetched files in: set HOME")]
     NoCacheFolder,
@@ -157,14 +179,8 @@ pub enum Error {
     BundleHasFiles {
         /// The bundle.
         path: PathBuf,
-        /// The option.
+        /// The name of the option in [`options`].
         option: String,
-    },
-    /// A bundle was made with options that are not known.
-    #[error("{} was made with options that this program does not know", path.display())]
-    BundleOptions {
-        /// The bundle.
-        path: PathBuf,
     },
     /// The observer stopped the run.
     #[error("cancelled")]

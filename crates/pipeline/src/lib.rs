@@ -42,20 +42,22 @@ mod by_id;
 mod code;
 mod error;
 mod files;
+mod given;
 mod kept;
 mod left_out;
 mod limits;
 mod names;
 mod observer;
-mod options;
 mod runs;
 mod setting;
+mod source;
 mod stored_rules;
 mod timings;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use budget::Budget;
+use budget::{Budget, Memory};
 use cache::Cache;
 use host::Host;
 use perf_data::Input;
@@ -66,26 +68,29 @@ use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
-pub use bundled::{Settled, search_words};
+pub use bundled::{Settled, search_in_bundle};
 pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
-pub use cache::CachePlace;
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
-pub use files::Files;
+pub use files::{Files, SourceFiles};
+pub use given::servers_of_environment;
 pub use left_out::LeftOut;
 pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
-pub use options::{FileSearch, Limits, NameOptions, Options, SampleFilter, Source, TimePoint};
+pub use options::{
+    CachePlace, Demangle, FileSearch, Join, Limits, NameOptions, Options, SampleFilter, Servers,
+    TimePoint, TimeRange,
+};
 pub use perf_data::Head;
 pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
 pub use runs::live::{
     Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
 };
 pub use runs::{Analysis, MapReplay, RecordingWatch};
-pub use symbolizer::{Demangle, Instruction, ResolvedAddress, Symbols, WhyNoName};
+pub use source::Source;
+pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;
-pub use unwinder::Join;
 
 /// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to
 /// run, so that the next recording of the same programs finds them parsed; clones share what is kept.
@@ -125,6 +130,15 @@ impl Pipeline {
     /// Gives up the files that are kept. Runs that are under way are not disturbed.
     pub fn clear(&self) {
         self.kept.clear();
+    }
+
+    /// Reads what options of files name: files with hints, and the debuginfod servers of the environment. Runs do it
+    /// themselves; whoever wants to know of mistakes before calls this.
+    ///
+    /// # Errors
+    /// If a file with hints cannot be read or has a line that is not a hint, or the environment names no server.
+    pub fn resolve(&self, files: &FileSearch) -> Result<FileSearch, Error> {
+        given::resolved(files, &*self.host).map(Cow::into_owned)
     }
 
     /// Opens, replays and symbolizes a recording.
@@ -286,7 +300,7 @@ impl Pipeline {
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
-        let memory = Arc::new(options.limits.memory());
+        let memory = Arc::new(Memory::new(options.limits.memory));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
         Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory, cache }
     }

@@ -5,37 +5,30 @@
 //! together passes the limit, the run ends with an error rather than by the kernel's killing.
 
 use budget::{Budget, Limit, Memory, Resource};
+use options::Limits;
 use perf_data::SessionOptions;
 
 use crate::error::Error;
-use crate::options::Limits;
 
-impl Limits {
-    /// Prefetches less where the usual batches would take more than a part of the limit.
-    pub(crate) fn apply(self, options: SessionOptions) -> SessionOptions {
-        let Some(bytes) = self.memory else { return options };
-        SessionOptions {
-            batch_bytes: options.batch_bytes.min(bytes / 8),
-            pending_bytes: options.pending_bytes.min(bytes / 2),
-            expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
-            // What waits there is not counted.
-            ahead: None,
-            ..options
-        }
+/// Prefetches less where the usual batches would take more than a part of the limit.
+pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOptions {
+    let Some(bytes) = limits.memory else { return options };
+    SessionOptions {
+        batch_bytes: options.batch_bytes.min(bytes / 8),
+        pending_bytes: options.pending_bytes.min(bytes / 2),
+        expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
+        // What waits there is not counted.
+        ahead: None,
+        ..options
     }
+}
 
-    /// What files may cost: what is in memory of them is no more than half of the limit, since a run needs tables, too.
-    pub(crate) fn budget(self, budget: Budget) -> Budget {
-        let Some(bytes) = self.memory else { return budget };
-        let limit = budget.limit(Resource::HeldInAll);
-        let most = limit.most.min(bytes / 2);
-        budget.with(Resource::HeldInAll, Limit { most, ..limit })
-    }
-
-    /// What a run may hold, of which nothing is held yet.
-    pub(crate) fn memory(self) -> Memory {
-        Memory::new(self.memory)
-    }
+/// What files may cost: what is in memory of them is no more than half of the limit, since a run needs tables, too.
+pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
+    let Some(bytes) = limits.memory else { return budget };
+    let limit = budget.limit(Resource::HeldInAll);
+    let most = limit.most.min(bytes / 2);
+    budget.with(Resource::HeldInAll, Limit { most, ..limit })
 }
 
 /// Ends a run that asked for more memory than it may hold: what it has is not complete.

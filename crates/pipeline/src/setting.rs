@@ -5,10 +5,10 @@ use std::sync::Arc;
 use budget::Memory;
 use cache::Cache;
 use host::Host;
+use options::Options;
 
 use crate::kept::Generation;
 use crate::observer::Observer;
-use crate::options::Options;
 
 /// What a run is given: the machine, what is kept, what to do, who watches.
 #[derive(Debug)]

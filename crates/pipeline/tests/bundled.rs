@@ -82,7 +82,7 @@ fn it_brings_its_files() {
     let mut options = Options::default();
     options.files.sysroots.push("/other".into());
     let refused = analyze(elsewhere, "/a.upb", &options).expect_err("two places for files");
-    let expected = "/a.upb is a bundle, which brings its files; --sysroot has no effect on it";
+    let expected = "/a.upb is a bundle, which brings its files; sysroot has no effect on it";
     assert_eq!(refused.to_string(), expected);
 }
 

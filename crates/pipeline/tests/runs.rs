@@ -9,7 +9,7 @@ use host::{Host, MemoryHost, RefusingHost};
 use perf_data::{Finding, Findings, Session, SessionOptions};
 use pipeline::{
     Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, TimePoint,
-    Unobserved,
+    TimeRange, Unobserved,
 };
 use synth::{
     CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder,
@@ -124,7 +124,10 @@ fn relative_times_without_the_times_of_the_samples() {
         let host = MemoryHost::new();
         host.insert("perf.data", data.build());
         let (from, to) = (TimePoint::Share(500_000_000), TimePoint::AfterFirst(8));
-        let samples = SampleFilter { from: Some(from), to: Some(to), ..SampleFilter::default() };
+        let samples = SampleFilter {
+            time: TimeRange { from: Some(from), to: Some(to) },
+            ..SampleFilter::default()
+        };
         let options = Options { samples, ..Options::default() };
         let analysis = Pipeline::new(Arc::new(host)).analyze(perf_data(), &options, &unobserved());
         let profile = analysis.expect("a recording").profile;
@@ -205,7 +208,7 @@ fn errors_say_what_is_wrong() {
         &unobserved(),
     );
     assert_eq!(missing.expect_err("an error").to_string(), "cannot read nothing");
-    let limits = Limits { memory: Some(1000) };
+    let limits = Limits { memory: Some(1000), ..Limits::default() };
     let large = with(Options { limits, ..Options::default() });
     assert!(matches!(large, Error::MemoryLimit { exceeded } if exceeded.limit == 1000));
 }
@@ -227,7 +230,10 @@ fn all_that_is_held_counts_together() {
         Pipeline::new(Arc::new(host))
     };
     let run = |samples, forks, memory| {
-        let options = Options { limits: Limits { memory: Some(memory) }, ..Options::default() };
+        let options = Options {
+            limits: Limits { memory: Some(memory), ..Limits::default() },
+            ..Options::default()
+        };
         match data(samples, forks).analyze(perf_data(), &options, &unobserved()) {
             Ok(_) => String::new(),
             Err(Error::MemoryLimit { exceeded }) => exceeded.reading,

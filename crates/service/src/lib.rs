@@ -26,7 +26,7 @@ mod worker;
 mod workers;
 
 pub use live::{LiveInput, LiveStream};
-pub use protocol::TimeRange;
+pub use protocol::WorkerSetup;
 pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};
 pub use worker::{Confined, Confinement, StreamWriter, WorkerOptions, confine, work};
 pub use workers::WorkerCommand;

@@ -1,5 +1,6 @@
 //! A question about a profile, as it is asked by HTTP. Everything in it has a limit: it is answered for strangers, too.
 
+use options::{GroupBy, Weight};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::{Kind, Problem};
@@ -21,9 +22,9 @@ pub(crate) struct Query {
     /// What is wanted.
     pub(crate) view: View,
     /// By what samples are added up, in a table.
-    pub(crate) group: Group,
+    pub(crate) group: GroupBy,
     /// What a sample weighs.
-    pub(crate) weight: WeightChoice,
+    pub(crate) weight: Weight,
     /// Which samples are wanted.
     pub(crate) filter: Filter,
     /// Whether a tree begins with the innermost functions.
@@ -45,38 +46,6 @@ pub(crate) enum View {
     Top,
     /// The tree of calls, a row a node.
     Tree,
-}
-
-/// By what samples are added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Group {
-    /// Functions.
-    #[default]
-    Function,
-    /// Modules.
-    Module,
-    /// Lines of source.
-    Line,
-    /// Threads.
-    Thread,
-    /// Processes.
-    Process,
-    /// Names of threads.
-    Comm,
-}
-
-/// What a sample weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum WeightChoice {
-    /// 1.
-    #[default]
-    Samples,
-    /// Its period.
-    Period,
-    /// The time that its thread was off the processor.
-    OffCpu,
 }
 
 /// Which samples are wanted. What is empty lets all pass.
@@ -122,7 +91,7 @@ impl Query {
         let is_tree = self.view == View::Tree;
         let query = Self {
             view: self.view,
-            group: if is_tree { Group::default() } else { self.group },
+            group: if is_tree { GroupBy::default() } else { self.group },
             weight: self.weight,
             filter: Filter {
                 time: *time,
@@ -150,6 +119,9 @@ impl Query {
     /// Where a pattern is wrong or too large, or a number means nothing.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
+        if matches!(self.group, GroupBy::Cgroup | GroupBy::Event) {
+            return bad("group is function, module, line, thread, process or comm");
+        }
         if !(0.0..=1.0).contains(&self.min_share) {
             return bad("min_share is a number from 0 to 1");
         }
@@ -213,7 +185,7 @@ mod tests {
     #[test]
     fn an_empty_question_asks_for_the_top() {
         let query = parsed("{}").unwrap();
-        assert_eq!((query.view, query.group, query.rows()), (View::Top, Group::Function, 10_000));
+        assert_eq!((query.view, query.group, query.rows()), (View::Top, GroupBy::Function, 10_000));
         assert_eq!(parsed(r#"{"limit":3}"#).unwrap().rows(), 3);
         assert_eq!(parsed(r#"{"limit":30000}"#).unwrap().rows(), 10_000);
     }
@@ -253,6 +225,8 @@ mod tests {
         for text in [
             r#"{"vieww":"top"}"#,
             r#"{"view":"sideways"}"#,
+            r#"{"group":"cgroup"}"#,
+            r#"{"group":"event"}"#,
             r#"{"min_share":2}"#,
             r#"{"filter":{"time":[2,1]}}"#,
             r#"{"filter":{"focus":["("]}}"#,

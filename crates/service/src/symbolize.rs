@@ -1,10 +1,11 @@
 //! Addresses whose names are asked for by HTTP, without a recording. Everything in the question has a limit.
 
+use options::Demangle;
 use pipeline::BuildId;
 use serde::Deserialize;
 
 use crate::problem::{Kind, Problem};
-use crate::protocol::{AddressSpace, DemangleChoice, SymbolizeTask, WantedModule};
+use crate::protocol::{AddressSpace, SymbolizeTask, WantedModule};
 use crate::store::KnownFiles;
 
 /// Files of a question at most.
@@ -29,7 +30,7 @@ pub(crate) struct Symbolize {
     inlines: bool,
     /// How names are written.
     #[serde(default)]
-    demangle: DemangleChoice,
+    demangle: Demangle,
 }
 
 const fn yes() -> bool {

@@ -7,20 +7,9 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
+pub use options::Demangle;
 
 use crate::languages::{self, Languages};
-
-/// How names are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub enum Demangle {
-    /// Demangled, C++ functions with their parameters; Rust without hash.
-    #[default]
-    Full,
-    /// Demangled, without parameters, return types and template arguments.
-    Short,
-    /// As they are in the file.
-    None,
-}
 
 /// Longest mangled name that is tried, in bytes.
 const MAX_MANGLED: usize = 1 << 16;

@@ -1,18 +1,19 @@
 //! What is in a bundle, as its first entry says it.
 
-mod bytes;
 mod place;
+mod search;
 mod sha256;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
+pub(crate) use options::Bytes;
+use options::FileSearch;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::bytes::Bytes;
 pub(crate) use self::place::{Failure, Found, Owner, Place};
+pub(crate) use self::search::Search;
 pub(crate) use self::sha256::{Hasher, Sha256};
 use crate::error::Error;
 
@@ -20,8 +21,9 @@ use crate::error::Error;
 pub(crate) const NAME: &str = "manifest.json";
 /// The word by which a manifest is known.
 pub(crate) const FORMAT: &str = "unwind-perf-bundle";
-/// The form that is written here. Those before it are read, too: the first has no links.
-pub(crate) const VERSION: u32 = 2;
+/// The form that is written here. Those before it are read, too: the first has no links, and the first two have the
+/// options of files as arguments of the command.
+pub(crate) const VERSION: u32 = 3;
 
 /// What a bundle is of, beside what the machine answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,8 +32,8 @@ pub struct Facts {
     pub recording: PathBuf,
     /// Which program made the bundle, with its version.
     pub tool: String,
-    /// The options by which files were looked for, as arguments: name and value.
-    pub search: Vec<(String, OsString)>,
+    /// The options by which files were searched for.
+    pub search: FileSearch,
     /// Whether the copies of the stacks, which are memory of the recorded processes, are in the recording.
     pub stacks: bool,
     /// Whether pseudonyms stand for the names of the machine.
@@ -52,7 +54,7 @@ pub struct Manifest {
     pub(crate) stacks: bool,
     #[serde(default)]
     pub(crate) anonymized: bool,
-    pub(crate) search: Vec<(String, Bytes)>,
+    pub(crate) search: Search,
     pub(crate) json_sha256: Option<Sha256>,
     /// Variables of the environment that were asked for.
     pub(crate) variables: BTreeMap<String, Option<Bytes>>,
@@ -91,11 +93,10 @@ impl Manifest {
     /// What the bundle is of.
     #[must_use]
     pub fn facts(&self) -> Facts {
-        let search = self.search.iter();
         Facts {
             recording: self.recording.to_path(),
             tool: self.tool.clone(),
-            search: search.map(|(name, value)| (name.clone(), value.to_os_string())).collect(),
+            search: self.search.0.clone(),
             stacks: self.stacks,
             anonymized: self.anonymized,
             json_sha256: self.json_sha256.map(|it| it.0),
@@ -225,8 +226,9 @@ mod tests {
         );
         assert_eq!(error(manifest(1, "", "0")), wrong("it has no such content"));
         assert_eq!(error(manifest(2, "", "null")), Ok(()));
-        for other in [0, 3] {
-            let later = format!("the bundle has format version {other}; this program reads 1 to 2");
+        assert_eq!(error(manifest(3, "", "null")), Ok(()));
+        for other in [0, 4] {
+            let later = format!("the bundle has format version {other}; this program reads 1 to 3");
             assert_eq!(error(manifest(other, "", "null")), Err(later));
         }
         assert!(error("{}".to_owned()).is_err() && error("[".repeat(100_000)).is_err());

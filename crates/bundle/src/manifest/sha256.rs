@@ -1,9 +1,8 @@
 //! The SHA-256 of bytes, as it stands in JSON.
 
+use options::{from_hex, to_hex};
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
-
-use super::bytes::{from_hex, to_hex};
 
 /// A SHA-256; in JSON 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 //! perf's build-id cache has it.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -107,9 +107,9 @@ struct Places<'t> {
     /// The recording has a name of its own.
     recording: &'t Path,
     /// Folders that are the root of the recorded machine here.
-    sysroots: Vec<&'t OsString>,
+    sysroots: &'t [PathBuf],
     /// The list of kernel symbols that the user named.
-    named_list: Option<&'t OsString>,
+    named_list: Option<&'t Path>,
 }
 
 impl<'t> Places<'t> {
@@ -118,16 +118,12 @@ impl<'t> Places<'t> {
             TakenFound::File { content, .. } => Some((&*place.path, content?)),
             TakenFound::Other(_) | TakenFound::Failed(_) => None,
         });
-        let values = |option: &'static str| {
-            let words = facts.search.iter().filter(move |(name, _)| name == option);
-            words.map(|(_, value)| value)
-        };
         Self {
             taken,
             by_path: by_path.collect(),
             recording: &facts.recording,
-            sysroots: values("--sysroot").collect(),
-            named_list: values("--kallsyms").next_back(),
+            sysroots: &facts.search.sysroots,
+            named_list: facts.search.kallsyms.as_deref(),
         }
     }
 
@@ -141,7 +137,7 @@ impl<'t> Places<'t> {
             let path = match place.root.as_deref() {
                 None => place.path.clone(),
                 Some(root) if root == Path::new("/") => place.path.clone(),
-                Some(root) if self.sysroots.iter().any(|it| Path::new(it) == root) => {
+                Some(root) if self.sysroots.iter().any(|it| it == root) => {
                     Path::new("/").join(place.path.strip_prefix(root).ok()?)
                 }
                 Some(_) => return None,
@@ -152,7 +148,7 @@ impl<'t> Places<'t> {
 
     /// The list of kernel symbols that was read: of the running kernel only where it is the recorded one.
     fn kernel_list(&self) -> Option<usize> {
-        let named = self.named_list.and_then(|path| self.by_path.get(Path::new(path)));
+        let named = self.named_list.and_then(|path| self.by_path.get(path));
         let kept = || {
             let mut places = self.taken.places.iter().map(|place| &*place.path);
             let is_list = |path: &Path| {

@@ -19,7 +19,7 @@ use self::names::Names;
 use self::thin::{FEWEST, holes, most_holes};
 use crate::journal::{Taken, TakenContent, TakenFound, TakenPlace};
 use crate::manifest::{
-    Bytes, FORMAT, Facts, Found, Hasher, Manifest, NAME, Place, Sha256, Stored, VERSION,
+    Bytes, FORMAT, Facts, Found, Hasher, Manifest, NAME, Place, Search, Sha256, Stored, VERSION,
 };
 use crate::recorded::Recorded;
 
@@ -86,7 +86,6 @@ pub fn write(
 
 /// What the bundle says of itself.
 fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) -> Manifest {
-    let search = facts.search.iter();
     Manifest {
         format: FORMAT.to_owned(),
         version: VERSION,
@@ -95,7 +94,7 @@ fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) ->
         kept: if matches!(keep, Keep::Whole) { "whole" } else { "needed" }.to_owned(),
         stacks: facts.stacks,
         anonymized: facts.anonymized,
-        search: search.map(|(name, value)| (name.clone(), Bytes::of_os(value))).collect(),
+        search: Search(facts.search.clone()),
         json_sha256: facts.json_sha256.map(Sha256),
         variables: taken
             .variables

@@ -2,8 +2,10 @@
 
 mod script_fields;
 
-/// What a sample counts in formats that add samples up.
-pub use profile::query::Weight as StackWeight;
+/// The outermost frame of a folded stack.
+pub use options::StackRoot;
+/// Weight of a sample in formats that add samples up.
+pub use options::Weight as StackWeight;
 pub use script_fields::ScriptFields;
 
 /// What a user can choose about a format. Folded stacks know all of it, others what they can show.
@@ -43,17 +45,4 @@ impl FormatOptions {
         inverted: false,
         rows: false,
     };
-}
-
-/// What the outermost frame of a folded stack is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StackRoot {
-    /// The thread's name.
-    Comm,
-    /// The thread's name and its process: `comm-pid`.
-    Process,
-    /// The thread's name, its process and itself: `comm-pid/tid`.
-    Thread,
-    /// Nothing: functions of all threads are counted together.
-    None,
 }

@@ -149,7 +149,7 @@ mod tests {
             assert!(ranges.iter().all(begin_there));
             ranges.into_iter().map(|range| range.end).collect::<Vec<_>>()
         };
-        assert_eq!(ends(0, 1), []);
+        assert_eq!(ends(0, 1), Vec::<usize>::new());
         assert_eq!(ends(5, 0), [5]);
         assert_eq!(ends(300_000, 1), [131_072, 262_144, 300_000]);
         assert_eq!(ends(5, GROUP_FRAMES / 2), [2, 4, 5]);

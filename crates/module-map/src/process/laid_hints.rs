@@ -2,9 +2,9 @@
 
 use address::{Avma, FileOffset, ModuleId, Pid};
 
-use super::hint::HintScope;
 use super::journal::Journal;
 use crate::space::{Mapping, Space};
+use options::HintScope;
 
 /// A hint with the module of its file.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Pid};
 
-use super::hint::Hint;
 use super::laid_hints::{InForce, LaidHint};
 use super::processes::Process;
 use super::timeline::Timeline;
@@ -12,6 +11,7 @@ use super::waiting::LazySpace;
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
 use crate::space::Mapping;
+use options::Hint;
 
 impl Timeline {
     /// Takes in what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id

@@ -14,13 +14,13 @@ use budget::Budget;
 use hashbrown::HashMap;
 use host::{FileKind, FileStat, Host, Origin, replace_file};
 use module_map::{Fetch, FetchKind, Fetcher, FileFinding, Image};
+use options::FileSearch;
 
 use crate::error::Error;
 use crate::files::limits::DownloadLimits;
 use crate::files::request::{NotGiven, Request, Requests, no_time};
 use crate::files::servers::Server;
 use crate::observer::Observer;
-use crate::options::FileSearch;
 
 /// That long nobody is asked again for what no server has. Source: `debuginfod_find_debuginfo(3)`, `cache_miss_s`.
 const MISS: Duration = Duration::from_secs(600);
@@ -37,7 +37,7 @@ pub(crate) fn fetcher(
     observer: &Arc<dyn Observer>,
     budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
-    let urls = &search.debuginfod;
+    let urls = &search.debuginfod.urls;
     if urls.is_empty() && !search.fetched {
         return Ok(None);
     }

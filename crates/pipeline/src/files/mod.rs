@@ -23,12 +23,16 @@ use module_map::{
     Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileOptions, Hint, Image,
     ImageStore, Section, Timeline,
 };
+use options::FileSearch;
 use perf_data::{Head, RecordedArch};
 
 use crate::error::Error;
+use crate::given::resolved;
+use crate::limits::file_budget;
 use crate::observer::Observer;
-use crate::options::FileSearch;
 use crate::setting::Setting;
+
+pub use source_files::SourceFiles;
 
 /// Where the files of a run come from.
 #[derive(Debug)]
@@ -74,8 +78,8 @@ impl Files {
 
     fn of_machine(setting: &Setting<'_>, machine: RecordedMachine<'_>) -> Result<Self, Error> {
         let Setting { host, kept, options, observer, memory, .. } = setting;
-        let search = &options.files;
-        let budget = options.limits.budget(kept.budget);
+        let search = &*resolved(&options.files, &***host)?;
+        let budget = file_budget(options.limits, kept.budget);
         let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
         let fetcher = fetcher(search, host, observer, budget)?;
         let memory = memory.clone();
@@ -192,7 +196,7 @@ fn fetcher(
     _observer: &Arc<dyn Observer>,
     _budget: Budget,
 ) -> Result<Option<Fetcher>, Error> {
-    match search.debuginfod.first() {
+    match search.debuginfod.urls.first() {
         Some(url) => Err(Error::NotAServer { url: url.clone() }),
         None => Ok(None),
     }

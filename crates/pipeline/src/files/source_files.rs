@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use host::{Host, Origin};
-
-use crate::options::FileSearch;
+use options::FileSearch;
 
 /// Bytes of one file that are taken at most, where it is not for the user alone.
 const MOST_OF_FILE: usize = 2 << 20;
@@ -19,20 +18,33 @@ const ENDINGS: &[&str] = &[
     "ml", "mm", "nim", "pas", "pl", "py", "rb", "rs", "s", "swift", "tcc", "ts", "y", "zig",
 ];
 
-impl FileSearch {
+/// The source files of a machine.
+#[derive(Debug)]
+pub struct SourceFiles<'a> {
+    search: &'a FileSearch,
+    host: &'a dyn Host,
+}
+
+impl<'a> SourceFiles<'a> {
+    /// Searches where the options of a run say.
+    #[must_use]
+    pub const fn new(search: &'a FileSearch, host: &'a dyn Host) -> Self {
+        Self { search, host }
+    }
+
     /// The bytes of a source file, for the user alone; `None` where it is at none of the places that it may be at.
     #[must_use]
-    pub fn source(&self, name: &[u8], host: &dyn Host) -> Option<Vec<u8>> {
+    pub fn text(&self, name: &[u8]) -> Option<Vec<u8>> {
         let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with('/'))?;
         let read = |(root, place): (PathBuf, PathBuf)| {
-            host.read(&place, Origin::Recording { root: &root }).ok()
+            self.host.read(&place, Origin::Recording { root: &root }).ok()
         };
         self.places(name).into_iter().find_map(read)
     }
 
     /// The same for others to see: only texts with the endings of sources, of 2 MiB at most.
     #[must_use]
-    pub fn source_to_show(&self, name: &[u8], host: &dyn Host) -> Option<Vec<u8>> {
+    pub fn text_to_show(&self, name: &[u8]) -> Option<Vec<u8>> {
         let name = std::str::from_utf8(name).ok()?;
         let path = Path::new(name);
         let ending = path.extension()?.to_str()?;
@@ -40,7 +52,7 @@ impl FileSearch {
             return None;
         }
         self.places(name).into_iter().find_map(|(root, place)| {
-            let file = host.open(&place, Origin::Recording { root: &root }).ok()?;
+            let file = self.host.open(&place, Origin::Recording { root: &root }).ok()?;
             let bytes: &[u8] = &file.content;
             let is_text = bytes.len() <= MOST_OF_FILE && !bytes.contains(&0);
             is_text.then(|| bytes.to_vec())
@@ -50,15 +62,16 @@ impl FileSearch {
     /// Where a file may be, and the folder that its path must not leave: as the user maps paths, below each sysroot, else
     /// where its name says.
     fn places(&self, name: &str) -> Vec<(PathBuf, PathBuf)> {
-        let mapped = self.path_map.iter().filter_map(|(from, to)| {
+        let mapped = self.search.path_map.iter().filter_map(|(from, to)| {
             let rest = name.strip_prefix(std::str::from_utf8(from).ok()?)?;
             let rest = rest.trim_start_matches('/');
             let to = PathBuf::from(OsStr::from_bytes(to));
             Some((to.clone(), to.join(rest)))
         });
-        let below = self.sysroots.iter();
+        let below = self.search.sysroots.iter();
         let below = below.map(|root| (root.clone(), root.join(name.trim_start_matches('/'))));
-        let here = self.sysroots.is_empty().then(|| (PathBuf::from("/"), PathBuf::from(name)));
+        let here =
+            self.search.sysroots.is_empty().then(|| (PathBuf::from("/"), PathBuf::from(name)));
         mapped.chain(below).chain(here).collect()
     }
 }
@@ -86,15 +99,22 @@ mod tests {
         machine.insert("/src/b.c", *b"\0\x01");
         machine.insert("/copy/src/c.rs", *b"fn main() {}");
         let none = search(&[], &[]);
-        assert_eq!(none.source_to_show(b"/src/a.c", &machine).as_deref(), Some(&b"int main;"[..]));
+        assert_eq!(
+            SourceFiles::new(&none, &machine).text_to_show(b"/src/a.c").as_deref(),
+            Some(&b"int main;"[..])
+        );
         for refused in [&b"/src/shadow"[..], b"/src/b.c", b"a.c", b"/src/none.c", b"/src/\xff.c"] {
-            assert_eq!(none.source_to_show(refused, &machine), None);
+            assert_eq!(SourceFiles::new(&none, &machine).text_to_show(refused), None);
         }
         let sysroot = search(&[], &["/copy"]);
-        assert!(sysroot.source_to_show(b"/src/c.rs", &machine).is_some());
-        assert_eq!(sysroot.source_to_show(b"/src/a.c", &machine), None, "a sysroot has all files");
+        assert!(SourceFiles::new(&sysroot, &machine).text_to_show(b"/src/c.rs").is_some());
+        assert_eq!(
+            SourceFiles::new(&sysroot, &machine).text_to_show(b"/src/a.c"),
+            None,
+            "a sysroot has all files"
+        );
         let mapped = search(&[("/build", "/copy/src")], &[]);
-        assert!(mapped.source_to_show(b"/build/c.rs", &machine).is_some());
+        assert!(SourceFiles::new(&mapped, &machine).text_to_show(b"/build/c.rs").is_some());
     }
 
     #[test]
@@ -104,7 +124,7 @@ mod tests {
         machine.insert("/moved/a.c", *b"moved");
         machine.insert("/copy/src/a.c", *b"below");
         let found = |maps: &[(&str, &str)], sysroots: &[&str]| {
-            let bytes = search(maps, sysroots).source(b"/src/a.c", &machine)?;
+            let bytes = SourceFiles::new(&search(maps, sysroots), &machine).text(b"/src/a.c")?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         assert_eq!(found(&[], &[]).as_deref(), Some("here"));
@@ -113,6 +133,6 @@ mod tests {
         assert_eq!(found(&[("/src", "/moved")], &["/copy"]).as_deref(), Some("moved"));
         assert_eq!(found(&[("/other", "/moved")], &["/copy"]).as_deref(), Some("below"));
         assert_eq!(found(&[], &["/none"]), None, "a sysroot has all files");
-        assert_eq!(search(&[], &[]).source(b"a.c", &machine), None);
+        assert_eq!(SourceFiles::new(&search(&[], &[]), &machine).text(b"a.c"), None);
     }
 }

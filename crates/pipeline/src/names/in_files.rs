@@ -16,7 +16,6 @@ use symbolizer::{
 
 use super::named::{NameSource, Named};
 use super::{NameWatch, Sources};
-use crate::options::NameOptions;
 
 /// An address that its file does not name.
 pub(super) struct Nameless {
@@ -57,17 +56,18 @@ impl SplitFinder for WatchedSplits<'_> {
     }
 }
 
-impl NameOptions {
-    /// What is asked of files.
-    pub(crate) fn symbol_options<'o>(&self, images: &'o ImageStore) -> symbolizer::Options<'o> {
-        symbolizer::Options {
-            inlines: self.inlines,
-            lines: true,
-            demangle: self.demangle,
-            observer: None,
-            budget: images.options().budget,
-            memory: Some(&images.options().memory),
-        }
+/// What is asked of files.
+pub(crate) fn symbol_options<'o>(
+    names: &NameOptions,
+    images: &'o ImageStore,
+) -> symbolizer::Options<'o> {
+    symbolizer::Options {
+        inlines: names.inlines,
+        lines: true,
+        demangle: names.demangle,
+        observer: None,
+        budget: images.options().budget,
+        memory: Some(&images.options().memory),
     }
 }
 
@@ -133,7 +133,7 @@ impl Sources<'_> {
         strings: &mut Strings,
     ) -> Symbols {
         let images = self.images;
-        let options = self.options.symbol_options(images);
+        let options = symbol_options(self.options, images);
         let key =
             |wanted: &Wanted| Key::of(&SymbolSource::of_files(&wanted.file, images), &options);
         let keys: Vec<Option<Key>> = files.par_iter().map(key).collect();
@@ -179,13 +179,14 @@ impl Sources<'_> {
             Request { source, addresses }
         });
         let requests: Vec<Request<'_>> = requests.collect();
-        let mut options = self.options.symbol_options(images);
+        let mut options = symbol_options(self.options, images);
         options.observer = Some(watch);
         let symbols = symbolize(&requests, &options, strings);
         let asked = splits.iter().map(|split| split.asked.load(Ordering::Relaxed)).collect();
         (symbols, asked)
     }
 }
+use options::NameOptions;
 
 /// Notes where the names of a file's addresses are, and which have none.
 fn take_answers(

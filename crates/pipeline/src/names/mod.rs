@@ -18,6 +18,7 @@ use address::{Avma, BuildId, FileOffset, Svma};
 use cache::Cache;
 use hashbrown::HashMap;
 use module_map::{ImageStore, LoadedImage, MappedKind, Timeline};
+use options::NameOptions;
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
@@ -32,7 +33,6 @@ use self::in_files::Nameless;
 use self::named::{NameSource, Named, name_gap};
 use self::starts::{NamelessPlace, name_by_start};
 use crate::observer::Observer;
-use crate::options::NameOptions;
 
 pub(crate) use self::prefetch::Prefetch;
 
@@ -77,6 +77,8 @@ impl NameReport {
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub(crate) options: &'a NameOptions,
+    /// A list of the kernel's symbols that the user named.
+    pub(crate) kallsyms: Option<&'a Path>,
     pub(crate) head: &'a Head,
     /// The recording's path; a kernel's symbol list can lie beside it.
     pub(crate) recording: &'a Path,
@@ -97,7 +99,7 @@ pub(crate) fn resolve(
     sources: Sources<'_>,
     prefetched: Option<KernelListPrefetch>,
 ) -> NameReport {
-    let Sources { options, head, recording, timeline, images, .. } = sources;
+    let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
     let in_memory =
         if options.look_up { sources.places_in_memory(profile, first) } else { HashMap::new() };
     let Profile { locations, frames, inlines, strings, .. } = profile;
@@ -116,7 +118,7 @@ pub(crate) fn resolve(
     let build_ids: Vec<(&[u8], BuildId)> =
         build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
-    let places = KernelListPlaces { named: options.kallsyms.as_deref(), recording, images };
+    let places = KernelListPlaces { named: kallsyms, recording, images };
     let in_kernel = sources.in_kernel(named.locations);
     let wants_list = !in_kernel.is_empty();
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };

@@ -15,11 +15,12 @@ use std::sync::mpsc::{Sender, channel};
 use cache::{Cache, Key};
 use hashbrown::HashSet;
 use module_map::{ImageStore, LoadedImage, MappedKind};
+use options::NameOptions;
 use rayon::prelude::*;
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use unwinder::Partial;
 
-use crate::options::NameOptions;
+use crate::names::in_files::symbol_options;
 use crate::setting::Setting;
 
 /// What was begun. Beside the walk threads of their own do the work, since the pool's would not be free for the walk
@@ -84,7 +85,7 @@ impl Prefetch {
         self.modules = partial.met.len();
         for module in new.iter().filter_map(|id| modules.get(id.index())) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
-                let named = options.names.kallsyms.as_deref();
+                let named = options.files.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, images };
                 let identity = || places.identity_so_far(partial.timeline);
                 let is_kept = |cache: &Arc<Cache>| {
@@ -155,7 +156,7 @@ fn begin(
     unpack: impl Fn(&SymbolSource<'_>),
 ) {
     if let Some(cache) = cache {
-        let options = names.symbol_options(images);
+        let options = symbol_options(names, images);
         let key = Key::of(&SymbolSource::of_files(file, images), &options);
         if key.is_some_and(|key| cache.has(&key)) {
             return;

@@ -1,11 +1,11 @@
 //! The filter of the options as the replay knows it: events by their indexes in the recording, times on its clock.
 
 use address::Timestamp;
+use options::{SampleFilter, TimePoint};
 use perf_data::{Event, Head};
 use unwinder::{Filter, has_cgroups, matches_pattern};
 
 use crate::error::Error;
-use crate::options::{SampleFilter, TimePoint};
 
 /// The filter for a recording with that head.
 ///
@@ -28,8 +28,11 @@ pub(crate) fn filter(
         }
     }
     let is_relative = |point: &Option<TimePoint>| !matches!(point, None | Some(TimePoint::At(_)));
-    let times =
-        if [&wanted.from, &wanted.to].into_iter().any(is_relative) { times()? } else { None };
+    let times = if [&wanted.time.from, &wanted.time.to].into_iter().any(is_relative) {
+        times()?
+    } else {
+        None
+    };
     let resolved = |point: Option<TimePoint>| point.map(|point| resolve(point, times)).transpose();
     Ok(Filter {
         pids: wanted.pids.clone(),
@@ -37,8 +40,8 @@ pub(crate) fn filter(
         comms: wanted.comms.clone(),
         cgroups: wanted.cgroups.clone(),
         events: indexes,
-        from: resolved(wanted.from)?,
-        to: resolved(wanted.to)?,
+        from: resolved(wanted.time.from)?,
+        to: resolved(wanted.time.to)?,
     })
 }
 

@@ -29,10 +29,11 @@ use super::pace::{Due, Pace};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
+use crate::limits::prefetch;
 use crate::names::{NameReport, Prefetch, resolve};
 use crate::observer::Stage;
-use crate::options::Source;
 use crate::setting::Setting;
+use crate::source::Source;
 use crate::timings::Timings;
 
 /// How many times as many samples as were handed on have to be there before the next are looked up: each time the files
@@ -162,16 +163,19 @@ fn has_stacks(session: &Session) -> bool {
 impl Run<'_> {
     fn stream_reading(&self, stream: StreamOptions) -> SessionOptions {
         let usual = self.usual_reading();
-        self.options.limits.apply(SessionOptions {
-            first_bytes: FIRST_BYTES,
-            read_bytes: READ_BYTES,
-            switches: true,
-            live: Some(LiveBatches::default()),
-            fallback_arch: stream.arch,
-            batch_bytes: stream.batch_bytes.unwrap_or(usual.batch_bytes),
-            pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
-            ..usual
-        })
+        prefetch(
+            self.options.limits,
+            SessionOptions {
+                first_bytes: FIRST_BYTES,
+                read_bytes: READ_BYTES,
+                switches: true,
+                live: Some(LiveBatches::default()),
+                fallback_arch: stream.arch,
+                batch_bytes: stream.batch_bytes.unwrap_or(usual.batch_bytes),
+                pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
+                ..usual
+            },
+        )
     }
 
     /// Replays and hands on; `stream` says when a stream is handed on, of which more may come at any time.

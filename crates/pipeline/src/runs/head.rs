@@ -7,7 +7,7 @@ use profile::Profile;
 use super::assemble::add_head;
 use super::open::{check_whole, open};
 use crate::error::Error;
-use crate::options::Source;
+use crate::source::Source;
 
 /// What the header says, as a profile without samples.
 pub(crate) fn head(host: &dyn Host, source: Source) -> Result<Profile, Error> {

@@ -11,9 +11,9 @@ use super::open::{Opened, RecordingWatch, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
-use crate::limits::check_memory;
-use crate::options::Source;
+use crate::limits::{check_memory, prefetch};
 use crate::setting::Setting;
+use crate::source::Source;
 
 /// A recording whose maps are replayed, record by record.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl MapReplay {
         let watch = RecordingWatch::new(path.clone(), damage);
         let run = Run::new(setting, path, size);
         let mut findings = Findings::default();
-        let reading = run.options.limits.apply(run.usual_reading());
+        let reading = prefetch(run.options.limits, run.usual_reading());
         let session = Session::open_within(input, reading, &setting.memory, &mut findings);
         let session = session.map_err(|it| run.recording_error(it))?;
         let files = run.files(session.head())?;

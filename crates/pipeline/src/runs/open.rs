@@ -10,7 +10,7 @@ use host::{ByteStream, Content, Damage, FileKind, Host, Origin, Pages};
 use perf_data::{Input, SharedBytes};
 
 use crate::error::Error;
-use crate::options::Source;
+use crate::source::Source;
 
 /// An opened recording.
 pub(crate) struct Opened {

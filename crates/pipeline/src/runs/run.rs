@@ -8,6 +8,7 @@ use std::sync::Arc;
 use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
+use options::Options;
 use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
 use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 
@@ -19,7 +20,6 @@ use crate::files::Files;
 use crate::limits::check_memory;
 use crate::names::{NameReport, Sources};
 use crate::observer::Observer;
-use crate::options::Options;
 use crate::setting::Setting;
 use crate::stored_rules::{keep_rules, stored_rules};
 
@@ -144,6 +144,7 @@ impl Run<'_> {
     ) -> Sources<'a> {
         Sources {
             options: &self.options.names,
+            kallsyms: self.options.files.kallsyms.as_deref(),
             head,
             recording: &self.path,
             timeline,
@@ -187,7 +188,7 @@ impl Run<'_> {
         }
         Ok(ReplayOptions {
             filter: filter(&self.options.samples, head, || self.sample_times(head))?,
-            max_frames: self.options.max_frames.max(1),
+            max_frames: self.options.max_frames.get(),
             learn_files,
             join: self.options.join,
             off_cpu: self.options.off_cpu,

@@ -9,7 +9,7 @@ use perf_data::{Findings, RawBody, visit_records};
 
 use super::open::{check_whole, open};
 use crate::error::Error;
-use crate::options::Source;
+use crate::source::Source;
 
 /// As the samples of a file say; `None` where it has none with a time.
 ///

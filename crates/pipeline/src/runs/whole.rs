@@ -14,11 +14,12 @@ use super::open::{Opened, can_be_read_again, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
+use crate::limits::prefetch;
 use crate::names::Prefetch;
 use crate::names::resolve;
 use crate::observer::Stage;
-use crate::options::Source;
 use crate::setting::Setting;
+use crate::source::Source;
 use crate::timings::Timings;
 
 /// A replayed recording and what it was replayed with.
@@ -75,7 +76,7 @@ impl Run<'_> {
     ) -> Result<Option<Replayed>, Error> {
         let mut found = Findings::default();
         let reading = SessionOptions { eager: quick.then(batches), ..self.usual_reading() };
-        let reading = self.options.limits.apply(reading);
+        let reading = prefetch(self.options.limits, reading);
         let mut session = Session::open_within(input, reading, &self.setting.memory, &mut found)
             .map_err(|it| self.recording_error(it))?;
         let options = self.replay_options(session.head(), !quick)?;

@@ -9,26 +9,8 @@ use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionLine, Functions};
 use crate::query::weights::Weights;
 
-/// By what samples are added up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GroupBy {
-    /// Functions.
-    Function,
-    /// Modules.
-    Module,
-    /// Lines of source.
-    Line,
-    /// Threads.
-    Thread,
-    /// Processes.
-    Process,
-    /// Names of threads.
-    Comm,
-    /// Control groups.
-    Cgroup,
-    /// Events. Samples of all events are counted, each for its own.
-    Event,
-}
+/// Key by which samples are added up. By events, samples of all events are counted, each for its own.
+pub use options::GroupBy;
 
 /// What samples have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

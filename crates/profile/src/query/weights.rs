@@ -5,16 +5,9 @@ use crate::profile::Profile;
 use crate::query::grouped::{event_name, period_units};
 use crate::tables::{SampleRow, Table};
 
-/// What a sample counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weight {
-    /// 1.
-    Samples,
-    /// Its period, in units of its event; 1 where none was recorded.
-    Period,
-    /// The time that its thread was off the processor; only samples of [`Profile::off_cpu`] are counted.
-    OffCpu,
-}
+/// Weight of a sample: 1, its period in units of its event (1 if none was recorded), or the time that its thread was off
+/// the processor, for which only samples of [`Profile::off_cpu`] are counted.
+pub use options::Weight;
 
 /// In what weights are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

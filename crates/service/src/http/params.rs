@@ -3,11 +3,11 @@
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
+use options::{SampleFilter, Weight};
 use serde_json::{Map, Value};
 
 use crate::problem::{Kind, Problem};
-use crate::protocol::{RunOptions, SampleWords};
-use crate::query::WeightChoice;
+use crate::protocol::RunOptions;
 
 /// Words and their values.
 #[derive(Debug)]
@@ -56,38 +56,27 @@ impl Params {
     ///
     /// # Errors
     /// Where it means nothing.
-    pub(super) fn weight(
-        &mut self,
-        options: &mut RunOptions,
-    ) -> Result<Option<WeightChoice>, Problem> {
+    pub(super) fn weight(&mut self, options: &mut RunOptions) -> Result<Option<Weight>, Problem> {
         let Some(text) = self.take("weight")? else { return Ok(None) };
         let bad = |_| Problem::new(Kind::BadRequest).detail("weight is samples, period or off-cpu");
         let weight = serde_json::from_value(Value::String(text)).map_err(bad)?;
-        options.off_cpu |= weight == WeightChoice::OffCpu;
+        options.off_cpu |= weight == Weight::OffCpu;
         Ok(Some(weight))
     }
 
     /// Takes which samples are wanted out, in the words of the command: lists with commas.
     ///
     /// # Errors
-    /// Where an id is no number.
-    pub(super) fn samples(&mut self) -> Result<SampleWords, Problem> {
-        let mut texts = |name: &str| -> Result<Vec<String>, Problem> {
-            let text = self.take(name)?;
-            Ok(text.map_or(Vec::new(), |text| text.split(',').map(str::to_owned).collect()))
-        };
-        let ids = |name: &str, texts: Vec<String>| -> Result<Vec<i32>, Problem> {
-            let bad = |_| Problem::new(Kind::BadRequest).detail(format!("{name} is a number"));
-            texts.iter().map(|text| text.parse().map_err(bad)).collect()
-        };
-        Ok(SampleWords {
-            pid: ids("pid", texts("pid")?)?,
-            tid: ids("tid", texts("tid")?)?,
-            comm: texts("comm")?,
-            cgroup: texts("cgroup")?,
-            event: texts("event")?,
-            time: self.take("time")?,
-        })
+    /// Where one means nothing.
+    pub(super) fn samples(&mut self) -> Result<SampleFilter, Problem> {
+        let mut map = Map::new();
+        for name in SampleFilter::names() {
+            if let Some(text) = self.take(&name)? {
+                map.insert(name, Value::String(text));
+            }
+        }
+        let samples = SampleFilter::from_object(map);
+        samples.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
     }
 
     /// Nothing may be left.
@@ -106,8 +95,9 @@ impl Params {
 
 #[cfg(test)]
 mod tests {
+    use options::{Demangle, Join};
+
     use super::*;
-    use crate::protocol::{DemangleChoice, JoinChoice};
 
     fn params(pairs: &[(&str, &str)]) -> Params {
         Params(pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect())
@@ -117,11 +107,25 @@ mod tests {
     fn words_become_options() {
         let mut all = params(&[("inlines", "false"), ("demangle", "short"), ("max_frames", "9")]);
         let options = all.options().unwrap();
-        assert_eq!(options.demangle, DemangleChoice::Short);
-        assert_eq!((options.inlines, options.join), (false, JoinChoice::Gaps));
+        assert_eq!(options.demangle, Demangle::Short);
+        assert_eq!((options.inlines, options.join), (false, Join::Gaps));
         assert_eq!(options.max_frames.get(), 9);
         all.end().unwrap();
         assert_eq!(params(&[]).options().unwrap(), RunOptions::default());
+    }
+
+    #[test]
+    fn words_choose_samples() {
+        let mut all = params(&[("pid", "1,2"), ("comm", "a,b"), ("time", "10%-20%")]);
+        let samples = all.samples().unwrap();
+        assert_eq!(samples.pids, [address::Pid(1), address::Pid(2)]);
+        assert_eq!(samples.comms, [b"a", b"b"]);
+        assert_eq!(samples.time, "10%,20%".parse().unwrap());
+        all.end().unwrap();
+        assert_eq!(params(&[]).samples().unwrap(), SampleFilter::default());
+        for wrong in [("pid", "x"), ("time", "5")] {
+            assert!(params(&[wrong]).samples().is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

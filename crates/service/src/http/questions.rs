@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use host::NewFile;
+use options::Weight;
 use rustix::fs::SeekFrom;
 use serde::Deserialize;
 
@@ -18,7 +19,7 @@ use super::params::Params;
 use crate::front::{AnswerKey, Service, files, given, no_space};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, PlaceTask, RunOptions, Task};
-use crate::query::{Query, WeightChoice};
+use crate::query::Query;
 use crate::recordings::PlaceId;
 
 /// Recordings of one side of a comparison at most.
@@ -63,11 +64,11 @@ pub(super) async fn export(
 }
 
 /// Whether a format shows what stacks weigh, as for the command.
-fn weighs(format: formats::Format, weight: WeightChoice) -> bool {
+fn weighs(format: formats::Format, weight: Weight) -> bool {
     use formats::Format;
     match weight {
-        WeightChoice::OffCpu => format != Format::Hotspot,
-        WeightChoice::Samples | WeightChoice::Period => {
+        Weight::OffCpu => format != Format::Hotspot,
+        Weight::Samples | Weight::Period => {
             format.shows_one_event() || matches!(format, Format::Speedscope | Format::Firefox)
         }
     }
@@ -116,7 +117,7 @@ pub(super) async fn query(
     JsonBody(query): JsonBody<Query>,
 ) -> Result<Response, Problem> {
     let mut options = params.options()?;
-    options.off_cpu |= query.weight == WeightChoice::OffCpu;
+    options.off_cpu |= query.weight == Weight::OffCpu;
     params.end()?;
     query.check()?;
     let recording = service.roots.by_id(&id)?.recording;

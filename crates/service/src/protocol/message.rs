@@ -1,14 +1,14 @@
 //! Requests and replies.
 
+use options::{SampleFilter, Weight};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::filter::SampleWords;
 use super::live::{LiveTask, LiveTick};
 use super::options::RunOptions;
 use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
-use crate::query::{Query, WeightChoice};
+use crate::query::Query;
 
 /// Something for the worker to do. Its descriptors are those of the recordings that are files, in order, and then that
 /// of the output, where the task has one.
@@ -97,9 +97,9 @@ pub(crate) struct ExportTask {
     /// The name of the format.
     pub(crate) format: String,
     /// Which samples are wanted.
-    pub(crate) samples: SampleWords,
+    pub(crate) samples: SampleFilter,
     /// What a stack weighs.
-    pub(crate) weight: WeightChoice,
+    pub(crate) weight: Weight,
     /// When the recording's file was written, in milliseconds since 1970.
     pub(crate) written: Option<i64>,
 }

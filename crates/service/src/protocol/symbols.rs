@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use options::Demangle;
 use serde::{Deserialize, Serialize};
-
-use super::options::DemangleChoice;
 
 /// Addresses whose names are wanted.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,7 +17,7 @@ pub(crate) struct SymbolizeTask {
     /// Whether inlined functions are looked for.
     pub(crate) inlines: bool,
     /// How names are written.
-    pub(crate) demangle: DemangleChoice,
+    pub(crate) demangle: Demangle,
 }
 
 /// A file.

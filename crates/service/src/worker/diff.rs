@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 
 use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
-use profile::query::diff::{DiffInput, DiffOptions, Normalization, diff};
+use profile::query::diff::{DiffInput, DiffOptions, diff};
 
 use super::held::HeldProfile;
 use super::serving::{Answer, Bench, answer, not_written};
@@ -25,7 +25,7 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let normalization = task
         .normalize
         .as_deref()
-        .map(|word| normalization(word).ok_or_else(|| unknown("normalization", word)));
+        .map(|word| word.parse().map_err(|_| unknown("normalization", word)));
     let normalization = normalization.transpose()?;
     let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<HeldProfile>)>, Problem> {
         let one = |recording: &Given| {
@@ -47,21 +47,6 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     };
     printed.and_then(|()| out.flush()).map_err(|error| not_written(&error))?;
     answer(&())
-}
-
-/// What costs are divided by: a word, or the work of each side as `A=F,B=F`.
-fn normalization(word: &str) -> Option<Normalization> {
-    match word {
-        "time" => Some(Normalization::Time),
-        "share" => Some(Normalization::Share),
-        "samples" => Some(Normalization::Samples),
-        work => {
-            let (before, after) = work.strip_prefix("A=")?.split_once(",B=")?;
-            let number =
-                |text: &str| text.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
-            Some(Normalization::Work { before: number(before)?, after: number(after)? })
-        }
-    }
 }
 
 fn inputs(side: &[(String, Arc<HeldProfile>)]) -> Vec<DiffInput<'_>> {

@@ -2,12 +2,11 @@
 
 use std::io::{BufWriter, Write as _};
 
-use formats::{Format, FormatOptions, Page, PageCode, Printer, StackWeight};
+use formats::{Format, FormatOptions, Page, PageCode, Printer};
 
 use super::serving::{Answer, Bench, answer, not_written};
 use crate::problem::{Kind, Problem};
 use crate::protocol::ExportTask;
-use crate::query::WeightChoice;
 
 /// Writes a format.
 pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, Problem> {
@@ -22,13 +21,8 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, 
     if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
         return Err(Problem::new(Kind::DoesNotFit).detail("no sample passes the filters"));
     }
-    let weight = match task.weight {
-        WeightChoice::Samples => StackWeight::Samples,
-        WeightChoice::Period => StackWeight::Period,
-        WeightChoice::OffCpu => StackWeight::OffCpu,
-    };
     let inlines = task.options.inlines;
-    let options = FormatOptions { inlines, weight, ..FormatOptions::DEFAULT };
+    let options = FormatOptions { inlines, weight: task.weight, ..FormatOptions::DEFAULT };
     let printer: Box<dyn Printer> = match format {
         Format::Report => Box::new(Page {
             inlines,

@@ -24,7 +24,7 @@ use pipeline::{Observer, Pipeline, Source};
 
 pub use confine::{Confined, Confinement, confine};
 
-use crate::protocol::{Receiver, Request, Sender, TimeRange};
+use crate::protocol::{Receiver, Request, Sender};
 use serving::Serving;
 
 /// Writes a format that is made while a recording is unwound.
@@ -43,12 +43,8 @@ pub struct WorkerOptions {
     pub options: pipeline::Options,
     /// Whether recordings are those of strangers: then nothing is opened that one names.
     pub foreign: bool,
-    /// Threads; 0 for one a processor.
-    pub jobs: usize,
     /// Writes the stream for hotspot, which is made while a recording is unwound.
     pub hotspot: StreamWriter,
-    /// Reads a range of time, as the command does.
-    pub time_range: TimeRange,
     /// Bytes of profiles that are kept for the next questions.
     pub keep: u64,
 }
@@ -59,7 +55,8 @@ pub struct WorkerOptions {
 /// Where the socket breaks, or no threads can be started.
 pub fn work(socket: UnixStream, host: Arc<dyn Host>, options: WorkerOptions) -> io::Result<()> {
     let receiver = Receiver::new(socket.try_clone()?);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build();
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(options.options.limits.threads()).build();
     let pool = pool.map_err(io::Error::other)?;
     let serving = Arc::new(Serving::new(Sender::new(socket), host, options));
     let pool = Arc::new(pool);

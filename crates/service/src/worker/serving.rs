@@ -9,7 +9,8 @@ use std::vec::IntoIter;
 
 use hashbrown::HashMap;
 use host::{HandedHost, Host, RefusingHost};
-use pipeline::{Demangle, IdentifiedFiles, Observer, Pipeline, Source};
+use options::{Demangle, SampleFilter};
+use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
@@ -18,7 +19,7 @@ use super::live::LiveTables;
 use super::watch::Watch;
 use super::{WorkerOptions, about, diff, export, live, place, questions, source, symbols, tables};
 use crate::problem::{Kind, Problem};
-use crate::protocol::{Event, Given, Reply, Request, RunOptions, SampleWords, Sender, Task};
+use crate::protocol::{Event, Given, Reply, Request, RunOptions, Sender, Task};
 
 /// Where replies go.
 #[derive(Debug)]
@@ -186,7 +187,7 @@ impl Bench<'_> {
         recording: &Given,
         options: RunOptions,
     ) -> Result<Arc<HeldProfile>, Problem> {
-        self.analysis_of(recording, options, &SampleWords::default())
+        self.analysis_of(recording, options, &SampleFilter::default())
     }
 
     /// The same of some samples.
@@ -194,11 +195,11 @@ impl Bench<'_> {
         &mut self,
         recording: &Given,
         options: RunOptions,
-        samples: &SampleWords,
+        samples: &SampleFilter,
     ) -> Result<Arc<HeldProfile>, Problem> {
         let opened = self.opened(recording)?;
-        let options = self.options(options, samples)?;
-        let key = if *samples == SampleWords::default() {
+        let options = self.options(options, samples);
+        let key = if *samples == SampleFilter::default() {
             recording.key.clone()
         } else {
             format!("{} {samples:?}", recording.key)
@@ -228,11 +229,11 @@ impl Bench<'_> {
         &mut self,
         recording: &Given,
         options: RunOptions,
-        samples: &SampleWords,
+        samples: &SampleFilter,
     ) -> Result<(), Problem> {
         let (pipeline, source) = self.opened(recording)?;
         let out = Box::new(self.output()?);
-        let options = self.options(options, samples)?;
+        let options = self.options(options, samples);
         let hotspot = self.serving.options.hotspot;
         let _turn = self.serving.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = Arc::clone(&self.observer);
@@ -243,14 +244,9 @@ impl Bench<'_> {
     }
 
     /// What a request chooses, on top of what the operator did.
-    fn options(
-        &self,
-        options: RunOptions,
-        samples: &SampleWords,
-    ) -> Result<pipeline::Options, Problem> {
-        let WorkerOptions { options: base, time_range, .. } = &self.serving.options;
-        let samples = samples.filter(*time_range)?;
-        Ok(pipeline::Options { samples, ..options.apply(base) })
+    fn options(&self, options: RunOptions, samples: &SampleFilter) -> pipeline::Options {
+        let options = options.apply(&self.serving.options.options);
+        pipeline::Options { samples: samples.clone(), ..options }
     }
 
     /// A pipeline that has the recording, and what to call it.

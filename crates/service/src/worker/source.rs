@@ -1,7 +1,7 @@
 //! The text of a source file that functions of a recording are in.
 
 use host::Host;
-use pipeline::FileSearch;
+use pipeline::{FileSearch, SourceFiles};
 use profile::Profile;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub(super) fn text(
 /// The text of a file that debug information names.
 pub(super) fn text_of(file: &str, files: &FileSearch, host: &dyn Host) -> Result<Text, Problem> {
     let missing = || Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source");
-    let bytes = files.source_to_show(file.as_bytes(), host).ok_or_else(missing)?;
+    let bytes = SourceFiles::new(files, host).text_to_show(file.as_bytes()).ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Text { file: file.to_owned(), text })
 }

@@ -28,7 +28,7 @@ pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
 
 /// The names of all addresses.
 pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
-    let files = bench.identified(task.inlines, task.demangle.into())?;
+    let files = bench.identified(task.inlines, task.demangle)?;
     let mut found: Vec<Option<usize>> = Vec::new();
     let mut wanted: Vec<(IdentifiedFile, Vec<Svma>)> = Vec::new();
     let mut modules = Vec::new();

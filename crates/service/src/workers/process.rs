@@ -1,6 +1,5 @@
 //! One worker process and the threads that speak with it.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -15,15 +14,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::call::Incoming;
-use crate::protocol::{Receiver, Reply, Request, Sender, pair};
+use crate::protocol::{Receiver, Reply, Request, Sender, WorkerSetup, pair};
 
-/// How a worker is started: this program again, with arguments that say so. Its standard input is the socket.
+/// How a worker is started: this program again, with the argument `worker`. Its standard input is the socket.
 #[derive(Clone, Debug)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
+    /// The first message to it.
+    pub setup: WorkerSetup,
 }
 
 /// What a worker that runs for hours has in its environment: tables that grow, and go, are given back to the system, where
@@ -60,7 +59,8 @@ impl Process {
         let (reading, done) = (Arc::clone(&waiting), Arc::clone(&ended));
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         named("worker replies").spawn(move || read(receiver, child, &reading, &done))?;
-        named("worker requests").spawn(move || write(Sender::new(front), &queue))?;
+        let setup = command.setup.clone();
+        named("worker requests").spawn(move || write(Sender::new(front), &setup, &queue))?;
         Ok(Self { pid, outgoing, waiting, ended })
     }
 
@@ -113,7 +113,7 @@ impl Drop for Process {
 fn spawn(command: &WorkerCommand, gives_back: bool, socket: OwnedFd) -> io::Result<Child> {
     let environment = if gives_back { &GIVES_BACK[..] } else { &[] };
     Command::new(&command.program)
-        .args(&command.arguments)
+        .arg("worker")
         .envs(environment.iter().copied())
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
@@ -145,7 +145,10 @@ fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicB
     }
 }
 
-fn write(mut sender: Sender, queue: &Queue<(Request, Vec<OwnedFd>)>) {
+fn write(mut sender: Sender, setup: &WorkerSetup, queue: &Queue<(Request, Vec<OwnedFd>)>) {
+    if sender.send(setup, &[]).is_err() {
+        return;
+    }
     for (request, files) in queue {
         let files: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
         if sender.send(&request, &files).is_err() {

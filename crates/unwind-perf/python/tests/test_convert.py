@@ -21,7 +21,7 @@ FILES = {"sysroot": ROOT / "testdata" / "sysroot"}
 
 # Notes each run in $RUNS; the first of those that print rows go wrong as $FAULTS says, a word for each.
 FAULTY = """#!/bin/sh
-case "$1" in --version) exec "$REAL" "$@";; esac
+case "$1" in --version|options-json) exec "$REAL" "$@";; esac
 echo run >> "$RUNS"
 set -- "$(sed -n "$(wc -l < "$RUNS")p" "$FAULTS")" "$@"
 fault=$1; shift
@@ -79,7 +79,7 @@ class Files(Folder):
             "recording": digest,
             "bytes": len(recording),
             "opts": manifest["opts"],
-            "options": [f"--sysroot={FILES['sysroot']}"],
+            "options": [f'sysroot=["{FILES["sysroot"]}"]'],
             "tool": up.version(),
             "part": f"{folder}/part.parquet",
             "part_bytes": (self.out / folder / "part.parquet").stat().st_size,
@@ -372,7 +372,7 @@ class Conditions(unittest.TestCase):
 class Texts(unittest.TestCase):
     def test_options_of_text(self):
         texts = {"pid": "1,2", "tid": "[3]", "comm": '["a", "b"]', "symbols": "False", "join": "false", "sysroot": "root"}
-        texts.update(cache="names", cache_size="1G")
+        texts.update(cache="names", cache_size="2G")
         texts.update(debuginfod="http://host", jobs="1", timeout="2.5", path_map='{"/a": "/b"}', time="+1,", kallsyms="k")
         self.assertEqual(
             _text_options.options_of_text(texts),
@@ -381,19 +381,19 @@ class Texts(unittest.TestCase):
                 "tid": [3],
                 "comm": ["a", "b"],
                 "symbols": False,
-                "join": False,
+                "join": "off",
                 "sysroot": [os.path.abspath("root")],
                 "cache": os.path.abspath("names"),
-                "cache_size": "1G",
-                "debuginfod": "http://host",
+                "cache_size": 2 << 30,
+                "debuginfod": ["http://host"],
                 "jobs": 1,
                 "timeout": 2.5,
-                "path_map": {"/a": "/b"},
-                "time": "+1,",
+                "path_map": [["/a", "/b"]],
+                "time": "+1.000000000,",
                 "kallsyms": os.path.abspath("k"),
             },
         )
-        for name, text in (("pids", "1"), ("pid", "x"), ("symbols", "no"), ("path_map", "[]"), ("comm", "[1]")):
+        for name, text in (("pids", "1"), ("pid", "x"), ("symbols", "no"), ("path_map", "x"), ("comm", "[1]")):
             with self.assertRaisesRegex(ValueError, f"option '{name}'"):
                 _text_options.options_of_text({name: text})
 

@@ -14,7 +14,7 @@ import warnings
 import xml.dom.minidom
 
 import unwind_perf as up
-from unwind_perf import _program
+from unwind_perf import _options, _program
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
@@ -179,8 +179,66 @@ class Errors(unittest.TestCase):
     def test_unknown_options_are_refused(self):
         with self.assertRaisesRegex(TypeError, "unknown option 'pids'"):
             up.read(case("plt"), pids=1)
+        with self.assertRaisesRegex(ValueError, "option 'max_memory': at least 32 M are needed"):
+            up.read(case("plt"), max_memory="1M")
         with self.assertRaisesRegex(ValueError, "batch_rows"):
             up.scan(case("plt"), batch_rows=0)
+
+
+class Options(unittest.TestCase):
+    def test_every_option_arrives_unchanged(self):
+        everything = {
+            "pid": [1],
+            "tid": [2],
+            "comm": ["a,b", {"hex": "ff2a"}],
+            "cgroup": ["/a"],
+            "event": ["cycles:u"],
+            "time": "1.500000000,",
+            "inlines": False,
+            "symbols": False,
+            "demangle": "short",
+            "join": "exact",
+            "off_cpu": True,
+            "max_frames": 7,
+            "max_memory": 64 << 20,
+            "jobs": 2,
+            "cache": "/c",
+            "cache_size": 64 << 20,
+            "modules": ["/m"],
+            "path_map": [["/a", "/b"]],
+            "sysroot": ["/s"],
+            "buildid_dirs": ["/i"],
+            "debug_dirs": ["/d"],
+            "extra_dirs": ["/e"],
+            "perf_map_dirs": ["/p"],
+            "trust_perf_maps": True,
+            "debuginfod": ["http://host"],
+            "fetched": True,
+            "map": [{"object": "/o", "pid": 7, "start": 4096, "len": 32, "offset": 768}],
+            "map_file": ["/hints"],
+            "kallsyms": "/k",
+        }
+        self.assertEqual(json.loads(_options.checked(everything)), everything)
+
+    def test_values_are_read_as_they_are_written(self):
+        def known(**options):
+            return json.loads(_options.checked(options))
+
+        self.assertEqual(known(pid=range(3), comm=b"\xff", join=False), {"pid": [0, 1, 2], "comm": [{"hex": "ff"}], "join": "off"})
+        self.assertEqual(known(sysroot=pathlib.Path("a"), time=(None, 2.5)), {"sysroot": [os.path.abspath("a")], "time": ",2.500000000"})
+        self.assertEqual(known(kallsyms=os.fsdecode(b"/\xff")), {"kallsyms": {"hex": "2fff"}})
+        self.assertEqual(known(path_map={"/b": "/c", "/a": "/d"}), {"path_map": [["/b", "/c"], ["/a", "/d"]]})
+        self.assertEqual(known(map="/o@*,0x10,2", debuginfod=True)["map"], [{"object": "/o", "start": 16, "len": 2}])
+        self.assertEqual(known(jobs=None, demangle="full", cache_size=None), {})
+
+    def test_hints_and_trusted_maps_are_obeyed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hints = pathlib.Path(folder, "hints")
+            hints.write_text("# none\n/nonexistent/object@*,0x1000,0x1000,0\n")
+            for options in ({"map_file": hints}, {"map": "/nonexistent/object@*,0x1000,0x1000,0"}):
+                with self.assertRaisesRegex(up.UnwindPerfError, "/nonexistent/object"):
+                    up.read(case("plt"), **options, **FILES)
+        self.assertEqual(up.read(case("plt"), trust_perf_maps=True, **FILES).complete_share, 1.0)
 
 
 class Endings(unittest.TestCase):

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from ._errors import UnwindPerfError
-from ._options import PathLike
-from ._program import Run, input_arguments
+from ._options import PathLike, as_dict
+from ._program import Run, input_arguments, options_argument
 from ._rows import Account, plain, plain_schema, row_schema
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Outcome(NamedTuple):
     modules: List[Dict[str, Any]] = []
 
 
-def attempt(path: PathLike, words: List[str], sink: "Sink", retries: int, timeout: Optional[float]) -> Outcome:
-    """Gives the rows to ``sink``, with ``words`` as the program's options.
+def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: Optional[float]) -> Outcome:
+    """Gives the rows to ``sink``, with the ``options`` of :func:`checked`.
 
     A run that a signal or the timeout ends, or whose output breaks off, is repeated up to ``retries`` times. Exit status 2
     is the program's judgement and is not.
@@ -44,33 +44,34 @@ def attempt(path: PathLike, words: List[str], sink: "Sink", retries: int, timeou
     message = ""
     for count in range(1, retries + 2):
         try:
-            return _once(path, words, sink, timeout)._replace(attempts=count)
+            return _once(path, options, sink, timeout)._replace(attempts=count)
         except UnwindPerfError as error:
             message = error.message
             if error.code != _NO_OUTPUT:
                 continue
-            if not _nothing_wanted(message, words):
+            if not _nothing_wanted(message, options):
                 return Outcome("unreadable", message, count)
             sink(row_schema(), iter(()))
             return Outcome("ok", message, count)
     return Outcome("gave-up", message, retries + 1)
 
 
-def _nothing_wanted(message: str, words: List[str]) -> bool:
+def _nothing_wanted(message: str, options: str) -> bool:
     """Whether all is well, but the recording has nothing of what is wanted.
 
     Where one of several events is not there, the program refuses them all: samples of the others may be there.
     """
-    events = ",".join(word for word in words if word.startswith("--event="))
-    unknown = bool(events) and "," not in events and message.startswith("--event ")
+    events = as_dict(options).get("event", ())
+    unknown = len(events) == 1 and message.startswith("--event ")
     return unknown or message.startswith("no sample passes the filters")
 
 
-def _once(path: PathLike, words: List[str], sink: "Sink", timeout: Optional[float]) -> Outcome:
+def _once(path: PathLike, options: str, sink: "Sink", timeout: Optional[float]) -> Outcome:
     import pyarrow as pa
 
     account = Account()
-    with Run(["--quiet", "--format=arrow", "--rows", *words, *input_arguments(path)], timeout) as run:
+    command = ["--quiet", "--format=arrow", "--rows", options_argument(), *input_arguments(path)]
+    with Run(command, timeout, options=options) as run:
         # What breaks in the sink is not the program's.
         try:
             stream = pa.ipc.open_stream(run.output)

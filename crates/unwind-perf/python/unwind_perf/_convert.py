@@ -12,18 +12,19 @@ import uuid
 from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, Optional
 
 from ._attempts import Outcome, attempt
-from ._options import Options, PathLike, arguments
+from ._options import PathLike, as_dict, checked
 from ._program import version
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from typing_extensions import Unpack
 
 _PART = "part.parquet"
 _MANIFEST = "manifest.json"
 # What a file is called until it is complete. Engines that read folders leave out what begins with a dot.
 _UNFINISHED = ".unfinished-"
 _BLOCK = 1 << 20
+# Neither threads nor cached names change the rows.
+_WITHOUT_EFFECT = ("jobs", "cache", "cache_size")
 
 
 def convert(
@@ -33,7 +34,7 @@ def convert(
     retries: int = 2,
     timeout: Optional[float] = None,
     redo: Collection[str] = ("gave-up",),
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> Dict[str, Any]:
     """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; the manifest says how it went.
 
@@ -42,20 +43,19 @@ def convert(
     ``status`` is one of ``redo``. It is written last. docs/SCALE.md of the project says what it has.
 
     ``retries``: how often a run is repeated that was killed or took more than ``timeout`` seconds. The other keywords are
-    those of :class:`Options`; what is wrong with them, or with ``out``, is an exception; what is wrong with the
+    options of the run; what is wrong with them, or with ``out``, is an exception; what is wrong with the
     recording never is.
     """
     started = time.monotonic()
-    words = arguments(options)
+    given = checked(options)
     tool = version()
-    # Neither threads nor kept names change the rows.
-    named = [word for word in words if not word.startswith(("--jobs=", "--cache=", "--cache-size="))]
+    named = [f"{name}={json.dumps(value)}" for name, value in as_dict(given).items() if name not in _WITHOUT_EFFECT]
     manifest: Dict[str, Any] = {
         "manifest": 1,
         "path": os.path.abspath(os.fsdecode(path)),
         "recording": None,
         "bytes": None,
-        "opts": hashlib.sha256("\n".join([tool, *named]).encode("utf-8", "surrogateescape")).hexdigest()[:16],
+        "opts": hashlib.sha256("\n".join([tool, *named]).encode()).hexdigest()[:16],
         "options": named,
         "tool": tool,
         "part": None,
@@ -78,7 +78,7 @@ def convert(
         def sink(schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
             _write_rows(part, schema, batches)
 
-        outcome = attempt(path, words, sink, retries, timeout)
+        outcome = attempt(path, given, sink, retries, timeout)
         if _state(path) != before:
             outcome = Outcome("gave-up", "the recording changed while it was read", outcome.attempts)
         if outcome.status in ("ok", "damaged"):

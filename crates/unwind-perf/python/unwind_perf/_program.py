@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sysconfig
 import threading
 from collections import deque
-from typing import IO, Callable, Deque, List, Optional, Sequence
+from typing import IO, TYPE_CHECKING, Callable, Deque, List, Optional, Sequence
 
 from ._errors import UnwindPerfError
-from ._options import PathLike
+
+if TYPE_CHECKING:
+    from ._options import PathLike
 
 _NAME = "unwind-perf"
 # So many lines of what the program says are kept.
@@ -50,13 +53,17 @@ class Run:
         arguments: Sequence[str],
         timeout: Optional[float] = None,
         progress: Optional[Callable[[str], None]] = None,
+        options: Optional[str] = None,
     ) -> None:
         words = [program(), *(["--progress-lines"] if progress else []), *arguments]
         self._progress = progress
         self._said: Deque[str] = deque(maxlen=_LINES)
         self._timed_out = False
         self._timeout = timeout
-        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stdin = subprocess.DEVNULL if options is None else subprocess.PIPE
+        self._process = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if options is not None:
+            self._give(options)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         self._timer: Optional[threading.Timer] = None
@@ -64,6 +71,13 @@ class Run:
             self._timer = threading.Timer(timeout, self._time_out)
             self._timer.daemon = True
             self._timer.start()
+
+    def _give(self, options: str) -> None:
+        """Writes the options of the run, which the program reads before all else."""
+        assert self._process.stdin is not None
+        # A program that has ended says why.
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
+            stdin.write(options.encode())
 
     @property
     def output(self) -> IO[bytes]:
@@ -126,6 +140,11 @@ class Run:
                     self._said.append(line)
 
 
-def input_arguments(path: PathLike) -> List[str]:
+def options_argument() -> str:
+    """The argument of a run that is given options."""
+    return "--options-json=-"
+
+
+def input_arguments(path: "PathLike") -> List[str]:
     """The recording as the last argument."""
     return ["--", os.fspath(path)]

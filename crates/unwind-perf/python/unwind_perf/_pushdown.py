@@ -69,7 +69,7 @@ def options_of(conditions: Iterable[Condition], options: Dict[str, Any]) -> Dict
     Only where chains are left as their own samples show them (``join=False``). Else each sample can be evidence for
     chains of others, and what is left out would change the rows that stay.
     """
-    if options.get("join") is not False:
+    if options.get("join") not in (False, "off"):
         return options
     more = dict(options)
     first, last = None, None

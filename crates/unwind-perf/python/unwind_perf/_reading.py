@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from ._errors import UnwindPerfError
-from ._options import Options, PathLike, arguments
-from ._program import Run, input_arguments
+from ._options import PathLike, checked
+from ._program import Run, input_arguments, options_argument
 from ._progress import shown
 
 if TYPE_CHECKING:
@@ -15,39 +15,36 @@ if TYPE_CHECKING:
 
     from ._recording import Recording
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 
 def read(
     path: PathLike,
     *,
     timeout: Optional[float] = None,
     progress: Optional[bool] = None,
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> "Recording":
     """Reads a recording: all of its tables.
 
     ``timeout``: seconds after which the run is ended. ``progress``: whether it is shown how far it has come; unless said,
-    in notebooks. The other keywords are those of :class:`Options`.
+    in notebooks. The other keywords are options of the run, by the names of docs/OPTIONS.md.
 
     Raises :class:`UnwindPerfError` where there is no result; a recording that is damaged in part has ``damaged`` set, and
     says how in ``findings``.
     """
     from ._recording import Recording
 
-    tables, damaged = _tables(path, arguments(options), timeout, progress)
+    tables, damaged = _tables(path, checked(options), timeout, progress)
     return Recording(path, dict(options), tables, damaged)
 
 
 def _tables(
-    path: PathLike, words: List[str], timeout: Optional[float], progress: Optional[bool]
+    path: PathLike, options: str, timeout: Optional[float], progress: Optional[bool]
 ) -> "tuple[Dict[str, pa.Table], bool]":
     import pyarrow as pa
 
     tables: Dict[str, "pa.Table"] = {}
-    command = ["--quiet", "--format=arrow", *words, *input_arguments(path)]
-    with shown(progress) as tell, Run(command, timeout, tell) as run:
+    command = ["--quiet", "--format=arrow", options_argument(), *input_arguments(path)]
+    with shown(progress) as tell, Run(command, timeout, tell, options) as run:
         try:
             # One stream after the other; no stream is shorter than its first mark.
             while run.output.peek(1):  # type: ignore[attr-defined]
@@ -63,7 +60,7 @@ def scan(
     *,
     batch_rows: int = 65536,
     timeout: Optional[float] = None,
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> "pa.RecordBatchReader":
     """A row for each sample with its frames as a list, in batches of at most ``batch_rows`` rows.
 
@@ -74,7 +71,8 @@ def scan(
 
     if batch_rows < 1:
         raise ValueError("batch_rows has to be at least 1")
-    run = Run(["--quiet", "--format=arrow", "--rows", *arguments(options), *input_arguments(path)], timeout)
+    command = ["--quiet", "--format=arrow", "--rows", options_argument(), *input_arguments(path)]
+    run = Run(command, timeout, options=checked(options))
     try:
         stream = pa.ipc.open_stream(run.output)
     except (pa.ArrowInvalid, OSError) as broken:
@@ -108,7 +106,7 @@ def folded(
     *,
     weight: str = "samples",
     timeout: Optional[float] = None,
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> "pa.Table":
     """The distinct stacks of one event: ``stack`` (functions from the outermost on, with ``;`` between them) and ``weight``.
 
@@ -116,10 +114,10 @@ def folded(
     """
     import pyarrow as pa
 
-    command = ["--quiet", "--format=folded", f"--weight={weight}", *arguments(options), *input_arguments(path)]
+    command = ["--quiet", "--format=folded", f"--weight={weight}", options_argument(), *input_arguments(path)]
     stacks: List[str] = []
     weights: List[int] = []
-    with Run(command, timeout) as run:
+    with Run(command, timeout, options=checked(options)) as run:
         for line in run.output:
             stack, _, number = line.rstrip(b"\n").rpartition(b" ")
             stacks.append(stack.decode("utf-8", "replace"))
@@ -133,7 +131,7 @@ def diff(
     after: Union[PathLike, Sequence[PathLike]],
     *,
     timeout: Optional[float] = None,
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> "pa.Table":
     """Compares recordings, or groups of them: a row for each function, those first whose own cost changed
     by more than chance, then those that changed most.
@@ -143,10 +141,10 @@ def diff(
     chance. The rest of what is known is JSON below the schema's key ``unwind_perf.diff``.
     """
     sides = [[side] if isinstance(side, (str, bytes)) or hasattr(side, "__fspath__") else list(side) for side in (before, after)]
-    command = ["diff", "--quiet", "--format=json", *arguments(options)]
+    command = ["diff", "--quiet", "--format=json", options_argument()]
     command += [word for one in sides[0] for word in input_arguments(one)[1:]]
     command += ["--", *(word for one in sides[1] for word in input_arguments(one)[1:])]
-    with Run(command, timeout) as run:
+    with Run(command, timeout, options=checked(options)) as run:
         text = run.output.read()
         run.finish()
     return _diff_table(json.loads(text))

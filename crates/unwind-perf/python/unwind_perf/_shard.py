@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, IO, Iterator, List, Optional
+from typing import TYPE_CHECKING, IO, Any, Iterator, Optional
 
 from ._attempts import Outcome, attempt
-from ._options import Options, PathLike, arguments
+from ._options import PathLike, checked
 from ._rows import retyped, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from typing_extensions import Unpack
 
 #: Rows of a batch, unless said: a JVM has each as a whole.
 BATCH_ROWS = 4096
@@ -24,7 +23,7 @@ def rows(
     retries: int = 2,
     timeout: Optional[float] = None,
     batch_rows: int = BATCH_ROWS,
-    **options: "Unpack[Options]",
+    **options: Any,
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of :func:`scan` for engines: what is wrong with a recording is in its rows, and no exception.
 
@@ -36,12 +35,12 @@ def rows(
     if batch_rows < 1:
         raise ValueError("batch_rows has to be at least 1")
     name = os.path.abspath(os.fsdecode(path))
-    words = arguments(options)
+    given = checked(options)
     # A generator would find out what is wrong with the options too late.
-    return _rows(name, words, retries, timeout, batch_rows)
+    return _rows(name, given, retries, timeout, batch_rows)
 
 
-def _rows(name: str, words: List[str], retries: int, timeout: Optional[float], most: int) -> "Iterator[pa.RecordBatch]":
+def _rows(name: str, given: str, retries: int, timeout: Optional[float], most: int) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
     with tempfile.TemporaryFile(dir=_folder()) as file:
@@ -54,7 +53,7 @@ def _rows(name: str, words: List[str], retries: int, timeout: Optional[float], m
                 for batch in batches:
                     writer.write_batch(batch)
 
-        outcome = attempt(name, words, sink, retries, timeout)
+        outcome = attempt(name, given, sink, retries, timeout)
         if outcome.status in ("ok", "damaged"):
             yield from _stored(file, name, outcome, most)
         else:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
 
-from ._options import PathLike, arguments
+from ._options import PathLike, as_dict, checked
 from ._text_options import recordings_of_text
 
 if TYPE_CHECKING:
@@ -68,10 +68,11 @@ def convert_all(
     from pyspark import StorageLevel
 
     named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    keywords = {name: _plain(name, value) for name, value in options.items()}
-    # What is wrong with the options is wrong with all recordings.
-    own = ("retries", "timeout", "redo")
-    arguments({name: value for name, value in keywords.items() if name not in own})
+    own: Dict[str, Any] = {name: options.pop(name) for name in ("retries", "timeout", "redo") if name in options}
+    if "redo" in own:
+        own["redo"] = list(own["redo"])
+    # A wrong option is wrong with all recordings. Executors are in folders of their own, so paths are absolute.
+    keywords: Dict[str, Any] = {**own, **as_dict(checked(options))}
     job = {
         "paths": recordings_of_text([os.fsdecode(path) for path in named]),
         "out": os.path.abspath(os.fsdecode(out)),
@@ -83,22 +84,3 @@ def convert_all(
     manifests = manifests.persist(StorageLevel.MEMORY_AND_DISK)
     manifests.count()
     return manifests
-
-
-_PATHS = ("sysroot", "debug_dirs", "buildid_dirs", "extra_dirs", "modules", "perf_map_dirs", "kallsyms")
-
-
-def _plain(name: str, value: Any) -> Any:
-    """The value of a keyword as JSON has it; paths are made absolute, for executors are in folders of their own."""
-    if isinstance(value, os.PathLike):
-        value = os.fsdecode(value)
-    if isinstance(value, str):
-        return os.path.abspath(value) if name in _PATHS else value
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if hasattr(value, "items"):
-        return dict(value)
-    if name == "time":
-        # As a list it would be none of the forms that are allowed.
-        return ",".join("" if end is None else f"{end:.9f}" for end in value)
-    return [_plain(name, one) for one in value]

@@ -10,6 +10,9 @@ mod values;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use self::options::{
+    RunOptions, host, open, options_of_json, pipeline, source, with_argument,
+};
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
 pub(crate) use commands::{
@@ -19,14 +22,9 @@ pub(crate) use commands::{
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
-pub(crate) use groups::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, SymbolArgs};
+pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs};
 pub(crate) use misspelt::with_suggestion;
-pub(crate) use options::{host, open, pipeline, servers_of_environment, source, with_argument};
-#[cfg(test)]
-pub(crate) use values::parse_percent;
-#[cfg(feature = "service")]
-pub(crate) use values::time_range;
-pub(crate) use values::{ColorArg, Percent, clock_range, color_in_arguments, time_of};
+pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -95,7 +93,10 @@ pub(crate) enum Command {
     /// Do the work of a service that started this
     #[cfg(feature = "service")]
     #[command(hide = true)]
-    Worker(Box<WorkerArgs>),
+    Worker,
+    /// Check the options of a run, a JSON object on standard input, and print them with absolute paths
+    #[command(name = "options-json", hide = true)]
+    OptionsJson,
     /// Print the manual page
     Man,
     /// Print the completion of a shell

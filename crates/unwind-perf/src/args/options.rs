@@ -1,21 +1,21 @@
 //! From the arguments to the options of a run.
 
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io::Read as _;
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
+use clap::CommandFactory as _;
 use formats::FormatOptions;
-use host::{ByteStream, Host, HostError, Origin, RealHost};
-use module_map::Hint;
-use pipeline::{
-    Error, FileSearch, Limits, NameOptions, Options, Pipeline, RecordingWatch, SampleFilter, Source,
+use host::{ByteStream, Host, Origin, RealHost};
+use options::{
+    FileSearch, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange, parse_path_map,
 };
-use symbolizer::Demangle;
+use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
-use super::values::time_range;
-use super::{DemangleArg, FileArgs, FilterArgs, FoldedArgs, RunArgs, SymbolArgs};
+use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
@@ -43,14 +43,14 @@ pub(crate) fn host() -> Arc<dyn Host> {
     Arc::new(RealHost)
 }
 
-/// The text of a file that the user named, which may be a FIFO.
-fn read_text(path: &Path) -> io::Result<String> {
-    let stream = host().stream(path, Origin::User).map_err(|error| match error {
-        HostError::Io { source, .. } => source,
-        other => io::Error::other(other),
-    });
+/// The text of a file that the user named, which may be a FIFO, or of standard input (`-`).
+fn read_text(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
-    stream?.read_to_string(&mut text)?;
+    let read = match source(path) {
+        Source::Stream { mut bytes, .. } => bytes.read_to_string(&mut text),
+        Source::Path(path) => host().stream(&path, Origin::User)?.read_to_string(&mut text),
+    };
+    read.with_context(|| format!("cannot read {}", path.display()))?;
     Ok(text)
 }
 
@@ -65,6 +65,19 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         }
         Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
         Error::NotAServer { url } => format!("--debuginfod {url}"),
+        Error::BundleHasFiles { path, option } => {
+            let error = Error::BundleHasFiles { path: path.clone(), option: argument_of(option) };
+            return error.into();
+        }
+        Error::NoServers => {
+            return anyhow::Error::msg(
+                "--debuginfod names no server, and DEBUGINFOD_URLS is not set",
+            );
+        }
+        Error::MapFile { path, .. } => format!("cannot read --map-file {}", path.display()),
+        Error::MapFileLine { path, line, .. } => {
+            format!("--map-file {}, line {line}", path.display())
+        }
         Error::UnknownProcessor => {
             return anyhow::Error::new(error).context("name it with --arch");
         }
@@ -77,34 +90,98 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         }
         _ => return error.into(),
     };
-    anyhow::Error::new(error).context(argument)
+    match error {
+        Error::MapFile { source, .. } => anyhow::Error::new(source),
+        Error::MapFileLine { source, .. } => anyhow::Error::new(source),
+        error => anyhow::Error::new(error),
+    }
+    .context(argument)
+}
+
+/// The argument for an option of files: singular, since arguments are repeated.
+fn argument_of(option: &str) -> String {
+    let name = option.replace('_', "-");
+    let singular = name.strip_suffix('s').unwrap_or(&name).to_owned();
+    let has = |name: &str| Cli::command().get_arguments().any(|it| it.get_long() == Some(name));
+    format!("--{}", if has(&name) { name } else { singular })
+}
+
+/// The options of a run, and the files that its hints were read from.
+#[derive(Debug)]
+pub(crate) struct RunOptions {
+    pub(crate) options: Options,
+    pub(crate) map_files: Vec<PathBuf>,
 }
 
 impl RunArgs {
-    /// What the run is to do.
-    pub(crate) fn options(&self) -> anyhow::Result<Options> {
-        Ok(Options {
-            samples: self.filters.wanted()?,
-            files: self.files.search()?,
-            names: self.symbols.options(),
-            max_frames: self.max_frames.get(),
-            join: (&self.join).into(),
-            off_cpu: false,
-            limits: Limits { memory: self.max_memory },
-            cache: self.symbols.cache(),
-        })
+    /// The options of the run. They are read once: a file that the user named may be a pipe.
+    ///
+    /// # Errors
+    /// Where an argument has no meaning, or a file or folder that the user named cannot be used.
+    pub(crate) fn options(&self) -> anyhow::Result<RunOptions> {
+        let mut options = match &self.options_json {
+            Some(path) => options_of_json(path)?,
+            None => Options {
+                samples: self.filters.wanted()?,
+                files: FileSearch {
+                    kallsyms: self.symbols.kallsyms.clone(),
+                    ..self.files.given()?
+                },
+                names: self.symbols.options(),
+                max_frames: self.max_frames,
+                join: (&self.join).into(),
+                off_cpu: false,
+                limits: Limits {
+                    memory: self.max_memory,
+                    jobs: self.jobs.and_then(NonZeroU16::new),
+                },
+                cache: self.symbols.cache(),
+            },
+        };
+        let map_files = options.files.map_files.clone();
+        options.files = usable(&options.files)?;
+        Ok(RunOptions { options, map_files })
     }
+}
+
+/// The options in a JSON file; `-` for standard input.
+pub(crate) fn options_of_json(path: &Path) -> anyhow::Result<Options> {
+    Ok(Options::from_json(&read_text(path)?)?)
+}
+
+/// Options of files with all that they name: folders are there, files with hints are read.
+fn usable(files: &FileSearch) -> anyhow::Result<FileSearch> {
+    are_there(files)?;
+    pipeline().resolve(files).map_err(with_argument)
+}
+
+/// Refuses folders that are not there, since nothing would be found in them.
+fn are_there(files: &FileSearch) -> anyhow::Result<()> {
+    let folders = [
+        ("--sysroot", &files.sysroots),
+        ("--debug-dir", &files.debug_dirs),
+        ("--extra-dir", &files.extra_dirs),
+        ("--perf-map-dir", &files.perf_map_dirs),
+    ];
+    for (option, paths) in folders {
+        for path in paths {
+            if !host().is_dir(path, Origin::User) {
+                bail!("{option} {}: not a directory", path.display());
+            }
+        }
+    }
+    Ok(())
 }
 
 impl FoldedArgs {
     /// What the printers are to show, where the run has inlined functions or not.
-    pub(crate) fn format_options(&self, run: &RunArgs) -> FormatOptions {
+    pub(crate) fn format_options(&self, run: &Options) -> FormatOptions {
         FormatOptions {
-            inlines: !run.symbols.no_inline,
+            inlines: run.names.inlines,
             keep_unrooted: self.keep_unrooted,
             weight: self.weight.weight(),
             kernel_suffix: self.kernel_suffix,
-            root: self.root.map_or(FormatOptions::DEFAULT.root, Into::into),
+            root: self.root.unwrap_or_default(),
             reverse: self.reverse,
             ..FormatOptions::DEFAULT
         }
@@ -113,10 +190,12 @@ impl FoldedArgs {
 
 impl FilterArgs {
     fn wanted(&self) -> anyhow::Result<SampleFilter> {
-        let (from, to) = match &self.time {
-            None => (None, None),
-            Some(text) => time_range(text)
-                .with_context(|| format!("--time {text}: expected A,B in seconds, +A,+B in seconds from the first sample on, or A%-B%"))?,
+        let time = match &self.time {
+            None => TimeRange::default(),
+            Some(text) => text
+                .parse()
+                .map_err(|why: String| anyhow::Error::msg(why))
+                .with_context(|| format!("--time {text}: {}", TimeRange::EXPECTED))?,
         };
         Ok(SampleFilter {
             pids: self.pid.iter().copied().map(Pid).collect(),
@@ -124,24 +203,8 @@ impl FilterArgs {
             comms: self.comm.iter().map(|name| name.clone().into_bytes()).collect(),
             cgroups: self.cgroup.iter().map(|path| path.clone().into_bytes()).collect(),
             events: self.event.clone(),
-            from,
-            to,
+            time,
         })
-    }
-}
-
-impl SymbolArgs {
-    fn options(&self) -> NameOptions {
-        NameOptions {
-            look_up: !self.no_symbols,
-            inlines: !self.no_inline,
-            demangle: match self.demangle {
-                DemangleArg::Full => Demangle::Full,
-                DemangleArg::Short => Demangle::Short,
-                DemangleArg::None => Demangle::None,
-            },
-            kallsyms: self.kallsyms.clone(),
-        }
     }
 }
 
@@ -151,7 +214,11 @@ impl FileArgs {
     /// # Errors
     /// Where a folder or file that the user named is not there, or an argument has no meaning.
     pub(crate) fn search(&self) -> anyhow::Result<FileSearch> {
-        self.are_there()?;
+        usable(&self.given()?)
+    }
+
+    /// The options, as they are given.
+    fn given(&self) -> anyhow::Result<FileSearch> {
         Ok(FileSearch {
             modules: self.module.clone(),
             path_map: path_map(&self.path_map)?,
@@ -161,95 +228,38 @@ impl FileArgs {
             extra_dirs: self.extra_dir.clone(),
             perf_map_dirs: self.perf_map_dir.clone(),
             trust_perf_maps: self.trust_perf_maps,
-            debuginfod: self.servers()?,
+            debuginfod: self.servers(),
             fetched: false,
-            hints: self.hints()?,
+            hints: self
+                .map
+                .iter()
+                .map(|text| Hint::parse(text).context("--map"))
+                .collect::<Result<_, _>>()?,
+            map_files: self.map_file.clone(),
+            kallsyms: None,
         })
     }
 
-    /// Refuses folders that are not there, since nothing would be found in them.
-    fn are_there(&self) -> anyhow::Result<()> {
-        let folders = [
-            ("--sysroot", &self.sysroot),
-            ("--debug-dir", &self.debug_dir),
-            ("--extra-dir", &self.extra_dir),
-            ("--perf-map-dir", &self.perf_map_dir),
-        ];
-        for (option, paths) in folders {
-            for path in paths {
-                if !host().is_dir(path, Origin::User) {
-                    bail!("{option} {}: not a directory", path.display());
-                }
-            }
-        }
-        Ok(())
-    }
-
     #[cfg(feature = "debuginfod")]
-    fn servers(&self) -> anyhow::Result<Vec<String>> {
-        let urls = match &self.debuginfod {
-            None => return Ok(Vec::new()),
-            Some(Some(url)) => url.clone(),
-            Some(None) => {
-                let servers = servers_of_environment();
-                if servers.is_empty() {
-                    bail!("--debuginfod names no server, and DEBUGINFOD_URLS is not set");
-                }
-                return Ok(servers);
-            }
-        };
-        Ok(split_servers(&urls))
+    fn servers(&self) -> Servers {
+        match &self.debuginfod {
+            None => Servers::default(),
+            Some(Some(urls)) => Servers::of_list(urls),
+            Some(None) => Servers { urls: Vec::new(), environment: true },
+        }
     }
 
     #[cfg(not(feature = "debuginfod"))]
-    #[expect(clippy::unnecessary_wraps, reason = "with the feature there can be an error")]
-    fn servers(&self) -> anyhow::Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    /// The hints of the command line and of the files that it names.
-    fn hints(&self) -> anyhow::Result<Vec<Hint>> {
-        let mut hints = Vec::new();
-        for text in &self.map {
-            hints.push(Hint::parse(text).context("--map")?);
-        }
-        for path in &self.map_file {
-            let text = read_text(path)
-                .with_context(|| format!("cannot read --map-file {}", path.display()))?;
-            for (line, number) in text.lines().zip(1..) {
-                let line = line.trim();
-                if !line.is_empty() && !line.starts_with('#') {
-                    let hint = Hint::parse(line)
-                        .with_context(|| format!("--map-file {}, line {number}", path.display()))?;
-                    hints.push(hint);
-                }
-            }
-        }
-        Ok(hints)
+    #[expect(clippy::unused_self, reason = "with the feature there are some")]
+    fn servers(&self) -> Servers {
+        Servers::default()
     }
 }
 
-/// The debuginfod servers that the environment names.
-pub(crate) fn servers_of_environment() -> Vec<String> {
-    if !cfg!(feature = "debuginfod") {
-        return Vec::new();
-    }
-    split_servers(&std::env::var("DEBUGINFOD_URLS").unwrap_or_default())
-}
-
-/// The addresses in a list. elfutils lists may hold words such as `ima:enforcing`, which are no servers.
-fn split_servers(urls: &str) -> Vec<String> {
-    let urls = urls.split_whitespace().filter(|url| !url.starts_with("ima:"));
-    urls.map(str::to_owned).collect()
-}
-
-fn path_map(args: &[String]) -> anyhow::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut pairs = Vec::new();
-    for text in args {
-        let Some((from, to)) = text.split_once('=').filter(|(from, _)| !from.is_empty()) else {
-            bail!("--path-map {text}: expected FROM=TO");
-        };
-        pairs.push((from.as_bytes().to_vec(), to.as_bytes().to_vec()));
-    }
-    Ok(pairs)
+fn path_map(args: &[String]) -> anyhow::Result<PathMap> {
+    let pair = |text: &String| {
+        let read = parse_path_map(text.as_bytes()).map_err(anyhow::Error::msg);
+        read.with_context(|| format!("--path-map {text}"))
+    };
+    args.iter().map(pair).collect()
 }

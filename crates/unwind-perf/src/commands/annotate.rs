@@ -5,12 +5,12 @@ use std::sync::Arc;
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, StackWeight};
-use pipeline::{Analysis, FileSearch, Observer, Options};
+use pipeline::{Analysis, FileSearch, Observer, Options, SourceFiles};
 use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use crate::args::{AnnotateArgs, pipeline, source, with_argument};
+use crate::args::{AnnotateArgs, RunOptions, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
@@ -21,20 +21,21 @@ const OTHERS: usize = 5;
 
 /// Prints the function.
 pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
-    on_pool(args.run.jobs.map_or(0, usize::from), || annotated(args))
+    let run = args.run.options()?;
+    on_pool(run.options.limits.threads(), || annotated(args, run))
 }
 
-fn annotated(args: &AnnotateArgs) -> anyhow::Result<Status> {
+fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let input = args.input.path()?;
-    let off_cpu = args.weight.weight() == StackWeight::OffCpu;
-    let options = Options { off_cpu, ..args.run.options()? };
-    let inputs = Inputs::new(input, &options, &args.run.files.map_file);
+    let off_cpu = args.weight.weight() == StackWeight::OffCpu || run.options.off_cpu;
+    let options = Options { off_cpu, ..run.options };
+    let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();
-    if let Some(message) = nothing_left(&analysis, &args.run.filters) {
+    if let Some(message) = nothing_left(&analysis, &options.samples) {
         bail!(message);
     }
     let profile = &analysis.profile;
@@ -144,7 +145,7 @@ fn lines_of_source(
     files: &FileSearch,
 ) -> Option<Vec<String>> {
     let path = analysis.profile.strings.get(function.function.file?);
-    let text = files.source(path, &**analysis.host())?;
+    let text = SourceFiles::new(files, &**analysis.host()).text(path)?;
     Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 

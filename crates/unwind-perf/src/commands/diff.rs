@@ -7,12 +7,13 @@ use std::sync::Arc;
 use anyhow::bail;
 use formats::{DiffFormat, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
+use options::Percent;
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use crate::args::{DiffArgs, Percent, host, pipeline, source, with_argument};
+use crate::args::{DiffArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_error, print_to,
     shown, timings_text,
@@ -22,8 +23,8 @@ use crate::terminal::{
 pub(super) fn run(args: &DiffArgs) -> anyhow::Result<Status> {
     let sides = args.sides()?;
     let format = format(args)?;
-    let threads = args.run.jobs.map_or(0, usize::from);
-    on_pool(threads, || run_on_pool(args, &sides, format))
+    let run = args.run.options()?;
+    on_pool(run.options.limits.threads(), || run_on_pool(args, run, &sides, format))
 }
 
 /// The format: as it was asked for, or by the ending of the file.
@@ -42,13 +43,13 @@ fn format(args: &DiffArgs) -> anyhow::Result<DiffFormat> {
 
 fn run_on_pool(
     args: &DiffArgs,
+    run: RunOptions,
     sides: &[Vec<&Path>; 2],
     format: DiffFormat,
 ) -> anyhow::Result<Status> {
-    let off_cpu = args.weight.weight() == StackWeight::OffCpu;
-    let options = Options { off_cpu, ..args.run.options()? };
-    let maps = &args.run.files.map_file;
-    let inputs = sides.iter().flatten().map(|path| Inputs::new(path, &options, maps));
+    let off_cpu = args.weight.weight() == StackWeight::OffCpu || run.options.off_cpu;
+    let options = Options { off_cpu, ..run.options };
+    let inputs = sides.iter().flatten().map(|path| Inputs::new(path, &options, &run.map_files));
     let inputs = inputs.reduce(Inputs::and).unwrap_or_default();
     let output = args.run.output.as_deref().map(|path| file_in(path, format));
     let target = OutputTarget::new(output.as_deref(), &inputs)?;
@@ -58,7 +59,8 @@ fn run_on_pool(
     };
     let (before, after) = (load(&sides[0])?, load(&sides[1])?);
     loader.progress.begin("comparing");
-    let compared = compare(args, &before, &after);
+    let inlines = loader.options.names.inlines;
+    let compared = compare(args, inlines, &before, &after);
     loader.progress.clear();
     let compared = compared?;
     let print = DiffPrintOptions {
@@ -108,7 +110,7 @@ impl<'a> Loader<'a> {
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
         let analysis = analysis?;
-        if let Some(message) = nothing_left(&analysis, &run.filters) {
+        if let Some(message) = nothing_left(&analysis, &self.options.samples) {
             bail!("{name}: {message}");
         }
         if run.timings {
@@ -130,14 +132,12 @@ impl<'a> Loader<'a> {
 
 fn compare(
     args: &DiffArgs,
+    inlines: bool,
     before: &[(String, Analysis)],
     after: &[(String, Analysis)],
 ) -> anyhow::Result<Diff> {
-    let options = DiffOptions {
-        normalization: args.normalize,
-        exact_names: args.exact_names,
-        inlines: !args.run.symbols.no_inline,
-    };
+    let options =
+        DiffOptions { normalization: args.normalize, exact_names: args.exact_names, inlines };
     let compared = diff(&named(before), &named(after), options).map_err(|error| {
         let hint = match &error {
             DiffError::DifferentUnits { .. } => ": --normalize samples",

@@ -13,7 +13,7 @@ use profile::Profile;
 
 use super::account::print_account;
 use super::nothing_left::nothing_left;
-use crate::args::{RunArgs, host, pipeline, source, with_argument};
+use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path};
 
 /// Whether an input comes bytewise, so that there is something to be seen before its end. Not a file that standard input
@@ -30,11 +30,12 @@ pub(super) fn is_stream(input: &Path) -> bool {
 pub(super) fn print_lines(
     input: &Path,
     (format, printer): (Format, GrowingSamples),
+    run: RunOptions,
     args: &RunArgs,
 ) -> anyhow::Result<Status> {
     let path = args.output.as_deref().map(|path| output_path(path, input, format));
-    let options = args.options()?;
-    let inputs = Inputs::new(input, &options, &args.files.map_file);
+    let RunOptions { options, map_files } = run;
+    let inputs = Inputs::new(input, &options, &map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
@@ -48,7 +49,7 @@ pub(super) fn print_lines(
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
         error => with_argument(error),
     })?;
-    if let Some(message) = nothing_left(&analysis, &args.filters) {
+    if let Some(message) = nothing_left(&analysis, &options.samples) {
         bail!(message);
     }
     let Lines { printer, mut out, .. } = lines;

@@ -15,6 +15,7 @@ mod live;
 mod manual;
 mod maps;
 mod nothing_left;
+mod options_json;
 mod page_code;
 mod profile;
 mod record;
@@ -51,7 +52,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         #[cfg(feature = "service")]
         Some(Command::Live(args)) => live::run(args),
         #[cfg(feature = "service")]
-        Some(Command::Worker(args)) => serve::work(args),
+        Some(Command::Worker) => serve::work(),
+        Some(Command::OptionsJson) => options_json::run(),
         Some(Command::Man) => manual::man(),
         Some(Command::Completions(args)) => manual::completions(args),
         None => profile::main(&cli.main),

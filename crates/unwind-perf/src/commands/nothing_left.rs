@@ -1,16 +1,16 @@
 //! What to say where no sample passes the filters: what there is to choose from.
 
 use address::Timestamp;
+use options::SampleFilter;
 use pipeline::{Analysis, LeftOut};
 
-use crate::args::FilterArgs;
 use crate::terminal::shown;
 
 /// Values of a kind that are named at most.
 const NAMED: usize = 10;
 
 /// What to say where the filters left no sample; `None` where there are some, or were none before.
-pub(super) fn nothing_left(analysis: &Analysis, filters: &FilterArgs) -> Option<String> {
+pub(super) fn nothing_left(analysis: &Analysis, filters: &SampleFilter) -> Option<String> {
     let samples = analysis.profile.samples.len() as u64;
     none_of(samples, analysis.profile.summary.samples_filtered, &analysis.left_out, filters)
 }
@@ -20,7 +20,7 @@ pub(super) fn none_of(
     samples: u64,
     filtered: u64,
     left_out: &LeftOut,
-    filters: &FilterArgs,
+    filters: &SampleFilter,
 ) -> Option<String> {
     if samples > 0 || filtered == 0 {
         return None;
@@ -50,12 +50,12 @@ pub(super) fn none_of(
     /// An option, whether it was given, and what there is for it.
     type Kind<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
     let kinds: [Kind<'_>; 6] = [
-        ("--pid", !filters.pid.is_empty(), &processes),
-        ("--tid", !filters.tid.is_empty(), &threads),
-        ("--comm", !filters.comm.is_empty(), &comms),
-        ("--cgroup", !filters.cgroup.is_empty(), &cgroups),
-        ("--event", !filters.event.is_empty(), &|| left_out.events.clone()),
-        ("--time", filters.time.is_some(), &times),
+        ("--pid", !filters.pids.is_empty(), &processes),
+        ("--tid", !filters.tids.is_empty(), &threads),
+        ("--comm", !filters.comms.is_empty(), &comms),
+        ("--cgroup", !filters.cgroups.is_empty(), &cgroups),
+        ("--event", !filters.events.is_empty(), &|| left_out.events.clone()),
+        ("--time", !filters.time.is_all(), &times),
     ];
     let there: Vec<String> = kinds
         .iter()

@@ -10,7 +10,7 @@ use formats::{
     TopTable,
 };
 use host::{FreedMemory, Origin};
-use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
+use pipeline::{Analysis, FileSearch, Observer, Options, SourceFiles, StreamOptions};
 use profile::query::GroupBy;
 
 use super::account::print_account;
@@ -20,7 +20,9 @@ use super::page_code::page_code;
 use super::sources::sources;
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{MainArgs, ReportArgs, RunArgs, host, pipeline, source, with_argument};
+use crate::args::{
+    MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source, with_argument,
+};
 use crate::hotspot;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
@@ -34,6 +36,8 @@ pub(super) struct ProfileJob<'a> {
     pub(super) embedded: Embedded,
     /// What the user calls the service that was recorded.
     pub(super) service_name: Option<&'a str>,
+    pub(super) run: RunOptions,
+    /// What is asked of the command beside the options of the run.
     pub(super) args: &'a RunArgs,
 }
 
@@ -89,10 +93,11 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let to_terminal = args.run.output.is_none() && std::io::stdout().is_terminal();
     let input = args.input.path()?;
     let format = chosen.unwrap_or(Format::Json);
+    let run = args.run.options()?;
     let options = FormatOptions {
         fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
         rows: args.exchange.rows,
-        ..args.folded.format_options(&args.run)
+        ..args.folded.format_options(&run.options)
     };
     let output = match chosen {
         None if to_terminal => {
@@ -123,31 +128,33 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     }
     let service_name = args.exchange.service_name.as_deref();
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name, args: &args.run }.run()
+    ProfileJob { input, output, embedded, service_name, run, args: &args.run }.run()
 }
 
 /// Draws a flame graph.
 #[cfg(feature = "flamegraph")]
 pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
+    let run = args.run.options()?;
     let options =
-        FormatOptions { inverted: args.inverted, ..args.folded.format_options(&args.run) };
+        FormatOptions { inverted: args.inverted, ..args.folded.format_options(&run.options) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
+    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
+    let run = args.run.options()?;
     let options = FormatOptions {
-        inlines: !args.run.symbols.no_inline,
+        inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         ..FormatOptions::DEFAULT
     };
     let output = fixed(Format::Report, options, &args.run)?;
     let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
     let input = args.input.path()?;
-    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
+    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
 }
 
 /// The output of a command that has one format. A file whose ending means another one is refused.
@@ -170,7 +177,7 @@ fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Resu
 impl ProfileJob<'_> {
     /// Runs it.
     pub(super) fn run(self) -> anyhow::Result<Status> {
-        let threads = self.args.jobs.map_or(0, usize::from);
+        let threads = self.run.options.limits.threads();
         if let Ok(input) = host().stat(self.input, Origin::User) {
             match input.stamp.size {
                 LARGE.. => FreedMemory::GivenBack.set(),
@@ -181,12 +188,14 @@ impl ProfileJob<'_> {
         }
         on_pool(threads, || match self.output {
             Output::Format(Format::Hotspot, _) => {
+                let RunOptions { options, map_files } = self.run;
+                let filters = options.samples.clone();
                 let output = hotspot::HotspotJob {
                     source: source(self.input),
-                    options: self.args.options()?,
+                    options,
                     stream: StreamOptions::default(),
                     output: self.args.output.as_deref(),
-                    map_files: &self.args.files.map_file,
+                    map_files: &map_files,
                     quiet: self.args.quiet,
                     progress_lines: self.args.progress_lines,
                     timings: self.args.timings,
@@ -194,8 +203,8 @@ impl ProfileJob<'_> {
                 };
                 let outcome = hotspot::run(output)?;
                 let hotspot::Outcome { mut status, completeness, samples, .. } = outcome;
-                let (filtered, filters) = (outcome.filtered, &self.args.filters);
-                if let Some(message) = none_of(samples, filtered, &outcome.left_out, filters) {
+                let nothing = none_of(samples, outcome.filtered, &outcome.left_out, &filters);
+                if let Some(message) = nothing {
                     // The stream is written by now.
                     print_error(&message);
                     status = Status::Incomplete;
@@ -222,22 +231,21 @@ pub(crate) fn on_pool<T: Send>(
 /// The page of a recording, with what the machine knows beside it.
 fn page(analysis: &Analysis, files: &FileSearch, inlines: bool, embedded: Embedded) -> Page {
     let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
-    let host = &**analysis.host();
-    let sources =
-        if embedded.sources { sources(&analysis.profile, files, host) } else { Vec::new() };
+    let files = SourceFiles::new(files, &**analysis.host());
+    let sources = if embedded.sources { sources(&analysis.profile, &files) } else { Vec::new() };
     let code = if embedded.code { page_code(analysis) } else { PageCode::default() };
     Page { inlines, written, sources, code }
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, embedded, service_name, args } = job;
+    let ProfileJob { input, output, embedded, service_name, run, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let Output::Format(format, options) = &output
         && let Some(printer) = GrowingSamples::new(*format, *options)
         && is_stream(input)
         && !off_cpu
     {
-        return print_lines(input, (*format, printer), args);
+        return print_lines(input, (*format, printer), run, args);
     }
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {
@@ -250,14 +258,15 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         Some(format) => output_path(path, input, format),
         None => path.to_owned(),
     });
-    let options = Options { off_cpu, ..args.options()? };
-    let inputs = Inputs::new(input, &options, &args.files.map_file);
+    let off_cpu = off_cpu || run.options.off_cpu;
+    let options = Options { off_cpu, ..run.options };
+    let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
-    if let Some(message) = nothing_left(&analysis, &args.filters) {
+    if let Some(message) = nothing_left(&analysis, &options.samples) {
         progress.clear();
         bail!(message);
     }

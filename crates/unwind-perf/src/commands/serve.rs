@@ -1,17 +1,22 @@
 //! `unwind-perf serve`: the service, and the worker that it starts.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::num::NonZeroU16;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cache::make_folder;
 use host::{Host as _, RealHost, ScratchDir, replace_file};
-use pipeline::{CachePlace, Limits, Options, StreamOptions};
-use service::{Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, confine};
+use options::{CachePlace, Limits, Options};
+use pipeline::StreamOptions;
+use service::{
+    Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
+};
 
-use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, time_range};
+use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host};
 use crate::hotspot;
 use crate::terminal::{Out, Status};
 
@@ -37,16 +42,16 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
 /// What the arguments say that every command has which serves.
 pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
-    // What the operator named is looked at once here, so that a mistake is not each job's.
-    args.worker.files.search()?;
+    // Files that the operator named are read once here, so that a mistake is not each job's.
+    let WorkerArgs { jobs, max_memory, files } = &args.worker;
+    let limits = Limits { memory: *max_memory, jobs: jobs.and_then(NonZeroU16::new) };
+    let run = Options { files: files.search()?, limits, ..Options::default() };
     let store = args.store.clone().map_or_else(usual_store, Ok)?;
-    // Recordings of strangers have no part in what is kept, and get nothing of it.
+    // Untrusted recordings have no part in the cache.
     let workers = [false, true].map(|foreign| {
-        let mut arguments = args.worker.words(foreign);
-        if !foreign {
-            arguments.extend(["--names".into(), store.join("names").into_os_string()]);
-        }
-        WorkerCommand { program: program.clone(), arguments }
+        let cache = (!foreign).then(|| CachePlace::usual(store.join("names")));
+        let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
+        WorkerCommand { program: program.clone(), setup }
     });
     Ok(ServeOptions {
         paths: Vec::new(),
@@ -111,42 +116,35 @@ fn open_browser(address: &str) -> Option<ScratchDir> {
 }
 
 /// Answers a service until it ends.
-pub(super) fn work(args: &WorkerArgs) -> anyhow::Result<Status> {
+pub(super) fn work() -> anyhow::Result<Status> {
     let socket = std::io::stdin().as_fd().try_clone_to_owned().context("no socket")?;
-    let files = args.files.search()?;
+    let socket = UnixStream::from(socket);
+    let setup = WorkerSetup::receive(&socket).context("the service is gone")?;
+    let Some(WorkerSetup { mut options, foreign }) = setup else { return Ok(Status::Complete) };
+    let files = &options.files;
     let stores = files.build_id_stores.iter().chain(&files.debug_dirs).cloned();
-    let readable = if args.foreign {
-        stores.chain(usual_stores()).collect()
-    } else {
-        vec![PathBuf::from("/")]
-    };
+    let readable =
+        if foreign { stores.chain(usual_stores()).collect() } else { vec![PathBuf::from("/")] };
     let temporary = std::env::temp_dir();
     let cache = RealHost.home().map(|home| home.join(".cache"));
     let network = !files.debuginfod.is_empty();
     // Without it names are looked up anew each time.
-    let names = args.names.clone().map(CachePlace::usual).filter(|place| place.make().is_ok());
-    let folder = names.as_ref().map(|place| place.folder.clone());
+    options.cache = options.cache.filter(|place| make_folder(place).is_ok());
+    let folder = options.cache.as_ref().map(|place| place.folder.clone());
     let writable = [Some(temporary), cache.filter(|_| network), folder];
     let writable = writable.into_iter().flatten().collect();
-    let memory = args.max_memory;
+    let memory = options.limits.memory;
     confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
-    let limits = Limits { memory };
     let options = WorkerOptions {
-        options: Options { files, limits, cache: names, ..Options::default() },
-        foreign: args.foreign,
+        options,
+        foreign,
         hotspot: |pipeline, source, options, observer, out| {
             let how = (source, StreamOptions::default());
             hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)
         },
-        time_range: |text| {
-            let expected =
-                "expected A,B in seconds, +A,+B in seconds from the first sample on, or A%-B%";
-            time_range(text).map_err(|_| expected.to_owned())
-        },
-        jobs: args.jobs.map_or(0, usize::from),
         keep: memory.map_or(KEPT, |bytes| bytes / 4),
     };
-    service::work(UnixStream::from(socket), host(), options).context("the service is gone")?;
+    service::work(socket, host(), options).context("the service is gone")?;
     Ok(Status::Complete)
 }
 

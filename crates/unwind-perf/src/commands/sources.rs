@@ -1,8 +1,7 @@
 //! Source files for a page: those of the functions that cost most, as far as they are at hand.
 
 use formats::PageSource;
-use host::Host;
-use pipeline::FileSearch;
+use pipeline::SourceFiles;
 use profile::query::function_costs;
 use profile::{Profile, StringId};
 
@@ -10,7 +9,7 @@ use profile::{Profile, StringId};
 const MOST: usize = 16 << 20;
 
 /// The texts of the source files of functions that were sampled, those of most samples first.
-pub(super) fn sources(profile: &Profile, files: &FileSearch, host: &dyn Host) -> Vec<PageSource> {
+pub(super) fn sources(profile: &Profile, files: &SourceFiles<'_>) -> Vec<PageSource> {
     let mut seen: Vec<StringId> = Vec::new();
     let mut found: Vec<PageSource> = Vec::new();
     let mut left = MOST;
@@ -18,7 +17,7 @@ pub(super) fn sources(profile: &Profile, files: &FileSearch, host: &dyn Host) ->
         let Some(id) = cost.function.file.filter(|id| !seen.contains(id)) else { continue };
         seen.push(id);
         let name = profile.strings.get(id);
-        if let Some(text) = files.source_to_show(name, host).filter(|text| text.len() <= left) {
+        if let Some(text) = files.text_to_show(name).filter(|text| text.len() <= left) {
             left -= text.len();
             found.push(PageSource { file: name.to_vec(), text });
         }

@@ -9,25 +9,27 @@ use crate::terminal::{Status, console_look};
 
 /// Prints what costs most.
 pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
+    let run = args.run.options()?;
     let table = TopTable {
-        inlines: !args.run.symbols.no_inline,
+        inlines: run.options.names.inlines,
         weight: args.weight.weight(),
-        by: args.by.into(),
+        by: args.by,
         limit: args.limit,
         look: console_look(args.run.output.is_none()),
     };
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
+    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
 pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
+    let run = args.run.options()?;
     let table = TreeTable {
         weight: args.weight.weight(),
         options: TreeOptions {
-            inlines: !args.run.symbols.no_inline,
+            inlines: run.options.names.inlines,
             bottom_up: args.bottom_up,
             keep_unrooted: args.keep_unrooted,
             min_share: args.min.share(),
@@ -38,5 +40,5 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let output = Output::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, args: &args.run }.run()
+    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
 }

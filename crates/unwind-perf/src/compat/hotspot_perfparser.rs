@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,9 +15,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use host::ByteStream;
 use perf_data::{Error, RecordedArch};
-use pipeline::{FileSearch, NameOptions, Options, Source, StreamOptions};
+use pipeline::{FileSearch, Options, Servers, Source, StreamOptions, servers_of_environment};
 
-use crate::args::{servers_of_environment, source};
+use crate::args::{host, source};
 use crate::commands::on_pool;
 use crate::hotspot::{self, BufferTooSmall, HotspotJob, NoArchitecture};
 use crate::terminal::{Status, is_closed_pipe, shown};
@@ -266,13 +267,24 @@ fn options(arguments: &Arguments) -> Options {
             extra_dirs: extra.cloned().collect(),
             perf_map_dirs: arguments.perf_map_path.iter().cloned().collect(),
             // hotspot sets the variable where its user named servers.
-            debuginfod: servers_of_environment(),
+            debuginfod: servers(),
+            kallsyms: arguments.kallsyms.clone(),
             ..FileSearch::default()
         },
-        names: NameOptions { kallsyms: arguments.kallsyms.clone(), ..NameOptions::default() },
-        max_frames: usize::try_from(arguments.max_frames).unwrap_or(usize::MAX),
+        max_frames: max_frames(arguments.max_frames),
         ..Options::default()
     }
+}
+
+/// The servers of the environment, if this program can query any.
+fn servers() -> Servers {
+    if cfg!(feature = "debuginfod") { servers_of_environment(&*host()) } else { Servers::default() }
+}
+
+/// At least one frame; a negative number is for all.
+fn max_frames(number: i64) -> NonZeroUsize {
+    usize::try_from(number)
+        .map_or(NonZeroUsize::MAX, |it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN))
 }
 
 fn status(error: &anyhow::Error) -> u8 {

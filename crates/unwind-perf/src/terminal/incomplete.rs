@@ -4,7 +4,7 @@ use profile::{EndReason, Profile};
 
 use super::color;
 use super::status::Status;
-use crate::args::Percent;
+use options::Percent;
 
 /// The samples of a run, and those of them whose chain is not complete.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Completeness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::parse_percent;
+    use options::parse_percent;
     use profile::{EventId, LayoutId, SampleRow, ThreadId};
 
     #[test]

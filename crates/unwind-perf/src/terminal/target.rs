@@ -36,9 +36,9 @@ impl Inputs {
         } else {
             of_path(recording).into_iter().collect()
         };
-        let FileSearch { modules, build_id_stores, hints, .. } = &options.files;
+        let FileSearch { modules, build_id_stores, hints, kallsyms, .. } = &options.files;
         let others = modules.iter().chain(build_id_stores).chain(map_files);
-        let others = others.chain(&options.names.kallsyms).map(PathBuf::as_path);
+        let others = others.chain(kallsyms).map(PathBuf::as_path);
         let objects = hints.iter().map(|hint| &*hint.object);
         Self { recording, others: others.chain(objects).filter_map(of_path).collect() }
     }

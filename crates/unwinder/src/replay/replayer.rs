@@ -23,17 +23,8 @@ use crate::replay::repaired::RepairedSlice;
 use crate::replay::threads::Thread;
 use crate::replay::window::Window;
 
-/// How far chains that the dump cut off are continued with frames that other samples of the thread show.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Join {
-    /// Not at all.
-    Off,
-    /// As far as each frame is shown.
-    Exact,
-    /// Also behind a gap, which stands for frames that no sample shows.
-    #[default]
-    Gaps,
-}
+/// How far chains that the dump cut off are continued.
+pub use options::Join;
 
 /// How to replay.
 #[derive(Clone, Debug)]

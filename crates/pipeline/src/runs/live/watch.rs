@@ -13,15 +13,16 @@ use super::growth::{LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning
 use super::lag::LagClock;
 use crate::error::Error;
 use crate::files::Files;
+use crate::limits::prefetch;
 use crate::names::{NameReport, Prefetch, resolve};
 use crate::observer::Stage;
-use crate::options::Source;
 use crate::runs::analysis::{Analysis, Ended};
 use crate::runs::assemble::{add_head, add_modules, add_threads};
 use crate::runs::live_bytes::Reader;
 use crate::runs::open::{Opened, check_whole, open_with};
 use crate::runs::run::Run;
 use crate::setting::Setting;
+use crate::source::Source;
 use crate::timings::Timings;
 
 /// Batches are no larger, so that many can wait while something else is done: who writes the stream must not wait.
@@ -51,14 +52,17 @@ pub(crate) fn analyze_live(
     let Opened { input, path, size, damage, .. } = open_with(&**setting.host, source, input)?;
     let run = Run::new(setting, path, size);
     let mut found = Findings::default();
-    let reading = run.options.limits.apply(SessionOptions {
-        batch_bytes: BATCH_BYTES,
-        first_bytes: BATCH_BYTES,
-        read_bytes: READ_BYTES,
-        live: Some(LiveBatches { waiting: BATCHES, ..LiveBatches::default() }),
-        fallback_arch: options.arch,
-        ..run.usual_reading()
-    });
+    let reading = prefetch(
+        run.options.limits,
+        SessionOptions {
+            batch_bytes: BATCH_BYTES,
+            first_bytes: BATCH_BYTES,
+            read_bytes: READ_BYTES,
+            live: Some(LiveBatches { waiting: BATCHES, ..LiveBatches::default() }),
+            fallback_arch: options.arch,
+            ..run.usual_reading()
+        },
+    );
     let session = Session::open_within(input, reading, &setting.memory, &mut found);
     run.go_on()?;
     let session = session.map_err(|it| run.recording_error(it))?;

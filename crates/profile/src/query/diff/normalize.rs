@@ -6,36 +6,8 @@ use super::error::DiffError;
 use super::run::{DiffRun, RunKind};
 use super::weight::DiffWeight;
 
-/// What the costs of a recording are divided by.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Normalization {
-    /// The seconds that it was recorded for.
-    Time,
-    /// All of its cost.
-    Share,
-    /// Nothing, and each sample counts 1, whatever it stands for.
-    Samples,
-    /// The work that was done while it was recorded, such as a number of requests.
-    Work {
-        /// In each recording of the side before.
-        before: f64,
-        /// In each recording of the side after.
-        after: f64,
-    },
-}
-
-impl Normalization {
-    /// The word on the command line and in output formats.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Share => "share",
-            Self::Samples => "samples",
-            Self::Work { .. } => "work",
-        }
-    }
-}
+/// Divisor of the costs of a recording.
+pub use options::Normalization;
 
 /// Why shares are compared where nobody asked for it: costs per second would mislead.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@
 //! Source: samply's API.md ("Symbolication API"); Tecken's "Symbolication API v5". The profiler sends JSON as
 //! `text/plain`, so that browsers do not ask before, and shows `error` of an answer of status 200.
 
+use options::Demangle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ use crate::front::{Door, Secrets, Service};
 use crate::http::json::as_json;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{
-    AddressSpace, Code, CodeTask, DemangleChoice, Named, NamedAddress, SourceTask, SymbolizeTask,
-    Task, WantedModule,
+    AddressSpace, Code, CodeTask, Named, NamedAddress, SourceTask, SymbolizeTask, Task,
+    WantedModule,
 };
 use crate::symbolize::{from_hex, wanted_module};
 
@@ -182,7 +183,7 @@ fn task(service: &Service, question: &Question) -> SymbolizeTask {
         }
     }
     let space = AddressSpace::Svma;
-    SymbolizeTask { modules, addresses, space, inlines: true, demangle: DemangleChoice::Full }
+    SymbolizeTask { modules, addresses, space, inlines: true, demangle: Demangle::Full }
 }
 
 fn stack_frame(

@@ -1,6 +1,7 @@
 //! What is made of a profile once, for all questions about it: its samples counted together, and the paths of its
 //! stacks as trees. A question then goes through tables whose size depends on how many different stacks there are.
 
+use options::GroupBy;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +11,6 @@ use profile::query::{Function, FunctionId, FunctionLine, Functions, period_units
 use profile::{EventId, Profile, StackId, StringId, Table, ThreadId};
 
 use super::paths::{MergedNodes, NONE, Nodes, Paths};
-use crate::query::Group;
 
 /// Samples of one stack, thread and event.
 #[derive(Clone, Copy, Debug)]
@@ -139,18 +139,18 @@ impl Index {
     /// By what a group adds lines up; `None` of `is_shown` for all.
     pub(super) fn keys(
         &self,
-        group: Group,
+        group: GroupBy,
         is_shown: Option<&dyn Fn(FunctionId) -> bool>,
     ) -> GroupKeys<'_> {
         let [functions, modules, lines] = &self.keys;
         let keys = match group {
-            Group::Line => lines,
-            Group::Module => modules,
+            GroupBy::Line => lines,
+            GroupBy::Module => modules,
             _ => functions,
         };
         let outermost = match is_shown {
             // A function is shown or not wherever it is, but another one of the module may be the outermost then.
-            Some(is_shown) if group == Group::Module => {
+            Some(is_shown) if group == GroupBy::Module => {
                 Cow::Owned(self.paths.outermost(keys.count, |line| {
                     keys.key(line).filter(|_| self.function(line).is_some_and(is_shown))
                 }))

@@ -1,12 +1,13 @@
 //! The samples and functions that a filter lets pass.
 
 use hashbrown::HashMap;
+use options::Weight;
 use profile::query::{Function, FunctionId, FunctionLine, event_name};
 use profile::{EventId, Profile, StringId, Table, ThreadId};
 
 use super::index::{Alike, Index};
 use crate::problem::{Kind, Problem};
-use crate::query::{Filter, Patterns, Query, WeightChoice};
+use crate::query::{Filter, Patterns, Query};
 
 /// Samples of one stack and thread that passed.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +40,13 @@ impl<'i> Selection<'i> {
         query: &Query,
     ) -> Result<Self, Problem> {
         let filter = &query.filter;
-        let by_period = query.weight != WeightChoice::Samples;
+        let by_period = query.weight != Weight::Samples;
         let chosen = match query.weight {
-            WeightChoice::OffCpu if filter.event.is_some() => {
+            Weight::OffCpu if filter.event.is_some() => {
                 let text = "times off the processor are an event of their own";
                 return Err(Problem::new(Kind::BadRequest).detail(text));
             }
-            WeightChoice::OffCpu => profile.off_cpu,
+            Weight::OffCpu => profile.off_cpu,
             _ => chosen_event(profile, index, filter.event.as_deref())?,
         };
         let unit = chosen.filter(|_| by_period).and_then(|id| *index.units.get(id)?);

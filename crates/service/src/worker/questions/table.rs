@@ -1,5 +1,6 @@
 //! The table of what costs most.
 
+use options::GroupBy;
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
@@ -10,7 +11,7 @@ use super::answer::{Row, Rows, code_row};
 use super::index::GroupKeys;
 use super::paths::NONE;
 use super::selection::Selection;
-use crate::query::{Group, Query};
+use crate::query::Query;
 use crate::worker::about::text;
 
 /// What samples have in common that are added up.
@@ -39,8 +40,10 @@ const NOTHING: Sums = Sums { own: 0, inclusive: 0, first: NONE, depth: 0 };
 /// The rows that cost at least so much.
 pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows {
     let mut sums = match query.group {
-        Group::Function | Group::Line | Group::Module => by_code(selection, query.group),
-        Group::Thread | Group::Process | Group::Comm => by_thread(selection, query.group),
+        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, query.group),
+        GroupBy::Thread | GroupBy::Process | GroupBy::Comm => by_thread(selection, query.group),
+        // Questions by them are refused.
+        GroupBy::Cgroup | GroupBy::Event => Vec::new(),
     };
     let all = sums.len();
     sums.retain(|(_, sum)| sum.inclusive >= least);
@@ -53,7 +56,7 @@ pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows
     (rows, cut)
 }
 
-fn by_thread(selection: &Selection<'_>, group: Group) -> Vec<(Key, Sums)> {
+fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
     let threads = &selection.profile.threads;
     let mut of_thread = vec![NOTHING; threads.len()];
     for (order, it) in (0..).zip(&selection.counted) {
@@ -69,8 +72,8 @@ fn by_thread(selection: &Selection<'_>, group: Group) -> Vec<(Key, Sums)> {
             continue;
         }
         let key = match group {
-            Group::Process => Key::Process(thread.pid.0),
-            Group::Comm => Key::Comm(thread.comm),
+            GroupBy::Process => Key::Process(thread.pid.0),
+            GroupBy::Comm => Key::Comm(thread.comm),
             _ => Key::Thread(id),
         };
         let at = *index.entry(key).or_insert_with(|| {
@@ -86,7 +89,7 @@ fn by_thread(selection: &Selection<'_>, group: Group) -> Vec<(Key, Sums)> {
     all
 }
 
-fn by_code(selection: &Selection<'_>, group: Group) -> Vec<(Key, Sums)> {
+fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
     let index = selection.index;
     let shows = |function: FunctionId| selection.shows(function);
     let keys = index.keys(group, if selection.shows_all() { None } else { Some(&shows) });
@@ -95,8 +98,8 @@ fn by_code(selection: &Selection<'_>, group: Group) -> Vec<(Key, Sums)> {
     add_own(selection, &keys, &shown, &mut sums);
     add_inclusive(selection, &keys, &shown, &mut sums);
     let key = |at: usize| match group {
-        Group::Line => index.lines.get(at).copied().map(Key::Code),
-        Group::Module => index.modules.get(at).copied().map(Key::Module),
+        GroupBy::Line => index.lines.get(at).copied().map(Key::Code),
+        GroupBy::Module => index.modules.get(at).copied().map(Key::Module),
         _ => Some(Key::Code(FunctionLine { function: FunctionId::from_index(at), line: 0 })),
     };
     let sums = sums.into_iter().enumerate().filter(|(_, sum)| sum.first != NONE);

@@ -1,16 +1,17 @@
 //! The arguments of `diff`.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
-use clap::{Args, ValueEnum, ValueHint};
-use formats::{DiffFormat, StackWeight};
-use profile::query::diff::Normalization;
+use clap::{Args, ValueHint};
+use formats::DiffFormat;
+use options::{CostKind, Normalization, Percent, Weight, parse_share};
 
 use super::profile::RunArgs;
 use crate::args::groups::OffCpuArgs;
-use crate::args::values::{Percent, parse_percent};
+use crate::args::values::ChoiceParser;
 
 /// The arguments of `diff`.
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub(crate) struct DiffArgs {
     /// What costs are divided by: time (the seconds of the recording), share (the total), samples (nothing; each sample
     /// counts 1), or A=NUMBER,B=NUMBER (the work that was done before and after, such as requests) [default: time where
     /// event, rate and threads are alike, else share]
-    #[arg(long, value_name = "HOW", value_parser = parse_normalization)]
+    #[arg(long, value_name = "HOW", value_parser = Normalization::from_str)]
     pub(crate) normalize: Option<Normalization>,
 
     /// Functions are the same only where their names are in full: with hashes of rustc and marks of copies such as
@@ -41,8 +42,8 @@ pub(crate) struct DiffArgs {
 
     /// By which cost functions are ranked, and judged by --fail-above [default: own; with --weight off-cpu inclusive,
     /// since all threads leave in one function of the kernel]
-    #[arg(long, value_name = "COST", value_enum)]
-    by: Option<CostArg>,
+    #[arg(long, value_name = "COST", value_parser = ChoiceParser::<CostKind>::all())]
+    by: Option<CostKind>,
 
     /// The most rows of the table; 0 for all [default: 10]
     #[arg(short = 'n', long, value_name = "N")]
@@ -58,15 +59,6 @@ pub(crate) struct DiffArgs {
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
-}
-
-/// A cost of a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum CostArg {
-    /// What it costs by itself
-    Own,
-    /// What it costs with all that it called
-    Inclusive,
 }
 
 /// Rows of the table where nobody chooses.
@@ -98,8 +90,8 @@ impl DiffArgs {
     /// Whether functions are ranked by their inclusive cost.
     pub(crate) fn inclusive(&self) -> bool {
         match self.by {
-            Some(by) => by == CostArg::Inclusive,
-            None => self.weight.weight() == StackWeight::OffCpu,
+            Some(by) => by == CostKind::Inclusive,
+            None => self.weight.weight() == Weight::OffCpu,
         }
     }
 
@@ -124,33 +116,6 @@ fn format_parser() -> impl clap::builder::TypedValueParser<Value = DiffFormat> {
     let value = |format: &DiffFormat| PossibleValue::new(format.name()).help(format.about());
     let names = PossibleValuesParser::new(DiffFormat::ALL.iter().map(value));
     names.try_map(|name| DiffFormat::from_name(&name).ok_or("no such format"))
-}
-
-/// Reads how costs are normalized.
-fn parse_normalization(text: &str) -> Result<Normalization, String> {
-    let work = || {
-        let (before, after) = text.split_once(',')?;
-        let number = |text: &str, name: &str| {
-            text.trim().strip_prefix(name)?.strip_prefix('=')?.parse::<f64>().ok()
-        };
-        let (before, after) = (number(before, "A")?, number(after, "B")?);
-        let is_amount = |amount: f64| amount.is_finite() && amount > 0.0;
-        (is_amount(before) && is_amount(after)).then_some(Normalization::Work { before, after })
-    };
-    match text {
-        "time" => Ok(Normalization::Time),
-        "share" => Ok(Normalization::Share),
-        "samples" => Ok(Normalization::Samples),
-        _ => work().ok_or_else(|| {
-            "expected time, share, samples, or amounts of work above 0 such as A=1000,B=1200"
-                .to_owned()
-        }),
-    }
-}
-
-/// Reads a share in percent, with or without the sign.
-fn parse_share(text: &str) -> Result<Percent, String> {
-    parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
 }
 
 #[cfg(test)]
@@ -184,35 +149,5 @@ mod tests {
         assert_eq!(late, Err(expected.to_owned()));
         let twice = sides(&["-", "-"]);
         assert_eq!(twice, Err("only one recording can come from standard input".to_owned()));
-    }
-
-    #[test]
-    fn normalizations_are_read() {
-        let work = |before, after| Some(Normalization::Work { before, after });
-        for (text, expected) in [
-            ("time", Some(Normalization::Time)),
-            ("share", Some(Normalization::Share)),
-            ("samples", Some(Normalization::Samples)),
-            ("A=1000,B=1.5e3", work(1000.0, 1500.0)),
-            ("A=1, B=2", work(1.0, 2.0)),
-            ("", None),
-            ("work", None),
-            ("A=1", None),
-            ("B=1,A=2", None),
-            ("A=0,B=1", None),
-            ("A=1,B=-1", None),
-            ("A=inf,B=1", None),
-            ("A=NaN,B=1", None),
-        ] {
-            assert_eq!(parse_normalization(text).ok(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn shares_go_with_and_without_their_sign() {
-        for text in ["1%", "1", "1 %", "1.0"] {
-            assert_eq!(parse_share(text).map(|share| share.share()), Ok(0.01), "{text}");
-        }
-        assert!(parse_share("1%%").is_err() && parse_share("%").is_err());
     }
 }

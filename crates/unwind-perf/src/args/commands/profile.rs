@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::{Args, CommandFactory as _, ValueHint};
 use formats::Format;
 use host::Origin;
+use options::{MAX_FRAMES, Percent, parse_memory, parse_percent};
 
 use crate::args::Cli;
 use crate::args::groups::FileArgs;
@@ -18,8 +19,6 @@ use crate::args::groups::{ExchangeArgs, FoldedArgs, ScriptArgs};
 use crate::args::misspelt::suggestion;
 use crate::args::options::host;
 use crate::args::values::FormatParser;
-use crate::args::values::parse_memory;
-use crate::args::values::{Percent, parse_percent};
 
 /// The arguments of the main job.
 #[derive(Debug, Args)]
@@ -141,7 +140,7 @@ pub(crate) struct RunArgs {
     pub(crate) max_memory: Option<u64>,
 
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
-    #[arg(long, value_name = "N", default_value = "1024")]
+    #[arg(long, value_name = "N", default_value_t = MAX_FRAMES)]
     pub(crate) max_frames: NonZeroUsize,
 
     #[command(flatten)]
@@ -151,6 +150,13 @@ pub(crate) struct RunArgs {
     /// that is not complete; one across a [gap] is not
     #[arg(long, value_name = "PCT", value_parser = parse_percent)]
     pub(crate) fail_if_incomplete: Option<Percent>,
+
+    /// Read the options of the run from FILE, a JSON object, or from standard input (-). For programs: the names are
+    /// those of the Python package
+    #[arg(long, value_name = "FILE", hide = true)]
+    #[arg(conflicts_with_all = ["FilterArgs", "SymbolArgs", "FileArgs", "JoinArgs"])]
+    #[arg(conflicts_with_all = ["jobs", "max_memory", "max_frames"])]
+    pub(crate) options_json: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,

@@ -1,14 +1,13 @@
-//! The arguments of `serve`, those that `live` shares with it, and those of the worker that both start.
+//! The arguments of `serve`, and those that `live` shares with it.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use options::parse_memory;
 use service::Listen;
 
 use crate::args::groups::FileArgs;
-use crate::args::values::parse_memory;
 
 /// The arguments of `serve`.
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ pub(crate) struct FrontArgs {
     pub(crate) worker: WorkerArgs,
 }
 
-/// The arguments that the worker gets, too.
+/// The options of the worker.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
     /// Number of threads [default: one for each processor]
@@ -90,57 +89,8 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) max_memory: Option<u64>,
 
-    /// Open nothing that a recording names
-    #[arg(long, hide = true)]
-    pub(crate) foreign: bool,
-
-    /// Keep names from run to run in DIR
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub(crate) names: Option<PathBuf>,
-
     #[command(flatten)]
     pub(crate) files: FileArgs,
-}
-
-impl WorkerArgs {
-    /// The words that say the same, for the worker.
-    pub(crate) fn words(&self, foreign: bool) -> Vec<OsString> {
-        let mut words = vec![OsString::from("worker")];
-        let mut add = |name: &str, value: OsString| words.extend([OsString::from(name), value]);
-        if let Some(jobs) = self.jobs {
-            add("--jobs", jobs.to_string().into());
-        }
-        if let Some(bytes) = self.max_memory {
-            add("--max-memory", bytes.to_string().into());
-        }
-        for (name, paths) in [
-            ("--module", &self.files.module),
-            ("--sysroot", &self.files.sysroot),
-            ("--buildid-dir", &self.files.buildid_dir),
-            ("--debug-dir", &self.files.debug_dir),
-            ("--extra-dir", &self.files.extra_dir),
-            ("--perf-map-dir", &self.files.perf_map_dir),
-            ("--map-file", &self.files.map_file),
-        ] {
-            paths.iter().for_each(|path| add(name, path.into()));
-        }
-        for (name, texts) in [("--path-map", &self.files.path_map), ("--map", &self.files.map)] {
-            texts.iter().for_each(|text| add(name, text.into()));
-        }
-        if self.files.trust_perf_maps {
-            words.push("--trust-perf-maps".into());
-        }
-        #[cfg(feature = "debuginfod")]
-        match &self.files.debuginfod {
-            Some(Some(url)) => words.push(format!("--debuginfod={url}").into()),
-            Some(None) => words.push("--debuginfod".into()),
-            None => {}
-        }
-        if foreign {
-            words.push("--foreign".into());
-        }
-        words
-    }
 }
 
 fn parse_listen(text: &str) -> Result<Listen, String> {
@@ -158,10 +108,7 @@ fn parse_listen(text: &str) -> Result<Listen, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::args::{Cli, Command};
 
     #[test]
     fn addresses_are_read() {
@@ -171,20 +118,5 @@ mod tests {
         for text in ["localhost", "80", "unix:", "127.0.0.1"] {
             assert!(parse_listen(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn the_worker_gets_the_same_words() {
-        let line = "unwind-perf serve a.data -j 3 --max-memory 1G --module m --sysroot s --buildid-dir b --debug-dir d \
-                    --extra-dir e --perf-map-dir p --map-file f --path-map x=y --map o@1,2,3 --trust-perf-maps \
-                    --debuginfod=http://h";
-        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
-        let Some(Command::Serve(args)) = cli.command else { panic!("serve") };
-        let args = args.front;
-        let words = args.worker.words(true);
-        let again = Cli::try_parse_from([OsString::from("unwind-perf")].into_iter().chain(words));
-        let Some(Command::Worker(worker)) = again.unwrap().command else { panic!("worker") };
-        let foreign = WorkerArgs { foreign: false, ..*worker };
-        assert_eq!(format!("{foreign:?}"), format!("{:?}", args.worker));
     }
 }

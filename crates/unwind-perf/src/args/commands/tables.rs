@@ -1,11 +1,11 @@
 //! The arguments of `top` and `tree`.
 
-use clap::{Args, ValueEnum};
-use profile::query::GroupBy;
+use clap::Args;
+use options::{GroupBy, Percent, parse_share};
 
 use super::profile::{InputArg, RunArgs};
 use crate::args::groups::WeightArgs;
-use crate::args::values::{Percent, parse_percent};
+use crate::args::values::ChoiceParser;
 
 /// The arguments of `top`.
 #[derive(Debug, Args)]
@@ -14,8 +14,8 @@ pub(crate) struct TopArgs {
     pub(crate) input: InputArg,
 
     /// By what samples are added up
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = GroupArg::Function)]
-    pub(crate) by: GroupArg,
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = ChoiceParser::<GroupBy>::all())]
+    pub(crate) by: GroupBy,
 
     /// The most rows; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
@@ -55,45 +55,4 @@ pub(crate) struct TreeArgs {
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
-}
-
-/// By what samples are added up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GroupArg {
-    /// Functions
-    Function,
-    /// Programs and libraries
-    Module,
-    /// Lines of source
-    Line,
-    /// Threads
-    Thread,
-    /// Processes
-    Process,
-    /// Names of threads
-    Comm,
-    /// Control groups, where they were recorded
-    Cgroup,
-    /// Events
-    Event,
-}
-
-impl From<GroupArg> for GroupBy {
-    fn from(by: GroupArg) -> Self {
-        match by {
-            GroupArg::Function => Self::Function,
-            GroupArg::Module => Self::Module,
-            GroupArg::Line => Self::Line,
-            GroupArg::Thread => Self::Thread,
-            GroupArg::Process => Self::Process,
-            GroupArg::Comm => Self::Comm,
-            GroupArg::Cgroup => Self::Cgroup,
-            GroupArg::Event => Self::Event,
-        }
-    }
-}
-
-/// Reads a share in percent, with or without the sign.
-fn parse_share(text: &str) -> Result<Percent, String> {
-    parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
 }

@@ -1,36 +1,25 @@
 //! How far callchains go on with frames of other samples.
 
-use clap::{Args, ValueEnum};
-use pipeline::Join;
+use clap::Args;
+use options::Join;
+
+use crate::args::values::ChoiceParser;
 
 /// The arguments on callchains that the copy of the stack cut off.
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
     /// How far a callchain that the copy of the stack cut off goes on with frames that other samples of its thread show
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = JoinArg::Gaps)]
-    pub(crate) join: JoinArg,
+    #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::of(&[Join::Exact, Join::Gaps]))]
+    pub(crate) join: Join,
 
     /// Leave callchains as their own samples show them
     #[arg(long, conflicts_with = "join")]
     pub(crate) no_join: bool,
 }
 
-/// How far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum JoinArg {
-    /// As far as other samples show each frame
-    Exact,
-    /// To the root, with a frame [gap] for what no sample shows between
-    Gaps,
-}
-
 impl From<&JoinArgs> for Join {
     fn from(args: &JoinArgs) -> Self {
-        match args.join {
-            _ if args.no_join => Self::Off,
-            JoinArg::Exact => Self::Exact,
-            JoinArg::Gaps => Self::Gaps,
-        }
+        if args.no_join { Self::Off } else { args.join }
     }
 }
 

@@ -10,4 +10,4 @@ pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use join::JoinArgs;
 pub(crate) use shown::{ExchangeArgs, FoldedArgs, OffCpuArgs, ScriptArgs, WeightArgs};
-pub(crate) use symbols::{DemangleArg, SymbolArgs};
+pub(crate) use symbols::SymbolArgs;

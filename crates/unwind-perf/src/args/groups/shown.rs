@@ -1,7 +1,10 @@
 //! The arguments of single formats: what they show, and how stacks are counted.
 
-use clap::{Args, ValueEnum};
-use formats::{Format, ScriptFields, StackRoot, StackWeight};
+use clap::Args;
+use formats::{Format, ScriptFields};
+use options::{StackRoot, Weight};
+
+use crate::args::values::ChoiceParser;
 
 /// The arguments of the format perf-script.
 #[derive(Debug, Args)]
@@ -43,32 +46,26 @@ impl ExchangeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WeightArgs {
     /// What a sample counts [default: samples]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) weight: Option<WeightArg>,
+    #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<Weight>::all())]
+    pub(crate) weight: Option<Weight>,
 }
 
 /// The argument of what offers samples and periods by itself.
 #[derive(Debug, Args)]
 pub(crate) struct OffCpuArgs {
     /// Count the time that threads were off the processor, of recordings with context switches
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) weight: Option<OffCpuArg>,
+    #[arg(long, value_name = "WHAT", value_parser = off_cpu_parser())]
+    pub(crate) weight: Option<Weight>,
 }
 
-/// What is not offered without being asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OffCpuArg {
-    /// The time that its thread was off the processor
-    OffCpu,
+fn off_cpu_parser() -> ChoiceParser<Weight> {
+    ChoiceParser::of(&[Weight::OffCpu]).about("The time that its thread was off the processor")
 }
 
 impl OffCpuArgs {
     /// What was chosen.
-    pub(crate) fn weight(&self) -> StackWeight {
-        match self.weight {
-            Some(OffCpuArg::OffCpu) => StackWeight::OffCpu,
-            None => StackWeight::Samples,
-        }
+    pub(crate) fn weight(&self) -> Weight {
+        self.weight.unwrap_or_default()
     }
 }
 
@@ -88,8 +85,8 @@ pub(crate) struct FoldedArgs {
     pub(crate) kernel_suffix: bool,
 
     /// Folded stacks: the outermost frame, outside of all functions [default: comm]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) root: Option<RootArg>,
+    #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<StackRoot>::all())]
+    pub(crate) root: Option<StackRoot>,
 
     /// Folded stacks: begin with the innermost function
     #[arg(long)]
@@ -103,7 +100,7 @@ impl FoldedArgs {
         let splits = matches!(format, Format::Speedscope | Format::Firefox);
         let weighs = match self.weight.weight {
             // The stream has the records of the switches, of which hotspot makes its own times.
-            Some(WeightArg::OffCpu) => format != Format::Hotspot,
+            Some(Weight::OffCpu) => format != Format::Hotspot,
             _ => counts || splits,
         };
         let given = [
@@ -116,54 +113,9 @@ impl FoldedArgs {
     }
 }
 
-/// The weight of a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WeightArg {
-    /// The number of samples
-    Samples,
-    /// The sum of their periods
-    Period,
-    /// The time that their threads were off the processor, of recordings with context switches; in any format
-    OffCpu,
-}
-
-/// The outermost frame of a folded stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RootArg {
-    /// The thread's name
-    Comm,
-    /// comm-pid
-    Process,
-    /// comm-pid/tid
-    Thread,
-    /// Nothing
-    None,
-}
-
-impl From<RootArg> for StackRoot {
-    fn from(root: RootArg) -> Self {
-        match root {
-            RootArg::Comm => Self::Comm,
-            RootArg::Process => Self::Process,
-            RootArg::Thread => Self::Thread,
-            RootArg::None => Self::None,
-        }
-    }
-}
-
 impl WeightArgs {
     /// What was chosen.
-    pub(crate) fn weight(&self) -> StackWeight {
-        self.weight.map_or(StackWeight::Samples, StackWeight::from)
-    }
-}
-
-impl From<WeightArg> for StackWeight {
-    fn from(weight: WeightArg) -> Self {
-        match weight {
-            WeightArg::Samples => Self::Samples,
-            WeightArg::Period => Self::Period,
-            WeightArg::OffCpu => Self::OffCpu,
-        }
+    pub(crate) fn weight(&self) -> Weight {
+        self.weight.unwrap_or_default()
     }
 }

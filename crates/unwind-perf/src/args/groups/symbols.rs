@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
-use pipeline::CachePlace;
+use clap::{Args, ValueHint};
+use options::{CachePlace, Demangle, NameOptions, parse_memory};
 
-use crate::args::values::parse_memory;
+use crate::args::values::ChoiceParser;
 
 /// The names that are looked up for an address.
 #[derive(Debug, Args)]
@@ -20,8 +20,8 @@ pub(crate) struct SymbolArgs {
     pub(crate) no_symbols: bool,
 
     /// How function names are written
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = DemangleArg::Full)]
-    pub(crate) demangle: DemangleArg,
+    #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::<Demangle>::all())]
+    pub(crate) demangle: Demangle,
 
     /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
     /// is the running one]
@@ -39,20 +39,14 @@ pub(crate) struct SymbolArgs {
 }
 
 impl SymbolArgs {
+    /// Names that are looked up.
+    pub(crate) const fn options(&self) -> NameOptions {
+        NameOptions { look_up: !self.no_symbols, inlines: !self.no_inline, demangle: self.demangle }
+    }
+
     /// Where names are kept.
     pub(crate) fn cache(&self) -> Option<CachePlace> {
         let place = CachePlace::usual(self.cache.clone()?);
         Some(CachePlace { most: self.cache_size.unwrap_or(place.most), ..place })
     }
-}
-
-/// How names are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DemangleArg {
-    /// With parameters
-    Full,
-    /// Without parameters and template arguments
-    Short,
-    /// Mangled, as in the symbol table
-    None,
 }

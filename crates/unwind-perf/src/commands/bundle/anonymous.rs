@@ -11,7 +11,7 @@ use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, 
 use hashbrown::HashSet;
 use host::{Host, Origin, RecordedFile};
 use module_map::{FileProof, Image, Inode, Module};
-use pipeline::{Analysis, Demangle, NameOptions, Observer, Options, Pipeline, Source};
+use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, Pipeline, Source};
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -66,8 +66,8 @@ impl Anonymous {
             let (host, has_list) = machine.host(&recording.bytes, &|path| open(&shown, path));
             let host: Arc<dyn Host> = Arc::new(host);
             let kallsyms = has_list.then(|| KERNEL_LIST.into());
-            let names_there = NameOptions { kallsyms, ..NameOptions::default() };
-            let there = Options { names: names_there, ..Options::default() };
+            let files = FileSearch { kallsyms, ..FileSearch::default() };
+            let there = Options { files, ..Options::default() };
             let replayed = replay(&host, &there, observer)?;
             let found = differences(&shown.profile, &raw, &names, &replayed);
             let more: Vec<_> = found.functions.difference(&as_shown).cloned().collect();

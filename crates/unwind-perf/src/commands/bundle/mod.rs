@@ -17,7 +17,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use bundle::{Facts, JournalHost, Keep, RECORDING, Recorded, Taken, Written};
 use host::{FileKind, Host, NewFile, Origin};
-use pipeline::{NameOptions, Observer, Options, Pipeline, search_words};
+use pipeline::{FileSearch, Observer, Options, Pipeline, search_in_bundle};
 
 use self::anonymous::Anonymous;
 use self::proof::{Outcome, has_stacks, json_hash, replay};
@@ -34,8 +34,8 @@ pub(super) fn run(args: &BundleArgs) -> anyhow::Result<Status> {
 
 fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     let input = args.input.path()?;
-    let names = NameOptions { kallsyms: args.kallsyms.clone(), ..NameOptions::default() };
-    let options = Options { files: args.files.search()?, names, ..Options::default() };
+    let files = FileSearch { kallsyms: args.kallsyms.clone(), ..args.files.search()? };
+    let options = Options { files, ..Options::default() };
     check(input, &options)?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
@@ -126,7 +126,7 @@ impl Run {
         let facts = Facts {
             recording: input.to_owned(),
             tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
-            search: search_words(&options.files, &options.names),
+            search: search_in_bundle(&options.files),
             stacks,
             anonymized: args.anonymize,
             json_sha256,

@@ -4,8 +4,9 @@ mod made_up;
 mod model;
 
 use super::{Index, rows};
-use crate::query::{Filter, Group, Query, View, WeightChoice};
+use crate::query::{Filter, Query, View};
 use made_up::{Numbers, profile};
+use options::{GroupBy, Weight};
 
 #[test]
 fn answers_are_those_that_counting_each_sample_gives() {
@@ -56,9 +57,15 @@ fn query(numbers: &mut Numbers) -> Query {
         },
         ..filter
     };
-    let groups =
-        [Group::Function, Group::Module, Group::Line, Group::Thread, Group::Process, Group::Comm];
-    let weights = [WeightChoice::Samples, WeightChoice::Period, WeightChoice::OffCpu];
+    let groups = [
+        GroupBy::Function,
+        GroupBy::Module,
+        GroupBy::Line,
+        GroupBy::Thread,
+        GroupBy::Process,
+        GroupBy::Comm,
+    ];
+    let weights = [Weight::Samples, Weight::Period, Weight::OffCpu];
     Query {
         view: if numbers.below(2) == 0 { View::Top } else { View::Tree },
         group: groups[numbers.below(6) as usize],

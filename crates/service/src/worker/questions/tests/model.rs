@@ -1,11 +1,12 @@
 //! The model: each question counts all samples, stack by stack, and adds them up by name in the order in which they come.
 
 use hashbrown::HashMap;
+use options::{GroupBy, Weight};
 use profile::query::{Function, FunctionId, FunctionLine, Functions, event_name, period_units};
 use profile::{EventId, Profile, StackId, StringId, ThreadId};
 use serde_json::{Value, json};
 
-use crate::query::{Filter, Group, Patterns, Query, View, WeightChoice};
+use crate::query::{Filter, Patterns, Query, View};
 
 /// Samples of one stack and thread.
 struct Stack {
@@ -24,13 +25,13 @@ pub(super) fn answer(
 ) -> Result<String, Option<String>> {
     let functions = Functions::new(profile, inlines);
     let chosen = match query.weight {
-        WeightChoice::OffCpu if query.filter.event.is_some() => {
+        Weight::OffCpu if query.filter.event.is_some() => {
             return Err(Some("times off the processor are an event of their own".to_owned()));
         }
-        WeightChoice::OffCpu => profile.off_cpu,
+        Weight::OffCpu => profile.off_cpu,
         _ => chosen_event(profile, query.filter.event.as_deref())?,
     };
-    let by_period = query.weight != WeightChoice::Samples;
+    let by_period = query.weight != Weight::Samples;
     let stacks = stacks(profile, &functions, query, chosen);
     let sum = |of: fn(&Stack) -> u64| stacks.iter().map(of).sum::<u64>();
     let (samples, total) = (sum(|it| it.samples), sum(|it| it.weight));
@@ -107,7 +108,7 @@ fn stacks(
             stacks.push(Stack { thread, path, weight: 0, samples: 0, complete });
             stacks.len() - 1
         });
-        let by_period = query.weight != WeightChoice::Samples;
+        let by_period = query.weight != Weight::Samples;
         stacks[at].weight += if by_period { sample.period().unwrap_or(1) } else { 1 };
         stacks[at].samples += 1;
     }
@@ -165,22 +166,24 @@ fn keys(
     profile: &Profile,
     functions: &Functions,
     stack: &Stack,
-    group: Group,
+    group: GroupBy,
 ) -> Vec<(Value, Vec<(String, Value)>)> {
     let thread = profile.threads.get(stack.thread).unwrap();
     let comm = String::from_utf8_lossy(profile.strings.get(thread.comm)).into_owned();
     let named_so = |key: Value, name: String| vec![(key, vec![("name".to_owned(), json!(name))])];
     match group {
-        Group::Thread => named_so(json!(stack.thread.index()), format!("{comm} {}", thread.tid.0)),
-        Group::Process => named_so(json!(thread.pid.0), thread.pid.0.to_string()),
-        Group::Comm => named_so(json!(comm), comm),
+        GroupBy::Thread => {
+            named_so(json!(stack.thread.index()), format!("{comm} {}", thread.tid.0))
+        }
+        GroupBy::Process => named_so(json!(thread.pid.0), thread.pid.0.to_string()),
+        GroupBy::Comm => named_so(json!(comm), comm),
         _ => {
             let keys = stack.path.iter().map(|&at| {
                 let of = functions.rows.get(at.function).and_then(|it| it.module);
-                if group == Group::Module {
+                if group == GroupBy::Module {
                     return (json!(of.map(|id| id.index())), named(profile, &[("name", of)]));
                 }
-                let line = if group == Group::Line { at.line } else { 0 };
+                let line = if group == GroupBy::Line { at.line } else { 0 };
                 let key = json!([at.function.index(), line]);
                 (key, code(profile, functions, FunctionLine { line, ..at }))
             });

@@ -1,8 +1,11 @@
-//! What the user says about memory: this range of that process holds bytes of this file.
+//! Map hints: a range of memory of a process holds bytes of a file.
 
 use std::path::PathBuf;
 
 use address::{Avma, FileOffset, Pid};
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
 
 /// Whose memory a hint speaks of.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,8 +18,10 @@ pub enum HintScope {
     All,
 }
 
-/// A range of memory and the file whose bytes it holds: `OBJECT@PID,START,LEN[,OFFSET]`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A range of memory and the file whose bytes it holds: `OBJECT@PID,START,LEN[,OFFSET]`. In JSON it is an object, since
+/// the file's name may be of any bytes; that text is read, too.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Json", into = "Members")]
 pub struct Hint {
     /// The file.
     pub object: PathBuf,
@@ -79,7 +84,7 @@ impl Hint {
         }
         let [start, len, offset] = values;
         if len == 0 || start.checked_add(len).is_none() {
-            return Err(form("the range is empty or passes the end of the address space"));
+            return Err(form(NO_RANGE));
         }
         let offset = (numbers.len() == 3).then_some(FileOffset(offset));
         Ok(Self { object: object.into(), scope, start: Avma(start), len, offset })
@@ -124,6 +129,82 @@ impl std::fmt::Display for Hint {
         self.offset.map_or(Ok(()), |offset| write!(f, ",{:#x}", offset.0))
     }
 }
+
+/// A hint in JSON.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected OBJECT@PID,START,LEN[,OFFSET], or an object")]
+enum Json {
+    Text(String),
+    Members(Members),
+}
+
+/// A hint as an object; neither `pid` nor `comm` means every process.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    object: Bytes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comm: Option<Bytes>,
+    start: u64,
+    len: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
+}
+
+impl From<Hint> for Members {
+    fn from(hint: Hint) -> Self {
+        let (pid, comm) = match hint.scope {
+            HintScope::Process(pid) => (Some(pid.0), None),
+            HintScope::Comm(name) => (None, Some(Bytes::from(&*name))),
+            HintScope::All => (None, None),
+        };
+        Self {
+            object: Bytes::of_path(&hint.object),
+            pid,
+            comm,
+            start: hint.start.0,
+            len: hint.len,
+            offset: hint.offset.map(|offset| offset.0),
+        }
+    }
+}
+
+impl TryFrom<Json> for Hint {
+    type Error = HintError;
+
+    fn try_from(json: Json) -> Result<Self, HintError> {
+        let members = match json {
+            Json::Text(text) => return Self::parse(&text),
+            Json::Members(members) => members,
+        };
+        let scope = match (members.pid, members.comm) {
+            (Some(pid), None) => Some(HintScope::Process(Pid(pid))),
+            (None, Some(name)) => Some(HintScope::Comm(name.into_vec().into())),
+            (None, None) => Some(HintScope::All),
+            (Some(_), Some(_)) => None,
+        };
+        let is_range = members.len > 0 && members.start.checked_add(members.len).is_some();
+        let hint = Self {
+            object: members.object.to_path(),
+            scope: scope.clone().unwrap_or(HintScope::All),
+            start: Avma(members.start),
+            len: members.len,
+            offset: members.offset.map(FileOffset),
+        };
+        let form = |what| Err(HintError::Form { text: hint.object.display().to_string(), what });
+        match scope {
+            None => form("it has both pid and comm"),
+            Some(_) if hint.object.as_os_str().is_empty() => form("there is no file"),
+            Some(_) if !is_range => form(NO_RANGE),
+            Some(_) => Ok(hint),
+        }
+    }
+}
+
+/// What is wrong with a range of no bytes.
+const NO_RANGE: &str = "the range is empty or passes the end of the address space";
 
 fn scope_of(text: &str) -> Option<HintScope> {
     if text == "*" {

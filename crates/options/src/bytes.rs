@@ -1,4 +1,4 @@
-//! Paths and other bytes in JSON: as text where they are text, else in hexadecimal.
+//! Paths and other bytes in JSON: text if they are UTF-8, else hexadecimal digits.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -6,33 +6,53 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes. In JSON `"text"`, or `{"hex": "…"}` where they are no UTF-8.
+/// Bytes. In JSON `"text"`, or `{"hex": "…"}` if they are not UTF-8. Every sequence of bytes has one such form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Json", into = "Json")]
-pub(crate) struct Bytes(Vec<u8>);
+pub struct Bytes(Vec<u8>);
 
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected text, or an object with the key hex")]
 enum Json {
     Text(String),
     Hex { hex: String },
 }
 
 impl Bytes {
-    pub(crate) fn of_path(path: &Path) -> Self {
-        Self(path.as_os_str().as_bytes().to_vec())
+    /// The bytes of a path.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Self {
+        Self::of_os(path.as_os_str())
     }
 
-    pub(crate) fn of_os(text: &OsStr) -> Self {
+    /// The bytes of a string of the operating system.
+    #[must_use]
+    pub fn of_os(text: &OsStr) -> Self {
         Self(text.as_bytes().to_vec())
     }
 
-    pub(crate) fn to_os_string(&self) -> OsString {
+    /// The bytes.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// The string of the operating system with these bytes.
+    #[must_use]
+    pub fn to_os_string(&self) -> OsString {
         OsString::from_vec(self.0.clone())
     }
 
-    pub(crate) fn to_path(&self) -> PathBuf {
+    /// The path with these bytes.
+    #[must_use]
+    pub fn to_path(&self) -> PathBuf {
         PathBuf::from(self.to_os_string())
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
     }
 }
 
@@ -56,13 +76,15 @@ impl TryFrom<Json> for Bytes {
     }
 }
 
-/// Two digits a byte.
-pub(super) fn to_hex(bytes: &[u8]) -> String {
+/// Two lower-case hexadecimal digits per byte.
+#[must_use]
+pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of such digits.
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+/// The bytes that pairs of hexadecimal digits state; `None` if the text has anything else.
+#[must_use]
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<Vec<u32>>>()?;
     let pairs = digits.chunks(2).map(|pair| match pair {
         &[high, low] => u8::try_from(high * 16 + low).ok(),

@@ -1,10 +1,13 @@
 //! Sizes of memory.
 
-/// What the program itself and its caches need.
+/// Bytes that the program itself and its caches need.
 const LEAST: u64 = 32 << 20;
 
-/// Reads `500M`, `2G`, or a number of bytes; powers of 1024.
-pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
+/// Reads a size of memory: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
+///
+/// # Errors
+/// A clause that says what is wrong, if the text is not a size, or the size is too small to run at all.
+pub fn parse_memory(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or_default().to_ascii_uppercase().as_str() {
         "" => 1,

@@ -1,10 +1,10 @@
-//! Shares in percent on the command line.
+//! Shares in percent.
 
 use std::fmt;
 
-/// A share in percent, held exactly: a share that equals the limit is not above it.
+/// A share in percent, stored exactly: a share that equals the limit does not exceed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Percent {
+pub struct Percent {
     /// As it was written.
     text: String,
     billionths: u64,
@@ -14,8 +14,9 @@ pub(crate) struct Percent {
 const DIGITS: usize = 9;
 
 impl Percent {
-    /// Whether `part` is a larger share of `whole`. Of nothing, nothing is too much.
-    pub(crate) fn is_exceeded_by(&self, part: u64, whole: u64) -> bool {
+    /// Returns true if `part` is a larger share of `whole`; false if `whole` is 0.
+    #[must_use]
+    pub fn is_exceeded_by(&self, part: u64, whole: u64) -> bool {
         let one_percent = 10_u128.pow(DIGITS as u32);
         u128::from(part) * 100 * one_percent > u128::from(self.billionths) * u128::from(whole)
     }
@@ -23,12 +24,14 @@ impl Percent {
 
 impl Percent {
     /// In billionths of the whole, rounded down.
-    pub(crate) const fn billionths(&self) -> u64 {
+    #[must_use]
+    pub const fn billionths(&self) -> u64 {
         self.billionths / 100
     }
 
     /// From 0 to 1.
-    pub(crate) fn share(&self) -> f64 {
+    #[must_use]
+    pub fn share(&self) -> f64 {
         self.billionths as f64 / (100.0 * 10_f64.powi(DIGITS as i32))
     }
 }
@@ -39,8 +42,19 @@ impl fmt::Display for Percent {
     }
 }
 
+/// Reads a share in percent, with or without the sign.
+///
+/// # Errors
+/// A clause that says what is expected.
+pub fn parse_share(text: &str) -> Result<Percent, String> {
+    parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
+}
+
 /// Reads a number from 0 to 100 with up to nine decimals.
-pub(crate) fn parse_percent(text: &str) -> Result<Percent, String> {
+///
+/// # Errors
+/// A clause that says what is expected.
+pub fn parse_percent(text: &str) -> Result<Percent, String> {
     let number = || {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let digits =
@@ -74,6 +88,14 @@ mod tests {
         }
         assert_eq!(read("1.0000000001"), None, "more digits than are held");
         assert_eq!(read("99999999999999999999"), None);
+    }
+
+    #[test]
+    fn shares_go_with_and_without_their_sign() {
+        for text in ["1%", "1", "1 %", "1.0"] {
+            assert_eq!(parse_share(text).map(|share| share.share()), Ok(0.01), "{text}");
+        }
+        assert!(parse_share("1%%").is_err() && parse_share("%").is_err());
     }
 
     #[test]

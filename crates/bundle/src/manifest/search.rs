@@ -1,0 +1,110 @@
+//! The options by which files were searched for, as a manifest states them.
+
+use options::{Bytes, FileSearch, Hint, OptionsError, parse_path_map};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The options: a JSON object, or in manifests of the first two versions a list of arguments of the command, each with
+/// its value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Json", into = "Map<String, Value>")]
+pub(crate) struct Search(pub(crate) FileSearch);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected an object of options")]
+enum Json {
+    Options(Map<String, Value>),
+    Words(Vec<(String, Bytes)>),
+}
+
+impl From<Search> for Map<String, Value> {
+    fn from(search: Search) -> Self {
+        search.0.to_object()
+    }
+}
+
+impl TryFrom<Json> for Search {
+    type Error = OptionsError;
+
+    fn try_from(json: Json) -> Result<Self, OptionsError> {
+        match json {
+            Json::Options(object) => FileSearch::from_object(object),
+            Json::Words(words) => of_words(&words),
+        }
+        .map(Self)
+    }
+}
+
+/// The meaning of arguments.
+fn of_words(words: &[(String, Bytes)]) -> Result<FileSearch, OptionsError> {
+    let mut search = FileSearch::default();
+    for (name, value) in words {
+        let wrong = |reason| OptionsError::Value { name: name.clone(), reason };
+        let path = value.to_path();
+        match name.as_str() {
+            "--module" => search.modules.push(path),
+            "--sysroot" => search.sysroots.push(path),
+            "--buildid-dir" => search.build_id_stores.push(path),
+            "--debug-dir" => search.debug_dirs.push(path),
+            "--extra-dir" => search.extra_dirs.push(path),
+            "--perf-map-dir" => search.perf_map_dirs.push(path),
+            "--path-map" => {
+                let pair = parse_path_map(&value.clone().into_vec());
+                search.path_map.push(pair.map_err(wrong)?);
+            }
+            "--map" => {
+                let hint = Hint::parse(&path.to_string_lossy());
+                search.hints.push(hint.map_err(|error| wrong(error.to_string()))?);
+            }
+            "--kallsyms" => search.kallsyms = Some(path),
+            "--trust-perf-maps" => search.trust_perf_maps = true,
+            "--debuginfod" => search.fetched = true,
+            _ => return Err(OptionsError::Unknown { name: name.clone() }),
+        }
+    }
+    Ok(search)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn read(json: &str) -> Result<FileSearch, String> {
+        serde_json::from_str(json).map(|search: Search| search.0).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn arguments_of_earlier_versions_are_read() {
+        let json = r#"[["--module","m"],["--sysroot","/s"],["--sysroot","/t"],["--buildid-dir","/i"],
+            ["--debug-dir","/d"],["--extra-dir","/e"],["--perf-map-dir","/p"],
+            ["--path-map",{"hex":"2f613d2f623dff"}],["--map","/o@7,0x1000,0x20,0x300"],["--kallsyms","/k"],
+            ["--trust-perf-maps",""],["--debuginfod",""]]"#;
+        let path = |text: &str| PathBuf::from(text);
+        let expected = FileSearch {
+            modules: vec![path("m")],
+            path_map: vec![(b"/a".to_vec(), b"/b=\xff".to_vec())],
+            sysroots: vec![path("/s"), path("/t")],
+            build_id_stores: vec![path("/i")],
+            debug_dirs: vec![path("/d")],
+            extra_dirs: vec![path("/e")],
+            perf_map_dirs: vec![path("/p")],
+            trust_perf_maps: true,
+            fetched: true,
+            hints: vec![Hint::parse("/o@7,0x1000,0x20,0x300").expect("a hint")],
+            kallsyms: Some(path("/k")),
+            ..FileSearch::default()
+        };
+        assert_eq!(read(json).unwrap(), expected);
+        let json = serde_json::to_string(&Search(expected.clone())).unwrap();
+        assert_eq!(read(&json).unwrap(), expected);
+        assert_eq!(read("[]").unwrap(), FileSearch::default());
+    }
+
+    #[test]
+    fn options_of_later_versions_are_refused() {
+        assert!(read(r#"{"later":1}"#).unwrap_err().starts_with("unknown option 'later'"));
+        assert!(read(r#"[["--later",""]]"#).unwrap_err().starts_with("unknown option '--later'"));
+    }
+}

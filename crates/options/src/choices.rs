@@ -1,0 +1,126 @@
+//! The closed choices of users.
+
+use crate::choice::choices;
+
+choices! {
+    /// Spelling of function names.
+    Demangle, default Full {
+        /// With parameters
+        Full = "full",
+        /// Without parameters and template arguments
+        Short = "short",
+        /// Mangled, as in the symbol table
+        None = "none",
+    }
+
+    /// Continuation of truncated callchains with frames that other samples of the thread show.
+    #[allow(rustdoc::broken_intra_doc_links, reason = "`[gap]` is the name of a frame")]
+    Join, default Gaps {
+        /// Not at all
+        Off = "off",
+        /// As far as other samples show each frame
+        Exact = "exact",
+        /// To the root, with a frame [gap] for what no sample shows between
+        Gaps = "gaps",
+    }
+
+    /// Weight of a sample in formats and tables that add samples up.
+    Weight, default Samples {
+        /// The number of samples
+        Samples = "samples",
+        /// The sum of their periods
+        Period = "period",
+        /// The time that their threads were off the processor, of recordings with context switches; in any format
+        OffCpu = "off-cpu",
+    }
+
+    /// Key by which samples are added up in tables.
+    GroupBy, default Function {
+        /// Functions
+        Function = "function",
+        /// Programs and libraries
+        Module = "module",
+        /// Lines of source
+        Line = "line",
+        /// Threads
+        Thread = "thread",
+        /// Processes
+        Process = "process",
+        /// Names of threads
+        Comm = "comm",
+        /// Control groups, where they were recorded
+        Cgroup = "cgroup",
+        /// Events
+        Event = "event",
+    }
+
+    /// Outermost frame of a folded stack.
+    StackRoot, default Comm {
+        /// The thread's name
+        Comm = "comm",
+        /// comm-pid
+        Process = "process",
+        /// comm-pid/tid
+        Thread = "thread",
+        /// Nothing
+        None = "none",
+    }
+
+    /// Cost of a function in a comparison.
+    CostKind, default Own {
+        /// What it costs by itself
+        Own = "own",
+        /// What it costs with all that it called
+        Inclusive = "inclusive",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::{Choice, UnknownChoice};
+
+    fn check<T>()
+    where
+        T: Choice + Display + FromStr<Err = UnknownChoice> + Serialize + DeserializeOwned,
+    {
+        let words: BTreeSet<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
+        assert_eq!(words.len(), T::ALL.len());
+        for &value in T::ALL {
+            let word = value.as_str();
+            assert_eq!(value.to_string(), word);
+            assert_eq!(word.parse(), Ok(value));
+            let json = serde_json::to_string(&value).unwrap();
+            assert_eq!(json, format!("\"{word}\""));
+            assert_eq!(serde_json::from_str::<T>(&json).unwrap(), value);
+            assert!(!value.about().is_empty() && !value.about().ends_with('.'), "{word}");
+        }
+        assert!("of no choice".parse::<T>().is_err());
+        assert!(serde_json::from_str::<T>("\"of no choice\"").is_err());
+    }
+
+    #[test]
+    fn every_choice_round_trips() {
+        check::<Demangle>();
+        check::<Join>();
+        check::<Weight>();
+        check::<GroupBy>();
+        check::<StackRoot>();
+        check::<CostKind>();
+    }
+
+    #[test]
+    fn an_unknown_keyword_names_the_known_ones() {
+        let error = "x".parse::<Demangle>().unwrap_err();
+        assert_eq!(error.to_string(), r#""x" is none of full, short, none"#);
+        let error = serde_json::from_str::<Demangle>("\"x\"").unwrap_err().to_string();
+        assert!(error.starts_with("unknown variant `x`, expected one of"), "{error}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Options on files.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::{Hint, OptionsError, json};
+
+/// Prefixes of paths, and their replacements, in the order in which they are tried.
+pub type PathMap = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Places that are searched for files. A file is used only if its build-id is the recorded one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileSearch {
+    /// Files for the modules with their build-ids, or else with their names.
+    #[serde(with = "json::paths")]
+    pub modules: Vec<PathBuf>,
+    /// Prefixes of recorded paths, and their replacements.
+    #[serde(with = "path_map")]
+    pub path_map: PathMap,
+    /// Folders that stand for `/`. If there is one, recorded paths are looked up below these folders alone.
+    #[serde(rename = "sysroot", with = "json::paths")]
+    pub sysroots: Vec<PathBuf>,
+    /// Build-id caches, and archives of `perf archive`. None: `~/.debug`.
+    #[serde(rename = "buildid_dirs", with = "json::paths")]
+    pub build_id_stores: Vec<PathBuf>,
+    /// Folders of separate debug files. None: `/usr/lib/debug` below each sysroot.
+    #[serde(with = "json::paths")]
+    pub debug_dirs: Vec<PathBuf>,
+    /// Folders in and below which files are looked up by their names.
+    #[serde(with = "json::paths")]
+    pub extra_dirs: Vec<PathBuf>,
+    /// Folders with the `perf-PID.map` files of JIT compilers, searched before `/tmp`.
+    #[serde(with = "json::paths")]
+    pub perf_map_dirs: Vec<PathBuf>,
+    /// Whether the maps of JIT compilers are read whoever owns them; else only those of this user and of the superuser.
+    #[serde(deserialize_with = "json::truth")]
+    pub trust_perf_maps: bool,
+    /// Debuginfod servers to query for files that are found nowhere.
+    pub debuginfod: Servers,
+    /// Whether files that debuginfod servers gave before are taken from their cache, though no server is queried.
+    #[serde(deserialize_with = "json::truth")]
+    pub fetched: bool,
+    /// Contents of memory that the recording does not state.
+    #[serde(rename = "map", deserialize_with = "json::each")]
+    pub hints: Vec<Hint>,
+    /// Files with more hints, one per line. They are read before the run.
+    #[serde(rename = "map_file", with = "json::paths")]
+    pub map_files: Vec<PathBuf>,
+    /// A list of the kernel's symbols in the form of `/proc/kallsyms`.
+    #[serde(with = "json::path")]
+    pub kallsyms: Option<PathBuf>,
+}
+
+impl FileSearch {
+    /// Reads the options from a JSON object.
+    ///
+    /// # Errors
+    /// If an option is unknown, or its value cannot be used.
+    pub fn from_object(object: Map<String, Value>) -> Result<Self, OptionsError> {
+        json::object::read(object)
+    }
+
+    /// The options that differ from their defaults, as a JSON object.
+    #[must_use]
+    pub fn to_object(&self) -> Map<String, Value> {
+        json::object::write(self)
+    }
+
+    /// Applies a function to every path that this machine opens, in place.
+    pub fn for_each_path(&mut self, mut change: impl FnMut(&mut PathBuf)) {
+        // Every field is named, so that a new one cannot be forgotten.
+        let Self {
+            modules,
+            path_map: _,
+            sysroots,
+            build_id_stores,
+            debug_dirs,
+            extra_dirs,
+            perf_map_dirs,
+            trust_perf_maps: _,
+            debuginfod: _,
+            fetched: _,
+            hints,
+            map_files,
+            kallsyms,
+        } = self;
+        let lists =
+            [modules, sysroots, build_id_stores, debug_dirs, extra_dirs, perf_map_dirs, map_files];
+        lists.into_iter().flatten().for_each(&mut change);
+        hints.iter_mut().for_each(|hint| change(&mut hint.object));
+        kallsyms.iter_mut().for_each(change);
+    }
+}
+
+/// Addresses of debuginfod servers, which begin with `http://` or `https://`. In JSON a list, or text with spaces
+/// between the addresses, or `true` for the servers of the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Servers {
+    /// The addresses.
+    pub urls: Vec<String>,
+    /// Whether the servers that the variable `DEBUGINFOD_URLS` names are meant as well. They are looked up before the run.
+    pub environment: bool,
+}
+
+impl Servers {
+    /// Whether no server is meant.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.urls.is_empty() && !self.environment
+    }
+
+    /// The servers in a list with spaces between them. Lists of elfutils may hold words such as `ima:enforcing`, which
+    /// are not servers.
+    #[must_use]
+    pub fn of_list(list: &str) -> Self {
+        let urls = list.split_whitespace().filter(|url| !url.starts_with("ima:"));
+        Self { urls: urls.map(str::to_owned).collect(), environment: false }
+    }
+}
+
+impl Serialize for Servers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.environment {
+            serializer.serialize_bool(true)
+        } else {
+            self.urls.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Servers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected addresses, or true for those of DEBUGINFOD_URLS")]
+        enum Json {
+            Environment(bool),
+            Text(String),
+            Urls(Vec<String>),
+        }
+        Ok(match Json::deserialize(deserializer)? {
+            Json::Environment(environment) => Self { urls: Vec::new(), environment },
+            Json::Text(list) => match list.to_ascii_lowercase().parse() {
+                Ok(environment) => Self { urls: Vec::new(), environment },
+                Err(_) => Self::of_list(&list),
+            },
+            Json::Urls(urls) => Self { urls, environment: false },
+        })
+    }
+}
+
+/// Reads `FROM=TO`: a prefix of recorded paths, and its replacement.
+///
+/// # Errors
+/// A clause that says what is expected.
+pub fn parse_path_map(text: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let at = text.iter().position(|&byte| byte == b'=').filter(|&at| at > 0);
+    let pair = at.and_then(|at| Some((text.get(..at)?.to_vec(), text.get(at + 1..)?.to_vec())));
+    pair.ok_or_else(|| "expected FROM=TO".to_owned())
+}
+
+/// In JSON a list of `[FROM, TO]`; a text is `FROM=TO`.
+mod path_map {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{PathMap, parse_path_map};
+    use crate::Bytes;
+
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected [FROM, TO], or FROM=TO")]
+    enum Pair {
+        Text(String),
+        Pair(Bytes, Bytes),
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a list of [FROM, TO]")]
+    enum Json {
+        Text(String),
+        Pairs(Vec<Pair>),
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathMap, D::Error> {
+        let pairs = match Json::deserialize(deserializer)? {
+            Json::Text(text) => vec![Pair::Text(text)],
+            Json::Pairs(pairs) => pairs,
+        };
+        let read = |pair| match pair {
+            Pair::Text(text) => parse_path_map(text.as_bytes()).map_err(D::Error::custom),
+            Pair::Pair(from, to) => Ok((from.into_vec(), to.into_vec())),
+        };
+        pairs.into_iter().map(read).collect()
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        pairs: &[(Vec<u8>, Vec<u8>)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let pairs = pairs.iter();
+        serializer.collect_seq(pairs.map(|(from, to)| (Bytes::from(&**from), Bytes::from(&**to))))
+    }
+}

@@ -1,0 +1,6 @@
+//! JSON forms of options: single values, and objects that name every option that is not known.
+
+pub(crate) mod object;
+mod values;
+
+pub(crate) use values::{NumberOrText, count, each, ids, names, path, paths, size, texts, truth};

@@ -1,0 +1,46 @@
+//! The vocabulary of options: every option of a run and every closed choice, as plain types with one JSON form.
+//!
+//! The command, the service, its worker, bundles and the Python package use these types. Adding an option means adding
+//! a field here, an argument to the command, and the code that obeys the field.
+//!
+//! # JSON
+//! The options of a run are one flat object, read by [`Options::from_json`] and written by [`Options::to_json`]. Every
+//! name may be missing. An unknown name is an error that names it. The writer omits options that have their default
+//! value. The reader takes more forms than the writer uses: one value for a list of one, and texts as a user types
+//! them (`"pid": "1,2"`, `"max_memory": "2G"`, `"symbols": "false"`).
+//!
+//! Paths and names of threads are bytes. They are JSON strings if they are UTF-8, else `{"hex": "2f61ff"}`, two
+//! lower-case digits per byte ([`Bytes`]). Numbers of 64 bits are JSON numbers.
+
+mod bytes;
+mod cache_place;
+mod choice;
+mod choices;
+mod error;
+mod files;
+mod hint;
+mod json;
+mod limits;
+mod memory;
+mod names;
+mod normalization;
+mod percent;
+mod run;
+mod samples;
+mod time;
+
+pub use bytes::{Bytes, from_hex, to_hex};
+pub use cache_place::CachePlace;
+pub use choice::{Choice, UnknownChoice};
+pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, Weight};
+pub use error::OptionsError;
+pub use files::{FileSearch, PathMap, Servers, parse_path_map};
+pub use hint::{Hint, HintError, HintScope};
+pub use limits::Limits;
+pub use memory::parse_memory;
+pub use names::NameOptions;
+pub use normalization::Normalization;
+pub use percent::{Percent, parse_percent, parse_share};
+pub use run::{MAX_FRAMES, Options};
+pub use samples::SampleFilter;
+pub use time::{TimePoint, TimeRange, parse_seconds};

@@ -1,0 +1,25 @@
+//! Options on names.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Demangle, json};
+
+/// Names that are looked up for an address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NameOptions {
+    /// Whether anything is looked up. Without names, a profile has addresses and modules only.
+    #[serde(rename = "symbols", deserialize_with = "json::truth")]
+    pub look_up: bool,
+    /// Whether inlined functions are looked up.
+    #[serde(deserialize_with = "json::truth")]
+    pub inlines: bool,
+    /// Spelling of function names.
+    pub demangle: Demangle,
+}
+
+impl Default for NameOptions {
+    fn default() -> Self {
+        Self { look_up: true, inlines: true, demangle: Demangle::Full }
+    }
+}

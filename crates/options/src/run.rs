@@ -1,0 +1,304 @@
+//! The options of a run.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    CachePlace, FileSearch, Join, Limits, NameOptions, OptionsError, SampleFilter, cache_place,
+    json,
+};
+
+/// The default of [`Options::max_frames`].
+pub const MAX_FRAMES: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+
+/// How a recording is turned into a profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Samples that are wanted.
+    #[serde(flatten)]
+    pub samples: SampleFilter,
+    /// Places that are searched for files.
+    #[serde(flatten)]
+    pub files: FileSearch,
+    /// Names that are looked up for an address.
+    #[serde(flatten)]
+    pub names: NameOptions,
+    /// Most user frames of a callchain; the rest is cut off at the outer end.
+    #[serde(deserialize_with = "json::count")]
+    pub max_frames: NonZeroUsize,
+    /// How far truncated callchains are continued with frames of other samples.
+    #[serde(deserialize_with = "join")]
+    pub join: Join,
+    /// Whether times off the processor are wanted, as samples of an event of their own (`Profile::off_cpu`). Only runs
+    /// of a recording as a whole give them.
+    #[serde(deserialize_with = "json::truth")]
+    pub off_cpu: bool,
+    /// Resources that the run may take.
+    #[serde(flatten)]
+    pub limits: Limits,
+    /// Cache of names and unwind rules across runs; `None` for no cache. The output does not depend on it. Runs on
+    /// bundles do not use it.
+    #[serde(flatten, with = "cache_place")]
+    pub cache: Option<CachePlace>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            samples: SampleFilter::default(),
+            files: FileSearch::default(),
+            names: NameOptions::default(),
+            max_frames: MAX_FRAMES,
+            join: Join::default(),
+            off_cpu: false,
+            limits: Limits::default(),
+            cache: None,
+        }
+    }
+}
+
+impl Options {
+    /// Reads the options from the text of a JSON object. Missing options, and those that are null, have their defaults.
+    ///
+    /// # Errors
+    /// If the text is not a JSON object, an option is unknown, or its value cannot be used.
+    pub fn from_json(text: &str) -> Result<Self, OptionsError> {
+        Self::from_object(serde_json::from_str(text)?)
+    }
+
+    /// The same for an object.
+    ///
+    /// # Errors
+    /// If an option is unknown, or its value cannot be used.
+    pub fn from_object(object: Map<String, Value>) -> Result<Self, OptionsError> {
+        let given = |name| object.get(name).is_some_and(|value| !value.is_null());
+        if given("cache_size") && !given("cache") {
+            let reason = "it means nothing without cache".to_owned();
+            return Err(OptionsError::Value { name: "cache_size".to_owned(), reason });
+        }
+        json::object::read(object)
+    }
+
+    /// The options that differ from their defaults, as a JSON object.
+    #[must_use]
+    pub fn to_object(&self) -> Map<String, Value> {
+        json::object::write(self)
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        Value::Object(self.to_object()).to_string()
+    }
+
+    /// Puts a folder in front of every relative path, for a reader in another folder.
+    pub fn make_absolute(&mut self, folder: &Path) {
+        self.files.for_each_path(|path| *path = folder.join(&*path));
+        if let Some(place) = &mut self.cache {
+            place.folder = folder.join(&place.folder);
+        }
+    }
+}
+
+/// The keyword, or `true` for the default, or `false` for [`Join::Off`].
+fn join<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Join, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let truth = match &value {
+        Value::Bool(value) => Some(*value),
+        Value::String(text) => text.to_ascii_lowercase().parse().ok(),
+        _ => None,
+    };
+    match truth {
+        Some(true) => Ok(Join::default()),
+        Some(false) => Ok(Join::Off),
+        None => Join::deserialize(value).map_err(serde::de::Error::custom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use address::{Avma, FileOffset, Pid, Tid, Timestamp};
+
+    use super::*;
+    use crate::{Demangle, Hint, HintScope, Servers, TimePoint, TimeRange};
+
+    /// Options of which none has its default.
+    fn unusual() -> Options {
+        let path = |text: &str| text.into();
+        let hint = |object: &str, scope, offset| Hint {
+            object: object.into(),
+            scope,
+            start: Avma(0xffff_0000_0000_0000),
+            len: 0x20,
+            offset,
+        };
+        Options {
+            samples: SampleFilter {
+                pids: vec![Pid(1), Pid(-1)],
+                tids: vec![Tid(3)],
+                comms: vec![b"a,b".to_vec(), b"\xff*".to_vec()],
+                cgroups: vec![b"/user.slice".to_vec()],
+                events: vec!["cycles:u".to_owned()],
+                time: TimeRange {
+                    from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
+                    to: Some(TimePoint::Share(123_456_789)),
+                },
+            },
+            files: FileSearch {
+                modules: vec![path("m")],
+                path_map: vec![(b"/a".to_vec(), b"/b=\xff".to_vec()), (b"x=".to_vec(), Vec::new())],
+                sysroots: vec![path("/s"), path("/t")],
+                build_id_stores: vec![path("/i")],
+                debug_dirs: vec![path("/d")],
+                extra_dirs: vec![path("/e")],
+                perf_map_dirs: vec![path("/p")],
+                trust_perf_maps: true,
+                debuginfod: Servers::of_list("http://one https://two"),
+                fetched: true,
+                hints: vec![
+                    hint("/o@7", HintScope::Process(Pid(7)), Some(FileOffset(u64::MAX))),
+                    hint("o", HintScope::Comm(b"a,\xff"[..].into()), None),
+                    hint("o", HintScope::All, None),
+                ],
+                map_files: vec![path("hints")],
+                kallsyms: Some(path("/k")),
+            },
+            names: NameOptions { look_up: false, inlines: false, demangle: Demangle::Short },
+            max_frames: NonZeroUsize::new(7).unwrap(),
+            join: Join::Exact,
+            off_cpu: true,
+            limits: Limits { memory: Some(64 << 20), jobs: std::num::NonZeroU16::new(3) },
+            cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),
+        }
+    }
+
+    #[test]
+    fn every_option_round_trips() {
+        let options = unusual();
+        let object = options.to_object();
+        // An option of its default is not written: a new field has to be set above.
+        let all: Map<_, _> = match serde_json::to_value(Options::default()).unwrap() {
+            Value::Object(all) => all,
+            _ => Map::new(),
+        };
+        assert_eq!(object.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
+        assert_eq!(Options::from_object(object.clone()).unwrap(), options);
+        assert_eq!(Options::from_json(&options.to_json()).unwrap(), options);
+        // Each alone.
+        for (name, value) in object {
+            if name == "cache_size" {
+                continue;
+            }
+            let alone = Map::from_iter([(name.clone(), value)]);
+            let read = Options::from_object(alone.clone()).unwrap();
+            assert_eq!(read.to_object(), alone, "{name}");
+        }
+        let environment = Servers { urls: Vec::new(), environment: true };
+        let files = FileSearch { debuginfod: environment, ..FileSearch::default() };
+        assert_eq!(FileSearch::from_object(files.to_object()).unwrap(), files);
+        assert_eq!(Options::default().to_json(), "{}");
+    }
+
+    #[test]
+    fn the_documentation_has_every_option() {
+        let page = include_str!("../../../docs/OPTIONS.md");
+        for name in unusual().to_object().keys() {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_as_users_write_them() {
+        for (given, canonical) in [
+            (
+                r#"{"pid":1,"tid":"2,3","comm":"a,b","event":"x"}"#,
+                r#"{"comm":["a","b"],"event":["x"],"pid":[1],"tid":[2,3]}"#,
+            ),
+            (
+                r#"{"comm":["a,b"],"cgroup":{"hex":"ff"}}"#,
+                r#"{"cgroup":[{"hex":"ff"}],"comm":["a,b"]}"#,
+            ),
+            (r#"{"time":[1.5,null]}"#, r#"{"time":"1.500000000,"}"#),
+            (
+                r#"{"sysroot":"a,b","map":"o@1,0x10,2"}"#,
+                r#"{"map":[{"len":2,"object":"o","pid":1,"start":16}],"sysroot":["a,b"]}"#,
+            ),
+            (r#"{"path_map":"/a=/b=c"}"#, r#"{"path_map":[["/a","/b=c"]]}"#),
+            (
+                r#"{"path_map":["/a=/b",["/c=","/d"]]}"#,
+                r#"{"path_map":[["/a","/b"],["/c=","/d"]]}"#,
+            ),
+            (
+                r#"{"inlines":"False","symbols":true,"trust_perf_maps":"true"}"#,
+                r#"{"inlines":false,"trust_perf_maps":true}"#,
+            ),
+            (r#"{"join":false}"#, r#"{"join":"off"}"#),
+            (r#"{"join":true,"demangle":"full","max_frames":"1024","pid":[]}"#, "{}"),
+            (r#"{"debuginfod":true}"#, r#"{"debuginfod":true}"#),
+            (
+                r#"{"debuginfod":"http://a ima:x https://b"}"#,
+                r#"{"debuginfod":["http://a","https://b"]}"#,
+            ),
+            (r#"{"debuginfod":false,"cache":null}"#, "{}"),
+            (
+                r#"{"max_memory":"1G","jobs":"4","cache":"c","cache_size":"2G"}"#,
+                r#"{"cache":"c","cache_size":2147483648,"jobs":4,"max_memory":1073741824}"#,
+            ),
+        ] {
+            let options =
+                Options::from_json(given).unwrap_or_else(|error| panic!("{given}: {error}"));
+            assert_eq!(options.to_json(), canonical);
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_option() {
+        for (given, expected) in [
+            (r#"{"pids":[1]}"#, "unknown option 'pids'"),
+            (r#"{"pid":"x"}"#, "option 'pid': \"x\" is not a number"),
+            (r#"{"comm":[1]}"#, "option 'comm': expected text, or a list of texts"),
+            (r#"{"jobs":0}"#, "option 'jobs': expected a number from 1 to 65535"),
+            (r#"{"max_frames":0}"#, "option 'max_frames': expected a number above 0"),
+            (r#"{"max_memory":"1M"}"#, "option 'max_memory': at least 32 M are needed"),
+            (r#"{"symbols":"no"}"#, "option 'symbols': \"no\" is neither true nor false"),
+            (r#"{"path_map":{}}"#, "option 'path_map': expected a list of [FROM, TO]"),
+            (
+                r#"{"join":"x"}"#,
+                "option 'join': unknown variant `x`, expected one of `off`, `exact`, `gaps`",
+            ),
+            (
+                r#"{"map":"x"}"#,
+                "option 'map': map hint \"x\": there is no @; expected OBJECT@PID,START,LEN[,OFFSET]",
+            ),
+            (r#"{"cache_size":"1G"}"#, "option 'cache_size': it means nothing without cache"),
+            (
+                r#"{"time":"x","pid":[1]}"#,
+                "option 'time': expected A,B in seconds, +A,+B in seconds from the first \
+              sample on, or A%-B%: no comma",
+            ),
+        ] {
+            let error = Options::from_json(given).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+        for text in ["", "[]", "{", "1"] {
+            let error = Options::from_json(text).unwrap_err().to_string();
+            assert!(error.starts_with("the options are not one JSON object"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn relative_paths_become_absolute() {
+        let mut options = unusual();
+        options.make_absolute(Path::new("/f"));
+        let files = &options.files;
+        assert_eq!(files.modules, [Path::new("/f/m")]);
+        assert_eq!(files.sysroots, [Path::new("/s"), Path::new("/t")]);
+        assert_eq!(files.map_files, [Path::new("/f/hints")]);
+        assert_eq!(files.hints[1].object, Path::new("/f/o"));
+        assert_eq!(options.cache.unwrap().folder, Path::new("/f/c"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Options on samples.
+
+use address::{Pid, Tid};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{OptionsError, TimeRange, json};
+
+/// Samples that are wanted. An empty list wants all of them. Memory maps are always replayed in full.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleFilter {
+    /// Process ids.
+    #[serde(rename = "pid", with = "json::ids")]
+    pub pids: Vec<Pid>,
+    /// Thread ids.
+    #[serde(rename = "tid", with = "json::ids")]
+    pub tids: Vec<Tid>,
+    /// Names of threads; `*` stands for any bytes, `?` for one.
+    #[serde(rename = "comm", with = "json::names")]
+    pub comms: Vec<Vec<u8>>,
+    /// Paths of control groups, with `*` and `?` as in names of threads.
+    #[serde(rename = "cgroup", with = "json::names")]
+    pub cgroups: Vec<Vec<u8>>,
+    /// Names of events, as the recording has them, with `*` and `?` as in those of threads, with modifiers (`:u`) or
+    /// without.
+    #[serde(rename = "event", deserialize_with = "json::texts")]
+    pub events: Vec<String>,
+    /// Range of time.
+    pub time: TimeRange,
+}
+
+impl SampleFilter {
+    /// Reads the options from a JSON object.
+    ///
+    /// # Errors
+    /// If an option is unknown, or its value cannot be used.
+    pub fn from_object(object: Map<String, Value>) -> Result<Self, OptionsError> {
+        json::object::read(object)
+    }
+
+    /// The names of the options.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        json::object::names::<Self>()
+    }
+}

@@ -1,0 +1,98 @@
+//! Options that name more options: files with hints, and the debuginfod servers of the environment.
+
+use std::borrow::Cow;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use host::{Host, HostError, Origin};
+use options::{FileSearch, Hint, Servers};
+
+use crate::error::Error;
+
+/// The options with the hints that their files have, and with the servers of the environment in place of the wish for
+/// them.
+///
+/// # Errors
+/// If a file with hints cannot be read or has a line that is not a hint, or the environment names no server.
+pub(crate) fn resolved<'f>(
+    files: &'f FileSearch,
+    host: &dyn Host,
+) -> Result<Cow<'f, FileSearch>, Error> {
+    if files.map_files.is_empty() && !files.debuginfod.environment {
+        return Ok(Cow::Borrowed(files));
+    }
+    let mut files = files.clone();
+    for path in std::mem::take(&mut files.map_files) {
+        read_hints(&path, host, &mut files.hints)?;
+    }
+    if files.debuginfod.environment {
+        files.debuginfod = servers_of_environment(host);
+        if files.debuginfod.is_empty() {
+            return Err(Error::NoServers);
+        }
+    }
+    Ok(Cow::Owned(files))
+}
+
+/// The debuginfod servers that the environment names.
+#[must_use]
+pub fn servers_of_environment(host: &dyn Host) -> Servers {
+    let list = host.variable("DEBUGINFOD_URLS").unwrap_or_default();
+    Servers::of_list(&list.to_string_lossy())
+}
+
+/// Adds the hints of a file that the user named, which may be a FIFO: one per line, and comments that begin with `#`.
+fn read_hints(path: &Path, host: &dyn Host, hints: &mut Vec<Hint>) -> Result<(), Error> {
+    let failed = |source| Error::MapFile { path: path.to_owned(), source };
+    let stream = host.stream(path, Origin::User).map_err(|error| match error {
+        HostError::Io { source, .. } => failed(source),
+        other => failed(io::Error::other(other)),
+    });
+    let mut text = String::new();
+    stream?.read_to_string(&mut text).map_err(failed)?;
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim();
+        if !line.is_empty() && !line.starts_with('#') {
+            let wrong = |source| Error::MapFileLine { path: path.to_owned(), line: number, source };
+            hints.push(Hint::parse(line).map_err(wrong)?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn hints_are_read_from_files() {
+        let machine = MemoryHost::new();
+        machine.insert("/hints", *b"# of the JIT\n\n a@1,2,3 \nb@*,4,5\n");
+        machine.insert("/wrong", *b"a@1,2,3\nnothing\n");
+        let of = |paths: &[&str]| FileSearch {
+            hints: vec![Hint::parse("c@1,9,1").unwrap()],
+            map_files: paths.iter().map(Into::into).collect(),
+            ..FileSearch::default()
+        };
+        let found = resolved(&of(&["/hints"]), &machine).unwrap().into_owned();
+        let hints: Vec<_> = found.hints.iter().map(ToString::to_string).collect();
+        assert_eq!(hints, ["c@1,0x9,0x1", "a@1,0x2,0x3", "b@*,0x4,0x5"]);
+        assert!(found.map_files.is_empty());
+        let error = resolved(&of(&["/wrong"]), &machine).map(drop).unwrap_err();
+        assert!(matches!(error, Error::MapFileLine { line: 2, .. }), "{error:?}");
+        let error = resolved(&of(&["/none"]), &machine).map(drop).unwrap_err();
+        assert!(matches!(error, Error::MapFile { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn an_environment_without_servers_is_an_error() {
+        let machine = MemoryHost::new();
+        let debuginfod = Servers { urls: Vec::new(), environment: true };
+        let files = FileSearch { debuginfod, ..FileSearch::default() };
+        assert!(matches!(resolved(&files, &machine), Err(Error::NoServers)));
+        let none = FileSearch::default();
+        assert!(matches!(resolved(&none, &machine), Ok(Cow::Borrowed(_))));
+    }
+}
