@@ -1,6 +1,8 @@
 //! Options on files.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -14,7 +16,8 @@ pub type PathMap = Vec<(Vec<u8>, Vec<u8>)>;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSearch {
-    /// Files for the modules with their build-ids, or else with their names.
+    /// Files for the modules with their build-ids, identities or names; or `RECORDED=FILE`, see [`given_file`]. A text that
+    /// names an existing file is that file.
     #[serde(with = "json::paths")]
     pub modules: Vec<PathBuf>,
     /// Prefixes of recorded paths, and their replacements.
@@ -87,12 +90,36 @@ impl FileSearch {
             map_files,
             kallsyms,
         } = self;
-        let lists =
-            [modules, sysroots, build_id_stores, debug_dirs, extra_dirs, perf_map_dirs, map_files];
+        for module in modules {
+            match given_file(module) {
+                Some((recorded, mut file)) => {
+                    change(&mut file);
+                    *module = given(&recorded, &file);
+                }
+                None => change(module),
+            }
+        }
+        let lists = [sysroots, build_id_stores, debug_dirs, extra_dirs, perf_map_dirs, map_files];
         lists.into_iter().flatten().for_each(&mut change);
         hints.iter_mut().for_each(|hint| change(&mut hint.object));
         kallsyms.iter_mut().for_each(change);
     }
+}
+
+/// The two parts of `RECORDED=FILE`: a recorded path or name, and the file that is used for it without a proof. `None` if
+/// there is no `=`, or a part is empty.
+#[must_use]
+pub fn given_file(module: &Path) -> Option<(Vec<u8>, PathBuf)> {
+    let text = module.as_os_str().as_bytes();
+    let at = text.iter().position(|&byte| byte == b'=')?;
+    let (recorded, file) = (text.get(..at)?, text.get(at + 1..)?);
+    let is_whole = !recorded.is_empty() && !file.is_empty();
+    is_whole.then(|| (recorded.to_vec(), PathBuf::from(OsStr::from_bytes(file))))
+}
+
+/// `RECORDED=FILE` of its two parts.
+fn given(recorded: &[u8], file: &Path) -> PathBuf {
+    PathBuf::from(OsString::from_vec([recorded, b"=", file.as_os_str().as_bytes()].concat()))
 }
 
 /// Addresses of debuginfod servers, which begin with `http://` or `https://`. In JSON a list, or text with spaces

@@ -34,7 +34,7 @@ pub use cache_place::CachePlace;
 pub use choice::{Choice, UnknownChoice};
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, Weight};
 pub use error::OptionsError;
-pub use files::{FileSearch, PathMap, Servers, parse_path_map};
+pub use files::{FileSearch, PathMap, Servers, given_file, parse_path_map};
 pub use hint::{Hint, HintError, HintScope};
 pub use limits::Limits;
 pub use memory::parse_memory;

@@ -23,7 +23,7 @@ use module_map::{
     Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileOptions, Hint, Image,
     ImageStore, Section, Timeline,
 };
-use options::FileSearch;
+use options::{FileSearch, given_file};
 use perf_data::{Head, RecordedArch};
 
 use crate::error::Error;
@@ -156,10 +156,18 @@ fn file_options(
     let named_debug_dirs =
         search.debug_dirs.iter().filter(|dir| !is_system(dir)).cloned().collect();
     let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
+    let (mut modules, mut given) = (Vec::new(), Vec::new());
+    for module in &search.modules {
+        // A file whose name has a `=` is that file.
+        match given_file(module).filter(|_| !host.is_file(module, Origin::User)) {
+            Some(pair) => given.push(pair),
+            None => modules.push(module.clone()),
+        }
+    }
     FileOptions {
         host: host.clone(),
-        modules: search.modules.clone(),
-        given: Vec::new(),
+        modules,
+        given,
         path_map: search.path_map.clone(),
         sysroots: sysroots.to_vec(),
         build_id_dirs,

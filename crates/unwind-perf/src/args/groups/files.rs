@@ -8,8 +8,8 @@ use clap::Args;
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
-    /// Use FILE for modules with its build-id or its name; can be repeated
-    #[arg(long, value_name = "FILE")]
+    /// Use FILE for modules with its build-id, inode or name, or for the RECORDED path or name in any case; can be repeated
+    #[arg(long, value_name = "[RECORDED=]FILE")]
     pub(crate) module: Vec<PathBuf>,
 
     /// Look for recorded paths that begin with FROM at TO instead, those of programs and of source files; can be repeated

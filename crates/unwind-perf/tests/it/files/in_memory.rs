@@ -87,7 +87,11 @@ fn a_child_has_its_own_map_and_that_of_its_parent() {
         recording.sample(pid, START + 0x208);
     }
     recording.write(&folder);
-    map_file(&folder, 1, &format!("{:x} 100 before\n{:x} 100 of_parent\n", START + 0x100, START + 0x200));
+    map_file(
+        &folder,
+        1,
+        &format!("{:x} 100 before\n{:x} 100 of_parent\n", START + 0x100, START + 0x200),
+    );
     map_file(&folder, 2, &format!("{:x} 100 of_child\n", START + 0x200));
     let expected = ["before", "of_parent", "before", "of_child"];
     assert_eq!(names(&folder), expected.map(|name| Some(name.to_owned())));

@@ -134,6 +134,26 @@ fn without_any_build_id_the_path_is_used_and_that_is_said() {
 }
 
 #[test]
+fn the_user_gives_the_file_of_a_recorded_name() {
+    let (folder, mut recording) = recording("given");
+    exec(&mut recording, 1, inode(10), "/app (deleted)");
+    recording.sample(1, LOAD + KNOWN);
+    recording.write(&folder);
+    fs::rename(folder.join("app"), folder.join("old=build")).expect("renamed");
+    let name = |module: &str| {
+        let lines = samples(&folder, &["--module", module]);
+        innermost(&lines[0]).0.map(str::to_owned)
+    };
+    // A file of another name that nothing proves is not meant; one whose name has a `=` is that file.
+    assert_eq!(name("old=build"), None);
+    for recorded in ["app", "/app", "/app (deleted)"] {
+        assert_eq!(name(&format!("{recorded}=old=build")), known(), "{recorded}");
+        assert_eq!(findings(&folder, &["--module", &format!("{recorded}=old=build")]), []);
+    }
+    assert_eq!(name("other=old=build"), None);
+}
+
+#[test]
 fn two_files_of_one_name_are_not_chosen_from() {
     let folder = empty_folder("two-extra-dirs");
     for (dir, build) in [("a", "bfd-separate"), ("b", "lld-pie")] {
@@ -172,10 +192,19 @@ impl Drop for Running {
 
 /// The code of a running program by its line in `/proc/PID/maps`: start, length, offset, device, inode.
 fn code_of(pid: u32, path: &Path) -> (u64, u64, u64, MmapFile<'static>) {
-    let maps = fs::read(format!("/proc/{pid}/maps")).expect("the maps");
-    let text = String::from_utf8_lossy(&maps).into_owned();
     let path = path.to_str().expect("a name");
-    let line = text.lines().find(|it| it.contains(" r-xp ") && it.contains(path)).expect("code");
+    let code = || {
+        let maps = fs::read(format!("/proc/{pid}/maps")).expect("the maps");
+        let text = String::from_utf8_lossy(&maps).into_owned();
+        let line = text.lines().find(|it| it.contains(" r-xp ") && it.contains(path));
+        line.map(str::to_owned)
+    };
+    // Until it has executed the program.
+    let tries = std::iter::repeat_with(|| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        code()
+    });
+    let line = tries.take(4000).flatten().next().expect("code");
     let words: Vec<&str> = line.split_whitespace().collect();
     let hex = |text: &str| u64::from_str_radix(text, 16).expect("a number");
     let (start, end) = words[0].split_once('-').expect("a range");
@@ -209,13 +238,6 @@ fn a_living_process_has_its_deleted_program() {
     let child = Command::new(&program).arg("60").stdin(Stdio::null()).spawn().expect("it runs");
     let running = Running(child);
     let pid = running.0.id();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    // Until it has executed the program.
-    while fs::read_link(format!("/proc/{pid}/exe")).ok() != Some(program.clone())
-        && std::time::Instant::now() < deadline
-    {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
     let (start, len, offset, file) = code_of(pid, &program);
     let fact = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).expect("a fact");
