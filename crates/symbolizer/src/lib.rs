@@ -83,6 +83,7 @@ mod kernel;
 mod languages;
 mod lost;
 mod observer;
+mod remedy;
 mod request;
 mod run;
 mod stored;
@@ -99,6 +100,7 @@ pub use kernel::{
 pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
+pub use remedy::Remedy;
 pub use request::{
     ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };

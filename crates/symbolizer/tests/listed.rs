@@ -144,13 +144,13 @@ fn where_a_list_is_looked_for() {
     assert_eq!(found(&files[1..2]), format!("cache {start}"));
     assert_eq!(found(&files[2..]), format!("old {start}"));
     assert_eq!(found(&files[3..]), format!("running {start}"));
-    let missing = "the running kernel tells no build-id; name the symbols with --kallsyms";
+    let missing = "the running kernel states no build-id; name its symbols with --kallsyms FILE";
     assert_eq!(found(&files[4..]), missing);
     let other = notes(&[1, 2, 3, 4]);
     assert_eq!(
         found(&[("/sys/kernel/notes", &other)]),
         "the recorded kernel has build-id aabbccdd, the running one 01020304; name its symbols \
-            with --kallsyms"
+            with --kallsyms FILE"
     );
 }
 
@@ -162,7 +162,7 @@ fn a_recording_that_does_not_say_which_kernel_it_was() {
     assert_eq!(
         error.to_string(),
         "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, before \
-         it starts anew: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
+         it restarts: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
     );
     let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();

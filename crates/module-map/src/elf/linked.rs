@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use address::Svma;
 use object::elf::{
     R_386_32, R_386_GLOB_DAT, R_386_JMP_SLOT, R_386_RELATIVE, R_AARCH64_RELATIVE, R_X86_64_64,
-    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_GNU_IFUNC,
+    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC,
 };
 use object::{Object as _, Relocation, RelocationFlags, RelocationTarget};
 
@@ -164,6 +164,23 @@ impl Image {
         let offset = self.offset_of_svma(svma)?.sub(self.base().0);
         let bytes = self.bytes().get(usize::try_from(offset.0).ok()?..)?;
         Some(Svma(u32::from_le_bytes(*bytes.first_chunk()?).into()))
+    }
+
+    /// Whether others can be linked to any of its functions, on whatever processor.
+    #[must_use]
+    pub fn exports_functions(&self) -> bool {
+        const CLASS_64: u8 = 2;
+        let is_wide = self.bytes().get(4) == Some(&CLASS_64);
+        let SymbolLayout { size, info, section, .. } = if is_wide { SYMBOL_64 } else { SYMBOL_32 };
+        let is_exported = |symbol: &[u8]| {
+            let kind = symbol.get(info).map(|info| info & 0xf);
+            let is_function =
+                kind.is_some_and(|kind| [STT_FUNC.0, STT_GNU_IFUNC.0].contains(&kind));
+            // Whatever the order of its bytes.
+            is_function && symbol.get(section..section + 2).is_some_and(|it| it != [0, 0])
+        };
+        let symbols = self.section(".dynsym").and_then(|symbols| self.section_data(symbols).ok());
+        symbols.is_some_and(|symbols| symbols.chunks_exact(size).any(is_exported))
     }
 
     /// The functions that others can be linked to, by the hashes of their names and in the order of those; without those

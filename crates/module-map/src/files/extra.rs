@@ -16,7 +16,10 @@ const MOST: usize = 1 << 20;
 
 /// The files below some folders.
 #[derive(Debug, Clone, Default, Hash)]
-pub struct ExtraFiles(Arc<BTreeMap<OsString, Vec<PathBuf>>>);
+pub struct ExtraFiles {
+    by_name: Arc<BTreeMap<OsString, Vec<PathBuf>>>,
+    is_named: bool,
+}
 
 impl ExtraFiles {
     /// Lists the folders; what cannot be read is left out, and links to folders are not followed.
@@ -24,7 +27,13 @@ impl ExtraFiles {
     pub fn below(host: &dyn Host, dirs: &[PathBuf]) -> Self {
         let mut listing = Listing { host, room: MOST, files: BTreeMap::new() };
         dirs.iter().for_each(|dir| listing.add(dir, DEEPEST));
-        Self(Arc::new(listing.files))
+        Self { by_name: Arc::new(listing.files), is_named: !dirs.is_empty() }
+    }
+
+    /// Whether the user named any folder.
+    #[must_use]
+    pub const fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// The files of that name, those in the first folder and nearest to it first.
@@ -32,18 +41,18 @@ impl ExtraFiles {
         &self,
         name: Option<&OsStr>,
     ) -> impl Iterator<Item = FileCandidate> + use<'_> {
-        let found = name.and_then(|name| self.0.get(name));
+        let found = name.and_then(|name| self.by_name.get(name));
         found.into_iter().flatten().cloned().map(FileCandidate::of_user)
     }
 
     /// All files, by name; those of one name as [`Self::named`] has them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        self.0.values().flatten()
+        self.by_name.values().flatten()
     }
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_name.is_empty()
     }
 }
 

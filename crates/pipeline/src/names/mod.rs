@@ -24,7 +24,8 @@ use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
-    KernelNames, LostNames, RecordedKernel, SymbolObserver, SymbolStage, SymbolTimings,
+    KernelNames, LostNames, NoKernelNames, RecordedKernel, Remedy, SymbolObserver, SymbolStage,
+    SymbolTimings,
 };
 use unwinder::Thread;
 
@@ -41,6 +42,8 @@ pub(crate) use self::prefetch::Prefetch;
 pub struct NameReport {
     /// Why the kernel has none, in plain words; only where kernel code was mapped.
     pub kernel_refused: Option<String>,
+    /// What would give it names.
+    pub kernel_remedy: Option<Remedy>,
     /// Whether nothing but the release and the place of the kernel says that its names are of the recorded one.
     pub kernel_by_release: bool,
     /// Build-ids that several modules of the kernel were recorded with, which therefore prove nothing.
@@ -61,6 +64,7 @@ impl NameReport {
     /// Takes in what is to be said of further names.
     pub(crate) fn add(&mut self, other: Self) {
         self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
+        self.kernel_remedy = self.kernel_remedy.or(other.kernel_remedy);
         self.kernel_by_release |= other.kernel_by_release;
         self.shared_ids = other.shared_ids;
         self.lost.merge(other.lost);
@@ -127,14 +131,13 @@ pub(crate) fn resolve(
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
     let mut kernel_by_release = false;
-    let kernel_refused = match list {
+    let refused = match list {
         Some(Ok(names)) => {
             sources.kernel(&mut named, &names);
             kernel_by_release = names.by_release;
             None
         }
-        Some(Err(reason)) => Some(reason.to_string()).filter(|_| kernel.files.is_empty()),
-        None => None,
+        refused => refused.and_then(Result::err),
     };
     sources.jit(&mut named, &in_memory);
     if head.is_simpleperf() {
@@ -152,7 +155,8 @@ pub(crate) fn resolve(
     named.fill_in(strings, inlines);
     let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
     NameReport {
-        kernel_refused,
+        kernel_remedy: refused.as_ref().and_then(NoKernelNames::remedy),
+        kernel_refused: refused.filter(|_| kernel.files.is_empty()).map(|it| it.to_string()),
         kernel_by_release,
         shared_ids: kernel.shared_ids,
         lost,

@@ -22,7 +22,7 @@ pub(crate) fn account(
     let shown = (&*profile, &*timeline);
     let (losses, nameless) = rayon::join(
         || losses(shown.0, shown.1, images),
-        || names.looked_up.then(|| nameless(shown.0, &names.by_start, shown.1, images)),
+        || names.looked_up.then(|| nameless(shown.0, names, shown.1, images)),
     );
     profile.summary.losses = losses;
     if let Some(nameless) = nameless {

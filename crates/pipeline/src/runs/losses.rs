@@ -1,8 +1,10 @@
 //! The modules that chains ended in before their root: how many samples, why, and what would help.
 
-use address::{ModuleId, Pid};
-use module_map::{ImageStore, LoadError, Module, Timeline};
+use address::ModuleId;
+use module_map::{Image, ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
 use profile::{EndReason, LocationRow, ModuleLoss, Profile, StackId};
+
+use super::remedy::{DebugInfo, DebugProof, Remedy, Symbols, Ways};
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
 pub(super) fn losses(
@@ -37,7 +39,7 @@ pub(super) fn losses(
             module,
             samples,
             reason: reason(module, end, timeline, images),
-            help: help(module, end, timeline, images),
+            help: remedy(module, end, timeline, images).to_string(),
         })
         .collect();
     losses.sort_by(|a, b| {
@@ -75,23 +77,24 @@ fn reason(
 }
 
 /// What would let chains go on in the module.
-fn help(
+fn remedy(
     module: Option<ModuleId>,
     end: EndReason,
     timeline: &Timeline,
     images: &ImageStore,
-) -> String {
+) -> Remedy {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
-    let Some(module) = module else { return memory(None) };
+    let Some(module) = module else { return Remedy::Memory { owner: None } };
     match (end, images.outcome(module)) {
-        (EndReason::BadUnwindInfo, _) => {
-            "give a sound copy of the same build: --module FILE".to_owned()
+        (EndReason::BadUnwindInfo, _) => Remedy::SoundCopy,
+        (EndReason::NoUnwindInfo, outcome) => {
+            let file = outcome.and_then(Result::ok);
+            let debug = file.filter(|file| !has_debug_info(file));
+            let debug = debug.map(|file| debug_info(module, file, images));
+            Remedy::UnwindTables { debug }
         }
-        (EndReason::NoUnwindInfo, _) => unwind_info(module),
-        (_, Some(Err(LoadError::Missing(_) | LoadError::BuildId { .. }))) => file(module),
-        (_, Some(Err(LoadError::Unusable(_)))) => {
-            "give another copy of the file: --module FILE".to_owned()
-        }
+        (_, Some(Err(LoadError::Missing(_) | LoadError::BuildId { .. }))) => file(module, images),
+        (_, Some(Err(LoadError::Unusable(_)))) => Remedy::ReadableCopy,
         (
             _,
             Some(Err(
@@ -101,128 +104,62 @@ fn help(
                 | LoadError::OtherFile { .. }
                 | LoadError::Ambiguous { .. },
             )),
-        ) => other_file(module),
-        (_, Some(Err(LoadError::NotOpened))) if module.identity.build_id.is_some() => file(module),
-        _ => memory(module.owner),
+        ) => Remedy::RecordedFile { name: file_name(module) },
+        (_, Some(Err(LoadError::NotOpened))) if module.identity.build_id.is_some() => {
+            file(module, images)
+        }
+        _ => Remedy::Memory { owner: module.owner },
     }
 }
 
 /// The file is not there.
-fn file(module: &Module) -> String {
-    match module.identity.build_id {
-        Some(id) => format!(
-            "give the file of build-id {id}: --module FILE, --extra-dir DIR, --sysroot DIR, or --debuginfod"
-        ),
-        None => "give the file: --module FILE, --extra-dir DIR or --sysroot DIR".to_owned(),
+pub(super) fn file(module: &Module, images: &ImageStore) -> Remedy {
+    let ways = Ways::of(images.options());
+    let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
+    Remedy::File { id: module.identity.build_id, ways }
+}
+
+/// Whether all debug information of a file was read, its own or that of its debug file, as far as somebody looked for it.
+pub(super) fn has_debug_info(file: &LoadedImage) -> bool {
+    let debug = file.debug_if_loaded().map(|debug| &**debug);
+    let mut files = [Some(file.image()), debug].into_iter().flatten();
+    files.any(|image| image.section(".debug_info").is_some())
+}
+
+/// How the debug information of a file may be found.
+pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStore) -> DebugInfo {
+    let image = file.image();
+    let proof = match (image.build_id(), debug_link(image)) {
+        (Some(id), _) => DebugProof::Id(id),
+        (None, Some(name)) => DebugProof::Link(name),
+        (None, None) => DebugProof::Nothing,
+    };
+    DebugInfo {
+        symbols: if image.exports_functions() { Symbols::Exported } else { Symbols::Stripped },
+        proof,
+        packaged: is_packaged(&module.path),
+        ways: Ways::of(images.options()),
     }
 }
 
-/// The file at the path is another one.
-fn other_file(module: &Module) -> String {
+/// The name of a recorded file, without its folders and the mark of a deleted file.
+fn file_name(module: &Module) -> String {
     let name = module.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let name =
-        String::from_utf8_lossy(name.strip_suffix(b" (deleted)").unwrap_or(name)).into_owned();
-    format!(
-        "give the recorded file: --module {name}=FILE; record with perf record --buildid-mmap to have it found by its \
-         build-id"
-    )
+    String::from_utf8_lossy(name.strip_suffix(b" (deleted)").unwrap_or(name)).into_owned()
 }
 
-/// The file is there, but not what is needed of it.
-fn unwind_info(module: &Module) -> String {
-    let found = match module.identity.build_id {
-        Some(id) => format!("of build-id {id}: --debug-dir DIR or --debuginfod"),
-        None => "--module FILE or --debug-dir DIR".to_owned(),
-    };
-    format!(
-        "give its debug information, {found}; or build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"
-    )
+/// The name of the debug file that a file states.
+fn debug_link(image: &Image) -> Option<String> {
+    let data = image.section_data(image.section(".gnu_debuglink")?).ok()?;
+    let name = data.split(|&byte| byte == 0).next().filter(|name| !name.is_empty())?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// There is no file.
-fn memory(owner: Option<Pid>) -> String {
-    let pid = owner.map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
-    format!(
-        "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if it is a \
-         copy of a file's code, say so: --map OBJECT@{pid},START,LEN,OFFSET"
-    )
+/// Whether the package manager of a distribution installs files there.
+fn is_packaged(path: &[u8]) -> bool {
+    const FOLDERS: [&[u8]; 4] = [b"/usr/", b"/lib", b"/bin/", b"/sbin/"];
+    FOLDERS.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(b"/usr/local/")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use address::{Avma, BuildId, FileOffset};
-    use module_map::{FileIdentity, FileOptions, MapEvent};
-
-    /// Two files that are not there, one with a build-id, and memory without a file.
-    fn mapped() -> Timeline {
-        let mut timeline = Timeline::new();
-        let names: [(&[u8], Option<&str>); 3] =
-            [(b"/nowhere/a", Some("d587e5ae")), (b"/nowhere/b", None), (b"//anon", None)];
-        for (index, (path, build_id)) in (0..).zip(names) {
-            timeline.map(&MapEvent {
-                pid: Pid(7),
-                kernel: false,
-                start: Avma(0x1000 * (index + 1)),
-                len: 0x1000,
-                offset: FileOffset(0),
-                executable: true,
-                writable: false,
-                path,
-                identity: FileIdentity {
-                    build_id: build_id.and_then(BuildId::from_hex),
-                    ..FileIdentity::default()
-                },
-            });
-        }
-        timeline
-    }
-
-    /// What helps where a chain ended so in a file that is not there, or in memory without a file.
-    #[test]
-    fn what_helps() {
-        let timeline = mapped();
-        let images = ImageStore::new(FileOptions::default());
-        for module in timeline.modules() {
-            let _missing = images.image(module);
-        }
-        let help = |module: Option<u32>, end| help(module.map(ModuleId), end, &timeline, &images);
-        let cases = [
-            (
-                help(Some(0), EndReason::NoModule),
-                "give the file of build-id d587e5ae: --module FILE, --extra-dir DIR, --sysroot DIR, or --debuginfod",
-            ),
-            (
-                help(Some(1), EndReason::NoModule),
-                "give the file: --module FILE, --extra-dir DIR or --sysroot DIR",
-            ),
-            (
-                help(Some(0), EndReason::NoUnwindInfo),
-                "give its debug information, of build-id d587e5ae: --debug-dir DIR or --debuginfod; or build it with \
-                 -fasynchronous-unwind-tables or -fno-omit-frame-pointer",
-            ),
-            (
-                help(Some(1), EndReason::NoUnwindInfo),
-                "give its debug information, --module FILE or --debug-dir DIR; or build it with \
-                 -fasynchronous-unwind-tables or -fno-omit-frame-pointer",
-            ),
-            (
-                help(Some(1), EndReason::BadUnwindInfo),
-                "give a sound copy of the same build: --module FILE",
-            ),
-            (
-                help(Some(2), EndReason::AnonymousMemory),
-                "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if \
-                 it is a copy of a file's code, say so: --map OBJECT@7,START,LEN,OFFSET",
-            ),
-            (
-                help(None, EndReason::AnonymousMemory),
-                "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if \
-                 it is a copy of a file's code, say so: --map OBJECT@PID,START,LEN,OFFSET",
-            ),
-        ];
-        for (found, expected) in cases {
-            assert_eq!(found, expected);
-        }
-    }
-}
+mod tests;

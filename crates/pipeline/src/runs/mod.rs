@@ -16,6 +16,7 @@ mod nameless;
 mod off_cpu;
 mod open;
 mod pace;
+mod remedy;
 mod run;
 mod sample_times;
 pub(crate) mod whole;

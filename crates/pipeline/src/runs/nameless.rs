@@ -2,19 +2,22 @@
 
 use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
-use module_map::{ImageStore, LoadError, MappedKind, Timeline};
+use module_map::{ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
 use profile::query::frame_weights;
 use profile::{FoundBy, LocationId, ModuleKind, NamelessModule, Profile};
 
-/// Frames without a name by module, those with most first. `by_start`: locations whose name is but where their function
-/// starts.
+use super::losses;
+use super::remedy::Remedy;
+use crate::names::NameReport;
+
+/// Frames without a name by module, those with most first. A name that only states where the function starts is none.
 pub(super) fn nameless(
     profile: &Profile,
-    by_start: &[LocationId],
+    names: &NameReport,
     timeline: &Timeline,
     images: &ImageStore,
 ) -> Vec<NamelessModule> {
-    let by_start: HashSet<LocationId> = by_start.iter().copied().collect();
+    let by_start: HashSet<LocationId> = names.by_start.iter().copied().collect();
     let mut counts: HashMap<Option<ModuleId>, u64> = HashMap::new();
     for (frame, &weight) in profile.frames.iter().zip(&frame_weights(profile)) {
         let Some(location) = profile.locations.get(frame.location) else { continue };
@@ -24,46 +27,43 @@ pub(super) fn nameless(
         }
     }
     let row = |(module, frames)| {
-        let help = help(module, profile, timeline, images);
-        NamelessModule { module, frames, help }
+        let help = remedy(module, profile, names, timeline, images);
+        NamelessModule { module, frames, help: help.map(|it| it.to_string()).unwrap_or_default() }
     };
     let mut rows: Vec<NamelessModule> = counts.into_iter().map(row).collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.frames), row.module));
     rows
 }
 
-/// What would give the code of a module names.
-fn help(
+/// What would give the code of a module names; `None` if nothing is known to.
+fn remedy(
     module: Option<ModuleId>,
     profile: &Profile,
+    names: &NameReport,
     timeline: &Timeline,
     images: &ImageStore,
-) -> String {
-    let mapped = module.and_then(|module| timeline.modules().get(module.index()));
-    let Some(mapped) = mapped else { return String::new() };
-    let kind = module.and_then(|module| profile.modules.get(module)).map(|row| row.kind);
-    let id = mapped.identity.build_id.or_else(|| {
-        let file = images.outcome(mapped)?.ok()?;
-        file.image().build_id()
-    });
-    let of_id = id.map(|id| format!(" of build-id {id}")).unwrap_or_default();
-    match (mapped.kind, kind) {
-        (MappedKind::Kernel, _) => {
-            "run as root or set kernel.kptr_restrict to 0, or name a list: --kallsyms FILE"
-                .to_owned()
+) -> Option<Remedy> {
+    let module = module?;
+    let mapped = timeline.modules().get(module.index())?;
+    match (mapped.kind, profile.modules.get(module)?.kind, images.outcome(mapped)) {
+        (MappedKind::Kernel, ..) => names.kernel_remedy.map(Remedy::Kernel),
+        (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, ..) => {
+            Some(Remedy::OtherMachine)
         }
-        (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, _) => {
-            "code outside of this machine's kernel and processes, of which the recording has addresses alone".to_owned()
-        }
-        (MappedKind::Anonymous, _) => {
-            "let the JIT compiler write a perf-PID.map or a jitdump".to_owned()
-        }
-        (_, Some(ModuleKind::Elf)) => format!(
-            "it is stripped: install its debug information{of_id}, or --debug-dir DIR, --debuginfod; or build it with -g"
-        ),
-        _ if matches!(images.outcome(mapped), Some(Err(LoadError::Missing(_)))) => {
-            format!("give the file{of_id}: --module FILE, --extra-dir DIR or --sysroot DIR")
-        }
-        _ => String::new(),
+        (MappedKind::Anonymous, ..) => Some(Remedy::JitNames),
+        (MappedKind::Vdso, ..) => None,
+        (_, ModuleKind::Elf, Some(Ok(file))) => of_file(mapped, file, images),
+        (_, _, Some(Err(LoadError::Missing(_)))) => Some(losses::file(mapped, images)),
+        _ => None,
     }
+}
+
+/// What would name code of a file that is there. Code without a name in a file with all its symbols or debug information
+/// has none there either: it is assembly, or made by the linker.
+pub(super) fn of_file(module: &Module, file: &LoadedImage, images: &ImageStore) -> Option<Remedy> {
+    let debug = file.debug_if_loaded().map(|debug| &**debug);
+    let mut files = [Some(file.image()), debug].into_iter().flatten();
+    let has_all = files.any(|image| image.section(".symtab").is_some());
+    let lacks = !has_all && !losses::has_debug_info(file);
+    lacks.then(|| Remedy::DebugInfo(losses::debug_info(module, file, images)))
 }

@@ -3,6 +3,7 @@
 use profile::{EventId, EventRow, FindingRow, Profile, SampleRow, Table, ThreadId};
 use unwinder::{OffCpuTimes, SampleKey};
 
+use super::remedy::Remedy;
 use crate::error::Error;
 
 /// The name of the event.
@@ -73,31 +74,36 @@ pub(super) fn off_cpu_findings(times: &OffCpuTimes) -> Vec<FindingRow> {
         (
             "off-cpu-last-sample",
             times.by_last_sample,
-            "times off the processor have the stack of the last sample before them, for none was taken when the thread \
-             left; record sched:sched_switch as well"
-                .to_owned(),
+            format!(
+                "times off the processor have the stack of the last sample before them, for none was taken when the \
+                 thread left; {}",
+                Remedy::SwitchEvent
+            ),
         ),
         (
             "off-cpu-without-sample",
             unshown,
             format!(
-                "times off the processor, {seconds:.6} s in all, are left out, for no sample shows where the thread left; \
-                 record each sched:sched_switch (-e sched:sched_switch)"
+                "times off the processor, {seconds:.6} s in all, are left out, for no sample shows where the thread left; {}",
+                Remedy::EachSwitchEvent
             ),
         ),
         (
             "off-cpu-ended-by-sample",
             times.ended_by_sample,
-            "times off the processor end with a sample that shows the thread running, for its return was not recorded, \
-             and may be too long; record with --switch-events"
-                .to_owned(),
+            format!(
+                "times off the processor end with a sample that shows the thread running, for its return was not \
+                 recorded, and may be too long; {}",
+                Remedy::SwitchRecords
+            ),
         ),
         (
             "off-cpu-without-end",
             times.without_end,
-            "times off the processor are left out, for nothing shows when the thread came back; record with \
-             --switch-events"
-                .to_owned(),
+            format!(
+                "times off the processor are left out, for nothing shows when the thread came back; {}",
+                Remedy::SwitchRecords
+            ),
         ),
         (
             "off-cpu-at-end",

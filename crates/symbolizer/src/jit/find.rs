@@ -8,6 +8,7 @@ use module_map::{FileFindingKind, ImageStore};
 
 use super::age::PerfMapAge;
 use super::perf_map::PerfMap;
+use crate::remedy::Remedy;
 
 /// The text of the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
 /// `/tmp`, and an earlier process of the same id may have left one there. A file that is not used is noted. Only a regular
@@ -50,8 +51,9 @@ fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) 
     match owner {
         FileOwner::Other(id) if !images.options().trust_perf_maps => {
             let message = format!(
-                "{} is of user {id}, neither of this one nor of root, and was not used; --trust-perf-maps uses it",
-                path.display()
+                "{} is of user {id}, neither of this one nor of root, and was not used; {}",
+                path.display(),
+                Remedy::TrustMaps
             );
             images.note(FileFindingKind::ForeignPerfMap, message);
             None

@@ -1,12 +1,13 @@
 //! Why there are no names of kernel code.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use address::{Avma, BuildId};
 use budget::Exhausted;
 use host::HostError;
 
 use crate::kernel::kallsyms::KallsymsError;
+use crate::remedy::Remedy;
 
 /// Why no list of kernel symbols is used.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +44,8 @@ pub enum NoKernelNames {
     },
     /// No list was found, and the running kernel is not the recorded one.
     #[error(
-        "the recorded kernel has build-id {recorded}, the running one {running}; name its symbols with --kallsyms"
+        "the recorded kernel has build-id {recorded}, the running one {running}; {}",
+        Remedy::NameList
     )]
     OtherRunning {
         /// The build-id of the recorded kernel.
@@ -53,13 +55,38 @@ pub enum NoKernelNames {
     },
     /// No list was found, and the recorded kernel's build-id is not known.
     #[error(
-        "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, \
-         before it starts anew: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
+        "the recording does not say which kernel it was, and the running one is not it; {}",
+        Remedy::SaveList
     )]
     NotRecorded,
     /// No list was found, and the running kernel's build-id is not known.
-    #[error("the running kernel tells no build-id; name the symbols with --kallsyms")]
+    #[error("the running kernel states no build-id; {}", Remedy::NameList)]
     RunningUnknown,
+}
+
+impl NoKernelNames {
+    /// What would give the kernel's code names; `None` if nothing is known to.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        let is_running = |path: &Path| path == Path::new("/proc/kallsyms");
+        match self {
+            Self::Unreadable(HostError::Io { path, .. }) if is_running(path) => {
+                Some(Remedy::ShowAddresses)
+            }
+            Self::Useless { path, source: KallsymsError::Restricted { .. } }
+                if is_running(path) =>
+            {
+                Some(Remedy::ShowAddresses)
+            }
+            Self::OtherRunning { .. } | Self::RunningUnknown | Self::Unreadable(_) => {
+                Some(Remedy::NameList)
+            }
+            Self::Useless { .. } | Self::OtherKernel { .. } | Self::NotRecorded => {
+                Some(Remedy::SaveList)
+            }
+            Self::TooMuch { .. } => None,
+        }
+    }
 }
 
 /// The sentence, with what the system said.

@@ -12,6 +12,7 @@ use perf_data::{Head, RecordedArch};
 use profile::{LocationId, Profile, SampleRow};
 
 use crate::names::NameReport;
+use crate::runs::remedy::Remedy;
 
 /// How a recording is watched.
 #[derive(Clone, Copy, Debug)]
@@ -176,8 +177,10 @@ pub enum LiveWarning {
 impl fmt::Display for LiveWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoBuildIds => f.write_str(
-                "files cannot be told from other builds of them before the end; record with --buildid-mmap",
+            Self::NoBuildIds => write!(
+                f,
+                "files cannot be told from other builds of them before the end; {}",
+                Remedy::BuildIdsWhileWatched
             ),
         }
     }

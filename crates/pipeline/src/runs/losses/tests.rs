@@ -1,0 +1,250 @@
+//! What helps where chains ended, by what was tried.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use address::{Avma, BuildId, FileOffset, Pid};
+use host::MemoryHost;
+use module_map::{ExtraFiles, Fetch, FetchKind, Fetcher, FileIdentity, FileOptions, MapEvent};
+use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note, gnu_debuglink};
+
+use super::*;
+
+const NOWHERE: [(&[u8], Option<&str>); 4] = [
+    (b"/nowhere/a", Some("d587e5ae")),
+    (b"/nowhere/b", None),
+    (b"//anon", None),
+    (b"/memfd:x (deleted)", Some("d587e5ae")),
+];
+
+/// Two files that are not there, one with a build-id, memory without a file, and a file that has no name.
+fn mapped() -> Timeline {
+    let mut timeline = Timeline::new();
+    for (index, (path, build_id)) in (0..).zip(NOWHERE) {
+        timeline.map(&MapEvent {
+            pid: Pid(7),
+            kernel: false,
+            start: Avma(0x1000 * (index + 1)),
+            len: 0x1000,
+            offset: FileOffset(0),
+            executable: true,
+            writable: false,
+            path,
+            identity: FileIdentity {
+                build_id: build_id.and_then(BuildId::from_hex),
+                ..FileIdentity::default()
+            },
+        });
+    }
+    timeline
+}
+
+/// What helps, in words, with these options.
+fn helps(options: FileOptions) -> impl Fn(Option<u32>, EndReason) -> String {
+    let timeline = mapped();
+    let images = ImageStore::new(options);
+    for module in timeline.modules() {
+        let _missing = images.image(module);
+    }
+    move |module, end| remedy(module.map(ModuleId), end, &timeline, &images).to_string()
+}
+
+fn options() -> FileOptions {
+    FileOptions { host: Arc::new(MemoryHost::new()), ..FileOptions::default() }
+}
+
+/// The option for servers, if this build has it.
+fn or_debuginfod(others: &str) -> String {
+    let (first, last) = others.rsplit_once(", ").unwrap_or(("", others));
+    match (cfg!(feature = "debuginfod"), first) {
+        (true, _) => format!("{others} or --debuginfod"),
+        (false, "") => last.to_owned(),
+        (false, _) => format!("{first} or {last}"),
+    }
+}
+
+#[test]
+fn files_that_are_missing() {
+    let help = helps(options());
+    let with_id = or_debuginfod("--module FILE, --extra-dir DIR, --sysroot DIR");
+    assert_eq!(
+        help(Some(0), EndReason::NoModule),
+        format!("give the file of build-id d587e5ae: {with_id}")
+    );
+    assert_eq!(
+        help(Some(1), EndReason::NoModule),
+        "give the file: --module FILE, --extra-dir DIR or --sysroot DIR"
+    );
+    // Its path leads nowhere.
+    let by_content = or_debuginfod("--module FILE, --extra-dir DIR");
+    assert_eq!(
+        help(Some(3), EndReason::NoModule),
+        format!("give the file of build-id d587e5ae: {by_content}")
+    );
+    assert_eq!(
+        help(Some(1), EndReason::BadUnwindInfo),
+        "give a sound copy of the same build: --module FILE"
+    );
+}
+
+struct NoServer;
+
+impl Fetch for NoServer {
+    fn fetch(&self, _: BuildId, _: FetchKind) -> Option<PathBuf> {
+        None
+    }
+}
+
+#[test]
+fn what_was_tried_is_not_advised_again() {
+    let extra = ExtraFiles::below(&MemoryHost::new(), &["/empty".into()]);
+    let fetcher = Some(Fetcher(Arc::new(NoServer)));
+    let help = helps(FileOptions { extra: extra.clone(), ..options() });
+    let left = or_debuginfod("--module FILE, --sysroot DIR");
+    assert_eq!(
+        help(Some(0), EndReason::NoModule),
+        format!("give the file of build-id d587e5ae: {left}")
+    );
+    let sysroots = vec!["/system".into()];
+    let help = helps(FileOptions { extra, fetcher, sysroots, ..options() });
+    assert_eq!(
+        help(Some(0), EndReason::NoModule),
+        "give the file of build-id d587e5ae: --module FILE"
+    );
+}
+
+#[test]
+fn memory_without_a_file() {
+    let help = helps(options());
+    let memory = |pid: &str| {
+        format!(
+            "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if it \
+             is a copy of a file's code, say so: --map OBJECT@{pid},START,LEN,OFFSET"
+        )
+    };
+    assert_eq!(help(Some(2), EndReason::AnonymousMemory), memory("7"));
+    assert_eq!(help(None, EndReason::AnonymousMemory), memory("PID"));
+}
+
+/// A program at a path, with these sections besides its code.
+fn program(path: &str, sections: Vec<Section>, options: FileOptions) -> (Timeline, ImageStore) {
+    let mut timeline = Timeline::new();
+    let elf = ElfBuilder {
+        segments: vec![Segment::load_text(0x1000, 0x1000, 0x100)],
+        sections: [vec![Section::text(0x1000, vec![0xc3; 0x100])], sections].concat(),
+        ..ElfBuilder::x86_64()
+    };
+    let host = MemoryHost::new();
+    host.insert(path, elf.build());
+    timeline.map(&MapEvent {
+        pid: Pid(7),
+        kernel: false,
+        start: Avma(0x1000),
+        len: 0x1000,
+        offset: FileOffset(0x1000),
+        executable: true,
+        writable: false,
+        path: path.as_bytes(),
+        identity: FileIdentity::default(),
+    });
+    (timeline, ImageStore::new(FileOptions { host: Arc::new(host), ..options }))
+}
+
+fn section(name: &str, bytes: Vec<u8>) -> Section {
+    Section::new(name, elf_const::SHT_PROGBITS, bytes)
+}
+
+fn note() -> Section {
+    let bytes = gnu_build_id_note(Endian::Little, &[0xab; 4]);
+    Section { sh_type: elf_const::SHT_NOTE, ..section(".note.gnu.build-id", bytes) }
+}
+
+/// What would let chains go on in such a program, and what would give its code names.
+fn for_program(path: &str, sections: Vec<Section>, options: FileOptions) -> (String, String) {
+    let (timeline, images) = program(path, sections, options);
+    let module = &timeline.modules()[0];
+    let file = images.image(module).expect("the program");
+    file.debug(&images);
+    let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
+    let names = crate::runs::nameless::of_file(module, file, &images);
+    (unwind.to_string(), names.map(|names| names.to_string()).unwrap_or_default())
+}
+
+const BUILD: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
+
+#[test]
+fn programs_of_ones_own() {
+    let given = or_debuginfod(
+        "give its debug information of build-id abababab with --debug-dir DIR, --module FILE",
+    );
+    let expected =
+        (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
+    assert_eq!(for_program("/opt/app", vec![note()], options()), expected);
+    // With exported symbols it is not called stripped.
+    for (place, lack) in [(1, "it has exported symbols only"), (0, "it is stripped")] {
+        // A function that is defined, or imported.
+        let symbol = [&[1, 0, 0, 0, 0x12, 0, place, 0][..], &[0; 16]].concat();
+        let exported = vec![note(), section(".dynsym", [vec![0; 24], symbol].concat())];
+        let (_, names) = for_program("/opt/app", exported, options());
+        assert_eq!(names, format!("{lack}: {given}; or build it with -g"));
+    }
+    // Without a build-id, no server is asked, and a debug file is known by its name only.
+    let link = section(".gnu_debuglink", gnu_debuglink(Endian::Little, "app.dbg", 7));
+    let given = "give its debug information, the file app.dbg of the same build, with --debug-dir DIR or --module FILE";
+    let expected =
+        (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
+    assert_eq!(for_program("/opt/app", vec![link], options()), expected);
+    // Nothing would be known to belong to it.
+    let alone = "it is stripped, and has no build-id: build it with -g".to_owned();
+    assert_eq!(for_program("/opt/app", Vec::new(), options()), (BUILD.to_owned(), alone));
+}
+
+#[test]
+fn packaged_programs() {
+    let default = FileOptions { debug_dirs: vec!["/usr/lib/debug".into()], ..options() };
+    let options = or_debuginfod("--debug-dir DIR, --module FILE");
+    let (_, names) = for_program("/usr/bin/app", vec![note()], default.clone());
+    let given = "install its debug information of build-id abababab, or give it";
+    assert_eq!(names, format!("it is stripped: {given} with {options}"));
+    // Where the default folder is not searched, installing leads nowhere.
+    let named = vec![PathBuf::from("/dbg")];
+    let named = FileOptions { debug_dirs: named.clone(), named_debug_dirs: named, ..default };
+    let (_, names) = for_program("/usr/bin/app", vec![note()], named);
+    let options = or_debuginfod("--module FILE");
+    let given = "give its debug information of build-id abababab";
+    assert_eq!(names, format!("it is stripped: {given} with {options}"));
+}
+
+/// Debug information that was read is not asked for, and neither is a build with -g.
+#[test]
+fn files_with_all_that_there_is() {
+    let debug = vec![note(), section(".debug_info", vec![0])];
+    assert_eq!(for_program("/opt/app", debug, options()), (BUILD.to_owned(), String::new()));
+    let symbols = vec![note(), section(".symtab", vec![0; 24])];
+    let (unwind, names) = for_program("/opt/app", symbols, options());
+    assert!(
+        unwind.starts_with("give its debug information of build-id abababab with "),
+        "{unwind}"
+    );
+    assert_eq!(names, "");
+    // In the debug file, too.
+    let host = MemoryHost::new();
+    let elf = ElfBuilder {
+        segments: vec![Segment::load_text(0x1000, 0x1000, 0x100)],
+        sections: vec![Section::text(0x1000, vec![0xc3; 0x100]), note()],
+        ..ElfBuilder::x86_64()
+    };
+    host.insert("/opt/app", elf.build());
+    let elf = ElfBuilder { sections: vec![note(), section(".debug_info", vec![0])], ..elf };
+    host.insert("/dbg/.build-id/ab/ababab.debug", elf.build());
+    let options =
+        FileOptions { host: Arc::new(host), debug_dirs: vec!["/dbg".into()], ..options() };
+    let (timeline, _) = program("/opt/app", Vec::new(), FileOptions::default());
+    let images = ImageStore::new(options);
+    let module = &timeline.modules()[0];
+    let file = images.image(module).expect("the program");
+    assert!(file.debug(&images).is_some());
+    assert_eq!(crate::runs::nameless::of_file(module, file, &images), None);
+    let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
+    assert_eq!(unwind.to_string(), BUILD);
+}
