@@ -77,6 +77,8 @@ words! {
         /// The sample was taken in a virtual machine. Its callers there were not recorded; the registers and the stack of
         /// the process that runs the machine are no part of its chain.
         Guest = "guest",
+        /// A return probe (uretprobe) replaced the return address of the last function, and nothing shows its caller.
+        ReturnProbe = "return-probe",
     }
 }
 

@@ -29,6 +29,8 @@ pub enum MappedKind {
     Vdso,
     /// Memory without a file: heap, stack, JIT code.
     Anonymous,
+    /// A page of the kernel's own code that is no ELF file: of probes, of old system calls, of signals.
+    KernelPage,
     /// The kernel, one of its modules, or code that it made at run time.
     Kernel,
     /// The kernel of a virtual machine, or one of its modules. No file or list of this machine is looked for.
@@ -46,6 +48,7 @@ impl MappedKind {
         match self {
             Self::File | Self::Unopened | Self::Vdso => false,
             Self::Anonymous
+            | Self::KernelPage
             | Self::Kernel
             | Self::GuestKernel
             | Self::GuestUser

@@ -8,11 +8,15 @@ const DELETED: &[u8] = b" (deleted)";
 
 /// What kind of memory has that name in a user process.
 ///
-/// Source: `perf_event_mmap_event` in kernel/events/core.c; `arch_vma_name`; mm/memfd.c (`memfd:`).
+/// Source: `perf_event_mmap_event` in kernel/events/core.c; `arch_vma_name`; mm/memfd.c (`memfd:`); the names of
+/// `struct vm_special_mapping`.
 pub(crate) fn kind_of(name: &[u8]) -> MappedKind {
     let starts = |prefix: &[u8]| name.starts_with(prefix);
     match name {
         b"[vdso]" | b"[vdso32]" | b"[vdsox32]" => MappedKind::Vdso,
+        b"[uprobes]" | b"[uprobes-trampoline]" | b"[vsyscall]" | b"[vectors]" | b"[sigpage]" => {
+            MappedKind::KernelPage
+        }
         b"" | b"//anon" | b"//enomem" | b"//toolong" => MappedKind::Anonymous,
         _ if starts(b"[") || starts(b"anon_inode:") || starts(b"//") => MappedKind::Anonymous,
         _ if starts(b"/dev/zero") || starts(b"/SYSV") || starts(b"/anon_hugepage") => {
@@ -76,6 +80,8 @@ mod tests {
             (&b"/usr/lib/libc.so.6"[..], MappedKind::File),
             (b"/tmp/app (deleted)", MappedKind::File),
             (b"[vdso]", MappedKind::Vdso),
+            (b"[uprobes]", MappedKind::KernelPage),
+            (b"[sigpage]", MappedKind::KernelPage),
             (b"[heap]", MappedKind::Anonymous),
             (b"[stack:12]", MappedKind::Anonymous),
             (b"//anon", MappedKind::Anonymous),

@@ -84,7 +84,9 @@ fn module_row(module: &Module, images: &ImageStore, strings: &mut Strings) -> Mo
     let kind = match (module.kind, file) {
         (_, Some(_)) => ModuleKind::Elf,
         (MappedKind::File | MappedKind::Unopened | MappedKind::Vdso, None) => ModuleKind::File,
-        (MappedKind::Anonymous | MappedKind::GuestUser, None) => ModuleKind::Anonymous,
+        (MappedKind::Anonymous | MappedKind::KernelPage | MappedKind::GuestUser, None) => {
+            ModuleKind::Anonymous
+        }
         (MappedKind::Kernel | MappedKind::GuestKernel | MappedKind::Hypervisor, None) => {
             ModuleKind::Kernel
         }

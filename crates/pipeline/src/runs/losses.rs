@@ -19,6 +19,7 @@ pub(super) fn losses(
                 | EndReason::NoUnwindInfo
                 | EndReason::BadUnwindInfo
                 | EndReason::AnonymousMemory
+                | EndReason::ReturnProbe
         )
     };
     let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
@@ -65,6 +66,12 @@ fn reason(
     images: &ImageStore,
 ) -> String {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
+    if end == EndReason::ReturnProbe {
+        return "a return probe replaced the return address".to_owned();
+    }
+    if module.is_some_and(|module| module.kind == MappedKind::KernelPage) {
+        return "code that the kernel maps into processes".to_owned();
+    }
     match (end, module.and_then(|module| images.outcome(module))) {
         (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
         (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
@@ -84,7 +91,13 @@ fn remedy(
     images: &ImageStore,
 ) -> Remedy {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
+    if end == EndReason::ReturnProbe {
+        return Remedy::NoReturnProbes;
+    }
     let Some(module) = module else { return Remedy::Memory { owner: None } };
+    if module.kind == MappedKind::KernelPage {
+        return Remedy::Nothing;
+    }
     match (end, images.outcome(module)) {
         (EndReason::BadUnwindInfo, _) => Remedy::SoundCopy,
         (EndReason::NoUnwindInfo, outcome) => {

@@ -50,6 +50,7 @@ fn remedy(
         (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, ..) => {
             Some(Remedy::OtherMachine)
         }
+        (MappedKind::KernelPage, ..) => Some(Remedy::KernelPage),
         (MappedKind::Anonymous, ..) => Some(Remedy::JitNames),
         (MappedKind::Vdso, ..) => None,
         (_, ModuleKind::Elf, Some(Ok(file))) => of_file(mapped, file, images),

@@ -21,6 +21,12 @@ pub(super) enum Remedy {
         /// Its name, without folders.
         name: String,
     },
+    /// Nothing is known to help.
+    Nothing,
+    /// Nothing: a page that the kernel maps into processes.
+    KernelPage,
+    /// A recording without return probes in the function that the chain ends in.
+    NoReturnProbes,
     /// Nothing: code of a guest or of the hypervisor, of which the recording has addresses alone.
     OtherMachine,
     /// Another copy of a file that cannot be read.
@@ -212,6 +218,13 @@ impl fmt::Display for Remedy {
                 f,
                 "give the recorded file: --module {name}=FILE; to have it found by its build-id, record with perf record \
                  --buildid-mmap"
+            ),
+            Self::Nothing => Ok(()),
+            Self::KernelPage => {
+                f.write_str("a page that the kernel maps into processes, which has no symbols")
+            }
+            Self::NoReturnProbes => f.write_str(
+                "record without return probes (uretprobe, perf probe 'FUNCTION%return') in that function",
             ),
             Self::OtherMachine => f.write_str(
                 "code outside of this machine's kernel and processes, of which the recording has addresses alone",

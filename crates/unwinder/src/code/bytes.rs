@@ -63,6 +63,16 @@ impl<'a> CodeBytes<'a> {
         (self.arch == Arch::X86 && register & 0xc7 == 0x04).then_some(register >> 3)
     }
 
+    /// Where the segment begins in its file's own addresses.
+    pub(super) const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// All of the segment.
+    pub(super) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     fn from(&self, svma: u64) -> Option<&'a [u8]> {
         let at = usize::try_from(svma.wrapping_sub(self.start)).ok()?;
         self.bytes.get(at..).filter(|bytes| !bytes.is_empty())

@@ -10,6 +10,7 @@ use module_map::{LoadedImage, SlotValue};
 use crate::arch::{Arch, CallTarget};
 use crate::code::allowance::CodeAllowance;
 use crate::code::paths::{Extent, Reach};
+use crate::code::references::References;
 use crate::state::Memory;
 
 /// What is known of a return address and the function at hand.
@@ -48,6 +49,7 @@ pub(crate) struct Functions {
     exported: HashMap<u32, Arc<[(u64, Svma)]>>,
     /// Where the calls of functions return to.
     pub(super) calls: HashMap<(u32, u64), Arc<[u64]>>,
+    pub(super) references: HashMap<(u32, u64), Arc<References>>,
     names: RandomState,
     pub(crate) allowance: CodeAllowance,
 }
@@ -166,11 +168,20 @@ impl Functions {
         Arc::clone(slots.entry(file.serial).or_insert_with(make))
     }
 
-    /// The function of a file whose name has that hash.
-    pub(super) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
+    /// Returns true if other files can find the function that begins at an address by its name.
+    pub(super) fn is_exported(&mut self, function: InFile<'_>) -> bool {
+        self.exported(function.file).iter().any(|&(_, svma)| svma == function.svma)
+    }
+
+    fn exported(&mut self, file: &Arc<LoadedImage>) -> &[(u64, Svma)] {
         let Self { exported, names, .. } = self;
         let make = || file.image().exported_functions(&|name| names.hash_one(name)).into();
-        let all = exported.entry(file.serial).or_insert_with(make);
+        exported.entry(file.serial).or_insert_with(make)
+    }
+
+    /// The function of a file whose name has that hash.
+    pub(super) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
+        let all = self.exported(file);
         let at = all.binary_search_by_key(&name, |&(known, _)| known).ok()?;
         all.get(at).map(|&(_, svma)| svma)
     }

@@ -9,6 +9,7 @@ mod called;
 mod callee;
 mod effect;
 mod paths;
+mod references;
 mod value;
 
 pub(crate) use called::{Called, Functions, InFile, locate};

@@ -49,7 +49,9 @@ impl SeenSamples {
         let end = match end {
             _ if len < user.len() => SeenEnd::Other,
             EndReason::Root => SeenEnd::Root,
-            EndReason::StackExhausted | EndReason::NoUserStack => SeenEnd::Cut(cut_at),
+            EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe => {
+                SeenEnd::Cut(cut_at)
+            }
             _ => SeenEnd::Other,
         };
         self.samples.push(SeenSample {

@@ -272,7 +272,7 @@ fn user_frames(
     {
         return EndReason::Recorded;
     }
-    if matches!(reason, EndReason::StackExhausted | EndReason::NoUserStack)
+    if matches!(reason, EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe)
         && let Some(end) = recorded.continue_walk(walker, n_kernel, frames)
     {
         return end;

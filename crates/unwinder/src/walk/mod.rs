@@ -5,6 +5,7 @@ mod assembly;
 mod executed;
 mod limits;
 mod plain;
+mod return_probe;
 mod returned;
 mod rules;
 mod scheduler;
@@ -31,6 +32,7 @@ use crate::kept::KeptRules;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
 use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
+use crate::walk::return_probe::{Probed, is_trampoline};
 use crate::walk::settle::settle;
 use crate::walk::start::initial_registers;
 use crate::walk::uncovered::Uncovered;
@@ -70,6 +72,8 @@ pub struct Walker<'e> {
     cut_at: Option<u64>,
     /// The last function that goes on on another stack, where its caller was not found, and the registers in it.
     left_at: Option<(Avma, Registers)>,
+    /// The last function of the walk, if a return probe replaced its return address.
+    probed: Option<Box<Probed>>,
     /// A frame of the walk stands on a frame pointer in code that cannot be read.
     is_guessed: bool,
     /// Where a slot leads is tried out: by call frame information alone.
@@ -104,6 +108,7 @@ impl<'e> Walker<'e> {
             cache,
             cut_at: None,
             left_at: None,
+            probed: None,
             is_guessed: false,
             is_trial: false,
             trial_left: 0,
@@ -139,6 +144,7 @@ impl<'e> Walker<'e> {
         let arch = state.arch;
         let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
+        self.probed = None;
         self.trial_left = most_tried(state.stack.len());
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
@@ -161,6 +167,10 @@ impl<'e> Walker<'e> {
         };
         stack.end();
         self.cache.stacks[at] = stack;
+        let reason = match reason {
+            EndReason::ReturnProbe => self.walk_past_probes(first, &memory, arch, frames),
+            reason => reason,
+        };
         if reason == EndReason::OtherStack && self.left_at.is_some() {
             return self.walk_below_switch(first, &memory, arch, frames);
         }
@@ -231,6 +241,10 @@ impl<'e> Walker<'e> {
                 frames.extend(is_first.then(|| Frame::nowhere(lookup, found_by)));
                 return EndReason::NotMapped;
             };
+            if at != lookup && is_trampoline(at, memory) {
+                previous.catch_up::<WORD>(&mut registers, arch);
+                return self.end_at_probe(first, registers, arch, frames);
+            }
             lookup = at;
             if frames.len() - first >= max_frames {
                 return EndReason::MaxFrames;

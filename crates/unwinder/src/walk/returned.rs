@@ -23,11 +23,11 @@ const MOST_CALLS: usize = 8192;
 
 /// Where a function returned to.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     /// The return address in the process; of several that can be it, the first: their frames are the same.
-    pc: Avma,
+    pub(super) pc: Avma,
     /// Where its function begins, unless it is proven which call of it is meant.
-    function: Option<Avma>,
+    pub(super) function: Option<Avma>,
 }
 
 impl Walker<'_> {
@@ -43,6 +43,19 @@ impl Walker<'_> {
         frames: &mut Vec<Frame>,
     ) -> Option<EndReason> {
         let place = self.returned_to(pc, &registers, memory, arch)?;
+        Some(self.walk_from_place(place, previous, registers, memory, arch, frames))
+    }
+
+    /// Walks on from where a function returned to, with the registers behind its return.
+    pub(super) fn walk_from_place(
+        &mut self,
+        place: Place,
+        previous: &mut StackCache,
+        registers: Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
         let second = frames.len();
         let from = (place.pc.sub(1), false);
         let reason = self.walk_from(from, previous, registers, memory, arch, frames);
@@ -51,7 +64,7 @@ impl Walker<'_> {
             let shown = self.frame_at(shown, memory.space, FoundBy::Scan);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
-        Some(reason)
+        reason
     }
 
     fn returned_to(
@@ -126,7 +139,7 @@ impl Walker<'_> {
 }
 
 /// Whether a call stands before an address, in code that can be read.
-fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+pub(super) fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
     let before = Avma(return_address).sub(1);
     let len = arch.longest_call();
     memory.space.lookup(before).is_some_and(|mapping| mapping.executable)

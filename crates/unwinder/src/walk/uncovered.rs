@@ -179,7 +179,9 @@ fn reason_without_caller(
         (Rule::Damaged, ..) => return EndReason::BadUnwindInfo,
         (Rule::OtherStack, ..) => return EndReason::OtherStack,
         (_, true, _) => EndReason::NoUnwindInfo,
-        (_, false, MappedKind::Anonymous | MappedKind::Unopened) => EndReason::AnonymousMemory,
+        (_, false, MappedKind::Anonymous | MappedKind::KernelPage | MappedKind::Unopened) => {
+            EndReason::AnonymousMemory
+        }
         (_, false, _) => return EndReason::NoModule,
     };
     if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }

@@ -10,11 +10,13 @@ use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note, 
 
 use super::*;
 
-const NOWHERE: [(&[u8], Option<&str>); 4] = [
+const NOWHERE: [(&[u8], Option<&str>); 6] = [
     (b"/nowhere/a", Some("d587e5ae")),
     (b"/nowhere/b", None),
     (b"//anon", None),
     (b"/memfd:x (deleted)", Some("d587e5ae")),
+    (b"[uprobes]", None),
+    (b"/nowhere/c (deleted)", None),
 ];
 
 /// Two files that are not there, one with a build-id, memory without a file, and a file that has no name.
@@ -124,6 +126,31 @@ fn memory_without_a_file() {
     };
     assert_eq!(help(Some(2), EndReason::AnonymousMemory), memory("7"));
     assert_eq!(help(None, EndReason::AnonymousMemory), memory("PID"));
+}
+
+#[test]
+fn a_file_whose_path_leads_to_another_is_to_be_given_by_its_name() {
+    let help = helps(options());
+    assert_eq!(
+        help(Some(5), EndReason::NoModule),
+        "give the recorded file: --module c=FILE; to have it found by its build-id, record with perf record \
+         --buildid-mmap"
+    );
+}
+
+#[test]
+fn pages_of_the_kernel_and_return_probes() {
+    let help = helps(options());
+    assert_eq!(help(Some(4), EndReason::AnonymousMemory), "");
+    assert_eq!(
+        help(Some(1), EndReason::ReturnProbe),
+        "record without return probes (uretprobe, perf probe 'FUNCTION%return') in that function"
+    );
+    let timeline = mapped();
+    let images = ImageStore::new(options());
+    let reason = |module, end| reason(Some(ModuleId(module)), end, &timeline, &images);
+    assert_eq!(reason(1, EndReason::ReturnProbe), "a return probe replaced the return address");
+    assert_eq!(reason(4, EndReason::AnonymousMemory), "code that the kernel maps into processes");
 }
 
 /// A program at a path, with these sections besides its code.

@@ -13,4 +13,5 @@ mod linear;
 mod loongarch;
 mod narrow;
 mod previous_stack;
+mod return_probe;
 mod signals;

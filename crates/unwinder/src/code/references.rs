@@ -1,0 +1,99 @@
+//! What refers to a function in the code of its own file: direct calls, jumps, and instructions that take its address.
+//!
+//! Source: Intel SDM, volume 2, "CALL", "JMP", "Jcc", "LEA", "MOV".
+
+use std::sync::Arc;
+
+use module_map::SlotValue;
+
+use crate::arch::Arch;
+use crate::code::bytes::CodeBytes;
+use crate::code::called::{Functions, InFile, MOST_KEPT};
+
+/// References to a function.
+#[derive(Debug, Default)]
+pub(crate) struct References {
+    /// Where direct calls of it return to, as the file states it.
+    pub(crate) calls: Vec<u64>,
+    /// Other code jumps to it, so that it may return to callers of that.
+    pub(crate) is_jumped_to: bool,
+    /// Its address is taken, so that it can be called through a pointer.
+    pub(crate) is_taken: bool,
+    /// Other files can call it by its name.
+    pub(crate) is_exported: bool,
+    /// It has more calls than are listed.
+    pub(crate) has_more: bool,
+}
+
+impl References {
+    /// Returns true if others than its direct calls can lead to the function.
+    pub(crate) const fn has_others(&self) -> bool {
+        self.is_jumped_to || self.is_taken || self.is_exported || self.has_more
+    }
+}
+
+/// Calls of a function that are looked at.
+const MOST_CALLS: usize = 512;
+/// Bytes that are looked through in the time of an instruction that is decoded.
+const BYTES: usize = 16;
+
+impl Functions {
+    /// References to the function that begins at an address; `None` if the code cannot be read, or no more of it may be.
+    pub(crate) fn references(&mut self, function: InFile<'_>) -> Option<Arc<References>> {
+        let key = (function.file.serial, function.svma.0);
+        if let Some(known) = self.references.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        if self.references.len() >= MOST_KEPT {
+            self.references.clear();
+        }
+        if !self.allowance.has_left(function.file) {
+            return None;
+        }
+        let code = CodeBytes::around(function.file.image(), function.svma)?;
+        let mut found = code.references(function.svma.0);
+        self.allowance.used(function.file, code.bytes().len() / BYTES);
+        let slots = self.slots(function.file);
+        let is_it = |slot: &(u64, SlotValue)| matches!(slot.1, SlotValue::Address(svma) if svma == function.svma);
+        found.is_taken |= slots.iter().any(is_it);
+        found.is_exported = self.is_exported(function);
+        let found = Arc::new(found);
+        self.references.insert(key, Arc::clone(&found));
+        Some(found)
+    }
+}
+
+impl CodeBytes<'_> {
+    /// References to an address of the segment. Four bytes that lead there by chance are one place in four thousand
+    /// million.
+    fn references(&self, function: u64) -> References {
+        let mut found = References::default();
+        let words = self.bytes().windows(4).enumerate().skip(2);
+        for (at, word) in words {
+            let &[a, b, c, d] = word else { break };
+            let word = i32::from_le_bytes([a, b, c, d]);
+            let next = self.start().wrapping_add(at as u64 + 4);
+            let is_relative =
+                next.wrapping_add_signed(word.into()) & self.arch.addresses() == function;
+            if !is_relative && u64::from(word.cast_unsigned()) != function {
+                continue;
+            }
+            let before = at.checked_sub(2).and_then(|start| self.bytes().get(start..at));
+            let Some(&[first, second]) = before else { continue };
+            match (is_relative, first, second) {
+                (true, _, 0xe8) if found.calls.len() < MOST_CALLS => found.calls.push(next),
+                (true, _, 0xe8) => found.has_more = true,
+                (true, _, 0xe9) | (true, 0x0f, 0x80..=0x8f) => found.is_jumped_to = true,
+                (true, 0x8d, modrm) if self.arch == Arch::X86_64 && modrm & 0xc7 == 0x05 => {
+                    found.is_taken = true;
+                }
+                // mov $address, register; push $address
+                (false, _, 0xb8..=0xbf | 0x68) | (false, 0xc7, 0xc0..=0xc7) => {
+                    found.is_taken = true;
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,271 @@
+//! The caller of a function whose return address a return probe replaced (uretprobe: `perf probe 'f%return'`, bpftrace).
+//! The stack has the address of the kernel's trampoline, the first byte of the page `[uprobes]`, in its place; the kernel
+//! alone knows the true one. The registers are the caller's nevertheless.
+//!
+//! If only direct calls of its own file lead to the function, one of them is the caller: the one whose frame, by its call
+//! frame information, has a return address that can be its own. Of any other function the caller is found as behind a `ret`
+//! (`returned`).
+//!
+//! ```text
+//!   sp'  | frame of G, which called F and goes on             |
+//!        | return address of G, behind a call of G            |  <- what a row of G, at a call of F, says; the trampoline
+//!                                                                   again, if G is probed, too
+//! ```
+//!
+//! Source: `arch_uretprobe_hijack_return_addr` in `arch/*/kernel/uprobes.c`; `uprobe_get_trampoline_vaddr` and
+//! `MAX_URETPROBE_DEPTH` in kernel/events/uprobes.c.
+
+use address::{Avma, Svma};
+use profile::{EndReason, FoundBy};
+
+use crate::arch::{Arch, NARROW, WIDE};
+use crate::cache::StackCache;
+use crate::code::{Called, InFile, locate};
+use crate::frame::Frame;
+use crate::rule::{Rule, SimpleRule};
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+use crate::walk::returned::{Place, follows_call};
+
+/// Return probes of one chain, as many as the kernel has of one thread.
+const MOST_PROBES: usize = 64;
+
+/// A probed function, and the registers in its caller.
+#[derive(Debug)]
+pub(super) struct Probed {
+    /// Its own address that is looked up.
+    pub(super) lookup: Avma,
+    pub(super) registers: Registers,
+}
+
+/// A call of the probed function that can be the one that it was called by.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Its return address.
+    pc: Avma,
+    /// Where its function begins.
+    function: Avma,
+    /// The rule there, and where the frame ends (CFA); `None` for a function without a caller.
+    frame: Option<(SimpleRule, u64)>,
+}
+
+/// What is known of the caller of a probed function.
+#[derive(Debug)]
+enum Caller {
+    /// Others than direct calls lead to the function, or not all of them can be judged.
+    Open,
+    /// No call can be it, or those that can be it differ in where their frames end.
+    Unknown,
+    /// One function has it.
+    At(Place),
+    /// Several functions can have it, in frames that are alike: their caller goes on at that address.
+    Outside(Avma, Registers),
+}
+
+/// Returns true if an address is that of the trampoline of return probes.
+pub(super) fn is_trampoline(address: Avma, memory: &Memory<'_>) -> bool {
+    let mapping = memory.space.lookup(address).filter(|mapping| mapping.start == address);
+    let module = mapping.and_then(|mapping| memory.space.module(&mapping));
+    module.is_some_and(|module| &*module.path == b"[uprobes]")
+}
+
+impl Walker<'_> {
+    /// Ends a chain whose last function is probed; the registers are those of its caller.
+    #[cold]
+    pub(super) fn end_at_probe(
+        &mut self,
+        first: usize,
+        registers: Registers,
+        arch: Arch,
+        frames: &[Frame],
+    ) -> EndReason {
+        self.cut_at = Some(registers.sp(arch));
+        let probed = frames.get(first..).unwrap_or_default().last();
+        self.probed = probed.map(|frame| {
+            let lookup = frame.in_process();
+            Box::new(Probed { lookup, registers })
+        });
+        EndReason::ReturnProbe
+    }
+
+    /// Goes on from the caller of each probed function, as far as the stack proves which it is. Otherwise the chain, whose
+    /// frames begin at `first`, ends with that function.
+    #[cold]
+    pub(super) fn walk_past_probes(
+        &mut self,
+        first: usize,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let most = first.saturating_add(self.max_frames);
+        for _ in 0..MOST_PROBES {
+            let Some(probed) = self.probed.take() else { break };
+            let (own, cfa) = (frames.len(), probed.registers.sp(arch));
+            let end = self.walk_past_probe(*probed, memory, arch, frames);
+            if frames.len() > most {
+                frames.truncate(most);
+                return EndReason::MaxFrames;
+            }
+            match end {
+                Some(EndReason::ReturnProbe) => {}
+                // What is not the caller leads to nowhere.
+                None | Some(EndReason::NotMapped | EndReason::NoProgress) => {
+                    frames.truncate(own);
+                    (self.cut_at, self.left_at) = (Some(cfa), None);
+                    return EndReason::ReturnProbe;
+                }
+                Some(end) => return end,
+            }
+        }
+        EndReason::ReturnProbe
+    }
+
+    /// Goes on from the caller of a probed function, up to the next one; `None` if the caller is not known.
+    fn walk_past_probe(
+        &mut self,
+        probed: Probed,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> Option<EndReason> {
+        let mut previous = StackCache::default();
+        let Probed { lookup, registers } = probed;
+        match self.caller_of_probed(lookup, &registers, memory, arch).unwrap_or(Caller::Open) {
+            Caller::Unknown => None,
+            Caller::Open => {
+                self.walk_returned(lookup, &mut previous, registers, memory, arch, frames)
+            }
+            Caller::At(place) => {
+                Some(self.walk_from_place(place, &mut previous, registers, memory, arch, frames))
+            }
+            Caller::Outside(pc, registers) => {
+                frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+                let first = frames.len();
+                let from = (pc.sub(1), false);
+                let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+                if let Some(frame) = frames.get_mut(first) {
+                    frame.found_by = FoundBy::Scan;
+                }
+                (end == EndReason::Root).then_some(EndReason::RootAcrossGap)
+            }
+        }
+    }
+
+    /// The caller of a probed function, which has these registers, by the calls of the function in its file; `None` if the
+    /// function's code cannot be looked at.
+    fn caller_of_probed(
+        &mut self,
+        lookup: Avma,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Caller> {
+        let probed = locate(lookup, memory).filter(|_| arch.is_x86())?;
+        let start = self.engine.function_start(probed.file, probed.svma, memory.images)?;
+        let function = InFile { svma: Svma(start), ..probed };
+        let references = self.cache.fallback.functions().references(function)?;
+        if references.has_others() {
+            return None;
+        }
+        let bias = lookup.0.wrapping_sub(probed.svma.0);
+        let mut found = Vec::new();
+        for &svma in &references.calls {
+            let call = InFile { svma: Svma(svma), ..probed };
+            match self.candidate(call, bias, registers, memory, arch) {
+                Err(open) => return Some(open),
+                Ok(candidate) => found.extend(candidate),
+            }
+        }
+        Some(caller_of_these(&found, registers, memory, arch))
+    }
+
+    /// The frame at a call that returns to an address of a file; `None` if its return address cannot be that of its
+    /// function.
+    ///
+    /// # Errors
+    /// If it cannot be judged.
+    fn candidate(
+        &mut self,
+        call: InFile<'_>,
+        bias: u64,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<Option<Candidate>, Caller> {
+        let pc = Avma(call.svma.0.wrapping_add(bias));
+        let before = (call.file.serial, call.svma.sub(1), pc.sub(1));
+        let start = self.engine.function_start(call.file, call.svma.sub(1), memory.images);
+        let start = start.ok_or(Caller::Open)?;
+        let function = Avma(start.wrapping_add(bias));
+        let rule = match self.rule_of(before, memory, arch) {
+            Rule::Simple(rule) if rule.return_address() == -1 && !rule.signal => rule,
+            Rule::Outermost => return Ok(Some(Candidate { pc, function, frame: None })),
+            _ => return Err(Caller::Open),
+        };
+        let end = rule.cfa(registers, memory).ok_or(Caller::Open)?;
+        if end <= registers.sp(arch) {
+            return Ok(None);
+        }
+        // The frame of the true caller may be behind the end of what was recorded.
+        let slot = end.wrapping_sub(arch.word());
+        let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
+        let at = InFile { svma: Svma(start), ..call };
+        let can_be = is_trampoline(Avma(return_address), memory)
+            || self.can_have_called(return_address, at, memory, arch);
+        Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
+    }
+
+    /// Whether the call before a return address can have called a function. If the call is through a pointer, the function's
+    /// address must be taken.
+    fn can_have_called(
+        &mut self,
+        return_address: u64,
+        function: InFile<'_>,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
+        if !follows_call(return_address, memory, arch) {
+            return false;
+        }
+        let functions = self.cache.fallback.functions();
+        match functions.called(return_address, function, memory, arch) {
+            Called::Never => false,
+            Called::Proven => true,
+            Called::Perhaps => {
+                functions.references(function).is_some_and(|it| it.is_taken || it.is_exported)
+            }
+        }
+    }
+}
+
+/// What follows from the calls that can be it.
+fn caller_of_these(
+    found: &[Candidate],
+    registers: &Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Caller {
+    let Some((&first, others)) = found.split_first() else { return Caller::Unknown };
+    let end = |candidate: &Candidate| candidate.frame.map(|(_, end)| end);
+    if others.iter().any(|other| end(other) != end(&first)) {
+        return Caller::Unknown;
+    }
+    if others.iter().all(|other| other.function == first.function) {
+        let function = (!others.is_empty()).then_some(first.function);
+        return Caller::At(Place { pc: first.pc, function });
+    }
+    let saved = |candidate: &Candidate| candidate.frame.map(|(rule, _)| rule.saved);
+    let alike = others.iter().all(|other| saved(other) == saved(&first));
+    let Some((rule, _)) = first.frame.filter(|_| alike) else { return Caller::Unknown };
+    let mut outside = registers.clone();
+    let read = match arch.word() {
+        NARROW => rule.run::<NARROW>(&mut outside, memory, arch),
+        _ => rule.run::<WIDE>(&mut outside, memory, arch),
+    };
+    match read.map(|read| Avma(read.return_address)) {
+        // The caller is probed itself, and not known.
+        Ok(pc) if !is_trampoline(pc, memory) => Caller::Outside(pc, outside),
+        _ => Caller::Unknown,
+    }
+}
