@@ -238,13 +238,9 @@ impl<'e> Walker<'e> {
             }
             let is_first = frames.len() == first;
             let Some((at, mapping)) = self.mapping_of(lookup, (is_first, is_leaf), space) else {
-                frames.extend(is_first.then(|| Frame::nowhere(lookup, found_by)));
-                return EndReason::NotMapped;
+                let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 0 };
+                return self.end_nowhere::<WORD>((lookup, found_by), first, previous, walk);
             };
-            if at != lookup && is_trampoline(at, memory) {
-                previous.catch_up::<WORD>(&mut registers, arch);
-                return self.end_at_probe(first, registers, arch, frames);
-            }
             lookup = at;
             if frames.len() - first >= max_frames {
                 return EndReason::MaxFrames;
@@ -316,7 +312,7 @@ impl<'e> Walker<'e> {
     }
 
     /// Where a frame is to be looked up, and what is mapped there; of a caller, the code there. `None` where there is
-    /// none: the chain went wrong here, or code was never reported.
+    /// none: the chain went wrong here, or code was never reported. The trampoline of return probes is nobody's caller.
     #[inline(always)]
     fn mapping_of(
         &mut self,
@@ -334,7 +330,7 @@ impl<'e> Walker<'e> {
         // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
         let next = lookup.add(1);
         let starts = |mapping: Mapping| mapping.start == next && mapping.executable;
-        if is_leaf || !space.lookup(next).is_some_and(starts) {
+        if is_leaf || !space.lookup(next).is_some_and(starts) || is_trampoline(next, space) {
             return None;
         }
         Some((next, self.cache.mappings.lookup(next, space, self.images)?))

@@ -16,10 +16,11 @@
 //! `MAX_URETPROBE_DEPTH` in kernel/events/uprobes.c.
 
 use address::{Avma, Svma};
+use module_map::Space;
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW, WIDE};
-use crate::cache::StackCache;
+use crate::cache::{StackCache, WalkState};
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
@@ -59,32 +60,39 @@ enum Caller {
     /// One function has it.
     At(Place),
     /// Several functions can have it, in frames that are alike: their caller goes on at that address.
-    Outside(Avma, Registers),
+    Outside(Avma, Box<Registers>),
 }
 
 /// Returns true if an address is that of the trampoline of return probes.
-pub(super) fn is_trampoline(address: Avma, memory: &Memory<'_>) -> bool {
-    let mapping = memory.space.lookup(address).filter(|mapping| mapping.start == address);
-    let module = mapping.and_then(|mapping| memory.space.module(&mapping));
+pub(super) fn is_trampoline(address: Avma, space: &Space) -> bool {
+    let mapping = space.lookup(address).filter(|mapping| mapping.start == address);
+    let module = mapping.and_then(|mapping| space.module(&mapping));
     module.is_some_and(|module| &*module.path == b"[uprobes]")
 }
 
 impl Walker<'_> {
-    /// Ends a chain whose last function is probed; the registers are those of its caller.
+    /// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
+    /// trampoline of return probes, the last function and the registers in its caller are noted.
     #[cold]
-    pub(super) fn end_at_probe(
+    pub(super) fn end_nowhere<const WORD: u64>(
         &mut self,
+        (lookup, found_by): (Avma, FoundBy),
         first: usize,
-        registers: Registers,
-        arch: Arch,
-        frames: &[Frame],
+        previous: &mut StackCache,
+        walk: WalkState<'_, '_>,
     ) -> EndReason {
+        let WalkState { arch, registers, memory, frames, .. } = walk;
+        let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
+            frames.push(Frame::nowhere(lookup, found_by));
+            return EndReason::NotMapped;
+        };
+        if !is_trampoline(lookup.add(1), memory.space) {
+            return EndReason::NotMapped;
+        }
+        previous.catch_up::<WORD>(registers, arch);
         self.cut_at = Some(registers.sp(arch));
-        let probed = frames.get(first..).unwrap_or_default().last();
-        self.probed = probed.map(|frame| {
-            let lookup = frame.in_process();
-            Box::new(Probed { lookup, registers })
-        });
+        let (lookup, registers) = (probed.in_process(), registers.clone());
+        self.probed = Some(Box::new(Probed { lookup, registers }));
         EndReason::ReturnProbe
     }
 
@@ -143,7 +151,7 @@ impl Walker<'_> {
                 frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
                 let first = frames.len();
                 let from = (pc.sub(1), false);
-                let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+                let end = self.walk_from(from, &mut previous, *registers, memory, arch, frames);
                 if let Some(frame) = frames.get_mut(first) {
                     frame.found_by = FoundBy::Scan;
                 }
@@ -211,7 +219,7 @@ impl Walker<'_> {
         let slot = end.wrapping_sub(arch.word());
         let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
         let at = InFile { svma: Svma(start), ..call };
-        let can_be = is_trampoline(Avma(return_address), memory)
+        let can_be = is_trampoline(Avma(return_address), memory.space)
             || self.can_have_called(return_address, at, memory, arch);
         Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
     }
@@ -265,7 +273,7 @@ fn caller_of_these(
     };
     match read.map(|read| Avma(read.return_address)) {
         // The caller is probed itself, and not known.
-        Ok(pc) if !is_trampoline(pc, memory) => Caller::Outside(pc, outside),
+        Ok(pc) if !is_trampoline(pc, memory.space) => Caller::Outside(pc, Box::new(outside)),
         _ => Caller::Unknown,
     }
 }
