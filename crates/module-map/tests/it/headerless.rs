@@ -275,6 +275,31 @@ fn hostile_tables() {
     }
 }
 
+/// What is done for each relocation does not grow with the segments, of which there can be very many.
+#[test]
+fn many_segments_and_many_relocations() {
+    const SLOTS: u64 = 0x3e00;
+    let mut elf = base(ElfBuilder::x86_64());
+    let slot = |number: u64| (SLOTS + 8 * (number % 16), "imported".to_owned());
+    elf.segments = vec![Segment::load_text(0x40_0000, 0x40_0000, 0x10); 60_000];
+    elf.segments.push(Segment::load_rodata(TABLES, TABLES, 0x50_0000));
+    let tables = DynamicTables {
+        linkage: (0..150_000).map(slot).collect(),
+        ..DynamicTables::x86_64(0x60_0000, symbols())
+    };
+    let (sections, dynamic) = tables.build();
+    elf.segments.push(Segment::load_rodata(0x60_0000, 0x60_0000, 0x50_0000));
+    elf.sections = sections;
+    elf.segments.push(dynamic);
+    let elf = elf.build();
+    let start = std::time::Instant::now();
+    let image = open(elf);
+    assert_eq!(size_of(&image, ".rela.plt"), Some(150_000 * 24));
+    assert_eq!(stubs(&image), []);
+    // Some milliseconds; each segment for each relocation would take minutes.
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
 /// Addresses of the tables of linkage: `lazy` slots state where their stubs go on.
 fn linked(elf: ElfBuilder, slots: &[u64], code: &[u8]) -> Image {
     const GOT: u64 = 0x3e00;

@@ -11,6 +11,8 @@ use crate::elf::ElfMachine;
 
 /// Bytes of a stub of x86, and of the head of the table.
 const STUB: u64 = 16;
+/// Segments that a file may have for its slots to be followed: each is looked for among them. Linkers make some ten.
+const MOST_SEGMENTS: usize = 64;
 const ENDBR: [[u8; 4]; 2] = [[0xf3, 0x0f, 0x1e, 0xfa], [0xf3, 0x0f, 0x1e, 0xfb]];
 
 /// The parts of the table, with the names that linkers give them.
@@ -19,6 +21,9 @@ pub(super) fn find(
     relocations: &Part,
     has_addends: bool,
 ) -> Vec<(&'static str, Part)> {
+    if file.segments.len() > MOST_SEGMENTS {
+        return Vec::new();
+    }
     let (first, last, count) = stubs(file, relocations, has_addends);
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     match file.machine {

@@ -35,7 +35,7 @@ impl<'f> LoadedFile<'f> {
     /// The code of each segment that has some.
     pub(super) fn code(&self) -> impl Iterator<Item = Part> {
         let segments = self.segments.iter().filter(|segment| segment.executable);
-        segments.filter_map(|segment| self.rest(segment.svma)).filter(|part| !part.range.is_empty())
+        segments.filter_map(|segment| self.rest_of(segment, segment.svma))
     }
 
     /// The bytes that a program header states, as far as they are in the file.
@@ -49,9 +49,13 @@ impl<'f> LoadedFile<'f> {
     /// The bytes from an address up to the end of its segment.
     pub(super) fn rest(&self, svma: Svma) -> Option<Part> {
         let segment = self.segments.iter().find(|it| svma.since(it.svma) < it.file_size)?;
+        self.rest_of(segment, svma)
+    }
+
+    fn rest_of(&self, segment: &Segment, svma: Svma) -> Option<Part> {
         let within = svma.since(segment.svma);
         let start = usize::try_from(segment.offset.0.checked_add(within)?).ok()?;
-        let size = usize::try_from(segment.file_size - within).unwrap_or(usize::MAX);
+        let size = usize::try_from(segment.file_size.checked_sub(within)?).unwrap_or(usize::MAX);
         let range = start..start.saturating_add(size).min(self.bytes.len());
         (range.start < range.end).then_some(Part { svma, range })
     }
