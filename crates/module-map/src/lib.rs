@@ -76,6 +76,7 @@ mod elf;
 mod files;
 mod jit;
 mod module;
+mod moved;
 mod process;
 mod space;
 
@@ -83,7 +84,7 @@ pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, Slot
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,
     FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, LoadError, LoadedImage,
-    SharedImages,
+    MovedText, SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};

@@ -1,9 +1,12 @@
 //! What is to be said about files beside why a module has none: what was left out, refused or not to be had.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+use address::{Avma, Pid};
 use host::HostFinding;
+
+use crate::module::Module;
 
 /// Messages of each kind that have a row of their own; the others are counted.
 const MAX_MESSAGES: usize = 5;
@@ -110,6 +113,40 @@ impl FileFindings {
             }
         }
         rows
+    }
+}
+
+/// Memory without a file that was taken for the file that is mapped around it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct MovedText {
+    /// The process that mapped the memory first; its children may have it, too.
+    pub pid: Pid,
+    /// The first address.
+    pub start: Avma,
+    /// The address past the last.
+    pub end: Avma,
+    /// The recorded path of the file.
+    pub path: Box<[u8]>,
+}
+
+/// The moved text of a run: each range once, whichever thread finds it first.
+#[derive(Debug, Default)]
+pub(crate) struct MovedTexts(Mutex<BTreeSet<MovedText>>);
+
+impl MovedTexts {
+    /// Notes a range of memory without a file, and the module whose text it is. Returns the bytes that the note takes, 0
+    /// if it is there already.
+    pub(crate) fn note(&self, memory: &Module, (start, end): (Avma, Avma), of: &Module) -> u64 {
+        let Some((pid, _)) = memory.first_mapped else { return 0 };
+        let bytes = size_of::<MovedText>() + of.path.len();
+        let moved = MovedText { pid, start, end, path: of.path.clone() };
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.insert(moved) { bytes as u64 } else { 0 }
+    }
+
+    /// In the order of processes and addresses.
+    pub(crate) fn rows(&self) -> Vec<MovedText> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 

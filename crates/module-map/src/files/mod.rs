@@ -22,7 +22,7 @@ mod vdso;
 pub use archive::Archive;
 pub use extra::ExtraFiles;
 pub use fetch::{Fetch, FetchKind, Fetcher};
-pub use findings::{FileFinding, FileFindingKind};
+pub use findings::{FileFinding, FileFindingKind, MovedText};
 pub use identity::{Difference, FileProof, LoadError};
 pub use loaded::LoadedImage;
 pub use options::{DEBUG_DIR, FileOptions};

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use address::{BuildId, Pid};
+use address::{Avma, BuildId, Pid};
 use budget::{Held, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 
 use super::by_content::FilesByContent;
 use super::candidates::{FileCandidate, below, places};
-use super::findings::{FileFinding, FileFindingKind, FileFindings};
+use super::findings::{FileFinding, FileFindingKind, FileFindings, MovedText, MovedTexts};
 use super::identity::{FileProof, LoadError, live_root};
 use super::kernel_files::ModuleLists;
 use super::loaded::{LoadedImage, mark_of};
@@ -34,6 +34,7 @@ pub struct ImageStore {
     pub(super) module_lists: ModuleLists,
     pub(super) contents: FilesByContent,
     findings: FileFindings,
+    moved_texts: MovedTexts,
     /// The files that are mapped; others may cut them short.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
     /// What of files may still be kept in memory.
@@ -81,6 +82,7 @@ impl ImageStore {
             module_lists: ModuleLists::default(),
             contents: FilesByContent::default(),
             findings: FileFindings::default(),
+            moved_texts: MovedTexts::default(),
             mapped: Mutex::default(),
             held: Arc::new(held),
             options,
@@ -215,6 +217,18 @@ impl ImageStore {
             of_host.note((&finding).into(), finding.to_string());
         }
         self.findings.rows().into_iter().chain(of_host.rows()).chain(fetched).collect()
+    }
+
+    /// Memory without a file in which frames were found, and which was taken for the file around it.
+    #[must_use]
+    pub fn moved_texts(&self) -> Vec<MovedText> {
+        self.moved_texts.rows()
+    }
+
+    /// Notes such memory, and the module whose text it is.
+    pub(crate) fn note_moved(&self, memory: &Module, range: (Avma, Avma), of: &Module) {
+        let bytes = self.moved_texts.note(memory, range, of);
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
     }
 
     /// Notes what is to be said about a file.

@@ -89,8 +89,16 @@ impl Space {
         self.find(avma).ok()
     }
 
-    /// The mapping at an address, or where the next one begins, at the earliest.
-    fn find(&self, avma: Avma) -> Result<Mapping, Avma> {
+    /// The last mapping that begins below `avma`.
+    pub(crate) fn last_before(&self, avma: Avma) -> Option<Mapping> {
+        match self.find(Avma(avma.0.checked_sub(1)?)) {
+            Ok(mapping) => Some(mapping),
+            Err((gap, _)) => self.find(Avma(gap.0.checked_sub(1)?)).ok(),
+        }
+    }
+
+    /// The mapping at an address, or the end of the mapping before it and where the next one begins, at the earliest.
+    fn find(&self, avma: Avma) -> Result<Mapping, (Avma, Avma)> {
         let (mut start, mut end) = (Avma(0), Avma(u64::MAX));
         let behind = self.behind.as_deref();
         let layers = [&self.jit, &self.tree].into_iter();
@@ -103,7 +111,7 @@ impl Space {
                 Found::Gap(from, to) => (start, end) = (start.max(from), end.min(to)),
             }
         }
-        Err(end)
+        Err((start, end))
     }
 
     /// The module of a mapping of this space.
@@ -129,7 +137,7 @@ impl Space {
         std::iter::from_fn(move || {
             let found = match self.find(at) {
                 Ok(mapping) => mapping,
-                Err(next) => self.find(next).ok()?,
+                Err((_, next)) => self.find(next).ok()?,
             };
             at = found.end;
             (found.start < end).then_some(found)

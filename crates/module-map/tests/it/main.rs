@@ -10,6 +10,7 @@ mod hostile;
 mod kernel;
 mod layouts;
 mod memory;
+mod moved;
 mod sharing;
 mod space;
 mod support;

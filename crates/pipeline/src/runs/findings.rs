@@ -57,6 +57,7 @@ pub(crate) fn account(
         count: finding.count,
     }));
     summary.findings.extend(inferred(timeline));
+    summary.findings.extend(moved_before(images));
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
@@ -184,6 +185,23 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
             String::from_utf8_lossy(&module.path),
         ),
         count: timeline.inferences().len() as u64,
+    })
+}
+
+/// Memory without a file that was taken for the file around it.
+fn moved_before(images: &ImageStore) -> Option<FindingRow> {
+    let moved = images.moved_texts();
+    let first = moved.first()?;
+    Some(FindingRow {
+        kind: "inferred-file".to_owned(),
+        message: format!(
+            "code in memory without a file was taken for the file whose code has its place exactly there, such as {:#x}-{:#x} of process {} for {}",
+            first.start.0,
+            first.end.0,
+            first.pid,
+            String::from_utf8_lossy(&first.path),
+        ),
+        count: moved.len() as u64,
     })
 }
 

@@ -67,10 +67,19 @@ fn print_space(
     }
     let files = maps.files();
     let code = Code::of(&space);
-    for mapping in space.mappings() {
+    for recorded in space.mappings() {
+        // Text that was moved before the recording began; the range stays the recorded one.
+        let moved = files.images.moved_text(&recorded, &space);
+        let mapping = moved.map_or(recorded, |moved| Mapping {
+            start: recorded.start,
+            end: recorded.end,
+            offset: moved.offset_of(recorded.start),
+            ..moved
+        });
         let Some(module) = space.module(&mapping) else { continue };
         let bias = code.bias(&mapping, &space, files);
-        let row = MappingRow::new(&mapping, module, bias, files);
+        let is_inferred = moved.is_some();
+        let row = MappingRow { is_inferred, ..MappingRow::new(&mapping, module, bias, files) };
         if json {
             writeln!(text, "{}", shown_json(&row.json(pid).to_string()))?;
         } else {
@@ -114,6 +123,8 @@ struct MappingRow<'p> {
     recorded_id: Option<BuildId>,
     unwind: &'static str,
     symbols: Vec<&'static str>,
+    /// The recording has memory without a file there.
+    is_inferred: bool,
 }
 
 impl<'p> MappingRow<'p> {
@@ -143,7 +154,8 @@ impl<'p> MappingRow<'p> {
         let bias = bias.map(|bias| bias.0);
         let proof = files.images.proof(module);
         let recorded_id = files.images.proven_build_id(module);
-        Self { mapping, path, bias, file, proof, recorded_id, unwind, symbols }
+        let is_inferred = false;
+        Self { mapping, path, bias, file, proof, recorded_id, unwind, symbols, is_inferred }
     }
 
     /// Like a line of `/proc/PID/maps`, then what is known of the file.
@@ -174,7 +186,8 @@ impl<'p> MappingRow<'p> {
                 }
                 write!(text, " unwind={} symbols={}", self.unwind, self.symbols.join("+"))?;
                 let mark = if self.proof == Some(FileProof::None) { " unverified" } else { "" };
-                writeln!(text, "{mark}")
+                let inferred = if self.is_inferred { " inferred" } else { "" };
+                writeln!(text, "{mark}{inferred}")
             }
             Err(error) if error.is_empty() => writeln!(text),
             Err(error) => writeln!(text, " refused: {}", shown(error)),
@@ -194,6 +207,9 @@ impl<'p> MappingRow<'p> {
             "path": self.path,
         });
         let Some(fields) = row.as_object_mut() else { return row };
+        if self.is_inferred {
+            fields.insert("inferred".to_owned(), true.into());
+        }
         if let Some(id) = self.recorded_id {
             fields.insert("recorded_build_id".to_owned(), id.to_string().into());
         }

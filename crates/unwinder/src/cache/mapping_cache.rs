@@ -122,7 +122,7 @@ impl CachedSpace {
             self.mappings.clear();
             self.version = space.version();
         }
-        let mapping = space.lookup(address)?;
+        let mapping = images.mapping_of_frame(address, space)?;
         let cached = resolve(&mapping, space.module(&mapping)?, address, images);
         if self.mappings.len() == MOST {
             self.mappings.truncate(MOST / 2);

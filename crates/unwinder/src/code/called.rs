@@ -189,7 +189,7 @@ impl Functions {
 
 /// The file that is mapped at an address, and where in it that is.
 pub(crate) fn locate<'m>(address: Avma, memory: &Memory<'m>) -> Option<InFile<'m>> {
-    let mapping = memory.space.lookup(address).filter(|mapping| mapping.executable)?;
+    let mapping = memory.images.mapping_at(address, memory.space).filter(|it| it.executable)?;
     let file = memory.images.image(memory.space.module(&mapping)?).ok()?;
     let svma = file.image().svma_of_offset(mapping.offset_of(address), mapping.executable)?;
     Some(InFile { file, svma })

@@ -180,7 +180,7 @@ impl Memory<'_> {
 
     /// Up to `len` bytes of a file that is mapped there and not writable.
     pub(crate) fn code(&self, address: Avma, len: usize) -> Option<&[u8]> {
-        let mapping = self.space.lookup(address).filter(|mapping| !mapping.writable)?;
+        let mapping = self.images.mapping_at(address, self.space).filter(|it| !it.writable)?;
         let image = self.images.image(self.space.module(&mapping)?).ok()?.image();
         let svma = image.svma_of_offset(mapping.offset_of(address), mapping.executable)?;
         image.read_only_bytes(svma, len)

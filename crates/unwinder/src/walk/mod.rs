@@ -356,5 +356,6 @@ impl<'e> Walker<'e> {
 
 /// The opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
-    memory.images.image(memory.space.module(&memory.space.lookup(lookup)?)?).ok()
+    let mapping = memory.images.mapping_at(lookup, memory.space)?;
+    memory.images.image(memory.space.module(&mapping)?).ok()
 }

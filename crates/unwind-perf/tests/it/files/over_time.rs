@@ -4,7 +4,9 @@ use std::fs;
 
 use synth::{BuildIdEntry, Feature, MmapFile, Record, SampleId};
 
-use crate::support::mapped::{Map, Recording, findings, innermost, inode, layout_files, samples};
+use crate::support::mapped::{
+    Map, RX, Recording, findings, innermost, inode, layout_files, samples,
+};
 use crate::support::run::{empty_folder, run};
 
 /// Two builds of one program: their build-ids, where `known` is in each.
@@ -161,4 +163,35 @@ fn a_process_that_was_already_running_has_no_maps_of_its_parent() {
     assert_eq!(mapped("1"), ["/lld-pie"]);
     assert_eq!(mapped("2"), ["/bfd-separate"]);
     assert_eq!(mapped("3"), ["/lld-pie", "/bfd-separate"]);
+}
+
+/// Text that was moved to memory without a file before the recording began: only the pieces around it state the file.
+#[test]
+fn text_that_was_moved_before_the_recording() {
+    let folder = empty_folder("moved-before");
+    fs::copy(layout_files().join(OLD.0), folder.join("app")).expect("the program");
+    let mut recording = Recording::new();
+    let anonymous = MmapFile::Inode { major: 0, minor: 0, inode: 0, generation: 0 };
+    for (start, offset, prot, path) in
+        [(0, 0, 1, "/app"), (0x1000, 0, RX, "//anon"), (0x2000, 0, 3, "/app")]
+    {
+        let file = if path == "/app" { inode(1) } else { anonymous };
+        let map = Map { prot, file, ..Map::code(LOAD + start, 0x1000, offset, path) };
+        recording.map(1, map);
+    }
+    recording.sample(1, LOAD + OLD.2);
+    recording.sample(1, LOAD + OLD.2);
+    recording.write(&folder);
+    let arguments = ["--sysroot", "."];
+    let lines = samples(&folder, &arguments);
+    let found: Vec<_> = lines.iter().map(innermost).collect();
+    assert_eq!(found, [(Some("known"), Some("0x1320")); 2]);
+    let expected = [("unverified-file".to_owned(), 1), ("inferred-file".to_owned(), 1)];
+    assert_eq!(findings(&folder, &arguments), expected);
+    let maps = run(&folder, &["maps", "perf.data", "--json", "--sysroot", "."]).expect_status(0);
+    let rows: Vec<_> =
+        maps.lines().iter().map(|row| (row["path"].clone(), row["inferred"].clone())).collect();
+    let app = serde_json::Value::from("/app");
+    let inferred = [serde_json::Value::Null, true.into(), serde_json::Value::Null];
+    assert_eq!(rows, inferred.map(|mark| (app.clone(), mark)));
 }
