@@ -22,7 +22,12 @@ fn lacks_file(module: &Module) -> bool {
     let is_nameless = match module.kind {
         MappedKind::Anonymous | MappedKind::Unopened => true,
         MappedKind::File => module.is_deleted(),
-        MappedKind::Vdso | MappedKind::Kernel => false,
+        MappedKind::Vdso
+        | MappedKind::KernelPage
+        | MappedKind::Kernel
+        | MappedKind::GuestKernel
+        | MappedKind::GuestUser
+        | MappedKind::Hypervisor => false,
     };
     is_nameless && module.identity.build_id.is_none()
 }
@@ -123,7 +128,7 @@ impl Hole {
         };
         let offset = text.offset.0.wrapping_add(self.start.0.wrapping_sub(first.0));
         let offset = offset.checked_add(image.base().0)?;
-        PAGES.iter().any(is_whole).then(|| Mapping {
+        PAGES.iter().any(is_whole).then_some(Mapping {
             start: self.start,
             end: self.end,
             offset: FileOffset(offset),

@@ -53,7 +53,7 @@ fn found(maps: &[Map<'_>], address: u64) -> (String, u64, Vec<(u64, u64)>) {
     let mapping = store.mapping_of_frame(Avma(address), &space).expect("mapped");
     assert_eq!(store.mapping_at(Avma(address), &space), Some(mapping));
     // A note a range, whoever asks and however often.
-    store.mapping_of_frame(Avma(address), &space);
+    let _noted = store.mapping_of_frame(Avma(address), &space);
     let path = space.module(&mapping).expect("a module").path.to_vec();
     let noted = store.moved_texts().into_iter().map(|it| (it.start.0, it.end.0)).collect();
     let path = String::from_utf8(path).expect("a path");

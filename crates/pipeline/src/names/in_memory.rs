@@ -31,6 +31,9 @@ impl Sources<'_> {
         first: LocationId,
     ) -> HashMap<usize, Places> {
         let mut places = HashMap::new();
+        if !self.options.look_up {
+            return places;
+        }
         let new = profile.locations.as_slice().get(first.index()..).unwrap_or_default();
         let modules: HashSet<ModuleId> = new
             .iter()
@@ -69,11 +72,11 @@ impl Sources<'_> {
     /// Returns true if code of a module is found by address: no file that is proven covers it.
     fn is_in_memory(&self, module: ModuleId) -> bool {
         let Some(module) = self.timeline.modules().get(module.index()) else { return false };
-        match (module.kind, self.images.outcome(module)) {
-            (MappedKind::Unopened, Some(Err(_)) | None) => true,
-            (MappedKind::File, Some(Err(LoadError::Deleted(_) | LoadError::Missing(_)))) => true,
-            _ => false,
-        }
+        matches!(
+            (module.kind, self.images.outcome(module)),
+            (MappedKind::Unopened, Some(Err(_)) | None)
+                | (MappedKind::File, Some(Err(LoadError::Deleted(_) | LoadError::Missing(_))))
+        )
     }
 
     /// Names the code of just-in-time compilers by the maps of their processes. `in_memory` has the addresses of code that

@@ -104,8 +104,7 @@ pub(crate) fn resolve(
     prefetched: Option<KernelListPrefetch>,
 ) -> NameReport {
     let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
-    let in_memory =
-        if options.look_up { sources.places_in_memory(profile, first) } else { HashMap::new() };
+    let in_memory = sources.places_in_memory(profile, first);
     let Profile { locations, frames, inlines, strings, .. } = profile;
     let gap = gap_location(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
@@ -118,9 +117,7 @@ pub(crate) fn resolve(
     }
     let mut named = Named::new(new, gap);
     let features = head.features();
-    let build_ids = features.build_ids.iter();
-    let build_ids: Vec<(&[u8], BuildId)> =
-        build_ids.filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
+    let build_ids = sources.listed_build_ids();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
     let places = KernelListPlaces { named: kallsyms, recording, images };
     let in_kernel = sources.in_kernel(named.locations);
@@ -237,6 +234,13 @@ impl Sources<'_> {
             let (name, start) = symbols.lookup(module, location.relative)?;
             Some((Cow::Owned(name), start))
         });
+    }
+
+    /// The build-ids that the header lists, by path.
+    fn listed_build_ids(&self) -> Vec<(&[u8], BuildId)> {
+        let features = self.head.features();
+        let entries = features.build_ids.iter();
+        entries.filter_map(|entry| Some((entry.name, entry.build_id?))).collect()
     }
 
     /// The addresses of kernel code.
