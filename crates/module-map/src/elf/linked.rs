@@ -10,9 +10,10 @@ use std::borrow::Cow;
 use address::Svma;
 use object::elf::{
     R_386_32, R_386_GLOB_DAT, R_386_JMP_SLOT, R_386_RELATIVE, R_AARCH64_RELATIVE, R_X86_64_64,
-    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC,
+    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, RelocationType, SHN_UNDEF, STT_FUNC,
+    STT_GNU_IFUNC,
 };
-use object::{Object as _, Relocation, RelocationFlags, RelocationTarget};
+use object::{Object as _, RelocationFlags, RelocationTarget};
 
 use super::{ElfMachine, Image};
 
@@ -23,6 +24,17 @@ pub enum SlotValue {
     Symbol(u64),
     /// An address of the same file.
     Address(Svma),
+}
+
+/// A relocation of the dynamic loader.
+struct DynamicRelocation {
+    /// The address of the word, as the file states it.
+    slot: u64,
+    kind: RelocationType,
+    /// The number of its symbol; `None` if it has none.
+    symbol: Option<usize>,
+    /// 0 if it states none.
+    addend: u64,
 }
 
 /// The hash of a name.
@@ -95,13 +107,12 @@ impl Image {
     /// the global offset table, entries of function tables. Of x86-64 and i386 files only; what a resolver decides is left out.
     #[must_use]
     pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
-        let parsed = object::File::parse(self.bytes()).ok();
-        let Some((file, symbols)) = parsed.zip(DynamicSymbols::of(self)) else { return Vec::new() };
-        let Some(relocations) = file.dynamic_relocations() else { return Vec::new() };
-        let value = |(slot, relocation)| {
-            Some((slot, self.slot_value(&symbols, (slot, &relocation), hash)?))
-        };
-        let mut slots: Vec<_> = relocations.filter_map(value).collect();
+        let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
+        let mut slots = Vec::new();
+        self.each_relocation(&mut |relocation| {
+            let value = self.slot_value(&symbols, &relocation, hash);
+            slots.extend(value.map(|value| (relocation.slot, value)));
+        });
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         slots
     }
@@ -110,31 +121,72 @@ impl Image {
     /// states both; in the order of the words.
     #[must_use]
     pub fn relative_words(&self) -> Vec<(Svma, Svma)> {
-        let parsed = object::File::parse(self.bytes()).ok();
-        let relocations = parsed.as_ref().and_then(|file| file.dynamic_relocations());
-        let word = |(word, relocation): (u64, Relocation)| {
-            let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
-            let is_relative = match self.machine() {
-                ElfMachine::X86_64 => r_type == R_X86_64_RELATIVE,
-                ElfMachine::Aarch64 => r_type == R_AARCH64_RELATIVE,
-                _ => false,
-            };
-            is_relative.then(|| (Svma(word), Svma(relocation.addend().cast_unsigned())))
+        let relative = match self.machine() {
+            ElfMachine::X86_64 => R_X86_64_RELATIVE,
+            ElfMachine::Aarch64 => R_AARCH64_RELATIVE,
+            _ => return Vec::new(),
         };
-        let mut words: Vec<_> = relocations.into_iter().flatten().filter_map(word).collect();
+        let mut words = Vec::new();
+        self.each_relocation(&mut |it| {
+            if it.kind == relative {
+                words.push((Svma(it.slot), Svma(it.addend)));
+            }
+        });
         words.sort_unstable();
         words
+    }
+
+    /// Goes through the relocations of the dynamic loader.
+    fn each_relocation(&self, each: &mut dyn FnMut(DynamicRelocation)) {
+        let parsed = object::File::parse(self.bytes()).ok();
+        let parsed = parsed.as_ref().filter(|file| file.sections().next().is_some());
+        let Some(file) = parsed else { return self.each_stored_relocation(each) };
+        for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
+            let RelocationFlags::Elf { r_type: kind } = relocation.flags() else { continue };
+            let symbol = match relocation.target() {
+                RelocationTarget::Symbol(index) => Some(index.0),
+                _ => None,
+            };
+            let addend = relocation.addend().cast_unsigned();
+            each(DynamicRelocation { slot, kind, symbol, addend });
+        }
+    }
+
+    /// The same of a file without section headers, of x86-64, aarch64 and i386.
+    ///
+    /// Source: gABI, `Elf64_Rela` and `Elf32_Rel`.
+    fn each_stored_relocation(&self, each: &mut dyn FnMut(DynamicRelocation)) {
+        let data = |name| self.section_data(self.section(name)?).ok();
+        let symbol = |number: u64| usize::try_from(number).ok().filter(|&number| number != 0);
+        let is_wide = matches!(self.machine(), ElfMachine::X86_64 | ElfMachine::Aarch64);
+        if is_wide && self.is_little_endian() {
+            for table in [".rela.dyn", ".rela.plt"].into_iter().filter_map(data) {
+                for [slot, info, addend] in table.as_chunks::<8>().0.as_chunks::<3>().0 {
+                    let [slot, info, addend] =
+                        [slot, info, addend].map(|it| u64::from_le_bytes(*it));
+                    let kind = RelocationType(info as u32);
+                    each(DynamicRelocation { slot, kind, symbol: symbol(info >> 32), addend });
+                }
+            }
+        } else if self.machine() == ElfMachine::X86 {
+            for table in [".rel.dyn", ".rel.plt"].into_iter().filter_map(data) {
+                for [slot, info] in table.as_chunks::<4>().0.as_chunks::<2>().0 {
+                    let [slot, info] = [slot, info].map(|it| u64::from(u32::from_le_bytes(*it)));
+                    let kind = RelocationType(info as u32 & 0xff);
+                    each(DynamicRelocation { slot, kind, symbol: symbol(info >> 8), addend: 0 });
+                }
+            }
+        }
     }
 
     fn slot_value(
         &self,
         symbols: &DynamicSymbols<'_>,
-        (slot, relocation): (u64, &Relocation),
+        relocation: &DynamicRelocation,
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {
-        let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
         let is_x86 = self.machine() == ElfMachine::X86;
-        let (is_relative, is_symbol) = match r_type {
+        let (is_relative, is_symbol) = match relocation.kind {
             R_386_RELATIVE if is_x86 => (true, false),
             R_386_GLOB_DAT | R_386_JMP_SLOT | R_386_32 if is_x86 => (false, true),
             _ if is_x86 => (false, false),
@@ -142,21 +194,17 @@ impl Image {
             R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_64 => (false, true),
             _ => (false, false),
         };
-        match relocation.target() {
-            _ if is_relative => {
-                // Relocations of i386 files state no addend: it is in the word.
-                let stated = || Some(Svma(relocation.addend().cast_unsigned()));
-                let svma = if is_x86 { self.stored_word(Svma(slot)) } else { stated() }?;
-                let mut segments = self.segments().iter().filter(|segment| segment.executable);
-                segments
-                    .any(|segment| svma.since(segment.svma) < segment.file_size)
-                    .then_some(SlotValue::Address(svma))
-            }
-            RelocationTarget::Symbol(index) if is_symbol => {
-                symbols.name_of(index.0).map(|name| SlotValue::Symbol(hash(name)))
-            }
-            _ => None,
+        if is_relative {
+            // Relocations of i386 files state no addend: it is in the word.
+            let stored = || self.stored_word(Svma(relocation.slot));
+            let svma = if is_x86 { stored()? } else { Svma(relocation.addend) };
+            let mut segments = self.segments().iter().filter(|segment| segment.executable);
+            return segments
+                .any(|segment| svma.since(segment.svma) < segment.file_size)
+                .then_some(SlotValue::Address(svma));
         }
+        let symbol = relocation.symbol.filter(|_| is_symbol)?;
+        symbols.name_of(symbol).map(|name| SlotValue::Symbol(hash(name)))
     }
 
     /// The word of 32 bits that the file has at an address.

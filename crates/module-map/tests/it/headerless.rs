@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use address::Svma;
-use module_map::{Image, ImageError, Section as Found};
+use module_map::{Image, ImageError, Section as Found, SlotValue};
 use synth::{
     ByteWriter, CfiBuilder, CfiKind, CfiOps, Cie, DynamicTables, ElfBuilder, ElfClass, Endian, Fde,
     HashTables, Section, Segment, Symbol, SymbolPlace, eh_frame_hdr, elf_const, gnu_build_id_note,
@@ -272,6 +272,24 @@ fn hostile_tables() {
                 }
             }
         }
+    }
+}
+
+/// Slots of the linkage table lead to symbols, whether there are section headers or not.
+#[test]
+fn linked_slots_without_section_headers() {
+    let length = |name: &[u8]| name.len() as u64;
+    for elf in [ElfBuilder::x86_64(), ElfBuilder::x86()] {
+        let image = linked(elf, &[0x1036, 0x1046], &[]);
+        let word = if image.bytes()[4] == 2 { 8 } else { 4 };
+        let value = SlotValue::Symbol("imported".len() as u64);
+        let expected = [(0x3e18, value), (0x3e18 + word, value)];
+        assert_eq!(image.linked_slots(&length), expected);
+        assert_eq!(image.exported_functions(&length), []);
+        let by_first = |name: &[u8]| name.first().map_or(0, |&first| u64::from(first));
+        let functions = [(u64::from(b'i'), Svma(0x1100)), (u64::from(b'o'), Svma(0x1140))];
+        assert_eq!(image.exported_functions(&by_first), functions);
+        assert!(image.exports_functions());
     }
 }
 
