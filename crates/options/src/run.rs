@@ -121,64 +121,12 @@ fn join<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Join, D::Error> {
 
 #[cfg(test)]
 mod tests {
-    use address::{Avma, FileOffset, Pid, Tid, Timestamp};
-
     use super::*;
-    use crate::{Demangle, Hint, HintScope, Servers, TimePoint, TimeRange};
-
-    /// Options of which none has its default.
-    fn unusual() -> Options {
-        let path = |text: &str| text.into();
-        let hint = |object: &str, scope, offset| Hint {
-            object: object.into(),
-            scope,
-            start: Avma(0xffff_0000_0000_0000),
-            len: 0x20,
-            offset,
-        };
-        Options {
-            samples: SampleFilter {
-                pids: vec![Pid(1), Pid(-1)],
-                tids: vec![Tid(3)],
-                comms: vec![b"a,b".to_vec(), b"\xff*".to_vec()],
-                cgroups: vec![b"/user.slice".to_vec()],
-                events: vec!["cycles:u".to_owned()],
-                time: TimeRange {
-                    from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
-                    to: Some(TimePoint::Share(123_456_789)),
-                },
-            },
-            files: FileSearch {
-                modules: vec![path("m")],
-                path_map: vec![(b"/a".to_vec(), b"/b=\xff".to_vec()), (b"x=".to_vec(), Vec::new())],
-                sysroots: vec![path("/s"), path("/t")],
-                build_id_stores: vec![path("/i")],
-                debug_dirs: vec![path("/d")],
-                extra_dirs: vec![path("/e")],
-                perf_map_dirs: vec![path("/p")],
-                trust_perf_maps: true,
-                debuginfod: Servers::of_list("http://one https://two"),
-                fetched: true,
-                hints: vec![
-                    hint("/o@7", HintScope::Process(Pid(7)), Some(FileOffset(u64::MAX))),
-                    hint("o", HintScope::Comm(b"a,\xff"[..].into()), None),
-                    hint("o", HintScope::All, None),
-                ],
-                map_files: vec![path("hints")],
-                kallsyms: Some(path("/k")),
-            },
-            names: NameOptions { look_up: false, inlines: false, demangle: Demangle::Short },
-            max_frames: NonZeroUsize::new(7).unwrap(),
-            join: Join::Exact,
-            off_cpu: true,
-            limits: Limits { memory: Some(64 << 20), jobs: std::num::NonZeroU16::new(3) },
-            cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),
-        }
-    }
+    use crate::{Servers, every_option};
 
     #[test]
     fn every_option_round_trips() {
-        let options = unusual();
+        let options = every_option();
         let object = options.to_object();
         // An option of its default is not written: a new field has to be set above.
         let all: Map<_, _> = match serde_json::to_value(Options::default()).unwrap() {
@@ -206,7 +154,7 @@ mod tests {
     #[test]
     fn the_documentation_has_every_option() {
         let page = include_str!("../../../docs/OPTIONS.md");
-        for name in unusual().to_object().keys() {
+        for name in every_option().to_object().keys() {
             assert!(page.contains(&format!("`{name}`")), "{name}");
         }
     }
@@ -292,7 +240,7 @@ mod tests {
 
     #[test]
     fn relative_paths_become_absolute() {
-        let mut options = unusual();
+        let mut options = every_option();
         options.make_absolute(Path::new("/f"));
         let files = &options.files;
         assert_eq!(files.modules, [Path::new("/f/m")]);

@@ -103,6 +103,13 @@ mod tests {
     }
 
     #[test]
+    fn every_option_round_trips() {
+        let files = options::every_option().files;
+        let json = serde_json::to_string(&Search(files.clone())).unwrap();
+        assert_eq!(read(&json).unwrap(), files);
+    }
+
+    #[test]
     fn options_of_later_versions_are_refused() {
         assert!(read(r#"{"later":1}"#).unwrap_err().starts_with("unknown option 'later'"));
         assert!(read(r#"[["--later",""]]"#).unwrap_err().starts_with("unknown option '--later'"));

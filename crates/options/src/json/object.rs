@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::OptionsError;
+use super::error::OptionsError;
 
 /// Reads options. Members that are null count as missing.
 ///

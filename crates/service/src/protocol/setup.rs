@@ -30,32 +30,12 @@ impl WorkerSetup {
 
 #[cfg(test)]
 mod tests {
-    use options::{CachePlace, FileSearch, Hint, Limits, Servers};
-
     use super::*;
     use crate::protocol::{Sender, pair};
 
     #[test]
     fn the_options_arrive_unchanged() {
-        let options = Options {
-            files: FileSearch {
-                modules: vec!["m".into()],
-                path_map: vec![(b"x\xff".to_vec(), b"y=".to_vec())],
-                sysroots: vec!["s".into()],
-                build_id_stores: vec!["b".into()],
-                debug_dirs: vec!["d".into()],
-                extra_dirs: vec!["e".into()],
-                perf_map_dirs: vec!["p".into()],
-                trust_perf_maps: true,
-                debuginfod: Servers::of_list("http://h"),
-                hints: vec![Hint::parse("o@1,2,3").unwrap()],
-                ..FileSearch::default()
-            },
-            limits: Limits { memory: Some(1 << 30), jobs: std::num::NonZeroU16::new(3) },
-            cache: Some(CachePlace::usual("names".into())),
-            ..Options::default()
-        };
-        let setup = WorkerSetup { options, foreign: true };
+        let setup = WorkerSetup { options: options::every_option(), foreign: true };
         let (front, worker) = pair().unwrap();
         Sender::new(front).send(&setup, &[]).unwrap();
         assert_eq!(WorkerSetup::receive(&worker).unwrap(), Some(setup));

@@ -1,0 +1,61 @@
+//! Options of which none has its default.
+
+use std::num::{NonZeroU16, NonZeroUsize};
+
+use address::{Avma, FileOffset, Pid, Tid, Timestamp};
+
+use crate::{
+    CachePlace, Demangle, FileSearch, Hint, HintScope, Join, Limits, NameOptions, Options,
+    SampleFilter, Servers, TimePoint, TimeRange,
+};
+
+/// Options of which none has its default, for tests of code that passes options on.
+#[must_use]
+pub fn every_option() -> Options {
+    let path = |text: &str| text.into();
+    let hint = |object: &str, scope, offset| Hint {
+        object: object.into(),
+        scope,
+        start: Avma(0xffff_0000_0000_0000),
+        len: 0x20,
+        offset,
+    };
+    Options {
+        samples: SampleFilter {
+            pids: vec![Pid(1), Pid(-1)],
+            tids: vec![Tid(3)],
+            comms: vec![b"a,b".to_vec(), b"\xff*".to_vec()],
+            cgroups: vec![b"/user.slice".to_vec()],
+            events: vec!["cycles:u".to_owned()],
+            time: TimeRange {
+                from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
+                to: Some(TimePoint::Share(123_456_789)),
+            },
+        },
+        files: FileSearch {
+            modules: vec![path("m")],
+            path_map: vec![(b"/a".to_vec(), b"/b=\xff".to_vec()), (b"x=".to_vec(), Vec::new())],
+            sysroots: vec![path("/s"), path("/t")],
+            build_id_stores: vec![path("/i")],
+            debug_dirs: vec![path("/d")],
+            extra_dirs: vec![path("/e")],
+            perf_map_dirs: vec![path("/p")],
+            trust_perf_maps: true,
+            debuginfod: Servers::of_list("http://one https://two"),
+            fetched: true,
+            hints: vec![
+                hint("/o@7", HintScope::Process(Pid(7)), Some(FileOffset(u64::MAX))),
+                hint("o", HintScope::Comm(b"a,\xff"[..].into()), None),
+                hint("o", HintScope::All, None),
+            ],
+            map_files: vec![path("hints")],
+            kallsyms: Some(path("/k")),
+        },
+        names: NameOptions { look_up: false, inlines: false, demangle: Demangle::Short },
+        max_frames: NonZeroUsize::MIN.saturating_add(6),
+        join: Join::Exact,
+        off_cpu: true,
+        limits: Limits { memory: Some(64 << 20), jobs: NonZeroU16::new(3) },
+        cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),
+    }
+}
