@@ -49,6 +49,7 @@ pub fn every_option() -> Options {
                 hint("o", HintScope::All, None),
             ],
             map_files: vec![path("hints")],
+            source_dirs: vec![path("src")],
             kallsyms: Some(path("/k")),
         },
         names: NameOptions { look_up: false, inlines: false, demangle: Demangle::Short },

@@ -52,6 +52,9 @@ pub struct FileSearch {
     /// Files with more hints, one per line. They are read before the run.
     #[serde(rename = "map_file", with = "json::paths")]
     pub map_files: Vec<PathBuf>,
+    /// Folders below which source files are looked up, for output that shows source text.
+    #[serde(with = "json::paths")]
+    pub source_dirs: Vec<PathBuf>,
     /// A list of the kernel's symbols in the form of `/proc/kallsyms`.
     #[serde(with = "json::path")]
     pub kallsyms: Option<PathBuf>,
@@ -88,6 +91,7 @@ impl FileSearch {
             fetched: _,
             hints,
             map_files,
+            source_dirs,
             kallsyms,
         } = self;
         for module in modules {
@@ -99,7 +103,15 @@ impl FileSearch {
                 None => change(module),
             }
         }
-        let lists = [sysroots, build_id_stores, debug_dirs, extra_dirs, perf_map_dirs, map_files];
+        let lists = [
+            sysroots,
+            build_id_stores,
+            debug_dirs,
+            extra_dirs,
+            perf_map_dirs,
+            map_files,
+            source_dirs,
+        ];
         lists.into_iter().flatten().for_each(&mut change);
         hints.iter_mut().for_each(|hint| change(&mut hint.object));
         kallsyms.iter_mut().for_each(change);

@@ -246,6 +246,7 @@ mod tests {
         assert_eq!(files.modules, [Path::new("/f/m")]);
         assert_eq!(files.sysroots, [Path::new("/s"), Path::new("/t")]);
         assert_eq!(files.map_files, [Path::new("/f/hints")]);
+        assert_eq!(files.source_dirs, [Path::new("/f/src")]);
         assert_eq!(files.hints[1].object, Path::new("/f/o"));
         assert_eq!(options.cache.unwrap().folder, Path::new("/f/c"));
     }

@@ -96,12 +96,18 @@ impl Pipeline {
 #[must_use]
 pub fn search_in_bundle(files: &FileSearch) -> FileSearch {
     let fetched = files.fetched || !files.debuginfod.is_empty();
-    FileSearch { debuginfod: Servers::default(), fetched, ..files.clone() }
+    FileSearch { debuginfod: Servers::default(), fetched, source_dirs: Vec::new(), ..files.clone() }
 }
 
 /// The first option that a bundle, which brings its files, has no use for.
 fn without_effect(files: &FileSearch) -> Option<String> {
-    let local = FileSearch { debuginfod: Servers::default(), fetched: false, ..files.clone() };
+    let local = FileSearch {
+        debuginfod: Servers::default(),
+        fetched: false,
+        // These folders are searched for the user of the bundle.
+        source_dirs: Vec::new(),
+        ..files.clone()
+    };
     local.to_object().into_iter().next().map(|(name, _)| name)
 }
 

@@ -152,8 +152,9 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<Analysis, Error> {
-        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
-        whole::analyze(&pipeline.setting(&options, observer), source)
+        let Settled { pipeline, source, options, bundle } = self.settle(source, options)?;
+        let analysis = whole::analyze(&pipeline.setting(&options, observer), source)?;
+        Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
     /// The same step by step: `growth` gets the profile while it grows.
@@ -168,8 +169,10 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
         growth: &mut dyn Growth,
     ) -> Result<Analysis, Error> {
-        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
-        growing::analyze_growing(&pipeline.setting(&options, observer), (source, stream), growth)
+        let Settled { pipeline, source, options, bundle } = self.settle(source, options)?;
+        let setting = pipeline.setting(&options, observer);
+        let analysis = growing::analyze_growing(&setting, (source, stream), growth)?;
+        Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
     /// Watches a recording while it is made: `growth` gets what has come by a tick, with what is lost and how old it is,

@@ -11,7 +11,7 @@ use host::{
     ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostText, Origin, RealHost,
     ScratchDir,
 };
-use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
+use pipeline::{FileSearch, Observer, Options, Pipeline, Source, SourceFiles, Unobserved};
 use profile::Profile;
 use synth::{
     ElfBuilder, Endian, EventAttr, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
@@ -197,4 +197,48 @@ fn only_inside(host: &Watched, at: &dyn Fn(&str) -> PathBuf) {
             ),
         }
     }
+}
+
+#[test]
+fn no_name_of_a_source_file_leaves_the_folders() {
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let at = |name: &str| dir.path().join(name);
+    for folder in ["jail/src", "debug", "cache"] {
+        std::fs::create_dir_all(at(folder)).expect("a folder");
+    }
+    std::fs::write(at("jail/src/a.c"), "inside").expect("a file");
+    std::fs::write(at("cache/b.c"), "named").expect("a file");
+    std::fs::write(at("secret.c"), "secret").expect("a file");
+    symlink("../../secret.c", at("jail/src/up.c")).expect("a link");
+    symlink(at("secret.c"), at("cache/whole.c")).expect("a link");
+    let host = Watched::default();
+    let files = FileSearch {
+        sysroots: vec![at("jail")],
+        source_dirs: vec![at("cache")],
+        path_map: vec![(b".".to_vec(), at("debug").into_os_string().into_encoded_bytes())],
+        ..FileSearch::default()
+    };
+    let sources = SourceFiles::new(&files, &host);
+    let both = |name: &str| [sources.text(name.as_bytes()), sources.text_to_show(name.as_bytes())];
+    assert_eq!(both("/src/../src//a.c"), [Some(b"inside".to_vec()), Some(b"inside".to_vec())]);
+    assert_eq!(both("./b.c"), [Some(b"named".to_vec()), Some(b"named".to_vec())]);
+    let absolute = at("secret.c").display().to_string();
+    let names = [
+        "../secret.c",
+        "../../secret.c",
+        "/../secret.c",
+        "/src/up.c",
+        "src/../../secret.c",
+        "./whole.c",
+        "/whole.c",
+        &absolute,
+        "/proc/self/cwd/../secret.c",
+        "Cargo.toml",
+        "src/lib.rs",
+        "/proc/self/environ",
+    ];
+    for name in names {
+        assert_eq!(both(name), [None, None], "{name}");
+    }
+    only_inside(&host, &at);
 }

@@ -11,6 +11,7 @@ mod request;
 #[cfg(feature = "debuginfod")]
 mod servers;
 mod source_files;
+mod source_name;
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Source files, as far as they are at hand: where debug information says, by the user's map of paths, or below a sysroot.
+//! Source files: below folders that the user named, below a sysroot, or at the recorded path.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use host::{Host, Origin};
 use options::FileSearch;
+
+use super::source_name::SourceName;
 
 /// Bytes of one file that are taken at most, where it is not for the user alone.
 const MOST_OF_FILE: usize = 2 << 20;
@@ -18,26 +20,52 @@ const ENDINGS: &[&str] = &[
     "ml", "mm", "nim", "pas", "pl", "py", "rb", "rs", "s", "swift", "tcc", "ts", "y", "zig",
 ];
 
-/// The source files of a machine.
+/// The current folder.
+const HERE: &str = ".";
+
+/// The source files of a machine, by their names in debug information.
 #[derive(Debug)]
 pub struct SourceFiles<'a> {
     search: &'a FileSearch,
     host: &'a dyn Host,
+    /// The machine of the user, if `host` is another one.
+    local: Option<&'a dyn Host>,
+}
+
+/// A place where a file may be.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    /// The folder that the path must not leave.
+    root: PathBuf,
+    /// Whether the user named the folder on the own machine.
+    is_local: bool,
 }
 
 impl<'a> SourceFiles<'a> {
-    /// Searches where the options of a run say.
+    /// Searches a machine as the options of a run say.
     #[must_use]
     pub const fn new(search: &'a FileSearch, host: &'a dyn Host) -> Self {
-        Self { search, host }
+        Self { search, host, local: None }
     }
 
-    /// The bytes of a source file, for the user alone; `None` where it is at none of the places that it may be at.
+    /// The same for a recording in a bundle, which stands for `host`. The folders of
+    /// [`source_dirs`](FileSearch::source_dirs) are on the machine `local`, and its current folder is not searched.
+    #[must_use]
+    pub const fn of_bundle(
+        search: &'a FileSearch,
+        host: &'a dyn Host,
+        local: &'a dyn Host,
+    ) -> Self {
+        Self { search, host, local: Some(local) }
+    }
+
+    /// The bytes of a source file, for the user alone; `None` if it is at none of its places.
     #[must_use]
     pub fn text(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with('/'))?;
-        let read = |(root, place): (PathBuf, PathBuf)| {
-            self.host.read(&place, Origin::Recording { root: &root }).ok()
+        let read = |place: Place| {
+            let origin = Origin::Recording { root: &place.root };
+            self.host_of(&place).read(&place.path, origin).ok()
         };
         self.places(name).into_iter().find_map(read)
     }
@@ -45,34 +73,82 @@ impl<'a> SourceFiles<'a> {
     /// The same for others to see: only texts with the endings of sources, of 2 MiB at most.
     #[must_use]
     pub fn text_to_show(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let name = std::str::from_utf8(name).ok()?;
-        let path = Path::new(name);
-        let ending = path.extension()?.to_str()?;
-        if !path.is_absolute() || !ENDINGS.contains(&ending) {
+        let ending = Path::new(OsStr::from_bytes(name)).extension()?.to_str()?;
+        if !ENDINGS.contains(&ending) {
             return None;
         }
-        self.places(name).into_iter().find_map(|(root, place)| {
-            let file = self.host.open(&place, Origin::Recording { root: &root }).ok()?;
+        self.places(name).into_iter().find_map(|place| {
+            let origin = Origin::Recording { root: &place.root };
+            let file = self.host_of(&place).open(&place.path, origin).ok()?;
             let bytes: &[u8] = &file.content;
             let is_text = bytes.len() <= MOST_OF_FILE && !bytes.contains(&0);
             is_text.then(|| bytes.to_vec())
         })
     }
 
-    /// Where a file may be, and the folder that its path must not leave: as the user maps paths, below each sysroot, else
-    /// where its name says.
-    fn places(&self, name: &str) -> Vec<(PathBuf, PathBuf)> {
-        let mapped = self.search.path_map.iter().filter_map(|(from, to)| {
-            let rest = name.strip_prefix(std::str::from_utf8(from).ok()?)?;
-            let rest = rest.trim_start_matches('/');
-            let to = PathBuf::from(OsStr::from_bytes(to));
-            Some((to.clone(), to.join(rest)))
-        });
-        let below = self.search.sysroots.iter();
-        let below = below.map(|root| (root.clone(), root.join(name.trim_start_matches('/'))));
-        let here =
-            self.search.sysroots.is_empty().then(|| (PathBuf::from("/"), PathBuf::from(name)));
-        mapped.chain(below).chain(here).collect()
+    /// A name for messages: without `.`, `..` and `//`, and with `./` in front if it is relative to the current folder.
+    #[must_use]
+    pub fn plain_name(name: &[u8]) -> Vec<u8> {
+        let Some(plain) = SourceName::new(name) else { return name.to_vec() };
+        plain.below_current_folder().unwrap_or(plain).to_bytes()
+    }
+
+    fn host_of(&self, place: &Place) -> &'a dyn Host {
+        self.local.filter(|_| place.is_local).unwrap_or(self.host)
+    }
+
+    /// The places of a file, in the order in which they are tried: where the user maps its path to; the recorded path,
+    /// below each sysroot if there is one; below the folders of sources; for a relative name, below the current folder.
+    fn places(&self, name: &[u8]) -> Vec<Place> {
+        let Some(plain) = SourceName::new(name) else { return Vec::new() };
+        // A build with the working directory mapped to `/proc/self/cwd` means the current folder.
+        let relative = plain.below_current_folder();
+        let forms = || std::iter::once(&plain).chain(&relative);
+        let mut places = Vec::new();
+        for (from, to) in &self.search.path_map {
+            let to = if to.is_empty() { HERE.as_bytes() } else { to };
+            let to = Path::new(OsStr::from_bytes(to));
+            for rest in forms().filter_map(|form| form.rest_after(from)) {
+                places.push(Place::below(to, &rest, false));
+            }
+        }
+        if plain.is_absolute() && relative.is_none() {
+            self.add_recorded(name, &plain, &mut places);
+        }
+        let last = relative.as_ref().unwrap_or(&plain);
+        for folder in &self.search.source_dirs {
+            places.extend(last.suffixes().map(|suffix| Place::below(folder, &suffix, true)));
+        }
+        let is_here = self.search.sysroots.is_empty() && self.local.is_none();
+        if is_here && let Some(whole) = last.suffixes().next().filter(|_| !last.is_absolute()) {
+            places.push(Place::below(Path::new(HERE), &whole, true));
+        }
+        places
+    }
+
+    /// An absolute path as it is recorded, which the file system resolves, then without `..`: folders of a build may be
+    /// gone.
+    fn add_recorded(&self, name: &[u8], plain: &SourceName<'_>, places: &mut Vec<Place>) {
+        let mut roots: Vec<&Path> = self.search.sysroots.iter().map(PathBuf::as_path).collect();
+        if roots.is_empty() {
+            roots.push(Path::new("/"));
+        }
+        let recorded = Path::new(OsStr::from_bytes(name));
+        let recorded = recorded.strip_prefix("/").unwrap_or(recorded);
+        for root in roots {
+            let as_it_is =
+                Place { path: root.join(recorded), root: root.to_owned(), is_local: false };
+            let plain = plain.suffixes().next().map(|whole| Place::below(root, &whole, false));
+            let plain = plain.filter(|plain| plain.path.as_os_str() != as_it_is.path.as_os_str());
+            places.push(as_it_is);
+            places.extend(plain);
+        }
+    }
+}
+
+impl Place {
+    fn below(root: &Path, path: &Path, is_local: bool) -> Self {
+        Self { path: root.join(path), root: root.to_owned(), is_local }
     }
 }
 
@@ -91,6 +167,20 @@ mod tests {
         }
     }
 
+    /// The machine has files whose text is their path.
+    fn machine(paths: &[&str]) -> MemoryHost {
+        let machine = MemoryHost::new();
+        for path in paths {
+            machine.insert(path, path.as_bytes().to_vec());
+        }
+        machine
+    }
+
+    fn found(search: &FileSearch, name: &str, machine: &MemoryHost) -> Option<String> {
+        let bytes = SourceFiles::new(search, machine).text(name.as_bytes())?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     #[test]
     fn only_texts_of_sources_are_shown_to_others() {
         let machine = MemoryHost::new();
@@ -98,41 +188,127 @@ mod tests {
         machine.insert("/src/shadow", *b"secret");
         machine.insert("/src/b.c", *b"\0\x01");
         machine.insert("/copy/src/c.rs", *b"fn main() {}");
+        machine.insert("./here.c", *b"int here;");
         let none = search(&[], &[]);
-        assert_eq!(
-            SourceFiles::new(&none, &machine).text_to_show(b"/src/a.c").as_deref(),
-            Some(&b"int main;"[..])
-        );
+        let shown = |search: &FileSearch, name: &[u8]| {
+            SourceFiles::new(search, &machine).text_to_show(name).is_some()
+        };
+        assert!(shown(&none, b"/src/a.c") && shown(&none, b"./here.c") && shown(&none, b"here.c"));
         for refused in [&b"/src/shadow"[..], b"/src/b.c", b"a.c", b"/src/none.c", b"/src/\xff.c"] {
-            assert_eq!(SourceFiles::new(&none, &machine).text_to_show(refused), None);
+            assert!(!shown(&none, refused));
         }
         let sysroot = search(&[], &["/copy"]);
-        assert!(SourceFiles::new(&sysroot, &machine).text_to_show(b"/src/c.rs").is_some());
-        assert_eq!(
-            SourceFiles::new(&sysroot, &machine).text_to_show(b"/src/a.c"),
-            None,
-            "a sysroot has all files"
-        );
-        let mapped = search(&[("/build", "/copy/src")], &[]);
-        assert!(SourceFiles::new(&mapped, &machine).text_to_show(b"/build/c.rs").is_some());
+        assert!(shown(&sysroot, b"/src/c.rs"));
+        assert!(!shown(&sysroot, b"/src/a.c"), "a sysroot has all files");
+        assert!(!shown(&sysroot, b"here.c"), "the current folder is outside of the sysroot");
+        assert!(shown(&search(&[("/build", "/copy/src")], &[]), b"/build/c.rs"));
+        let dir = FileSearch { source_dirs: vec!["/src".into()], ..search(&[], &[]) };
+        assert!(shown(&dir, b"./a.c") && !shown(&dir, b"./shadow"));
     }
 
     #[test]
     fn sources_are_where_the_user_says() {
-        let machine = MemoryHost::new();
-        machine.insert("/src/a.c", *b"here");
-        machine.insert("/moved/a.c", *b"moved");
-        machine.insert("/copy/src/a.c", *b"below");
+        let machine = machine(&["/src/a.c", "/moved/a.c", "/copy/src/a.c"]);
         let found = |maps: &[(&str, &str)], sysroots: &[&str]| {
-            let bytes = SourceFiles::new(&search(maps, sysroots), &machine).text(b"/src/a.c")?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
+            found(&search(maps, sysroots), "/src/a.c", &machine)
         };
-        assert_eq!(found(&[], &[]).as_deref(), Some("here"));
-        assert_eq!(found(&[("/src", "/moved")], &[]).as_deref(), Some("moved"));
-        assert_eq!(found(&[("/src", "/none")], &[]).as_deref(), Some("here"), "it leads nowhere");
-        assert_eq!(found(&[("/src", "/moved")], &["/copy"]).as_deref(), Some("moved"));
-        assert_eq!(found(&[("/other", "/moved")], &["/copy"]).as_deref(), Some("below"));
+        assert_eq!(found(&[], &[]).as_deref(), Some("/src/a.c"));
+        assert_eq!(found(&[("/src", "/moved")], &[]).as_deref(), Some("/moved/a.c"));
+        assert_eq!(found(&[("/src", "/none")], &[]).as_deref(), Some("/src/a.c"));
+        assert_eq!(found(&[("/sr", "/moved")], &[]).as_deref(), Some("/src/a.c"), "a whole part");
+        assert_eq!(found(&[("/src", "/moved")], &["/copy"]).as_deref(), Some("/moved/a.c"));
+        assert_eq!(found(&[("/other", "/moved")], &["/copy"]).as_deref(), Some("/copy/src/a.c"));
         assert_eq!(found(&[], &["/none"]), None, "a sysroot has all files");
-        assert_eq!(SourceFiles::new(&search(&[], &[]), &machine).text(b"a.c"), None);
+    }
+
+    #[test]
+    fn names_are_plain_before_they_are_mapped() {
+        let machine = machine(&["/src/lib/a.c", "/x/a.c", "./rel/a.c", "./a.c"]);
+        let found = |maps: &[(&str, &str)], name: &str| found(&search(maps, &[]), name, &machine);
+        for name in ["/b/lib/a.c", "/b//lib/./a.c", "/b/obj/../lib/a.c", "//b/lib/a.c"] {
+            for from in ["/b", "/b/", "/b/.", "/b/x/.."] {
+                assert_eq!(
+                    found(&[(from, "/src")], name).as_deref(),
+                    Some("/src/lib/a.c"),
+                    "{name}"
+                );
+            }
+        }
+        for name in ["lib/a.c", "./lib/a.c", "././lib/a.c", "x/../lib/a.c"] {
+            for from in [".", "./", "././"] {
+                assert_eq!(
+                    found(&[(from, "/src")], name).as_deref(),
+                    Some("/src/lib/a.c"),
+                    "{name}"
+                );
+            }
+            assert_eq!(found(&[("lib", "/x")], name).as_deref(), Some("/x/a.c"));
+            assert_eq!(found(&[("li", "/x"), ("/", "/x"), ("/lib", "/x")], name), None);
+        }
+        assert_eq!(found(&[("..", "/x")], "../a.c").as_deref(), Some("/x/a.c"));
+        // The mapped name may be relative, and nothing may stand in its place.
+        assert_eq!(found(&[("/b", "./rel")], "/b/a.c").as_deref(), Some("./rel/a.c"));
+        assert_eq!(found(&[("/b", "")], "/b/a.c").as_deref(), Some("./a.c"));
+        // A folder of the build that is gone.
+        assert_eq!(found(&[], "/gone/../x/a.c").as_deref(), Some("/x/a.c"));
+    }
+
+    #[test]
+    fn folders_of_sources_are_searched_for_the_longest_suffix() {
+        let machine = machine(&["/s/b/a.c", "/s/a.c", "/t/x/b/a.c", "/x/b/a.c", "./b/a.c"]);
+        let found = |dirs: &[&str], sysroots: &[&str], name: &str| {
+            let source_dirs = dirs.iter().map(PathBuf::from).collect();
+            found(&FileSearch { source_dirs, ..search(&[], sysroots) }, name, &machine)
+        };
+        assert_eq!(found(&["/s"], &[], "b/a.c").as_deref(), Some("/s/b/a.c"));
+        assert_eq!(found(&["/s"], &[], "/gone/b/a.c").as_deref(), Some("/s/b/a.c"));
+        assert_eq!(found(&["/s"], &[], "/gone/c/a.c").as_deref(), Some("/s/a.c"));
+        assert_eq!(found(&["/none", "/t"], &[], "../x/b/a.c").as_deref(), Some("/t/x/b/a.c"));
+        assert_eq!(found(&["/s"], &[], "/x/b/a.c").as_deref(), Some("/x/b/a.c"), "where it was");
+        assert_eq!(found(&["/s"], &["/none"], "/x/b/a.c").as_deref(), Some("/s/b/a.c"));
+        assert_eq!(found(&[], &[], "b/a.c").as_deref(), Some("./b/a.c"));
+        assert_eq!(found(&[], &["/none"], "b/a.c"), None, "it is outside of the sysroot");
+        assert_eq!(found(&[], &[], "/proc/self/cwd/b/a.c").as_deref(), Some("./b/a.c"));
+        assert_eq!(found(&["/s"], &[], "/proc/self/cwd/b/a.c").as_deref(), Some("/s/b/a.c"));
+        for name in ["", ".", "/", "..", "/..", "b/", "a.c/.."] {
+            assert_eq!(found(&["/s"], &[], name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn messages_have_plain_names() {
+        for (name, expected) in [
+            ("././a.c", "./a.c"),
+            ("/b/../a.c", "/a.c"),
+            ("/proc/self/cwd/b/../a.c", "./a.c"),
+            ("../a.c", "../a.c"),
+        ] {
+            assert_eq!(SourceFiles::plain_name(name.as_bytes()), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn no_name_leaves_the_folders() {
+        let machine = machine(&["/secret.c", "/s/secret.c"]);
+        let dirs = FileSearch { source_dirs: vec!["/s/d".into()], ..search(&[(".", "/s/d")], &[]) };
+        for name in ["../secret.c", "x/../../secret.c", "../../secret.c"] {
+            assert_eq!(found(&dirs, name, &machine), None, "{name}");
+        }
+        let long = format!("{}secret.c", "a/".repeat(100_000));
+        assert_eq!(found(&dirs, &long, &machine), None);
+    }
+
+    #[test]
+    fn sources_of_a_bundle_are_in_it_or_where_the_user_says() {
+        let (bundle, local) = (machine(&["/x/a.c"]), machine(&["./b.c", "/s/b.c", "/x/b.c"]));
+        let files = FileSearch { source_dirs: vec!["/s".into()], ..search(&[], &[]) };
+        let none = search(&[], &[]);
+        let text = |files: &FileSearch, name: &[u8]| {
+            SourceFiles::of_bundle(files, &bundle, &local).text(name)
+        };
+        assert_eq!(text(&files, b"/x/a.c").as_deref(), Some(&b"/x/a.c"[..]));
+        assert_eq!(text(&files, b"./b.c").as_deref(), Some(&b"/s/b.c"[..]));
+        assert_eq!(text(&none, b"./b.c"), None);
+        assert_eq!(text(&none, b"/x/b.c"), None);
     }
 }

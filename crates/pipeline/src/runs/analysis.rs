@@ -38,6 +38,8 @@ pub struct Analysis {
     pub written: Option<i128>,
     /// Why names and rules could not be kept for the next run, though the options ask for that. No finding: what came out is whole.
     pub not_kept: Option<String>,
+    /// Whether the recording is in a bundle, which stands for the machine.
+    pub is_of_bundle: bool,
     /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
     pub(crate) sources: Box<AnalysisSources>,
 }
@@ -124,6 +126,7 @@ impl Ended {
             timings,
             written,
             not_kept,
+            is_of_bundle: false,
             sources,
         }
     }

@@ -216,6 +216,7 @@ class Options(unittest.TestCase):
             "fetched": True,
             "map": [{"object": "/o", "pid": 7, "start": 4096, "len": 32, "offset": 768}],
             "map_file": ["/hints"],
+            "source_dirs": ["/src"],
             "kallsyms": "/k",
         }
         self.assertEqual(json.loads(_options.checked(everything)), everything)

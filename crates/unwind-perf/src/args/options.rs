@@ -119,6 +119,14 @@ impl RunArgs {
     /// # Errors
     /// Where an argument has no meaning, or a file or folder that the user named cannot be used.
     pub(crate) fn options(&self) -> anyhow::Result<RunOptions> {
+        self.options_with(&[])
+    }
+
+    /// The same with folders of source files.
+    ///
+    /// # Errors
+    /// As for [`Self::options`].
+    pub(crate) fn options_with(&self, source_dirs: &[PathBuf]) -> anyhow::Result<RunOptions> {
         let mut options = match &self.options_json {
             Some(path) => options_of_json(path)?,
             None => Options {
@@ -138,6 +146,7 @@ impl RunArgs {
                 cache: self.symbols.cache(),
             },
         };
+        options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;
         Ok(RunOptions { options, map_files })
@@ -162,6 +171,7 @@ fn are_there(files: &FileSearch) -> anyhow::Result<()> {
         ("--debug-dir", &files.debug_dirs),
         ("--extra-dir", &files.extra_dirs),
         ("--perf-map-dir", &files.perf_map_dirs),
+        ("--source-dir", &files.source_dirs),
     ];
     for (option, paths) in folders {
         for path in paths {
@@ -214,7 +224,15 @@ impl FileArgs {
     /// # Errors
     /// Where a folder or file that the user named is not there, or an argument has no meaning.
     pub(crate) fn search(&self) -> anyhow::Result<FileSearch> {
-        usable(&self.given()?)
+        self.search_with(&[])
+    }
+
+    /// The same with folders of source files.
+    ///
+    /// # Errors
+    /// As for [`Self::search`].
+    pub(crate) fn search_with(&self, source_dirs: &[PathBuf]) -> anyhow::Result<FileSearch> {
+        usable(&FileSearch { source_dirs: source_dirs.to_vec(), ..self.given()? })
     }
 
     /// The options, as they are given.
@@ -236,6 +254,7 @@ impl FileArgs {
                 .map(|text| Hint::parse(text).context("--map"))
                 .collect::<Result<_, _>>()?,
             map_files: self.map_file.clone(),
+            source_dirs: Vec::new(),
             kallsyms: None,
         })
     }

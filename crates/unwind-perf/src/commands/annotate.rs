@@ -5,12 +5,13 @@ use std::sync::Arc;
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, StackWeight};
-use pipeline::{Analysis, FileSearch, Observer, Options, SourceFiles};
+use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use crate::args::{AnnotateArgs, RunOptions, pipeline, source, with_argument};
+use super::sources::{not_found, plain_name, source_files};
+use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
@@ -21,7 +22,7 @@ const OTHERS: usize = 5;
 
 /// Prints the function.
 pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
-    let run = args.run.options()?;
+    let run = args.run.options_with(&args.sources.source_dir)?;
     on_pool(run.options.limits.threads(), || annotated(args, run))
 }
 
@@ -49,8 +50,8 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     } else {
         code(&analysis, &weights, function)
     };
-    let source = lines_of_source(&analysis, function, &options.files);
-    let shown = Shown { function, source, instructions, addresses };
+    let source = Source::find(&analysis, function, &options.files);
+    let shown = Shown { function, source: source.lines.as_deref(), instructions, addresses };
     target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
     if args.run.timings {
         eprint!("{}", timings_text(&analysis.timings, profile.locations.len()));
@@ -63,7 +64,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print_summary(profile)?;
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
-        tell(&analysis, others, why.as_deref());
+        tell(&analysis, others, &source, why.as_deref());
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
@@ -72,7 +73,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
 /// What is printed of a function.
 struct Shown<'a> {
     function: &'a Annotation,
-    source: Option<Vec<String>>,
+    source: Option<&'a [String]>,
     instructions: Vec<(u64, u8, String)>,
     addresses: Vec<AddressCost>,
 }
@@ -88,7 +89,7 @@ fn text(
         weights,
         total: total(analysis, weights),
         function: shown.function,
-        source: shown.source.as_deref(),
+        source: shown.source,
         instructions: &shown.instructions,
         addresses: &shown.addresses,
         look: console_look(to_stdout),
@@ -138,19 +139,35 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
     }
 }
 
-/// The lines of the function's source file, where it is found.
-fn lines_of_source(
-    analysis: &Analysis,
-    function: &Annotation,
-    files: &FileSearch,
-) -> Option<Vec<String>> {
-    let path = analysis.profile.strings.get(function.function.file?);
-    let text = SourceFiles::new(files, &**analysis.host()).text(path)?;
-    Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+/// The source file of a function.
+#[derive(Default)]
+struct Source {
+    /// Its lines, if it was found.
+    lines: Option<Vec<String>>,
+    /// Its name, if it was not.
+    missing: Option<String>,
 }
 
-/// On standard error: why there are no instructions, and which other functions have such a name.
-fn tell(analysis: &Analysis, others: &[Annotation], why: Option<&str>) {
+impl Source {
+    fn find(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Self {
+        let Some(id) = function.function.file else { return Self::default() };
+        let name = analysis.profile.strings.get(id);
+        let local = host();
+        match source_files(analysis, files, &*local).text(name) {
+            Some(text) => {
+                let text = String::from_utf8_lossy(&text);
+                Self { lines: Some(text.lines().map(str::to_owned).collect()), missing: None }
+            }
+            None => Self { lines: None, missing: Some(plain_name(name)) },
+        }
+    }
+}
+
+/// On standard error: why there is no source, why there are no instructions, and which other functions have such a name.
+fn tell(analysis: &Analysis, others: &[Annotation], source: &Source, why: Option<&str>) {
+    if let Some(name) = &source.missing {
+        eprintln!("{}", not_found(name));
+    }
     if let Some(why) = why {
         eprintln!("no instructions: {why}");
     }

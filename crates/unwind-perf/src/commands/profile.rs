@@ -10,14 +10,14 @@ use formats::{
     TopTable,
 };
 use host::{FreedMemory, Origin};
-use pipeline::{Analysis, FileSearch, Observer, Options, SourceFiles, StreamOptions};
+use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 use profile::query::GroupBy;
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
 use super::nothing_left::{none_of, nothing_left};
 use super::page_code::page_code;
-use super::sources::sources;
+use super::sources::{Sources, not_found, source_files, sources};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{
@@ -25,7 +25,8 @@ use crate::args::{
 };
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_profile,
+    Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_note,
+    print_profile,
 };
 
 /// A run: of what, into what, with which options.
@@ -145,7 +146,7 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
-    let run = args.run.options()?;
+    let run = args.run.options_with(&args.sources.source_dir)?;
     let options = FormatOptions {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
@@ -228,13 +229,27 @@ pub(crate) fn on_pool<T: Send>(
     pool.install(work)
 }
 
-/// The page of a recording, with what the machine knows beside it.
-fn page(analysis: &Analysis, files: &FileSearch, inlines: bool, embedded: Embedded) -> Page {
+/// The page of a recording, with what the machine knows beside it; and a message if it should have sources and has none.
+fn page(
+    analysis: &Analysis,
+    files: &FileSearch,
+    inlines: bool,
+    embedded: Embedded,
+) -> (Page, Option<String>) {
     let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
-    let files = SourceFiles::new(files, &**analysis.host());
-    let sources = if embedded.sources { sources(&analysis.profile, &files) } else { Vec::new() };
-    let code = if embedded.code { page_code(analysis) } else { PageCode::default() };
-    Page { inlines, written, sources, code }
+    let mut page = Page { inlines, written, sources: Vec::new(), code: PageCode::default() };
+    let mut message = None;
+    if embedded.sources {
+        let local = host();
+        let Sources { found, missing } =
+            sources(&analysis.profile, &source_files(analysis, files, &*local));
+        message = missing.filter(|_| found.is_empty()).map(|name| not_found(&name));
+        page.sources = found;
+    }
+    if embedded.code {
+        page.code = page_code(analysis);
+    }
+    (page, message)
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
@@ -272,13 +287,19 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     progress.begin("writing");
-    let printer: Box<dyn Printer> = match page_inlines {
-        Some(inlines) => Box::new(page(&analysis, &options.files, inlines, embedded)),
-        None => printer,
+    let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
+        Some(inlines) => {
+            let (page, message) = page(&analysis, &options.files, inlines, embedded);
+            (Box::new(page), message)
+        }
+        None => (printer, None),
     };
     let written = print_profile(&analysis.profile, &*printer, &target);
     progress.clear();
     written?;
+    if let Some(message) = message.filter(|_| !args.quiet) {
+        print_note(&message);
+    }
     analysis.timings.ended("print");
     print_account(analysis, one_event, args)
 }

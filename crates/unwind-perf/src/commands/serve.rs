@@ -43,9 +43,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
 pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
     // Files that the operator named are read once here, so that a mistake is not each job's.
-    let WorkerArgs { jobs, max_memory, files } = &args.worker;
+    let WorkerArgs { jobs, max_memory, files, sources } = &args.worker;
     let limits = Limits { memory: *max_memory, jobs: jobs.and_then(NonZeroU16::new) };
-    let run = Options { files: files.search()?, limits, ..Options::default() };
+    let run =
+        Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
     let store = args.store.clone().map_or_else(usual_store, Ok)?;
     // Untrusted recordings have no part in the cache.
     let workers = [false, true].map(|foreign| {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::profile::{InputArg, RunArgs};
-use crate::args::groups::WeightArgs;
+use crate::args::groups::{SourceArgs, WeightArgs};
 
 /// The arguments of `annotate`.
 #[derive(Debug, Args)]
@@ -24,4 +24,7 @@ pub(crate) struct AnnotateArgs {
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
 }

@@ -14,6 +14,7 @@ use crate::args::groups::FileArgs;
 use crate::args::groups::FilterArgs;
 use crate::args::groups::JoinArgs;
 use crate::args::groups::OffCpuArgs;
+use crate::args::groups::SourceArgs;
 use crate::args::groups::SymbolArgs;
 use crate::args::groups::{ExchangeArgs, FoldedArgs, ScriptArgs};
 use crate::args::misspelt::suggestion;
@@ -96,7 +97,7 @@ pub(crate) struct ReportArgs {
     pub(crate) input: InputArg,
 
     /// Put the text of source files into the page, of those whose lines cost most, as far as they are found where the
-    /// debug information says (with --path-map and --sysroot). Only files with the endings of sources are taken
+    /// debug information says (with --path-map, --source-dir and --sysroot). Only files with the endings of sources are taken
     #[arg(long)]
     pub(crate) embed_sources: bool,
 
@@ -109,6 +110,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
 }
 
 /// What the main job and the pictures have in common.

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use options::parse_memory;
 use service::Listen;
 
-use crate::args::groups::FileArgs;
+use crate::args::groups::{FileArgs, SourceArgs};
 
 /// The arguments of `serve`.
 #[derive(Debug, Args)]
@@ -91,6 +91,9 @@ pub(crate) struct WorkerArgs {
 
     #[command(flatten)]
     pub(crate) files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
 }
 
 fn parse_listen(text: &str) -> Result<Listen, String> {

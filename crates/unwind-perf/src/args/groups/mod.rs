@@ -4,10 +4,12 @@ mod files;
 mod filters;
 mod join;
 mod shown;
+mod sources;
 mod symbols;
 
 pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use join::JoinArgs;
 pub(crate) use shown::{ExchangeArgs, FoldedArgs, OffCpuArgs, ScriptArgs, WeightArgs};
+pub(crate) use sources::SourceArgs;
 pub(crate) use symbols::SymbolArgs;

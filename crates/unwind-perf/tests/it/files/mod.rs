@@ -9,3 +9,4 @@ mod kernel;
 mod layouts;
 mod over_time;
 mod replaced;
+mod source_files;

@@ -97,6 +97,7 @@ macro_rules! for_each_case {
             realign_clang: [folded] { "root": 49 }
             realign_gcc: [folded] { "root": 53 }
             recursion_rs: [folded] { "root": 41 }
+            relative_sources: [folded] { "root": 28 }
             riscv64_chain: [folded ndjson] { "root": 64 }
             s390x_chain: [folded] { "root": 61 }
             signal: [folded ndjson] { "root": 44 }

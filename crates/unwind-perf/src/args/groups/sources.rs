@@ -1,0 +1,15 @@
+//! The argument of commands that show source text.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Folders of source files.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Files")]
+pub(crate) struct SourceArgs {
+    /// Look for source files in DIR: by their relative names, or by the longest end of their names that exists there. Can
+    /// be repeated
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) source_dir: Vec<PathBuf>,
+}
