@@ -125,10 +125,15 @@ impl Timeline {
         // A journal and hints are about single maps; code of dumps is loaded between them.
         let is_plain = self.hints.is_empty() && !self.journal.on && !self.awaits_jit();
         let taken = is_plain
-            && self
-                .processes
-                .get_with_held(pid)
-                .is_some_and(|(process, held)| process.waiting.extend(maps, held));
+            && self.processes.get_with_held(pid).is_some_and(|(process, held)| {
+                let mut n_code = process.n_code;
+                let count = |map: &KnownMap| {
+                    n_code = n_code.wrapping_add(u32::from(map.mapping.executable));
+                };
+                let taken = process.waiting.extend(maps.inspect(count), held);
+                process.n_code = n_code;
+                taken
+            });
         if taken {
             self.advance(now);
         }
@@ -140,7 +145,11 @@ impl Timeline {
     pub fn map_known(&mut self, map: &KnownMap) {
         // All that a journal or hints are about is noted in the order of time.
         let may_wait = map.may_wait() && self.hints.is_empty() && !self.journal.on;
-        let known = self.processes.get_with_held(map.pid).filter(|_| may_wait);
+        let mut known = self.processes.get_with_held(map.pid);
+        if let Some((process, _)) = &mut known {
+            process.n_code = process.n_code.wrapping_add(u32::from(map.mapping.executable));
+        }
+        let known = known.filter(|_| may_wait);
         if !known.is_some_and(|(process, held)| process.waiting.push(*map, held)) {
             self.lay(map, may_wait);
         }

@@ -8,6 +8,7 @@ use budget::Held;
 use hashbrown::HashMap;
 
 use super::laid_hints::InForce;
+use super::relatives::Relatives;
 use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
 use crate::space::Space;
 
@@ -30,6 +31,10 @@ pub(super) struct Process {
     pub(super) inherits_code: bool,
     /// When the process began, or executed its program; 0 if that was before the recording.
     pub(super) began: Timestamp,
+    /// How many executable mappings were recorded for it.
+    pub(super) n_code: u32,
+    /// The processes that may share its memory.
+    pub(super) relatives: Relatives,
 }
 
 impl Process {
@@ -43,6 +48,8 @@ impl Process {
             has_code: false,
             inherits_code: false,
             began: Timestamp(0),
+            n_code: 0,
+            relatives: Relatives::NONE,
         }
     }
 

@@ -113,6 +113,7 @@ impl Timeline {
         self.start(pid, tid, (parent, parent_thread), inherited);
         if pid != parent {
             self.began(pid);
+            self.relate(pid, parent);
         }
     }
 
@@ -192,6 +193,13 @@ impl Timeline {
         let process = self.process(pid);
         let image = process.image;
         (process.space(), image)
+    }
+
+    /// Returns true if processes are known that may share the memory of a process.
+    #[inline]
+    #[must_use]
+    pub fn has_relatives(&mut self, pid: Pid) -> bool {
+        self.processes.get_mut(pid).is_some_and(|process| !process.relatives.is_empty())
     }
 
     /// The kernel's space as it is now, to be looked at.

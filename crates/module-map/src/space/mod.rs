@@ -12,8 +12,8 @@ use address::{Avma, FileOffset, ModuleId};
 use budget::Held;
 use hashbrown::HashSet;
 
-use crate::module::Module;
 use crate::module::Modules;
+use crate::module::{MappedKind, Module};
 use tree::{Found, Tree};
 
 /// A mapping: bytes of a module (or of anonymous memory) in a row of an address space.
@@ -208,6 +208,20 @@ impl Space {
     #[must_use]
     pub fn before(&self, other: &Arc<Self>) -> Self {
         Self { version: new_version(), behind: Some(other.clone()), ..self.clone() }
+    }
+
+    /// This space, with the code of files that `other` has where no code is mapped in this one. `None` if there is none.
+    #[must_use]
+    pub fn with_code_of(&self, other: &Self) -> Option<Self> {
+        let mut merged: Option<Self> = None;
+        for mapping in other.mappings().filter(|mapping| mapping.executable) {
+            let is_file = other.module(&mapping).is_some_and(|it| it.kind == MappedKind::File);
+            let mut own = self.overlapping(mapping.start, mapping.end);
+            if is_file && !own.any(|own| own.executable) {
+                merged.get_or_insert_with(|| self.clone()).map(mapping);
+            }
+        }
+        merged
     }
 
     /// How many chunks this space shares with another: what a fork costs is what it does not share.

@@ -88,6 +88,7 @@ pub(super) struct Ended {
     pub(super) files: Files,
     pub(super) timeline: Timeline,
     pub(super) late_maps: u64,
+    pub(super) shared_memory: unwinder::SharedMemory,
     pub(super) left_out: unwinder::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
@@ -97,8 +98,8 @@ pub(super) struct Ended {
 impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
-        let Self { session, found, files, mut timeline, late_maps, left_out, engine, report, file } =
-            self;
+        let Self { session, found, files, mut timeline, left_out, engine, report, file, .. } = self;
+        let (late_maps, shared_memory) = (self.late_maps, self.shared_memory);
         let recorded_until = file.written;
         profile.recording.name = file.name;
         guess_wall_clock(&mut profile, recorded_until);
@@ -107,6 +108,7 @@ impl Ended {
         let counts = session.counts();
         findings::account(&mut profile, counts, &found, &mut timeline, images, &report);
         profile.summary.findings.extend(findings::late_maps(late_maps));
+        profile.summary.findings.extend(findings::shared_memory(&shared_memory, &timeline));
         let mut limits = findings::limits(&timeline, &engine);
         limits.extend(findings::too_many_names(&profile));
         profile.summary.names_lost |= !limits.is_empty();

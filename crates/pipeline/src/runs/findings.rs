@@ -3,7 +3,7 @@
 use module_map::{ImageStore, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
-use unwinder::Engine;
+use unwinder::{Engine, SharedMemory};
 
 use super::identity::{refused, unverified};
 use super::losses::losses;
@@ -138,6 +138,20 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
         message: "samples needed a map whose record came up to 10 ms after them, which was used"
             .to_owned(),
         count: samples,
+    })
+}
+
+/// Samples in code that a process mapped that shares the memory of theirs.
+pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Option<FindingRow> {
+    let (pid, mapped_by, module) = shared.first?;
+    let path = &timeline.modules().get(module.index())?.path;
+    Some(FindingRow {
+        kind: "shared-memory".to_owned(),
+        message: format!(
+            "samples were in memory that is not code in their process; the code that a related process mapped there was used, as if both share their memory: process {pid} ran {} of process {mapped_by}",
+            String::from_utf8_lossy(path),
+        ),
+        count: shared.samples,
     })
 }
 

@@ -158,6 +158,7 @@ impl Run<'_> {
             mut profile,
             threads,
             late_maps,
+            shared_memory,
             left_out,
             off_cpu,
             timings: replay_timings,
@@ -180,8 +181,18 @@ impl Run<'_> {
         timings.replay = replay_timings;
         let engine = self.engine();
         let file = self.file();
-        let ended =
-            Ended { session, found, files, timeline, late_maps, left_out, engine, report, file };
+        let ended = Ended {
+            session,
+            found,
+            files,
+            timeline,
+            late_maps,
+            shared_memory,
+            left_out,
+            engine,
+            report,
+            file,
+        };
         let mut analysis = ended.into_analysis(profile, timings);
         let findings = off_cpu.iter().flat_map(off_cpu_findings);
         analysis.profile.summary.findings.extend(findings);

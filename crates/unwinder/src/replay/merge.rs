@@ -5,6 +5,7 @@ use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 use crate::replay::frame_key::FrameKey;
 use crate::replay::intern::{Hashed, Hashes, Index};
 use crate::replay::layout::{Layouts, Merging};
+use crate::replay::related::SharedMemory;
 use crate::replay::repaired::{RepairedSlice, SliceCounts};
 
 /// The tables that grow slice by slice, and what finds rows in them.
@@ -19,6 +20,7 @@ pub(crate) struct Merged {
     layouts: Layouts,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
+    pub(crate) shared_memory: SharedMemory,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
     pub(crate) unplaced: u64,
@@ -53,6 +55,7 @@ impl Merged {
         summary.stack_needs.add(&slice.needs);
         self.undecoded += slice.undecoded;
         self.late_maps += slice.late_maps;
+        self.shared_memory.add(slice.shared_memory);
         self.cache_hits += slice.cache_hits;
         self.cache_misses += slice.cache_misses;
         self.unplaced += slice.unplaced;
@@ -77,8 +80,15 @@ impl Merged {
 
     /// Begins with empty tables; what is counted goes on.
     pub(crate) fn begin_anew(&mut self) {
-        let Self { undecoded, late_maps, cache_hits, cache_misses, .. } = *self;
-        *self = Self { undecoded, late_maps, cache_hits, cache_misses, ..Self::default() };
+        let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
+        *self = Self {
+            undecoded,
+            late_maps,
+            shared_memory,
+            cache_hits,
+            cache_misses,
+            ..Self::default()
+        };
     }
 
     /// What the tables take, in bytes.

@@ -32,6 +32,7 @@ mod position;
 mod read_ahead;
 mod recent;
 mod recorded;
+mod related;
 mod repaired;
 mod repairs;
 mod replayer;
@@ -46,6 +47,7 @@ pub use apply::{apply, learn_build_ids, learn_files};
 pub use filter::{Filter, LeftOut, matches_pattern};
 pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::has_cgroups;
+pub use related::SharedMemory;
 pub use replayer::{
     Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use address::{Pid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
-use module_map::{CgroupId, LazySpace, ProcessImage, Timeline};
+use module_map::{CgroupId, LazySpace, ProcessImage, RelatedSpace, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType, TimedRecord};
 
 use crate::repair::StackOwner;
@@ -33,6 +33,8 @@ pub(crate) struct Planned {
     pub(crate) process_image: ProcessImage,
     /// The space that records of shortly afterwards made, and whose it is.
     pub(crate) later: Option<(Arc<LazySpace>, ProcessImage)>,
+    /// The spaces of processes that may share the memory of its own, and mapped code in theirs.
+    pub(crate) related: Vec<RelatedSpace>,
     pub(crate) thread: u32,
     /// Whose stack it is.
     pub(crate) owner: StackOwner,
@@ -193,12 +195,18 @@ impl<'r> Planner<'r> {
             let space = spaces.of_process(entry.pid, space);
             self.sampled[place_of(entry.pid)] = entry.time;
             let owner = self.threads.owner(process_image, entry.tid);
+            let related = if self.timeline.has_relatives(entry.pid) {
+                self.timeline.related_spaces(entry.pid)
+            } else {
+                Vec::new()
+            };
             chunk.push(Planned {
                 entry: *entry,
                 space,
                 kernel,
                 process_image,
                 later: None,
+                related,
                 thread: index,
                 owner,
             });

@@ -7,6 +7,7 @@ use profile::{FrameId, SampleRow, StackId, StackNeeds, StackRow};
 use crate::replay::frame_key::FrameKey;
 use crate::replay::intern::{Hashed, Hashes};
 use crate::replay::layout::SampleLayouts;
+use crate::replay::related::SharedMemory;
 use crate::replay::slice::WalkedSlice;
 
 /// What the merge takes of a slice. Its ids are of this slice.
@@ -33,6 +34,7 @@ pub(crate) struct SliceCounts {
     pub(crate) n_frames: u64,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
+    pub(crate) shared_memory: SharedMemory,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
     /// Frames without a module, since theirs lies at too many places.

@@ -19,6 +19,7 @@ use crate::replay::met::MetModules;
 use crate::replay::off_cpu::OffCpuTimes;
 use crate::replay::plan::{Plan, Planner};
 use crate::replay::position::PlanPosition;
+use crate::replay::related::SharedMemory;
 use crate::replay::repaired::RepairedSlice;
 use crate::replay::threads::Thread;
 use crate::replay::window::Window;
@@ -52,6 +53,8 @@ pub struct Replay {
     pub threads: Vec<Thread>,
     /// Samples whose chain needed a map that was recorded shortly after them.
     pub late_maps: u64,
+    /// Samples whose chain needed a map of a process that shares the memory.
+    pub shared_memory: SharedMemory,
     /// What the samples were of that the filter left out.
     pub left_out: LeftOut,
     /// Times off the processor, where they were wanted.
@@ -334,9 +337,10 @@ impl<'r> Replayer<'r> {
         profile.summary.samples = profile.samples.len() as u64;
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
-        let (late_maps, left_out) = (merged.late_maps, planner.left_out.clone());
+        let (late_maps, shared_memory) = (merged.late_maps, merged.shared_memory);
+        let left_out = planner.left_out.clone();
         let (threads, off_cpu) = planner.into_parts();
-        Replay { profile, threads, late_maps, left_out, off_cpu, timings, held }
+        Replay { profile, threads, late_maps, shared_memory, left_out, off_cpu, timings, held }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::replay::needs::note_walked;
 use crate::replay::plan::Planned;
 use crate::replay::recent::Recent;
 use crate::replay::recorded::RecordedChains;
+use crate::replay::related::{Merged, SharedMemory, first_gained, n_in_code};
 use crate::replay::repaired::SliceCounts;
 use crate::replay::seen::SeenSamples;
 use crate::replay::spaces::Spaces;
@@ -62,6 +63,7 @@ pub(crate) fn walk_slice(
     let machine = Machine::of(batch.head());
     let mut frames = Vec::new();
     let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
+    let mut merged = Merged::default();
     let before = (walker.hits, walker.misses);
     let mut ahead = Ahead::new(batch, planned, machine.arch.and_then(Arch::sp_bit));
     for planned in planned {
@@ -87,10 +89,19 @@ pub(crate) fn walk_slice(
                 result.counts.late_maps += 1;
             }
         }
+        let mut cut_at = walker.cut_at();
+        if !planned.related.is_empty() {
+            let walked = (end, &mut frames, &mut result.counts.shared_memory);
+            if let Some(new) =
+                with_related(sample, planned, machine, (space, &mut merged), walker, walked)
+            {
+                (end, cut_at) = (new, walker.cut_at());
+            }
+        }
         let placed = frames.iter().map(PlacedFrame::from);
         let (stack, layout) = result.intern((process_image, planned.thread), placed, &mut scratch);
         if repair {
-            result.seen.push(planned.owner, (n_kernel, &frames), (end, walker.cut_at()));
+            result.seen.push(planned.owner, (n_kernel, &frames), (end, cut_at));
         }
         note_walked(&mut result.counts.needs, frames.get(n_kernel..).unwrap_or_default(), end);
         let entry = &planned.entry;
@@ -298,6 +309,36 @@ fn again(
     (known(&new) > known(frames)).then(|| {
         *frames = new;
         end
+    })
+}
+
+/// The user part again, in the space with the code that a relative mapped, if the chain led to where the process has no
+/// code: taken if more frames are in code then.
+#[cold]
+fn with_related(
+    sample: &Sample<'_>,
+    planned: &Planned,
+    machine: Machine<'_>,
+    (own, merged): (&Space, &mut Merged),
+    walker: &mut Walker<'_>,
+    (end, frames, counted): (EndReason, &mut Vec<Frame>, &mut SharedMemory),
+) -> Option<EndReason> {
+    let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
+    let before = n_in_code(frames, own);
+    if end != EndReason::NotMapped && before == frames.len() - n_kernel {
+        return None;
+    }
+    planned.related.iter().find_map(|related| {
+        let shared = merged.space(own, related)?;
+        let mut new = frames.get(..n_kernel)?.to_vec();
+        let end = user_frames(sample, machine, shared, walker, &mut new);
+        let module = first_gained(&new, own, shared)?;
+        (n_in_code(&new, shared) > before).then(|| {
+            let first = Some((planned.entry.pid, related.pid, module));
+            counted.add(SharedMemory { samples: 1, first });
+            *frames = new;
+            end
+        })
     })
 }
 

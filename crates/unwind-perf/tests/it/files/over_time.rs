@@ -195,3 +195,43 @@ fn text_that_was_moved_before_the_recording() {
     let inferred = [serde_json::Value::Null, true.into(), serde_json::Value::Null];
     assert_eq!(rows, inferred.map(|mark| (app.clone(), mark)));
 }
+
+/// `clone` with `CLONE_VM`: the record of a fork does not state that both processes have one memory.
+#[test]
+fn code_that_a_process_of_the_same_memory_mapped() {
+    const LIB: u64 = LOAD + 0x10_0000;
+    let folder = empty_folder("shared-memory");
+    for (name, ..) in [OLD, NEW] {
+        fs::copy(layout_files().join(name), folder.join(name)).expect("a file");
+    }
+    let at = |start, path| Map::code(start, 0x1000, 0, path);
+    let mut recording = Recording::new();
+    // Memory that is not code, and is recorded for all of them.
+    recording.map(1, Map { prot: 1, ..at(LIB, "/etc/ld.so.cache") });
+    for pid in [2, 3, 4] {
+        let time = recording.next();
+        let fork = Record::Fork { pid, ppid: 1, tid: pid, ptid: 1, time };
+        recording.data.record_at(&fork, SampleId::at(1, 1, time));
+    }
+    // The third process executes another program, whose memory is its own.
+    let time = recording.next();
+    let exec = Record::Comm { pid: 3, tid: 3, comm: b"other", exec: true };
+    recording.data.record_at(&exec, SampleId::at(3, 3, time));
+    recording.map(3, at(LIB + 0x4000, "/lld-pie"));
+    recording.sample(1, LIB + 0x4000 + 0x320);
+    // The parent runs code of a child, and a child that of its parent.
+    recording.map(2, at(LIB, "/lld-pie"));
+    recording.sample(1, LIB + 0x320);
+    recording.map(1, at(LIB + 0x8000, "/lld-pie"));
+    recording.sample(2, LIB + 0x8000 + 0x320);
+    // An ordinary fork: each has its own code at one address.
+    recording.map(4, Map { offset: 0x1000, ..at(LIB + 0x8000, "/bfd-separate") });
+    recording.sample(4, LIB + 0x8000);
+    recording.write(&folder);
+    let lines = samples(&folder, &["--sysroot", "."]);
+    let found: Vec<_> = lines.iter().map(innermost).collect();
+    let known = |svma| (Some("known"), Some(svma));
+    assert_eq!(found, [(None, None), known("0x1320"), known("0x1320"), known("0x1000")]);
+    let shared = findings(&folder, &["--sysroot", "."]);
+    assert_eq!(shared, [("unverified-file".to_owned(), 2), ("shared-memory".to_owned(), 2)]);
+}
