@@ -8,7 +8,7 @@ use host::Host;
 use module_map::{FileProof, Module, Timeline};
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
-use unwinder::Engine;
+use unwinder::{Engine, MissedMaps};
 
 use super::assemble::guess_wall_clock;
 use super::findings;
@@ -87,8 +87,7 @@ pub(super) struct Ended {
     pub(super) found: Findings,
     pub(super) files: Files,
     pub(super) timeline: Timeline,
-    pub(super) late_maps: u64,
-    pub(super) shared_memory: unwinder::SharedMemory,
+    pub(super) missed_maps: MissedMaps,
     pub(super) left_out: unwinder::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
@@ -99,7 +98,7 @@ impl Ended {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
         let Self { session, found, files, mut timeline, left_out, engine, report, file, .. } = self;
-        let (late_maps, shared_memory) = (self.late_maps, self.shared_memory);
+        let MissedMaps { late, shared } = self.missed_maps;
         let recorded_until = file.written;
         profile.recording.name = file.name;
         guess_wall_clock(&mut profile, recorded_until);
@@ -107,8 +106,8 @@ impl Ended {
         let images = &files.images;
         let counts = session.counts();
         findings::account(&mut profile, counts, &found, &mut timeline, images, &report);
-        profile.summary.findings.extend(findings::late_maps(late_maps));
-        profile.summary.findings.extend(findings::shared_memory(&shared_memory, &timeline));
+        profile.summary.findings.extend(findings::late_maps(late));
+        profile.summary.findings.extend(findings::shared_memory(&shared, &timeline));
         let mut limits = findings::limits(&timeline, &engine);
         limits.extend(findings::too_many_names(&profile));
         profile.summary.names_lost |= !limits.is_empty();

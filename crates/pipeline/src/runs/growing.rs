@@ -229,31 +229,15 @@ impl Run<'_> {
         let mut report = growing.report;
         self.keep_rules(&mut report);
         let Replay {
-            mut profile,
-            late_maps,
-            shared_memory,
-            left_out,
-            timings: replay_timings,
-            held: _held,
-            ..
+            mut profile, missed_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);
         timings.ended("replay");
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
         let engine = self.engine();
         let file = self.file();
-        let ended = Ended {
-            session,
-            found,
-            files,
-            timeline,
-            late_maps,
-            shared_memory,
-            left_out,
-            engine,
-            report,
-            file,
-        };
+        let ended =
+            Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
         Ok(ended.into_analysis(profile, timings))
     }
 

@@ -157,8 +157,7 @@ impl Run<'_> {
         let Replay {
             mut profile,
             threads,
-            late_maps,
-            shared_memory,
+            missed_maps,
             left_out,
             off_cpu,
             timings: replay_timings,
@@ -181,18 +180,8 @@ impl Run<'_> {
         timings.replay = replay_timings;
         let engine = self.engine();
         let file = self.file();
-        let ended = Ended {
-            session,
-            found,
-            files,
-            timeline,
-            late_maps,
-            shared_memory,
-            left_out,
-            engine,
-            report,
-            file,
-        };
+        let ended =
+            Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
         let mut analysis = ended.into_analysis(profile, timings);
         let findings = off_cpu.iter().flat_map(off_cpu_findings);
         analysis.profile.summary.findings.extend(findings);

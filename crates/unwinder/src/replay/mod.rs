@@ -49,7 +49,7 @@ pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::has_cgroups;
 pub use related::SharedMemory;
 pub use replayer::{
-    Join, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
+    Join, MissedMaps, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };
 pub use threads::Thread;
 pub use watch::Partial;

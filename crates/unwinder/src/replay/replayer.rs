@@ -51,10 +51,8 @@ pub struct Replay {
     pub profile: Profile,
     /// The threads of [`Profile::threads`], in order of first appearance.
     pub threads: Vec<Thread>,
-    /// Samples whose chain needed a map that was recorded shortly after them.
-    pub late_maps: u64,
-    /// Samples whose chain needed a map of a process that shares the memory.
-    pub shared_memory: SharedMemory,
+    /// Samples whose chain needed a map that their process did not have when they were taken.
+    pub missed_maps: MissedMaps,
     /// What the samples were of that the filter left out.
     pub left_out: LeftOut,
     /// Times off the processor, where they were wanted.
@@ -63,6 +61,15 @@ pub struct Replay {
     pub timings: ReplayTimings,
     /// What the tables count as, for as long as the run goes on.
     pub held: Held,
+}
+
+/// Samples whose chain needed a map that their process did not have when they were taken.
+#[derive(Debug, Default)]
+pub struct MissedMaps {
+    /// Samples that needed a map that was recorded shortly after them.
+    pub late: u64,
+    /// Samples that needed a map of a process that shares the memory.
+    pub shared: SharedMemory,
 }
 
 /// The observer of a replay.
@@ -337,10 +344,10 @@ impl<'r> Replayer<'r> {
         profile.summary.samples = profile.samples.len() as u64;
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
-        let (late_maps, shared_memory) = (merged.late_maps, merged.shared_memory);
+        let missed_maps = MissedMaps { late: merged.late_maps, shared: merged.shared_memory };
         let left_out = planner.left_out.clone();
         let (threads, off_cpu) = planner.into_parts();
-        Replay { profile, threads, late_maps, shared_memory, left_out, off_cpu, timings, held }
+        Replay { profile, threads, missed_maps, left_out, off_cpu, timings, held }
     }
 }
 

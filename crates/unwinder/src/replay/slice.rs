@@ -52,14 +52,7 @@ pub(crate) fn walk_slice(
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
-    let mut result = WalkedSlice {
-        // As many as there are in slices of real programs.
-        frames: Recent::with_capacity(3 * planned.len()),
-        stacks: Recent::with_capacity(7 * planned.len()),
-        samples: Vec::with_capacity(planned.len()),
-        seen: SeenSamples::with_capacity(if repair { planned.len() } else { 0 }),
-        ..WalkedSlice::default()
-    };
+    let mut result = WalkedSlice::of_samples(planned.len(), repair);
     let machine = Machine::of(batch.head());
     let mut frames = Vec::new();
     let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
@@ -90,7 +83,7 @@ pub(crate) fn walk_slice(
             }
         }
         let mut cut_at = walker.cut_at();
-        if !planned.related.is_empty() {
+        if !in_guest && !planned.related.is_empty() {
             let walked = (end, &mut frames, &mut result.counts.shared_memory);
             if let Some(new) =
                 with_related(sample, planned, machine, (space, &mut merged), walker, walked)
@@ -121,6 +114,18 @@ pub(crate) fn walk_slice(
 }
 
 impl WalkedSlice {
+    /// An empty slice with capacity for that many samples.
+    fn of_samples(n_samples: usize, repair: bool) -> Self {
+        Self {
+            // As many as there are in slices of real programs.
+            frames: Recent::with_capacity(3 * n_samples),
+            stacks: Recent::with_capacity(7 * n_samples),
+            samples: Vec::with_capacity(n_samples),
+            seen: SeenSamples::with_capacity(if repair { n_samples } else { 0 }),
+            ..Self::default()
+        }
+    }
+
     /// What its tables take, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.frames.heap_bytes()

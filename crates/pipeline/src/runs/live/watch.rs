@@ -100,13 +100,7 @@ impl Run<'_> {
         let Live { mut report, anew, total, .. } = live;
         self.keep_rules(&mut report);
         let Replay {
-            mut profile,
-            late_maps,
-            shared_memory,
-            left_out,
-            timings: replay_timings,
-            held: _held,
-            ..
+            mut profile, missed_maps, left_out, timings: replay_timings, held: _held, ..
         } = replayer.finish(self);
         timings.ended("replay");
         if total.forgotten > 0 || anew > 0 {
@@ -115,18 +109,8 @@ impl Run<'_> {
         add_head(&mut profile, session.head());
         timings.replay = replay_timings;
         let (engine, file) = (self.engine(), self.file());
-        let ended = Ended {
-            session,
-            found,
-            files,
-            timeline,
-            late_maps,
-            shared_memory,
-            left_out,
-            engine,
-            report,
-            file,
-        };
+        let ended =
+            Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
         Ok(ended.into_analysis(profile, timings))
     }
 

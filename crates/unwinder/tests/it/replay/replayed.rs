@@ -31,7 +31,7 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
 /// The same, and how many samples needed a late map.
 pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
     let replay = replay_with(&Arc::default(), &ImageStore::new(files), bytes);
-    (samples(&replay), replay.late_maps)
+    (samples(&replay), replay.missed_maps.late)
 }
 
 /// Replays a recording with the rules and images that there are.
