@@ -20,6 +20,16 @@ use crate::files::store::ImageStore;
 use crate::module::{Inode, MappedKind, Module, PathUse, path_on_disk};
 
 impl ImageStore {
+    /// The build-id that decides about a module: that of its map record, or the listed one if that can be of the recorded
+    /// file. No file is opened.
+    #[must_use]
+    pub fn deciding_build_id(&self, module: &Module) -> Option<BuildId> {
+        match Evidence::of(module, self.options()) {
+            Evidence::BuildId(id) => Some(id),
+            Evidence::Inode(_) | Evidence::Path => None,
+        }
+    }
+
     /// Finds and opens the file of a module.
     pub(in crate::files) fn load_file(&self, module: &Module) -> ImageOutcome {
         if let Some(image) = self.given(module) {

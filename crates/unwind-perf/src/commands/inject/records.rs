@@ -48,7 +48,7 @@ pub(crate) fn collect(
             take(&mut maps.timeline, record.position, record.time, &mut taken);
             maps.apply(&record);
             if let Record::Mmap(map) = &record.record
-                && let Some(id) = listed_id(map, &mut maps.timeline)
+                && let Some(id) = listed_id(map, maps)
             {
                 build_ids.push((record.position as usize, id));
             }
@@ -88,14 +88,15 @@ fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec
     taken.extend(rows.map(|(pid, mapping)| Taken { position, time, pid, mapping }));
 }
 
-/// The build-id that the recording lists for a map whose record does not state it.
-fn listed_id(map: &Mmap<'_>, timeline: &mut Timeline) -> Option<BuildId> {
+/// The build-id that the recording lists for a map whose record does not state it, if it can be of the mapped file.
+fn listed_id(map: &Mmap<'_>, maps: &mut MapReplay) -> Option<BuildId> {
     if !matches!(map.id, MmapId::Inode { .. }) || map.pid.0 < 0 {
         return None;
     }
-    let space = timeline.space(map.pid).0;
+    let space = maps.timeline.space(map.pid).0;
     let module = space.module(&space.lookup(map.start)?)?;
-    module.identity.build_id.filter(|_| *module.path == *map.path)
+    let id = maps.files().images.deciding_build_id(module);
+    id.filter(|_| *module.path == *map.path)
 }
 
 /// The ELF files of JIT code, and the names under which their modules are recorded.
