@@ -89,7 +89,7 @@ pub use files::{
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};
 pub use process::{
-    CgroupId, CommId, FilesOfPaths, Guest, Hint, HintError, HintScope, Inference, KnownMap,
-    KnownNames, LazySpace, MapEvent, ProcessImage, RecordedName, RelatedSpace, Timeline,
+    CgroupId, CommId, CurrentProcess, FilesOfPaths, Guest, Hint, HintError, HintScope, Inference,
+    KnownMap, KnownNames, LazySpace, MapEvent, ProcessImage, RecordedName, RelatedSpace, Timeline,
 };
 pub use space::{Mapping, Space};

@@ -135,6 +135,8 @@ pub struct Module {
     pub part: Option<FileOffset>,
     /// Who mapped it first, and where.
     pub first_mapped: Option<(Pid, Avma)>,
+    /// The kernel reported it as deleted.
+    pub(crate) deleted: bool,
     /// Which timeline it is on: ids of modules are unique on one timeline only.
     pub(crate) timeline: TimelineId,
 }
@@ -142,8 +144,8 @@ pub struct Module {
 impl Module {
     /// Returns true if the kernel reported the file as deleted when it was mapped: another file, or none, is at its path.
     #[must_use]
-    pub fn is_deleted(&self) -> bool {
-        self.kind == MappedKind::File && is_deleted(&self.path)
+    pub const fn is_deleted(&self) -> bool {
+        self.deleted
     }
 }
 

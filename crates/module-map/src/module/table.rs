@@ -7,7 +7,7 @@ use address::{Avma, FileOffset, ModuleId, Pid};
 use budget::Held;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::{FileIdentity, MappedKind, Module, Modules, TimelineId};
+use super::{FileIdentity, MappedKind, Module, Modules, TimelineId, is_deleted};
 
 /// Distinct modules in order of first appearance.
 #[derive(Debug, Default)]
@@ -83,6 +83,7 @@ impl ModuleTable {
             inherited_from,
             part: key.part,
             first_mapped: first,
+            deleted: key.kind == MappedKind::File && is_deleted(key.path),
             timeline: *timeline,
         });
         // The path may be kept once more, by what led to which file.

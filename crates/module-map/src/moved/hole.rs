@@ -18,7 +18,8 @@ const PAGES: [u64; 3] = [0x1000, 0x4000, 0x1_0000];
 
 /// Returns true if no file can be opened for a module by its name, and no build-id was recorded: anonymous memory, memfd
 /// and `/dev/hugepages`, and deleted files, as those of hugetlbfs are.
-fn lacks_file(module: &Module) -> bool {
+#[inline]
+pub(super) fn lacks_file(module: &Module) -> bool {
     let is_nameless = match module.kind {
         MappedKind::Anonymous | MappedKind::Unopened => true,
         MappedKind::File => module.is_deleted(),

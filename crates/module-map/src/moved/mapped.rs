@@ -2,7 +2,7 @@
 
 use address::Avma;
 
-use super::hole::Hole;
+use super::hole::{Hole, lacks_file};
 use crate::files::ImageStore;
 use crate::space::{Mapping, Space};
 
@@ -13,7 +13,7 @@ impl ImageStore {
     #[inline]
     pub fn mapping_at(&self, address: Avma, space: &Space) -> Option<Mapping> {
         let mapping = space.lookup(address)?;
-        if !mapping.executable {
+        if !mapping.executable || !space.module(&mapping).is_some_and(lacks_file) {
             return Some(mapping);
         }
         Some(self.moved_text(&mapping, space).unwrap_or(mapping))
@@ -23,9 +23,10 @@ impl ImageStore {
     #[must_use]
     pub fn mapping_of_frame(&self, address: Avma, space: &Space) -> Option<Mapping> {
         let recorded = space.lookup(address)?;
-        let Some(filled) = self.moved_text(&recorded, space).filter(|_| recorded.executable) else {
+        if !recorded.executable || !space.module(&recorded).is_some_and(lacks_file) {
             return Some(recorded);
-        };
+        }
+        let Some(filled) = self.moved_text(&recorded, space) else { return Some(recorded) };
         if let (Some(hole), Some(by)) = (space.module(&recorded), space.module(&filled)) {
             self.note_moved(hole, (filled.start, filled.end), by);
         }

@@ -2,8 +2,9 @@
 
 use address::{Pid, Timestamp};
 
+use super::processes::Process;
 use super::timeline::Timeline;
-use crate::module::ModuleKey;
+use crate::module::{ModuleKey, ModuleTable};
 use crate::space::Mapping;
 
 impl Timeline {
@@ -20,29 +21,25 @@ impl Timeline {
     pub fn began_at(&self, pid: Pid) -> Option<Timestamp> {
         self.processes.get(pid).map(|process| process.began).filter(|began| began.0 != 0)
     }
+}
 
-    /// Gives a process modules of its own for the code that it inherited by a fork. Done when the first sample of the
-    /// process is planned: most children execute a program before that.
-    #[cold]
-    pub(super) fn own_code(&mut self, pid: Pid) {
-        let Self { processes, modules, .. } = self;
-        let Some(process) = processes.get_mut(pid) else { return };
-        process.inherits_code = false;
-        process.change(|made, _| {
-            let space = made.space_mut();
-            let inherited: Vec<Mapping> = space.mappings().collect();
-            for mapping in inherited {
-                let Some(parent) = modules.all().get(mapping.module.index()).cloned() else {
-                    continue;
-                };
-                if parent.owner.is_none_or(|owner| owner == pid) {
-                    continue;
-                }
-                let key = ModuleKey { owner: Some(pid), ..ModuleKey::from(&*parent) };
-                let first = Some((pid, mapping.start));
-                let module = modules.intern_inherited(key, first, Some(parent.id));
-                space.map(Mapping { module, ..mapping });
+/// Gives a process modules of its own for the code that it inherited by a fork. Done when the first sample of the process
+/// is planned: most children execute a program before that.
+#[cold]
+pub(super) fn own_code(process: &mut Process, modules: &mut ModuleTable, pid: Pid) {
+    process.inherits_code = false;
+    process.change(|made, _| {
+        let space = made.space_mut();
+        let inherited: Vec<Mapping> = space.mappings().collect();
+        for mapping in inherited {
+            let Some(parent) = modules.all().get(mapping.module.index()).cloned() else { continue };
+            if parent.owner.is_none_or(|owner| owner == pid) {
+                continue;
             }
-        });
-    }
+            let key = ModuleKey { owner: Some(pid), ..ModuleKey::from(&*parent) };
+            let first = Some((pid, mapping.start));
+            let module = modules.intern_inherited(key, first, Some(parent.id));
+            space.map(Mapping { module, ..mapping });
+        }
+    });
 }

@@ -28,5 +28,5 @@ pub use kernel_map::Guest;
 pub use options::{Hint, HintError, HintScope};
 pub use processes::ProcessImage;
 pub use relatives::RelatedSpace;
-pub use timeline::Timeline;
+pub use timeline::{CurrentProcess, Timeline};
 pub use waiting::{KnownMap, KnownNames, LazySpace};

@@ -10,6 +10,7 @@ use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
 use super::file_history::{FileHistory, FilesOfPaths};
 use super::infer::Inference;
+use super::inherited_code::own_code;
 use super::jit_code::JitCode;
 use super::journal::Journal;
 use super::kernel_map::{Guest, Guests, KernelMap};
@@ -36,6 +37,17 @@ pub struct Timeline {
     pub(super) inferences: Vec<Inference>,
     pub(super) journal: Journal,
     pub(super) unmappable: u64,
+}
+
+/// A process as it is now.
+#[derive(Debug)]
+pub struct CurrentProcess<'t> {
+    /// Its space, which is made when somebody needs it.
+    pub space: &'t Arc<LazySpace>,
+    /// Which image of the process it is.
+    pub image: ProcessImage,
+    /// Processes are known that may share its memory.
+    pub has_relatives: bool,
 }
 
 impl Default for Timeline {
@@ -180,26 +192,23 @@ impl Timeline {
 
     /// The space of a process as it is now, and which image of the process it is.
     pub fn space(&mut self, pid: Pid) -> (Arc<Space>, ProcessImage) {
-        let (space, image) = self.current(pid);
+        let CurrentProcess { space, image, .. } = self.current(pid);
         (space.space().clone(), image)
     }
 
     /// The same, not made yet: whoever needs the space makes it, on any thread and at any time.
     #[inline]
-    pub fn current(&mut self, pid: Pid) -> (&Arc<LazySpace>, ProcessImage) {
-        if self.process(pid).inherits_code {
-            self.own_code(pid);
+    pub fn current(&mut self, pid: Pid) -> CurrentProcess<'_> {
+        if !self.processes.contains(pid) {
+            self.discover(pid);
         }
-        let process = self.process(pid);
-        let image = process.image;
-        (process.space(), image)
-    }
-
-    /// Returns true if processes are known that may share the memory of a process.
-    #[inline]
-    #[must_use]
-    pub fn has_relatives(&mut self, pid: Pid) -> bool {
-        self.processes.get_mut(pid).is_some_and(|process| !process.relatives.is_empty())
+        let Self { processes, modules, .. } = self;
+        let process = processes.get_or_new(pid);
+        if process.inherits_code {
+            own_code(process, modules, pid);
+        }
+        let (image, has_relatives) = (process.image, !process.relatives.is_empty());
+        CurrentProcess { space: process.space(), image, has_relatives }
     }
 
     /// The kernel's space as it is now, to be looked at.

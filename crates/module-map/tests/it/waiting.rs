@@ -71,7 +71,7 @@ fn spaces_that_are_made_later_are_those_of_their_time() {
         happen(&mut other, &mut other_seed);
         if step % 13 == 0 {
             let pid = 1 + step / 13 % 4;
-            later.push(timeline.current(Pid(pid)).0.clone());
+            later.push(timeline.current(Pid(pid)).space.clone());
             expected.push(shape(&mut other, pid));
         }
     }

@@ -191,15 +191,13 @@ impl<'r> Planner<'r> {
             }
             let guest = self.timeline.guest(entry.pid);
             let kernel = spaces.of_kernel(self.timeline.kernel_space(), guest);
-            let (space, process_image) = self.timeline.current(entry.pid);
-            let space = spaces.of_process(entry.pid, space);
+            let current = self.timeline.current(entry.pid);
+            let (process_image, has_relatives) = (current.image, current.has_relatives);
+            let space = spaces.of_process(entry.pid, current.space);
             self.sampled[place_of(entry.pid)] = entry.time;
             let owner = self.threads.owner(process_image, entry.tid);
-            let related = if self.timeline.has_relatives(entry.pid) {
-                self.timeline.related_spaces(entry.pid)
-            } else {
-                Vec::new()
-            };
+            let related =
+                if has_relatives { self.timeline.related_spaces(entry.pid) } else { Vec::new() };
             chunk.push(Planned {
                 entry: *entry,
                 space,
@@ -347,8 +345,8 @@ impl<'r> Planner<'r> {
         let mut space = None;
         for planned in recent.filter(|planned| planned.entry.pid == pid) {
             let space = space.get_or_insert_with(|| {
-                let (space, process_image) = self.timeline.current(pid);
-                (space.clone(), process_image)
+                let current = self.timeline.current(pid);
+                (current.space.clone(), current.image)
             });
             planned.later = Some(space.clone());
         }
